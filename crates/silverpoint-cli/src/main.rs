@@ -1,0 +1,3 @@
+//! The silverpoint program.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Drains sessions into trace files: order, deliver, rotate, recover

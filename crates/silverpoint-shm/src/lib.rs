@@ -1,0 +1,1 @@
+//! Session directories and rings: the only crate that maps memory

@@ -1,0 +1,1 @@
+//! Values, signatures, records, sites and blocks: pure, no I/O, no unsafe

@@ -1,0 +1,1 @@
+//! Rust frontend of Silverpoint: tracepoints, spans and counters
