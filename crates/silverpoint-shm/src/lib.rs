@@ -1,1 +1,15 @@
-//! Session directories and rings: the only crate that maps memory
+//! Session directories and rings: the only crate that maps memory.
+//!
+//! ```text
+//!  root       which directory holds the sessions, and that it is the user's own
+//!  owner      the producer's side of a session: make or join, register sites, claim slices, fork, leave, sweep
+//!  ring       the producer's side of a ring: reserve, commit, wrap, overwrite, wait
+//!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
+//! ```
+//!
+//! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and take no lock, so that a tracepoint may
+//! stand in a signal handler; `observer` trusts nothing that it reads.
+
+pub mod ofd;
+pub mod root;
+mod sys;

@@ -1,0 +1,284 @@
+//! The root of sessions: which directory it is, and that nobody else can have put anything into it.
+//!
+//! The root is the first of `$SILVERPOINT_DIR`, `/dev/shm/silverpoint-<uid>`, `$XDG_RUNTIME_DIR/silverpoint` and
+//! `/tmp/silverpoint-<uid>` that is set and usable (spec/wire.md, section 2). Usable is a directory of mode 0700 that belongs to the
+//! effective user and is no link. It is opened once, without following a link, and everything in it is reached through that
+//! descriptor: whoever exchanges the path afterwards exchanges nothing that is used.
+//!
+//! Producers make the root ([`Root::open_or_create`]); observers only look for it ([`Root::open`]). No allocation here, since a forked child
+//! makes its session wherever its first record happens to be.
+
+use std::ffi::{CStr, OsStr};
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags};
+
+use crate::sys;
+
+/// Longest path of a root in bytes; a longer one is refused.
+pub const MAX_PATH: usize = 1024;
+
+/// An opened and checked root of sessions.
+#[derive(Debug)]
+pub struct Root {
+    fd: OwnedFd,
+    path: PathText,
+}
+
+impl Root {
+    /// Opens the root of the effective user's sessions as a producer and as a collector see it. The error is that of the last place tried;
+    /// `NotFound` when no place has a root yet.
+    pub fn open() -> io::Result<Self> {
+        let uid = effective_uid();
+        first_usable(uid, |path| Self::open_path(path, uid))
+    }
+
+    /// As [`Root::open`], but makes the directory at the first place where that is possible.
+    pub fn open_or_create() -> io::Result<Self> {
+        let uid = effective_uid();
+        first_usable(uid, |path| Self::open_or_create_path(path, uid))
+    }
+
+    /// The root of another user's sessions, for a caller that may look into it (root). The environment is that of the caller and so
+    /// says nothing about the other user: only the two places that are named by the user id are tried.
+    pub fn open_of_user(uid: u32) -> io::Result<Self> {
+        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        for place in [Place::SharedMemory, Place::Temporary] {
+            match place.path(uid).map(|path| Self::open_path(&path, uid)) {
+                Some(Ok(root)) => return Ok(root),
+                Some(Err(error)) => last = error,
+                None => {}
+            }
+        }
+        Err(last)
+    }
+
+    /// Opens a given directory as the root of the effective user's sessions, with the same checks.
+    pub fn open_directory(path: &Path) -> io::Result<Self> {
+        Self::open_path(
+            &PathText::join(&[path.as_os_str().as_bytes()]).ok_or_else(too_long)?,
+            effective_uid(),
+        )
+    }
+
+    /// The descriptor of the directory (`O_DIRECTORY`, close on exec).
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// The path under which it was opened: for messages, and for files that must be opened again later.
+    pub fn path(&self) -> &Path {
+        self.path.as_path()
+    }
+
+    fn open_or_create_path(path: &PathText, uid: u32) -> io::Result<Self> {
+        match Self::open_path(path, uid) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A umask may take bits away, which the check below would refuse, but adds none. Whoever comes first wins.
+                match rustix::fs::mkdirat(CWD, path.as_c_str(), Mode::RWXU) {
+                    Ok(()) | Err(rustix::io::Errno::EXIST) => Self::open_path(path, uid),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn open_path(path: &PathText, uid: u32) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(CWD, path.as_c_str(), flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&fd)?;
+        if stat.st_uid != uid {
+            return Err(io::Error::from_raw_os_error(libc::EPERM));
+        }
+        if stat.st_mode & 0o777 != 0o700 {
+            return Err(io::Error::from_raw_os_error(libc::EACCES));
+        }
+        Ok(Self { fd, path: *path })
+    }
+}
+
+/// The places in their order.
+#[derive(Clone, Copy)]
+enum Place {
+    Asked,
+    SharedMemory,
+    Runtime,
+    Temporary,
+}
+
+impl Place {
+    const ALL: [Self; 4] = [Self::Asked, Self::SharedMemory, Self::Runtime, Self::Temporary];
+
+    fn path(self, uid: u32) -> Option<PathText> {
+        let mut digits = [0u8; 10];
+        let uid = decimal(u64::from(uid), &mut digits);
+        match self {
+            Self::Asked => PathText::join(&[set(c"SILVERPOINT_DIR")?]),
+            Self::SharedMemory => PathText::join(&[b"/dev/shm/silverpoint-", uid]),
+            Self::Runtime => PathText::join(&[set(c"XDG_RUNTIME_DIR")?, b"/silverpoint"]),
+            Self::Temporary => PathText::join(&[b"/tmp/silverpoint-", uid]),
+        }
+    }
+}
+
+fn set(name: &CStr) -> Option<&'static [u8]> {
+    sys::environment(name).filter(|value| !value.is_empty())
+}
+
+fn first_usable(uid: u32, open: impl Fn(&PathText) -> io::Result<Root>) -> io::Result<Root> {
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for place in Place::ALL {
+        let Some(path) = place.path(uid) else { continue };
+        match open(&path) {
+            Ok(root) => return Ok(root),
+            // A refusal says more than that the next place has nothing.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && last.kind() != io::ErrorKind::NotFound => {}
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn effective_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+fn too_long() -> io::Error {
+    io::Error::from_raw_os_error(libc::ENAMETOOLONG)
+}
+
+/// Writes `value` in decimal and gives the digits.
+pub(crate) fn decimal(mut value: u64, buffer: &mut [u8]) -> &[u8] {
+    let mut at = buffer.len();
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 || at == 0 {
+            return &buffer[at..];
+        }
+    }
+}
+
+/// A path of bounded length that ends with a zero byte, without allocation.
+#[derive(Clone, Copy)]
+pub(crate) struct PathText {
+    /// Without the zero byte; at most [`MAX_PATH`].
+    len: usize,
+    bytes: [u8; MAX_PATH + 1],
+}
+
+impl PathText {
+    pub(crate) const EMPTY: Self = Self { len: 0, bytes: [0; MAX_PATH + 1] };
+
+    /// The parts one after the other; `None` when they are too long, empty altogether, or hold a zero byte.
+    pub(crate) fn join(parts: &[&[u8]]) -> Option<Self> {
+        let mut text = Self::EMPTY;
+        for part in parts {
+            if part.contains(&0) || text.len + part.len() > MAX_PATH {
+                return None;
+            }
+            text.bytes[text.len..text.len + part.len()].copy_from_slice(part);
+            text.len += part.len();
+        }
+        (text.len > 0).then_some(text)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    pub(crate) fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_with_nul(&self.bytes[..=self.len]).unwrap_or(c"")
+    }
+
+    pub(crate) fn as_path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.as_bytes()))
+    }
+}
+
+impl fmt::Debug for PathText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_path().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+    use std::path::PathBuf;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("silverpoint-root-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::DirBuilder::new().mode(0o700).create(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn text(path: &Path) -> PathText {
+        PathText::join(&[path.as_os_str().as_bytes()]).unwrap()
+    }
+
+    #[test]
+    fn a_private_directory_is_taken_and_made() {
+        let scratch = Scratch::new("made");
+        let path = scratch.0.join("root");
+        let missing = Root::open_directory(&path).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        let made = Root::open_or_create_path(&text(&path), effective_uid()).unwrap();
+        assert_eq!(made.path(), path);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        Root::open_directory(&path).unwrap();
+    }
+
+    #[test]
+    fn links_files_strangers_and_open_doors_are_refused() {
+        let scratch = Scratch::new("refused");
+        let good = scratch.0.join("good");
+        fs::DirBuilder::new().mode(0o700).create(&good).unwrap();
+        let link = scratch.0.join("link");
+        symlink(&good, &link).unwrap();
+        assert!(Root::open_directory(&link).is_err(), "a link");
+        let file = scratch.0.join("file");
+        fs::write(&file, b"").unwrap();
+        assert!(Root::open_directory(&file).is_err(), "a file");
+        let wide = scratch.0.join("wide");
+        fs::DirBuilder::new().mode(0o700).create(&wide).unwrap();
+        fs::set_permissions(&wide, fs::Permissions::from_mode(0o750)).unwrap();
+        assert_eq!(
+            Root::open_directory(&wide).unwrap_err().kind(),
+            io::ErrorKind::PermissionDenied,
+            "a group's"
+        );
+        let stranger = Root::open_path(&text(&good), effective_uid() + 1).unwrap_err();
+        assert_eq!(stranger.raw_os_error(), Some(libc::EPERM), "another owner's");
+    }
+
+    #[test]
+    fn paths_are_bounded() {
+        assert!(PathText::join(&[&[b'a'; MAX_PATH]]).is_some());
+        assert!(PathText::join(&[&[b'a'; MAX_PATH], b"b"]).is_none());
+        assert!(PathText::join(&[b"a\0b"]).is_none());
+        assert!(PathText::join(&[]).is_none());
+        assert_eq!(decimal(0, &mut [0; 10]), b"0");
+        assert_eq!(decimal(u64::from(u32::MAX), &mut [0; 10]), b"4294967295");
+    }
+}

@@ -1,0 +1,81 @@
+//! Small things asked of the system that a signal handler may ask too: nothing here allocates, locks, or changes `errno`.
+
+use std::ffi::{CStr, c_void};
+
+/// Puts `errno` back when it is dropped: a tracepoint must not change it, wherever it stands.
+pub(crate) struct ErrnoGuard(libc::c_int);
+
+impl ErrnoGuard {
+    pub(crate) fn new() -> Self {
+        // SAFETY: the C library gives the address of this thread's errno, valid as long as the thread.
+        Self(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl Drop for ErrnoGuard {
+    fn drop(&mut self) {
+        // SAFETY: as in new; the guard does not leave its thread (it is dropped where it was made).
+        unsafe { *libc::__errno_location() = self.0 }
+    }
+}
+
+/// The value of an environment variable, `None` when it is unset or the program runs with more privileges than its caller
+/// (`AT_SECURE`). The bytes stay valid until the variable is changed; callers copy them at once.
+pub(crate) fn environment(name: &CStr) -> Option<&'static [u8]> {
+    if is_privileged() {
+        return None;
+    }
+    // SAFETY: name ends with zero; the result is null or a string of the environment that ends with zero.
+    unsafe {
+        let value = libc::getenv(name.as_ptr());
+        if value.is_null() { None } else { Some(CStr::from_ptr(value).to_bytes()) }
+    }
+}
+
+/// Whether the program runs with more privileges than its caller (set-user-id, file capabilities).
+pub(crate) fn is_privileged() -> bool {
+    // SAFETY: getauxval reads a vector that the kernel made at exec.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// The calling thread's kernel id.
+pub(crate) fn thread_id() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get() as u32
+}
+
+/// Whether a thread of this process with that id exists. A reused id counts as existing.
+pub(crate) fn thread_exists(tid: u32) -> bool {
+    let _errno = ErrnoGuard::new();
+    // SAFETY: signal 0 sends nothing; tgkill takes three integers.
+    let result = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid as libc::c_int, 0) };
+    // SAFETY: as in ErrnoGuard.
+    result == 0 || unsafe { *libc::__errno_location() } != libc::ESRCH
+}
+
+/// The calling thread's name, zero-padded to 16 bytes.
+pub(crate) fn thread_name() -> [u8; 16] {
+    let mut name = [0u8; 16];
+    let _errno = ErrnoGuard::new();
+    // SAFETY: PR_GET_NAME writes at most 16 bytes, the last of them zero.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr(), 0, 0, 0) };
+    name
+}
+
+/// Backs the pages of a shared mapping with memory and enters them in the page tables, so that no later store can fail with
+/// SIGBUS. `None`: this kernel has no such call (before 5.14); `Some(false)`: there is no room.
+///
+/// # Safety
+/// `at .. at + bytes` lies within one writable mapping and starts at a page.
+pub(crate) unsafe fn populate(at: *mut u8, bytes: usize) -> Option<bool> {
+    loop {
+        // SAFETY: by the caller; the advice changes no content.
+        match unsafe {
+            rustix::mm::madvise(at.cast::<c_void>(), bytes, rustix::mm::Advice::LinuxPopulateWrite)
+        } {
+            Ok(()) => return Some(true),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(rustix::io::Errno::INVAL) => return None,
+            Err(_) => return Some(false),
+        }
+    }
+}
