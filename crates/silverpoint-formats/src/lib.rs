@@ -1,1 +1,5 @@
-//! Readers and writers of what was recorded
+//! Readers and writers of what was recorded.
+#![forbid(unsafe_code)]
+
+pub mod escape;
+pub mod format;

@@ -1,0 +1,314 @@
+//! Floating-point numbers as `std::format` shows them.
+//!
+//! | presentation | without precision | with precision |
+//! |---|---|---|
+//! | none | the shortest text that reads back the same, fixed or scientific, fixed when equal | as `g` |
+//! | `f` `F` | precision 6 | exact, ties to even |
+//! | `e` `E` | precision 6 | the same |
+//! | `g` `G` | precision 6 | significant digits, trailing zeros dropped unless `#` |
+//! | `a` `A` | all digits that are not zero | rounded, ties to even |
+
+use std::fmt::Write;
+
+use super::pad::{pad_number, pad_written};
+use super::{Align, Spec, hexfloat, integer};
+
+/// Precision of `e`, `f` and `g` when none is given.
+const DEFAULT_PRECISION: usize = 6;
+
+/// Appends an f64.
+#[inline]
+pub fn float64(out: &mut String, value: f64, spec: &Spec) {
+    if value.is_finite() {
+        finite(out, value, || Digits::of_f64(value.abs()), spec);
+    } else {
+        special(out, value.is_nan(), value.is_sign_negative(), spec);
+    }
+}
+
+/// Appends an f32: its own shortest digits, not those of the f64 that equals it.
+#[inline]
+pub fn float32(out: &mut String, value: f32, spec: &Spec) {
+    if value.is_finite() {
+        finite(out, f64::from(value), || Digits::of_f32(value.abs()), spec);
+    } else {
+        special(out, value.is_nan(), value.is_sign_negative(), spec);
+    }
+}
+
+/// `inf` and `nan`: never filled with zeros.
+#[cold]
+fn special(out: &mut String, nan: bool, negative: bool, spec: &Spec) {
+    let start = out.len();
+    integer::sign(out, negative, spec.sign);
+    let upper = matches!(spec.ty, b'A' | b'E' | b'F' | b'G');
+    out.push_str(match (nan, upper) {
+        (true, false) => "nan",
+        (true, true) => "NAN",
+        (false, false) => "inf",
+        (false, true) => "INF",
+    });
+    pad_written(out, start, out.len() - start, spec, Align::Right);
+}
+
+fn finite(out: &mut String, value: f64, shortest: impl FnOnce() -> Digits, spec: &Spec) {
+    let start = out.len();
+    integer::sign(out, value.is_sign_negative(), spec.sign);
+    let digits_at = out.len();
+    let magnitude = value.abs();
+    let precision = spec.precision.map(usize::from);
+    match (spec.ty, precision) {
+        (b'f' | b'F', p) => fixed(out, magnitude, p.unwrap_or(DEFAULT_PRECISION), spec.alternate),
+        (b'e' | b'E', p) => scientific(out, magnitude, p.unwrap_or(DEFAULT_PRECISION), spec.alternate),
+        (b'a' | b'A', p) => hexfloat::push(out, magnitude, p, spec.alternate),
+        (b'g' | b'G', p) => general(out, magnitude, p.unwrap_or(DEFAULT_PRECISION), spec.alternate),
+        (_, Some(p)) => general(out, magnitude, p, spec.alternate),
+        (_, None) => shortest().push(out, magnitude, spec.alternate),
+    }
+    if matches!(spec.ty, b'A' | b'E' | b'G') {
+        out[digits_at..].make_ascii_uppercase();
+    }
+    pad_number(out, start, digits_at, spec);
+}
+
+/// Fixed notation with `precision` digits after the point, correctly rounded.
+fn fixed(out: &mut String, magnitude: f64, precision: usize, alternate: bool) {
+    if !fixed_exact(out, magnitude, precision) {
+        let _ = write!(out, "{magnitude:.precision$}");
+    }
+    if alternate && precision == 0 {
+        out.push('.');
+    }
+}
+
+/// The usual case in integers: value = mantissa × 2^-k, so that the digits after the point are fraction × 10^precision >> k.
+/// Returns false, with nothing written, when that would not fit 128 bits.
+fn fixed_exact(out: &mut String, magnitude: f64, precision: usize) -> bool {
+    const POWERS: [u64; 20] = {
+        let mut powers = [1u64; 20];
+        let mut i = 1;
+        while i < 20 {
+            powers[i] = powers[i - 1] * 10;
+            i += 1;
+        }
+        powers
+    };
+    let Some(&power) = POWERS.get(precision) else { return false };
+    let bits = magnitude.to_bits();
+    let exponent = (bits >> 52) as i32;
+    let (mantissa, k) = match exponent {
+        0 if bits == 0 => (0, 0),
+        0 => return false,
+        _ => (bits & ((1 << 52) - 1) | 1 << 52, 1075 - exponent),
+    };
+    // A fraction has at most 53 bits, a power of ten below 10^20 at most 64: together below 2^117.
+    if !(0..=116).contains(&k) {
+        return false;
+    }
+    let (mut whole, fraction) =
+        if k < 64 { (mantissa >> k, mantissa & ((1u64 << k) - 1)) } else { (0, mantissa) };
+    let scaled = u128::from(fraction) * u128::from(power);
+    let mut decimals = (scaled >> k) as u64;
+    let rest = scaled & ((1u128 << k) - 1);
+    let half = if k == 0 { u128::MAX } else { 1u128 << (k - 1) };
+    let odd = if precision == 0 { whole & 1 == 1 } else { decimals & 1 == 1 };
+    if rest > half || (rest == half && odd) {
+        decimals += 1;
+        if decimals == power {
+            decimals = 0;
+            whole += 1;
+        }
+    }
+    out.push_str(itoa::Buffer::new().format(whole));
+    if precision > 0 {
+        out.push('.');
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(decimals);
+        zeros(out, precision - digits.len());
+        out.push_str(digits);
+    }
+    true
+}
+
+/// Scientific notation with `precision` digits after the point, at least two digits of exponent.
+fn scientific(out: &mut String, magnitude: f64, precision: usize, alternate: bool) {
+    let start = out.len();
+    let exponent = exact_digits(out, magnitude, precision);
+    if alternate && precision == 0 {
+        out.push('.');
+    }
+    debug_assert!(out.len() > start);
+    push_exponent(out, exponent);
+}
+
+/// Appends `d.ddd` with `precision` digits after the point, correctly rounded, and gives the decimal exponent.
+fn exact_digits(out: &mut String, magnitude: f64, precision: usize) -> i32 {
+    let start = out.len();
+    let _ = write!(out, "{magnitude:.precision$e}");
+    // The library writes `1.50e-7`: the part after the `e` is taken off and written anew by the caller.
+    let Some(at) = out[start..].rfind('e').map(|at| start + at) else { return 0 };
+    let exponent = out[at + 1..].parse().unwrap_or(0);
+    out.truncate(at);
+    exponent
+}
+
+/// `g`: `precision` significant digits; fixed while the exponent is in [-4, precision).
+fn general(out: &mut String, magnitude: f64, precision: usize, alternate: bool) {
+    let significant = precision.max(1);
+    let start = out.len();
+    let exponent = exact_digits(out, magnitude, significant - 1);
+    if (-4..significant as i32).contains(&exponent) {
+        out.truncate(start);
+        fixed(out, magnitude, (significant as i32 - 1 - exponent) as usize, alternate);
+        if !alternate {
+            drop_zeros(out, start);
+        }
+    } else {
+        if !alternate {
+            drop_zeros(out, start);
+        } else if significant == 1 {
+            out.push('.');
+        }
+        push_exponent(out, exponent);
+    }
+}
+
+/// Takes trailing zeros after a point off, and the point too when nothing follows it.
+fn drop_zeros(out: &mut String, start: usize) {
+    if out[start..].contains('.') {
+        let kept = out[start..].trim_end_matches('0').trim_end_matches('.').len();
+        out.truncate(start + kept);
+    }
+}
+
+pub(super) fn zeros(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n('0', count));
+}
+
+fn push_exponent(out: &mut String, exponent: i32) {
+    out.push('e');
+    out.push(if exponent < 0 { '-' } else { '+' });
+    let magnitude = exponent.unsigned_abs();
+    if magnitude < 10 {
+        out.push('0');
+    }
+    out.push_str(itoa::Buffer::new().format(magnitude));
+}
+
+/// The shortest decimal digits that read back as the value: d.ddd × 10^exponent.
+struct Digits {
+    digits: [u8; 17],
+    len: usize,
+    exponent: i32,
+}
+
+impl Digits {
+    fn of_f64(magnitude: f64) -> Self {
+        Self::parse(zmij::Buffer::new().format_finite(magnitude).as_bytes())
+    }
+
+    fn of_f32(magnitude: f32) -> Self {
+        Self::parse(zmij::Buffer::new().format_finite(magnitude).as_bytes())
+    }
+
+    /// Takes the digits out of `123.45`, `0.001` or `1.5e-7`.
+    fn parse(text: &[u8]) -> Self {
+        let mut this = Self { digits: [b'0'; 17], len: 0, exponent: 0 };
+        // Power of ten of the digit that comes next, once the point is known.
+        let mut before_point = 0;
+        let mut leading_zeros = 0;
+        let mut point = false;
+        let mut written_exponent = 0i32;
+        for (at, &c) in text.iter().enumerate() {
+            match c {
+                b'.' => point = true,
+                b'e' => {
+                    let rest = text.get(at + 1..).unwrap_or_default();
+                    let (negative, rest) = match rest {
+                        [b'-', rest @ ..] => (true, rest),
+                        [b'+', rest @ ..] => (false, rest),
+                        _ => (false, rest),
+                    };
+                    let value = rest.iter().fold(0i32, |n, d| n * 10 + i32::from(d - b'0'));
+                    written_exponent = if negative { -value } else { value };
+                    break;
+                }
+                _ => {
+                    if !point {
+                        before_point += 1;
+                    }
+                    if this.len == 0 && c == b'0' {
+                        leading_zeros += 1;
+                    } else if this.len < 17 {
+                        this.digits[this.len] = c;
+                        this.len += 1;
+                    }
+                }
+            }
+        }
+        while this.len > 0 && this.digits[this.len - 1] == b'0' {
+            this.len -= 1;
+        }
+        if this.len == 0 {
+            this.len = 1;
+            this.digits[0] = b'0';
+        } else {
+            this.exponent = written_exponent + before_point - 1 - leading_zeros;
+        }
+        this
+    }
+
+    /// The shorter of fixed and scientific, fixed when they are equally long.
+    fn push(&self, out: &mut String, magnitude: f64, alternate: bool) {
+        let len = self.len as i32;
+        let exponent_len = if self.exponent.abs() < 100 { 4 } else { 5 };
+        let scientific_len = len + i32::from(len > 1) + exponent_len;
+        let fixed_len = match self.exponent {
+            e if e < 0 => 1 - e + len,
+            e if e < len - 1 => len + 1,
+            e => e + 1,
+        };
+        if fixed_len <= scientific_len {
+            self.push_fixed(out, magnitude, alternate);
+        } else {
+            self.push_digits(out, 0, 1);
+            if self.len > 1 || alternate {
+                out.push('.');
+                self.push_digits(out, 1, self.len);
+            }
+            push_exponent(out, self.exponent);
+        }
+    }
+
+    fn push_fixed(&self, out: &mut String, magnitude: f64, alternate: bool) {
+        if self.exponent < 0 {
+            out.push_str("0.");
+            zeros(out, (-self.exponent - 1) as usize);
+            self.push_digits(out, 0, self.len);
+            return;
+        }
+        let whole = self.exponent as usize + 1;
+        if whole < self.len {
+            self.push_digits(out, 0, whole);
+            out.push('.');
+            self.push_digits(out, whole, self.len);
+            return;
+        }
+        // A whole number: all its digits are printed, beyond 2^53 too, where the shortest digits end in zeros of their own.
+        // It is below 10^23, since the scientific notation would be shorter otherwise.
+        if magnitude < 1e15 {
+            out.push_str(itoa::Buffer::new().format(magnitude as u64));
+        } else {
+            out.push_str(itoa::Buffer::new().format(magnitude as u128));
+        }
+        if alternate {
+            out.push('.');
+        }
+    }
+
+    fn push_digits(&self, out: &mut String, from: usize, to: usize) {
+        if let Ok(text) = std::str::from_utf8(&self.digits[from..to]) {
+            out.push_str(text);
+        }
+    }
+}

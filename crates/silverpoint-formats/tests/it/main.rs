@@ -1,0 +1,3 @@
+//! One harness for all integration tests of this crate.
+
+mod numbers;
