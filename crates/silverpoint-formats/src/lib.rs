@@ -3,3 +3,4 @@
 
 pub mod escape;
 pub mod format;
+pub mod time;
