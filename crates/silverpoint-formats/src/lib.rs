@@ -2,5 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod escape;
+pub mod filter;
 pub mod format;
+pub mod stats;
 pub mod time;

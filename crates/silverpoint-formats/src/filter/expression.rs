@@ -1,0 +1,337 @@
+//! Expressions over a record's arguments: `id=7`, `px>3.5 and not args.user~"bob*"`.
+//!
+//! ```text
+//! expression = all { ("or" | "||") all }
+//! all        = one { ("and" | "&&") one }
+//! one        = ("not" | "!") one | "(" expression ")" | path [ operator literal ]
+//! operator   = "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~"
+//! path       = [ "args." ] name { "." name | "[" index "]" }        name: also a position from 0 where arguments have no names
+//! literal    = "text in quotes, \" and \\ escaped" | word
+//! ```
+//!
+//! A path alone asks whether the argument exists. `~` matches a pattern with `*` and `?`. A path that ends at a sequence, a set or a map
+//! matches when any element does. A comparison with an argument that does not exist is false, `!=` and `!~` too.
+
+/// Nesting of parentheses and `not`.
+const MAX_DEPTH: usize = 64;
+
+/// What a record must satisfy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// Both.
+    And(Box<Expression>, Box<Expression>),
+    /// One or both.
+    Or(Box<Expression>, Box<Expression>),
+    /// Not.
+    Not(Box<Expression>),
+    /// The value at a path.
+    Test(Test),
+}
+
+/// A comparison of the value at a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// Argument name or position, then fields, map keys or positions.
+    pub path: Vec<String>,
+    /// How to compare.
+    pub operator: Operator,
+    /// With what.
+    pub literal: Literal,
+}
+
+/// How a value is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// There is a value.
+    Exists,
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `~`: matches the pattern.
+    Like,
+    /// `!~`
+    NotLike,
+}
+
+/// What a value is compared with, read in every way that it can be meant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Literal {
+    /// As it stands (quotes taken off).
+    pub text: String,
+    /// As an integer: decimal, or hexadecimal after `0x`.
+    pub integer: Option<i128>,
+    /// As a number.
+    pub number: Option<f64>,
+}
+
+impl Literal {
+    fn word(text: &str) -> Self {
+        let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let hex = digits.strip_prefix("0x").and_then(|d| i128::from_str_radix(d, 16).ok());
+        let integer = hex.map(|n| if negative { -n } else { n }).or_else(|| text.parse().ok());
+        let number = integer.map(|n| n as f64).or_else(|| text.parse().ok());
+        Self { text: text.to_owned(), integer, number }
+    }
+
+    fn quoted(text: String) -> Self {
+        Self { text, integer: None, number: None }
+    }
+}
+
+/// A malformed expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionError {
+    /// Column of the place, from 1, in characters.
+    pub column: usize,
+    /// What was expected there.
+    pub expected: &'static str,
+}
+
+impl std::fmt::Display for ExpressionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "column {}: expected {}", self.column, self.expected)
+    }
+}
+
+impl std::error::Error for ExpressionError {}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// With the column, and what was expected there.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        let mut parser = Parser { text, at: 0, depth: 0 };
+        let expression = parser.any()?;
+        parser.skip_spaces();
+        if parser.at < text.len() {
+            return Err(parser.error("'and', 'or' or the end"));
+        }
+        Ok(expression)
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    /// Invariant: a character boundary.
+    at: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn error(&self, expected: &'static str) -> ExpressionError {
+        ExpressionError { column: self.text[..self.at].chars().count() + 1, expected }
+    }
+
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn take(&mut self, mark: &str) -> bool {
+        self.skip_spaces();
+        let found = self.rest().starts_with(mark);
+        self.at += if found { mark.len() } else { 0 };
+        found
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        self.skip_spaces();
+        let rest = self.rest();
+        let found = rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+            && rest[word.len()..].chars().next().is_none_or(|c| c.is_whitespace() || c == '(');
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    fn any(&mut self) -> Result<Expression, ExpressionError> {
+        let mut left = self.all()?;
+        while self.take("||") || self.take_word("or") {
+            left = Expression::Or(Box::new(left), Box::new(self.all()?));
+        }
+        Ok(left)
+    }
+
+    fn all(&mut self) -> Result<Expression, ExpressionError> {
+        let mut left = self.one()?;
+        while self.take("&&") || self.take_word("and") {
+            left = Expression::And(Box::new(left), Box::new(self.one()?));
+        }
+        Ok(left)
+    }
+
+    fn one(&mut self) -> Result<Expression, ExpressionError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.error("at most 64 nested parentheses"));
+        }
+        let expression = if self.take_word("not") || self.take("!") {
+            Expression::Not(Box::new(self.one()?))
+        } else if self.take("(") {
+            let inner = self.any()?;
+            if !self.take(")") {
+                return Err(self.error("')'"));
+            }
+            inner
+        } else {
+            self.test()?
+        };
+        self.depth -= 1;
+        Ok(expression)
+    }
+
+    fn test(&mut self) -> Result<Expression, ExpressionError> {
+        let path = self.path()?;
+        const OPERATORS: [(&str, Operator); 9] = [
+            ("==", Operator::Equal),
+            ("=", Operator::Equal),
+            ("!=", Operator::NotEqual),
+            ("!~", Operator::NotLike),
+            ("<=", Operator::LessOrEqual),
+            ("<", Operator::Less),
+            (">=", Operator::GreaterOrEqual),
+            (">", Operator::Greater),
+            ("~", Operator::Like),
+        ];
+        let found = OPERATORS.iter().find(|(mark, _)| self.take(mark));
+        let Some(&(_, operator)) = found else {
+            return Ok(Expression::Test(Test {
+                path,
+                operator: Operator::Exists,
+                literal: Literal::default(),
+            }));
+        };
+        let literal = self.literal()?;
+        Ok(Expression::Test(Test { path, operator, literal }))
+    }
+
+    fn path(&mut self) -> Result<Vec<String>, ExpressionError> {
+        self.skip_spaces();
+        let mut path = Vec::new();
+        loop {
+            let len = self
+                .rest()
+                .find(|c: char| c.is_whitespace() || "=!<>~()[].&|\"".contains(c))
+                .unwrap_or(self.rest().len());
+            if len == 0 {
+                return Err(self.error("the name of an argument"));
+            }
+            path.push(self.rest()[..len].to_owned());
+            self.at += len;
+            while self.rest().starts_with('[') {
+                self.at += 1;
+                let Some(end) = self.rest().find(']') else { return Err(self.error("']'")) };
+                path.push(self.rest()[..end].to_owned());
+                self.at += end + 1;
+            }
+            if !self.rest().starts_with('.') {
+                break;
+            }
+            self.at += 1;
+        }
+        if path.len() > 1 && path[0] == "args" {
+            path.remove(0);
+        }
+        Ok(path)
+    }
+
+    fn literal(&mut self) -> Result<Literal, ExpressionError> {
+        self.skip_spaces();
+        if !self.rest().starts_with('"') {
+            let rest = self.rest();
+            let ends = |tail: &str| {
+                tail.starts_with(|c: char| c.is_whitespace() || c == ')')
+                    || tail.starts_with("||")
+                    || tail.starts_with("&&")
+            };
+            let len =
+                rest.char_indices().map(|(at, _)| at).find(|at| ends(&rest[*at..])).unwrap_or(rest.len());
+            if len == 0 {
+                return Err(self.error("a value"));
+            }
+            let literal = Literal::word(&self.rest()[..len]);
+            self.at += len;
+            return Ok(literal);
+        }
+        self.at += 1;
+        let mut value = String::new();
+        let mut escaped = false;
+        for (at, c) in self.rest().char_indices() {
+            match c {
+                _ if escaped => {
+                    value.push(c);
+                    escaped = false;
+                }
+                '\\' => escaped = true,
+                '"' => {
+                    self.at += at + 1;
+                    return Ok(Literal::quoted(value));
+                }
+                _ => value.push(c),
+            }
+        }
+        self.at = self.text.len();
+        Err(self.error("'\"'"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The expression written out with every parenthesis.
+    fn shown(text: &str) -> String {
+        fn show(e: &Expression) -> String {
+            match e {
+                Expression::And(a, b) => format!("({} & {})", show(a), show(b)),
+                Expression::Or(a, b) => format!("({} | {})", show(a), show(b)),
+                Expression::Not(a) => format!("!{}", show(a)),
+                Expression::Test(t) => {
+                    format!("{} {:?} {}", t.path.join("/"), t.operator, t.literal.text).trim_end().to_owned()
+                }
+            }
+        }
+        show(&Expression::parse(text).unwrap())
+    }
+
+    #[test]
+    fn precedence() {
+        assert_eq!(shown("a=1 or b=2 and not c"), "(a Equal 1 | (b Equal 2 & !c Exists))");
+        assert_eq!(shown("(a=1||b=2)&&!c"), "((a Equal 1 | b Equal 2) & !c Exists)");
+        assert_eq!(shown("args.user ~ \"b\\\"o *\""), "user Like b\"o *");
+        assert_eq!(shown("p.x[3].y>=-1.5e3"), "p/x/3/y GreaterOrEqual -1.5e3");
+        assert_eq!(shown("args!=1 and order = x"), "(args NotEqual 1 & order Equal x)");
+        assert_eq!(shown("0 == 1"), "0 Equal 1");
+    }
+
+    #[test]
+    fn literals() {
+        assert_eq!(Literal::word("0xff").integer, Some(255));
+        assert_eq!(Literal::word("-0x10").integer, Some(-16));
+        assert_eq!(Literal::word("3.5"), Literal { text: "3.5".into(), integer: None, number: Some(3.5) });
+        assert_eq!(Literal::word("bob").number, None);
+    }
+
+    #[test]
+    fn errors_have_columns() {
+        for (text, column) in
+            [("", 1), ("a=", 3), ("a=1 b", 5), ("(a=1", 5), ("a=\"x", 5), ("=1", 1), ("é= ", 4), ("a[1", 3)]
+        {
+            assert_eq!(Expression::parse(text).unwrap_err().column, column, "{text}");
+        }
+        assert!(Expression::parse(&"(".repeat(100_000)).is_err());
+        assert!(Expression::parse(&"not ".repeat(100_000)).is_err());
+    }
+}

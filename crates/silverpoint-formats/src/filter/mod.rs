@@ -1,0 +1,4 @@
+//! Which records are wanted.
+
+mod expression;
+mod glob;

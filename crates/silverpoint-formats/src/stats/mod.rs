@@ -1,0 +1,3 @@
+//! Statistics.
+
+mod histogram;
