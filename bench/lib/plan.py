@@ -1,0 +1,65 @@
+"""What is run, how often, and in which order: random, so that a slow drift of the machine meets everybody alike."""
+
+import random
+from dataclasses import dataclass, field
+
+CASES = ("literal", "three", "text", "map", "floats")
+THREADS = {1: 1_000_000, 2: 1_000_000, 4: 1_000_000, 16: 250_000}  # records a thread
+
+
+@dataclass(frozen=True)
+class Size:
+    """How long a run may take. quick: about a minute; full: about ten."""
+
+    repeats: int  # processes a figure
+    pairs: int  # batches of bursts a process
+    groups: int  # of single calls a process
+    sustained: int  # processes a sustained figure
+    newcomers: int  # threads whose first record is timed
+    idle_seconds: int
+    compilations: int
+    rate_records: int  # in the file that is read
+
+
+QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000)
+FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000)
+
+
+@dataclass
+class Step:
+    """One process of one driver."""
+
+    facility: object
+    mode: str
+    case: str | None = None
+    numbers: dict = field(default_factory=dict)
+    options: tuple = ()
+
+
+def steps(facilities, floor, size, seed, cpu=None):
+    """All steps in random order. `cpu` pins the producer of single-threaded modes."""
+    source = random.Random(seed)
+    pin = {} if cpu is None else {"cpu": cpu}
+    found = []
+
+    def add(times, facility, mode, case=None, **numbers):
+        for _ in range(times):
+            found.append(Step(facility, mode, case, numbers | {"seed": source.randrange(1, 1 << 31)}))
+
+    add(size.repeats, floor, "burst", "three", pairs=size.pairs, **pin)
+    add(size.repeats, floor, "single", "three", groups=size.groups, **pin)
+    for facility, cases in facilities:
+        for case in cases:
+            add(size.repeats, facility, "burst", case, pairs=size.pairs, **pin)
+            if "." not in case:
+                add(size.repeats, facility, "single", case, groups=size.groups, **pin)
+        add(size.repeats, facility, "disabled", pairs=size.pairs, **pin)
+        for threads, records in THREADS.items():
+            for timed in (0, 1):
+                add(size.sustained, facility, "sustained", "three", threads=threads, records=records, timed=timed)
+        for alive, prepared in ((1, 0), (0, 0), (1, 1)):
+            add(size.repeats, facility, "first", "three", threads=size.newcomers, alive=alive, prepared=prepared)
+    source.shuffle(found)
+    # One after the other at the end: idling is long, and the collector is the same for all frontends.
+    found.append(Step(facilities[0][0], "idle", "three", {"seconds": size.idle_seconds}))
+    return found

@@ -1,0 +1,230 @@
+"""From results to a table: what was measured, beside its budget. A budget is the project's promise; this file is where it is written down
+for the machine."""
+
+from dataclasses import asdict, dataclass
+
+from . import numbers
+
+BURST_BUDGET = {"literal": 1.1, "three": 1.1, "text": 1.2, "map": 2.0, "floats": 2.8}
+SUSTAINED_BUDGET = {1: 2.0, 2: 4.0, 4: 6.0}
+TITLES = {
+    "literal": "literal",
+    "three": "three numbers (i32, f64, u64)",
+    "text": "35-byte string and two numbers",
+    "map": "map of 3 and three numbers",
+    "floats": "128 floats",
+}
+
+
+@dataclass
+class Row:
+    """One line of the table. `compared` is what the budget limits, with its interval; `limit` in the same unit."""
+
+    part: str
+    what: str
+    facility: str
+    measured: str
+    compared: float
+    low: float | None
+    high: float | None
+    unit: str
+    limit: float | None
+    at_least: bool = False
+    note: str = ""
+
+    @property
+    def verdict(self):
+        """pass or MISS; with ? when the budget lies within the interval; empty without a budget."""
+        if self.limit is None:
+            return ""
+        met = self.compared >= self.limit if self.at_least else self.compared <= self.limit
+        unsure = self.low is not None and self.low <= self.limit <= self.high
+        return ("pass" if met else "MISS") + ("?" if unsure else "")
+
+    def as_dictionary(self):
+        return asdict(self) | {"verdict": self.verdict}
+
+
+def pick(results, **wanted):
+    """Results whose fields have the wanted values; `options` of the run count as fields."""
+    return [r for r in results if all(r.get(k, r["options"].get(k)) == v for k, v in wanted.items())]
+
+
+def title(case):
+    base, _, form = case.partition(".")
+    return TITLES.get(base, base) + (f", {form} form" if form else "")
+
+
+def paired(part, what, facility, runs, combine, unit, limit, measured_unit="ns", note=""):
+    """A row from runs of pairs (candidate, reference)."""
+    pairs = [tuple(pair) for run in runs for pair in run]
+    low, high = numbers.interval(runs, combine)
+    candidate, reference = (numbers.median(side) for side in zip(*pairs, strict=True))
+    return Row(part, what, facility, f"{text(candidate)} {measured_unit} (floor {text(reference)})", numbers.of_pairs(pairs, combine), low,
+               high, unit, limit, note=note)
+
+
+def text(value):
+    """Three or four figures, no exponent."""
+    if value != value:
+        return "–"
+    magnitude = abs(value)
+    if magnitude >= 1e6:
+        return f"{value / 1e6:.1f}M"
+    return f"{value:.0f}" if magnitude >= 1000 else f"{value:.1f}" if magnitude >= 20 else f"{value:.2f}"
+
+
+def burst_rows(results, facility):
+    for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="burst")):
+        runs = [r["pairs"] for r in pick(results, facility=facility, mode="burst", case=case)]
+        limit = BURST_BUDGET.get(case.partition(".")[0]) if facility != "floor" else None
+        yield paired("enabled, in bursts of 20", title(case), facility, runs, numbers.ratio, "× floor", limit)
+
+
+def single_rows(results, facility):
+    for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="single")):
+        of_case = pick(results, facility=facility, mode="single", case=case)
+        for name, label in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"), ("max", "max")):
+            limit = 1.5 if name == "p999" and case == "three" and facility != "floor" else None
+            yield paired("one call in bursts", f"{title(case)}: {label}", facility, [r[name] for r in of_case], numbers.ratio, "× floor", limit)
+
+
+def disabled_rows(results, facility):
+    runs = [r["pairs"] for r in pick(results, facility=facility, mode="disabled")]
+    if runs:
+        row = paired("disabled", "over an empty loop", facility, runs, numbers.difference, "ns", 0.5)
+        row.measured = row.measured.replace("floor", "empty loop")
+        yield row
+
+
+def sustained_rows(results, facility):
+    part = "back to back, default rings"
+    for threads in sorted({r["threads"] for r in pick(results, facility=facility, mode="sustained")}):
+        means = pick(results, facility=facility, mode="sustained", threads=threads, timed=0)
+        timed = pick(results, facility=facility, mode="sustained", threads=threads, timed=1)
+        name = f"{threads} thread{'s' if threads > 1 else ''}"
+        if means:
+            wall = [[(sum(r["wall_per_call"]) / threads, r["floor_per_call"])] for r in means]
+            records = f"{means[0]['records']:,} records a thread, {len(means)} processes"
+            yield paired(part, f"{name}: wall time a call", facility, wall, numbers.ratio, "× floor", SUSTAINED_BUDGET.get(threads), note=records)
+            cpu = [[(r["cpu_per_record"], r["floor_per_call"])] for r in means]
+            yield paired(part, f"{name}: CPU of all threads and processes, a record", facility, cpu, numbers.ratio, "× floor",
+                         3.0 if threads in (2, 4) else None)
+            if "stored_records_per_s" in means[0]:
+                rates = [r["stored_records_per_s"] / 1e6 for r in means]
+                low, high = numbers.interval([[(rate, 1)] for rate in rates], numbers.ratio)
+                yield Row(part, f"{name}: stored", facility, f"{text(numbers.median(rates))}M records/s", numbers.median(rates), low, high,
+                          "M/s", 40.0 if threads == 1 else None, at_least=True,
+                          note=f"{text(numbers.median([r['stall_ns'] / 1e6 for r in means]))} ms of waiting for room")
+        if timed:
+            longest = [[(r["max_call"] / 1e3, r["floor_max_call"] / 1e3)] for r in timed]
+            yield paired(part, f"{name}: longest call", facility, longest, numbers.ratio, "× floor's", 2.0 if threads == 1 else None, "µs")
+
+
+def first_rows(results, facility):
+    part = "first record of a thread"
+    kinds = {(1, 0): ("cold", 20_000), (0, 0): ("cold, after another thread's end", 20_000), (1, 1): ("prepared", 1000)}
+    for (alive, prepared), (label, limit) in kinds.items():
+        runs = [r for r in pick(results, facility=facility, mode="first", alive=alive, prepared=prepared) if not r.get("unsupported")]
+        if not runs:
+            continue
+        values = [v for r in runs for v in r["first"]]
+        low, high = numbers.interval([[(v, 1) for v in r["first"]] for r in runs], numbers.ratio)
+        second = numbers.median([v for r in runs for v in r["second"]])
+        yield Row(part, label, facility, f"{text(numbers.median(values))} ns", numbers.median(values), low, high, "ns", limit,
+                  note=f"p99 {text(numbers.quantile(values, 0.99))}, the second record {text(second)} ns")
+
+
+def idle_rows(results):
+    for r in pick(results, mode="idle"):
+        if "helper_cpu_percent" not in r:
+            continue
+        part, facility = "idle", "collector and supervisor"
+        yield Row(part, "CPU of one core", facility, f"{r['helper_cpu_percent']:.3f} %", r["helper_cpu_percent"], None, None, "%", 0.5)
+        resident = r["helper_rss_bytes"] / 2**20
+        yield Row(part, "resident memory", facility, f"{resident:.1f} MiB", resident, None, None, "MiB", 8.0)
+
+
+def compile_rows(compilers):
+    for compiler, found in compilers.items():
+        pairs = [tuple(pair) for pair in found["pairs"]]
+        low, high = numbers.interval([pairs], numbers.difference)
+        added = numbers.of_pairs(pairs, numbers.difference)
+        yield Row("header", f"#include, {compiler}", "silverpoint-cpp", f"{found['header']:.2f} s (without {found['plain']:.2f})", added, low, high,
+                  "s", 0.4, note=f"with ten tracepoints {found['using']:.2f} s")
+
+
+def rate_rows(rates):
+    if not rates:
+        return
+    for name in ("raw", "compact"):
+        size = rates[f"{name}_bytes_per_record"]
+        yield Row("trace file", f"{name}, three numbers", "collector", f"{size:.1f} bytes a record", size, None, None, "B",
+                  16.0 if name == "compact" else None, note="the whole file over its records")
+        for way, label, limit in (("text", "to text", 3.0), ("json", "to JSON", 3.0), ("count", "counting (stats)", 50.0), ("filter", "filtering (by level)", 50.0)):
+            rate = rates[f"{name}_{way}_records_per_s"] / 1e6
+            yield Row("trace file", f"{name}, {label}", "silverpoint cat, stats", f"{text(rate)}M records a CPU second", rate, None, None, "M/s",
+                      limit, at_least=True, note=f"{rates[f'{name}_{way}_wall_s']:.2f} s in all")
+
+
+def rows(results, compilers, rates):
+    facilities = sorted({r["facility"] for r in results}, key=lambda name: (name != "floor", name))
+    found = []
+    for section in (burst_rows, single_rows, disabled_rows, sustained_rows, first_rows):
+        for facility in facilities:
+            if facility == "floor" and section in (disabled_rows, sustained_rows, first_rows):
+                continue
+            found.extend(section(results, facility))
+    found.extend(idle_rows(results))
+    found.extend(rate_rows(rates))
+    found.extend(compile_rows(compilers))
+    return found
+
+
+def noise(results, busy_before):
+    """(facts, warnings): the floor's own spread, within a process and between processes, and what else was going on."""
+    floors = [[floor for _, floor in r["pairs"]] for r in pick(results, mode="burst")]
+    facts = {"busy_before": busy_before[0], "stolen_before": busy_before[1]}
+    warnings = []
+    if floors:
+        facts["floor_ns"] = numbers.median([numbers.median(f) for f in floors])
+        facts["floor_spread_within"] = numbers.median([numbers.spread(f) for f in floors])
+        facts["floor_spread_between"] = numbers.spread([numbers.median(f) for f in floors]) if len(floors) > 1 else 0.0
+        if facts["floor_spread_within"] > 0.5:
+            warnings.append(f"the floor's batches spread by {facts['floor_spread_within']:.0%} within a process")
+        if facts["floor_spread_between"] > 0.2:
+            warnings.append(f"the floor's medians spread by {facts['floor_spread_between']:.0%} between processes")
+    if busy_before[0] > 0.05:
+        warnings.append(f"{busy_before[0]:.0%} of the machine was in use by others at the start")
+    if busy_before[1] > 0.01:
+        warnings.append(f"{busy_before[1]:.0%} of its time was stolen by the hypervisor at the start")
+    stalled = sum(1 for r in results if r.get("floor_stalls"))
+    if stalled:
+        warnings.append(f"the floor's reader did not keep up in {stalled} of {len(results)} processes")
+    return facts, warnings
+
+
+def markdown(document):
+    """The table, and what must be known to believe it."""
+    lines = ["# Measurements", "", f"{document['size']} run at {document['machine']['time']}, commit {document['machine']['commit']}.", ""]
+    lines += [f"- {name.replace('_', ' ')}: {value}" for name, value in document["machine"].items() if name not in ("time", "commit")]
+    facts = document["noise"]["facts"]
+    if "floor_ns" in facts:
+        lines += [f"- floor: {facts['floor_ns']:.2f} ns a record; its batches spread by {facts['floor_spread_within']:.0%} within a process "
+                  f"and by {facts['floor_spread_between']:.0%} between processes (middle 80 % over the median)"]
+    lines += ["", *(f"**Noisy: {warning}.**" for warning in document["noise"]["warnings"])]
+    lines += ["", *(f"**Not counted: {problem}.**" for problem in document["problems"])]
+    part = None
+    for row in document["rows"]:
+        if row["part"] != part:
+            part = row["part"]
+            lines += ["", f"## {part[0].upper()}{part[1:]}", "",
+                      "| what | facility | measured | compared | 95 % interval | budget | verdict | note |", "|---|---|---|---|---|---|---|---|"]
+        interval = f"{text(row['low'])} to {text(row['high'])}" if row["low"] is not None else ""
+        budget = "" if row["limit"] is None else f"{'≥' if row['at_least'] else '≤'} {row['limit']:g} {row['unit']}"
+        lines.append(f"| {row['what']} | {row['facility']} | {row['measured']} | {text(row['compared'])} {row['unit']} | {interval} | {budget} | "
+                     f"{row['verdict']} | {row['note']} |")
+    met = sum(row["verdict"].startswith("pass") for row in document["rows"])
+    missed = sum(row["verdict"].startswith("MISS") for row in document["rows"])
+    lines += ["", f"{met} budgets met, {missed} missed, {len(document['problems'])} runs not counted.", ""]
+    return "\n".join(lines)
