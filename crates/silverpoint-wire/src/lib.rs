@@ -1,1 +1,29 @@
-//! Values, signatures, records, sites and blocks: pure, no I/O, no unsafe
+//! The contract of Silverpoint as code: values, signatures, records, sites, blocks, directives, templates, clocks.
+//!
+//! ```text
+//!  layout      every number of spec/wire.md and spec/file.md
+//!  level       levels and kinds of sites          site        descriptions of sites
+//!  signature   types of values                    value       the visitor, and what drives it from packed bytes
+//!  record      records in a payload               slice       a ring's image judged
+//!  block       blocks of trace files              clock       ticks to wall time
+//!  directive   which sites are on                 template    texts with placeholders
+//!  process     key=value texts                    function    plain names of functions
+//! ```
+//!
+//! Pure: no I/O, no unsafe code, no state. Everything that is read is taken as hostile: bounds are checked before use, errors say where, nothing
+//! panics, and work and memory are bounded by the size of the input.
+#![forbid(unsafe_code)]
+
+pub mod block;
+pub mod bytes;
+pub mod clock;
+pub mod directive;
+pub mod function;
+pub mod layout;
+pub mod level;
+pub mod process;
+pub mod record;
+pub mod signature;
+pub mod site;
+pub mod slice;
+pub mod value;

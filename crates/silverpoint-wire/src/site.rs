@@ -1,0 +1,170 @@
+//! Site descriptions (spec/wire.md section 7).
+
+use std::fmt;
+
+use crate::bytes::{round_up_8, u16_at, u32_at, u64_at};
+use crate::layout::site::{FIXED_SIZE, PENDING, SIZE_MAX};
+use crate::level::{Kind, Level};
+
+/// The static description of one tracepoint. Texts are as the frontend wrote them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SiteDescription {
+    /// What it is.
+    pub kind: Kind,
+    /// Its level.
+    pub level: Level,
+    /// Bit 0: pending (see [`SiteDescription::is_pending`]).
+    pub flags: u16,
+    /// Line in the file, from 1; 0 when unknown.
+    pub line: u32,
+    /// Number of the language (spec), 1 C++, 2 Rust.
+    pub language: u16,
+    /// Category, may be empty.
+    pub category: String,
+    /// Path of the source file as the compiler had it.
+    pub file: String,
+    /// Function, as the language gives it ([`crate::function::function_name`] finds the plain name).
+    pub function: String,
+    /// One name an argument, each ended by `\n`; empty when they have none.
+    pub names: String,
+    /// Template, or the name of an event, span, counter or instant.
+    pub template: String,
+    /// The arguments' types.
+    pub signature: String,
+}
+
+/// Why bytes are no site description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteError {
+    /// Fewer bytes than the size field says, or than any description has.
+    Truncated,
+    /// The size field is not a multiple of 8 within the limits, or smaller than the texts.
+    Size,
+    /// The hash does not agree.
+    Hash,
+    /// A kind that this version does not know.
+    Kind(u8),
+    /// A level above fatal.
+    Level(u8),
+    /// A text is not UTF-8.
+    Text,
+}
+
+impl fmt::Display for SiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SiteError::Truncated => f.write_str("site description is truncated"),
+            SiteError::Size => f.write_str("site description has a wrong size field"),
+            SiteError::Hash => f.write_str("site description does not agree with its hash"),
+            SiteError::Kind(kind) => write!(f, "site description has the unknown kind {kind}"),
+            SiteError::Level(level) => write!(f, "site description has the unknown level {level}"),
+            SiteError::Text => f.write_str("site description has a text that is not UTF-8"),
+        }
+    }
+}
+
+impl std::error::Error for SiteError {}
+
+impl SiteDescription {
+    /// Whether template, names and signature are not known yet (a stream site before its first recording).
+    pub fn is_pending(&self) -> bool {
+        self.flags & PENDING != 0
+    }
+
+    /// The arguments' names, in order; empty when they have none.
+    pub fn argument_names(&self) -> impl Iterator<Item = &str> {
+        self.names.split_terminator('\n')
+    }
+
+    /// Appends the description. A text that exceeds its length field is cut at a character boundary, and a description beyond the
+    /// limit of 65,536 bytes has its template cut, so that what is written can always be read.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        let short = |text: &str| cut(text, usize::from(u16::MAX)).len();
+        let lens = [short(&self.category), short(&self.file), short(&self.function), short(&self.names)];
+        let fixed: usize = FIXED_SIZE + lens.iter().sum::<usize>() + self.signature.len();
+        let room = SIZE_MAX.saturating_sub(fixed.min(SIZE_MAX));
+        let template = cut(&self.template, room);
+        let size = round_up_8(fixed + template.len());
+        out.extend_from_slice(&(size as u32).to_le_bytes());
+        out.extend_from_slice(&[0; 12]);
+        out.push(self.kind as u8);
+        out.push(self.level as u8);
+        out.extend_from_slice(&self.flags.to_le_bytes());
+        out.extend_from_slice(&self.line.to_le_bytes());
+        out.extend_from_slice(&self.language.to_le_bytes());
+        out.extend_from_slice(&[0; 2]);
+        for len in lens {
+            out.extend_from_slice(&(len as u16).to_le_bytes());
+        }
+        out.extend_from_slice(&(template.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(self.signature.len() as u32).to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for (text, len) in [&self.category, &self.file, &self.function, &self.names].into_iter().zip(lens) {
+            out.extend_from_slice(&text.as_bytes()[..len]);
+        }
+        out.extend_from_slice(template.as_bytes());
+        out.extend_from_slice(self.signature.as_bytes());
+        out.resize(start + size, 0);
+        let hash = fnv1a64(&out[start + 16..]);
+        out[start + 8..start + 16].copy_from_slice(&hash.to_le_bytes());
+    }
+
+    /// Reads the description that `bytes` starts with; also gives its size in bytes.
+    pub fn decode(bytes: &[u8]) -> Result<(SiteDescription, usize), SiteError> {
+        let size = u32_at(bytes, 0).ok_or(SiteError::Truncated)? as usize;
+        if size % 8 != 0 || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
+            return Err(SiteError::Size);
+        }
+        let bytes = bytes.get(..size).ok_or(SiteError::Truncated)?;
+        let u16_field = |at| u16_at(bytes, at).ok_or(SiteError::Truncated);
+        let u32_field = |at| u32_at(bytes, at).ok_or(SiteError::Truncated);
+        if u64_at(bytes, 8) != Some(fnv1a64(&bytes[16..])) {
+            return Err(SiteError::Hash);
+        }
+        let kind = Kind::from_u8(bytes[16]).ok_or(SiteError::Kind(bytes[16]))?;
+        let level = Level::from_u8(bytes[17]).ok_or(SiteError::Level(bytes[17]))?;
+        let mut rest = &bytes[FIXED_SIZE..];
+        let mut text = |len: usize| {
+            let (text, after) = rest.split_at_checked(len).ok_or(SiteError::Size)?;
+            rest = after;
+            std::str::from_utf8(text).map(str::to_owned).map_err(|_| SiteError::Text)
+        };
+        let category = text(u16_field(28)?.into())?;
+        let file = text(u16_field(30)?.into())?;
+        let function = text(u16_field(32)?.into())?;
+        let names = text(u16_field(34)?.into())?;
+        let template = text(u32_field(36)? as usize)?;
+        let signature = text(u32_field(40)? as usize)?;
+        let site = SiteDescription {
+            kind,
+            level,
+            flags: u16_field(18)?,
+            line: u32_field(20)?,
+            language: u16_field(24)?,
+            category,
+            file,
+            function,
+            names,
+            template,
+            signature,
+        };
+        Ok((site, size))
+    }
+}
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo).
+pub const fn fnv1a64(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+/// The longest start of `text` that has at most `max` bytes and ends at a character boundary.
+fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}

@@ -1,0 +1,230 @@
+//! A ring's header and image, read from bytes (spec/wire.md sections 4 and 12).
+
+use std::fmt;
+
+use crate::bytes::{array, u16_at, u32_at, u64_at};
+use crate::layout::ring::{CLAIMING, FREE, HEADER_SIZE, MAGIC, at};
+use crate::layout::{CAUSES, record};
+use crate::record::{RecordError, RecordErrorKind};
+
+/// The header of a ring as it was read; not validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct RingHeader {
+    pub magic: u32,
+    pub state: u32,
+    pub owner_tid: u32,
+    pub stream: u32,
+    pub capacity: u32,
+    pub data_at: u32,
+    pub lane: u16,
+    pub copy: u16,
+    pub previous: u32,
+    pub claimed_ticks: u64,
+    pub name: [u8; 16],
+    pub base: u64,
+    pub committed: u64,
+    pub oldest: u64,
+    pub waiting: u32,
+    pub stalls: u64,
+    pub stall_ns: u64,
+    pub consumed: u64,
+    pub wake: u32,
+    pub losses: [u64; CAUSES],
+}
+
+/// How a ring contradicts the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RingError {
+    /// Capacity or start of the data do not fit the slice.
+    Shape {
+        /// As stated.
+        capacity: u32,
+        /// As stated.
+        data_at: u32,
+    },
+    /// A position is not a multiple of 8.
+    Unaligned(u64),
+    /// Positions are not in order, or farther apart than the capacity.
+    Positions {
+        /// Where reading would start.
+        from: u64,
+        /// Where it would end.
+        committed: u64,
+    },
+    /// A record is broken, at this position.
+    Record(u64, RecordErrorKind),
+}
+
+impl fmt::Display for RingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RingError::Shape { capacity, data_at } => {
+                write!(f, "capacity {capacity} and data at {data_at} do not fit the slice")
+            }
+            RingError::Unaligned(position) => write!(f, "position {position} is not a multiple of 8"),
+            RingError::Positions { from, committed } => {
+                write!(f, "positions {from} and {committed} make no sense")
+            }
+            RingError::Record(position, kind) => {
+                write!(f, "at position {position}: {}", RecordError { offset: 0, kind: *kind })
+            }
+        }
+    }
+}
+
+impl std::error::Error for RingError {}
+
+impl RingHeader {
+    /// Reads the 256 bytes; `None` when there are fewer.
+    pub fn decode(bytes: &[u8]) -> Option<RingHeader> {
+        let bytes: [u8; HEADER_SIZE] = array(bytes, 0)?;
+        let mut losses = [0; CAUSES];
+        for (i, loss) in losses.iter_mut().enumerate() {
+            *loss = u64_at(&bytes, at::LOSSES + 8 * i)?;
+        }
+        Some(RingHeader {
+            magic: u32_at(&bytes, at::MAGIC)?,
+            state: u32_at(&bytes, at::STATE)?,
+            owner_tid: u32_at(&bytes, at::OWNER_TID)?,
+            stream: u32_at(&bytes, at::STREAM)?,
+            capacity: u32_at(&bytes, at::CAPACITY)?,
+            data_at: u32_at(&bytes, at::DATA_AT)?,
+            lane: u16_at(&bytes, at::LANE)?,
+            copy: u16_at(&bytes, at::COPY)?,
+            previous: u32_at(&bytes, at::PREVIOUS)?,
+            claimed_ticks: u64_at(&bytes, at::CLAIMED_TICKS)?,
+            name: array(&bytes, at::NAME)?,
+            base: u64_at(&bytes, at::BASE)?,
+            committed: u64_at(&bytes, at::COMMITTED)?,
+            oldest: u64_at(&bytes, at::OLDEST)?,
+            waiting: u32_at(&bytes, at::WAITING)?,
+            stalls: u64_at(&bytes, at::STALLS)?,
+            stall_ns: u64_at(&bytes, at::STALL_NS)?,
+            consumed: u64_at(&bytes, at::CONSUMED)?,
+            wake: u32_at(&bytes, at::WAKE)?,
+            losses,
+        })
+    }
+
+    /// Whether the slice holds a ring with contents.
+    pub fn is_in_use(&self) -> bool {
+        self.magic == MAGIC && self.state != FREE && self.state != CLAIMING
+    }
+
+    /// The valid positions [from, to), checked against the size of the slice.
+    pub fn valid_range(&self, slice_size: usize) -> Result<(u64, u64), RingError> {
+        let shape = RingError::Shape { capacity: self.capacity, data_at: self.data_at };
+        let fits = (self.data_at as usize) >= HEADER_SIZE
+            && (self.data_at as usize)
+                .checked_add(self.capacity as usize)
+                .is_some_and(|end| end <= slice_size);
+        if !fits || self.capacity == 0 || self.capacity % 64 != 0 || self.data_at % 8 != 0 {
+            return Err(shape);
+        }
+        let from = self.base.max(self.consumed).max(self.oldest);
+        for position in [from, self.committed] {
+            if position % 8 != 0 {
+                return Err(RingError::Unaligned(position));
+            }
+        }
+        if from > self.committed || self.committed - from > u64::from(self.capacity) {
+            return Err(RingError::Positions { from, committed: self.committed });
+        }
+        Ok((from, self.committed))
+    }
+}
+
+/// What a ring's bytes from one position to another came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Bytes that obey the rules, from the start.
+    pub bytes: usize,
+    /// Records, pads not counted.
+    pub records: u32,
+    /// Smallest ticks.
+    pub first_ticks: u64,
+    /// Largest ticks.
+    pub last_ticks: u64,
+    /// Filter of sites ([`crate::block::site_bit`]).
+    pub sites: u64,
+    /// Whether a control record other than a pad occurs.
+    pub control: bool,
+}
+
+/// Walks the records of a payload that starts at ring position `position` of a ring of this capacity: sizes, the quarter limit, no wrap; `known`
+/// tells whether a site id exists. Gives what is right from the start, and what ended it early. Touches record headers only.
+pub fn summarize(
+    payload: &[u8],
+    position: u64,
+    capacity: u32,
+    mut known: impl FnMut(u32) -> bool,
+) -> (Summary, Option<RingError>) {
+    let mut summary = Summary { first_ticks: u64::MAX, ..Summary::default() };
+    let mut error = None;
+    let capacity = u64::from(capacity.max(64));
+    let mut offset = position % capacity;
+    while summary.bytes < payload.len() {
+        let rest = &payload[summary.bytes..];
+        let fail = |kind| Some(RingError::Record(position + summary.bytes as u64, kind));
+        let (Some(word), Some(site)) = (u32_at(rest, 0), u32_at(rest, 4)) else {
+            error = fail(RecordErrorKind::Truncated);
+            break;
+        };
+        let size = word & record::SIZE_MASK;
+        let least = if site == record::PAD { record::PAD_MIN } else { record::HEADER_SIZE };
+        if size % 8 != 0
+            || (size as usize) < least
+            || (size as usize > record::SIZE_MAX && site != record::PAD)
+        {
+            error = fail(RecordErrorKind::Size(size));
+            break;
+        }
+        if size as usize > rest.len() || offset + u64::from(size) > capacity {
+            error = fail(RecordErrorKind::Beyond(size));
+            break;
+        }
+        if site != record::PAD {
+            if !known(site) {
+                error = fail(RecordErrorKind::Site(site));
+                break;
+            }
+            let ticks = u64_at(rest, 8).unwrap_or(0);
+            summary.records += 1;
+            summary.first_ticks = summary.first_ticks.min(ticks);
+            summary.last_ticks = summary.last_ticks.max(ticks);
+            summary.sites |= crate::block::site_bit(site);
+            summary.control |= site < crate::layout::site_entry::FIRST_ID;
+        }
+        summary.bytes += size as usize;
+        offset += u64::from(size);
+        if offset == capacity {
+            offset = 0;
+        }
+    }
+    if summary.records == 0 {
+        summary.first_ticks = 0;
+    }
+    (summary, error)
+}
+
+/// The valid bytes of a whole slice image, unwrapped, with the position they start at.
+pub fn contents(slice: &[u8]) -> Result<(u64, Vec<u8>), RingError> {
+    let shape = RingError::Shape { capacity: 0, data_at: 0 };
+    let header = RingHeader::decode(slice).ok_or(shape)?;
+    if !header.is_in_use() {
+        return Ok((header.base, Vec::new()));
+    }
+    let (from, to) = header.valid_range(slice.len())?;
+    let capacity = u64::from(header.capacity);
+    let data = &slice[header.data_at as usize..][..header.capacity as usize];
+    let mut out = Vec::with_capacity((to - from) as usize);
+    let mut position = from;
+    while position < to {
+        let offset = position % capacity;
+        let len = (to - position).min(capacity - offset);
+        out.extend_from_slice(&data[offset as usize..(offset + len) as usize]);
+        position += len;
+    }
+    Ok((from, out))
+}
