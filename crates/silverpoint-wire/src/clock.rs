@@ -61,16 +61,29 @@ impl TickClock {
 
     /// Wall time of a moment; linear between anchors, extrapolated outside. Saturates.
     pub fn wall_ns(&self, ticks: u64) -> i64 {
+        self.segment(ticks).wall_ns(ticks)
+    }
+
+    /// The stretch around a moment on which time is linear. A reader of many records keeps it while it [contains](Segment::contains) them,
+    /// and is spared the search.
+    pub fn segment(&self, ticks: u64) -> Segment {
         let after = self.anchors.partition_point(|anchor| anchor.ticks <= ticks);
-        match (after.checked_sub(1).and_then(|i| self.anchors.get(i)), self.anchors.get(after)) {
-            (Some(a), Some(b)) => {
-                let slope = (b.wall_ns as f64 - a.wall_ns as f64) / (b.ticks - a.ticks) as f64;
-                offset(a.wall_ns, (ticks - a.ticks) as f64 * slope)
-            }
-            (Some(a), None) => offset(a.wall_ns, (ticks - a.ticks) as f64 * self.ns_per_tick),
-            (None, Some(b)) => offset(b.wall_ns, -((b.ticks - ticks) as f64 * self.ns_per_tick)),
-            (None, None) => offset(0, ticks as f64 * self.ns_per_tick),
+        let (a, b) = (after.checked_sub(1).and_then(|i| self.anchors.get(i)), self.anchors.get(after));
+        let (base_ticks, base_ns) = a.or(b).map_or((0, 0), |anchor| (anchor.ticks, wall(anchor)));
+        let mut segment = Segment {
+            first: a.map_or(0, |a| a.ticks),
+            last: b.map_or(u64::MAX, |b| b.ticks - 1),
+            base_ticks,
+            base_ns,
+            ns_per_tick: self.ns_per_tick,
+            greatest: i64::MAX,
+        };
+        if let (Some(a), Some(b)) = (a, b) {
+            segment.ns_per_tick = (b.wall_ns as f64 - a.wall_ns as f64) / (b.ticks - a.ticks) as f64;
+            // Rounding must not carry a moment beyond the next anchor: order would be lost there.
+            segment.greatest = wall(a).max(wall(b));
         }
+        segment
     }
 
     /// Nanoseconds between two moments.
@@ -83,8 +96,39 @@ impl TickClock {
     }
 }
 
-fn offset(wall_ns: u64, ns: f64) -> i64 {
-    i64::try_from(wall_ns).unwrap_or(i64::MAX).saturating_add(ns as i64)
+/// A stretch of a session's time between two anchors, or before the first or after the last.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// Ticks from `first` to `last`, both included.
+    first: u64,
+    last: u64,
+    base_ticks: u64,
+    base_ns: i64,
+    ns_per_tick: f64,
+    greatest: i64,
+}
+
+impl Segment {
+    /// Whether it holds for a moment.
+    #[inline]
+    pub fn contains(&self, ticks: u64) -> bool {
+        self.first <= ticks && ticks <= self.last
+    }
+
+    /// Wall time of a moment within; never smaller for greater ticks unless the wall clock was set back. Saturates.
+    #[inline]
+    pub fn wall_ns(&self, ticks: u64) -> i64 {
+        let distance = if ticks >= self.base_ticks {
+            (ticks - self.base_ticks) as f64
+        } else {
+            -((self.base_ticks - ticks) as f64)
+        };
+        self.base_ns.saturating_add((distance * self.ns_per_tick) as i64).min(self.greatest)
+    }
+}
+
+fn wall(anchor: &Anchor) -> i64 {
+    i64::try_from(anchor.wall_ns).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -108,6 +152,26 @@ mod tests {
     fn one_anchor_uses_the_stated_rate_and_none_starts_at_zero() {
         assert_eq!(TickClock::new(&[A], 1_000_000_000).wall_ns(1_500), 1_700_000_000_000_000_500);
         assert_eq!(TickClock::new(&[], 0).wall_ns(7), 7);
+    }
+
+    #[test]
+    fn time_never_runs_back_across_an_anchor() {
+        // A slope that no f64 holds exactly: the end of the segment may not pass its last anchor.
+        let anchors: Vec<Anchor> = (0..50_u64)
+            .map(|i| Anchor {
+                ticks: i * 2_999_999_937,
+                monotonic_ns: i * 1_000_000_003,
+                wall_ns: 1_700_000_000_000_000_001 + i * 1_000_000_003,
+            })
+            .collect();
+        let clock = TickClock::new(&anchors, 0);
+        for anchor in &anchors[1..] {
+            let times: Vec<i64> =
+                (anchor.ticks - 5..anchor.ticks + 5).map(|ticks| clock.wall_ns(ticks)).collect();
+            assert!(times.is_sorted(), "{times:?}");
+            let segment = clock.segment(anchor.ticks);
+            assert!(segment.contains(anchor.ticks) && !segment.contains(anchor.ticks - 1));
+        }
     }
 
     #[test]

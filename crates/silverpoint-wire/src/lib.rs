@@ -4,8 +4,9 @@
 //!  layout      every number of spec/wire.md and spec/file.md
 //!  level       levels and kinds of sites          site        descriptions of sites
 //!  signature   types of values                    value       the visitor, and what drives it from packed bytes
-//!  record      records in a payload               slice       a ring's image judged
-//!  block       blocks of trace files              clock       ticks to wall time
+//!  record      records in a payload               slice       a ring's header and image
+//!  block       blocks of trace files              scan        blocks found again behind damage
+//!  compact     raw payloads made small            clock       ticks to wall time
 //!  directive   which sites are on                 template    texts with placeholders
 //!  process     key=value texts                    function    plain names of functions
 //! ```
@@ -17,13 +18,16 @@
 pub mod block;
 pub mod bytes;
 pub mod clock;
+pub mod compact;
 pub mod directive;
 pub mod function;
 pub mod layout;
 pub mod level;
 pub mod process;
 pub mod record;
+pub mod scan;
 pub mod signature;
 pub mod site;
 pub mod slice;
+pub mod template;
 pub mod value;

@@ -113,7 +113,7 @@ impl SiteDescription {
     /// Reads the description that `bytes` starts with; also gives its size in bytes.
     pub fn decode(bytes: &[u8]) -> Result<(SiteDescription, usize), SiteError> {
         let size = u32_at(bytes, 0).ok_or(SiteError::Truncated)? as usize;
-        if size % 8 != 0 || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
+        if !size.is_multiple_of(8) || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
             return Err(SiteError::Size);
         }
         let bytes = bytes.get(..size).ok_or(SiteError::Truncated)?;

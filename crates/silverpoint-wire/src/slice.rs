@@ -119,7 +119,8 @@ impl RingHeader {
             && (self.data_at as usize)
                 .checked_add(self.capacity as usize)
                 .is_some_and(|end| end <= slice_size);
-        if !fits || self.capacity == 0 || self.capacity % 64 != 0 || self.data_at % 8 != 0 {
+        if !fits || self.capacity == 0 || !self.capacity.is_multiple_of(64) || !self.data_at.is_multiple_of(8)
+        {
             return Err(shape);
         }
         let from = self.base.max(self.consumed).max(self.oldest);
@@ -173,7 +174,7 @@ pub fn summarize(
         };
         let size = word & record::SIZE_MASK;
         let least = if site == record::PAD { record::PAD_MIN } else { record::HEADER_SIZE };
-        if size % 8 != 0
+        if !size.is_multiple_of(8)
             || (size as usize) < least
             || (size as usize > record::SIZE_MAX && site != record::PAD)
         {

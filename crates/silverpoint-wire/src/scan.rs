@@ -1,0 +1,253 @@
+//! Finds the blocks of a trace file, also behind damage (spec/file.md sections 1 and 4).
+
+use std::fmt;
+
+use crate::block::{BlockError, BlockHeader};
+use crate::layout::block::{HEADER_SIZE, SYNC};
+
+/// Something that can be read at any offset: a file, or bytes.
+pub trait ReadAt {
+    /// What reading fails with.
+    type Error;
+    /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end, 0 beyond it.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Self::Error>;
+}
+
+impl ReadAt for [u8] {
+    type Error = std::convert::Infallible;
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Self::Error> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or(&[]);
+        let len = rest.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+}
+
+/// What stands at a place of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A block whose header is right, and whose payload is too if the scanner checks payloads.
+    Block {
+        /// Offset of the block.
+        at: u64,
+        /// Its header.
+        header: BlockHeader,
+    },
+    /// Bytes that are no block.
+    Damage(Damage),
+}
+
+/// Bytes of a file that are no whole block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Where they start.
+    pub at: u64,
+    /// How many.
+    pub bytes: u64,
+    /// Why the first of them are no block.
+    pub why: BlockError,
+    /// Whether they reach the end of the file and begin like a block that was being written: cut, not damaged.
+    pub is_cut: bool,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.is_cut { "the file was cut: " } else { "" };
+        write!(f, "offset {}, {} bytes: {what}{}", self.at, self.bytes, self.why)
+    }
+}
+
+/// Goes through a file block by block. Memory is bounded: one chunk and one payload.
+pub struct Scanner<'a, R: ReadAt + ?Sized> {
+    source: &'a R,
+    at: u64,
+    check_payloads: bool,
+    /// Of the last whole block: behind damage only a later one continues the file.
+    last_sequence: Option<u64>,
+    buffer: Vec<u8>,
+}
+
+/// Bytes that are searched at a time for a sync mark.
+const CHUNK: usize = 64 << 10;
+
+impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
+    /// Starts at `at`, a multiple of 8. With `check_payloads` every payload is read and checked, so that a block with a broken payload counts as
+    /// damage; without, only headers are (whoever reads a payload must check it then).
+    pub fn new(source: &'a R, at: u64, check_payloads: bool) -> Scanner<'a, R> {
+        Scanner { source, at, check_payloads, last_sequence: None, buffer: Vec::new() }
+    }
+
+    /// Where the scan stands.
+    pub fn position(&self) -> u64 {
+        self.at
+    }
+
+    /// The payload of the block that was found last, when payloads are checked.
+    pub fn payload(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// What comes next; `None` at the end of the file. Work is linear in the file's size, whatever it holds.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<Found>, R::Error> {
+        let at = self.at;
+        let why = match self.header_at(at)? {
+            Err(None) => return Ok(None),
+            Err(Some(why)) => why,
+            Ok(header) => match self.payload_error(at, &header)? {
+                None => {
+                    self.last_sequence = Some(header.sequence);
+                    self.at = at + header.block_size();
+                    return Ok(Some(Found::Block { at, header }));
+                }
+                // The header vouches for the size: what follows is found there, if anything is.
+                Some(why @ BlockError::PayloadCrc) if self.is_boundary(at + header.block_size())? => {
+                    self.at = at + header.block_size();
+                    return Ok(Some(Found::Damage(Damage {
+                        at,
+                        bytes: header.block_size(),
+                        why,
+                        is_cut: false,
+                    })));
+                }
+                Some(why) => why,
+            },
+        };
+        let (end, reaches_end) = match self.search(at)? {
+            Ok(next) => (next, false),
+            Err(file_end) => (file_end, true),
+        };
+        self.at = end;
+        let is_cut = reaches_end && why == BlockError::Truncated;
+        Ok(Some(Found::Damage(Damage { at, bytes: end - at, why, is_cut })))
+    }
+
+    /// The header at this offset; `Err(None)` at the end of the file.
+    fn header_at(&self, at: u64) -> Result<Result<BlockHeader, Option<BlockError>>, R::Error> {
+        let mut bytes = [0; HEADER_SIZE];
+        let len = read_full(self.source, at, &mut bytes)?;
+        if len == 0 {
+            return Ok(Err(None));
+        }
+        if len < HEADER_SIZE {
+            let like_a_block = SYNC.iter().zip(&bytes[..len]).all(|(a, b)| a == b);
+            return Ok(Err(Some(if like_a_block { BlockError::Truncated } else { BlockError::Sync })));
+        }
+        Ok(BlockHeader::decode(&bytes).map_err(Some))
+    }
+
+    /// What is wrong with the payload of the block at this offset; without checking payloads, only whether it is all there.
+    fn payload_error(&mut self, at: u64, header: &BlockHeader) -> Result<Option<BlockError>, R::Error> {
+        let start = at + u64::from(header.header_size);
+        if self.check_payloads {
+            self.buffer.resize(header.stored_size as usize, 0);
+            let len = read_full(self.source, start, &mut self.buffer)?;
+            return Ok(header.check(&self.buffer[..len]).err());
+        }
+        let missing = header.stored_size > 0
+            && read_full(self.source, start + u64::from(header.stored_size) - 1, &mut [0])? == 0;
+        Ok(missing.then_some(BlockError::Truncated))
+    }
+
+    /// Whether a header stands at this offset, or the file ends there.
+    fn is_boundary(&self, at: u64) -> Result<bool, R::Error> {
+        Ok(matches!(self.header_at(at)?, Ok(_) | Err(None)))
+    }
+
+    /// The offset of the next block after `at` that continues the sequence, or the end of the file.
+    fn search(&mut self, at: u64) -> Result<Result<u64, u64>, R::Error> {
+        let mut from = (at + 8) & !7;
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let len = read_full(self.source, from, &mut chunk)?;
+            for offset in (0..len).step_by(8) {
+                if chunk[offset..len].starts_with(&SYNC) {
+                    let candidate = from + offset as u64;
+                    if let Ok(header) = self.header_at(candidate)?
+                        && self.last_sequence.is_none_or(|last| header.sequence > last)
+                    {
+                        return Ok(Ok(candidate));
+                    }
+                }
+            }
+            from += len as u64;
+            if len < CHUNK {
+                return Ok(Err(from.max(at)));
+            }
+        }
+    }
+}
+
+fn read_full<R: ReadAt + ?Sized>(source: &R, at: u64, buffer: &mut [u8]) -> Result<usize, R::Error> {
+    let mut len = 0;
+    while len < buffer.len() {
+        match source.read_at(at + len as u64, &mut buffer[len..])? {
+            0 => break,
+            more => len += more,
+        }
+    }
+    Ok(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{BlockKind, push_block};
+
+    fn file() -> Vec<u8> {
+        let mut out = Vec::new();
+        for sequence in 0..4 {
+            let payload = vec![sequence as u8; 5 + 8 * sequence as usize];
+            let header = BlockHeader { sequence, ..BlockHeader::new(BlockKind::NOTE, &payload) };
+            push_block(&mut out, &header, &payload);
+        }
+        out
+    }
+
+    fn sequences(bytes: &[u8]) -> (Vec<u64>, Vec<Damage>) {
+        let mut scanner = Scanner::new(bytes, 0, true);
+        let (mut blocks, mut damages) = (Vec::new(), Vec::new());
+        while let Ok(Some(found)) = scanner.next() {
+            match found {
+                Found::Block { header, .. } => blocks.push(header.sequence),
+                Found::Damage(damage) => damages.push(damage),
+            }
+        }
+        (blocks, damages)
+    }
+
+    #[test]
+    fn a_file_cut_anywhere_gives_every_whole_block() {
+        let whole = file();
+        let ends: Vec<usize> = {
+            let mut ends = Vec::new();
+            let mut at = 0;
+            while let Ok(header) = BlockHeader::decode(&whole[at..]) {
+                // The zero bytes after the last payload may be missing.
+                ends.push(at + HEADER_SIZE + header.stored_size as usize);
+                at += header.block_size() as usize;
+            }
+            ends
+        };
+        for len in 0..whole.len() {
+            let (blocks, damages) = sequences(&whole[..len]);
+            let expected = ends.iter().filter(|end| **end <= len).count();
+            assert_eq!(blocks.len(), expected, "cut at {len}");
+            assert!(damages.iter().all(|damage| damage.is_cut), "cut at {len}: {damages:?}");
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_costs_one_block() {
+        let whole = file();
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0x10;
+            let (blocks, damages) = sequences(&flipped);
+            // A bit of the zero bytes after a payload concerns nobody.
+            assert!(blocks.len() >= 3, "flip at {at}: {blocks:?} {damages:?}");
+            assert_eq!(blocks.len() + damages.len(), 4, "flip at {at}");
+        }
+    }
+}
