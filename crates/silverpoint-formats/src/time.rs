@@ -157,6 +157,31 @@ pub fn push_duration(out: &mut String, ns: u64) {
     let _ = write!(out, "{}.{:03} {name}", ns / unit, ns % unit / (unit / 1000));
 }
 
+/// Appends a length of time exactly, in the unit that suits it: `1.234567 ms`, `-5 s`.
+pub fn push_exact_duration(out: &mut String, ns: i64) {
+    if ns < 0 {
+        out.push('-');
+    }
+    let magnitude = ns.unsigned_abs();
+    let (digits, name) = match magnitude {
+        0..1_000 => (0, " ns"),
+        1_000..1_000_000 => (3, " µs"),
+        1_000_000..1_000_000_000 => (6, " ms"),
+        _ => (9, " s"),
+    };
+    let unit = 10u64.pow(digits as u32);
+    out.push_str(itoa::Buffer::new().format(magnitude / unit));
+    // The nine digits of the fraction, of which the last `digits` count.
+    let mut fraction = String::new();
+    push_fraction(&mut fraction, (magnitude % unit) as u32, 9);
+    let fraction = fraction[10 - digits..].trim_end_matches('0');
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out.push_str(name);
+}
+
 /// A point of time as a person gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum When {
@@ -313,6 +338,12 @@ mod tests {
 
     #[test]
     fn durations() {
+        let mut exact = String::new();
+        for ns in [0, -812, 1_000, 1_234_560, -5_000_000_000, 60_000_000_001, i64::MIN] {
+            push_exact_duration(&mut exact, ns);
+            exact.push(',');
+        }
+        assert_eq!(exact, "0 ns,-812 ns,1 µs,1.23456 ms,-5 s,60.000000001 s,-9223372036.854775808 s,");
         let mut out = String::new();
         for ns in [0, 812, 1_234, 999_999, 1_234_567, 12_345_678_901, 3_723_000_000_000, u64::MAX] {
             push_duration(&mut out, ns);

@@ -1,4 +1,5 @@
 //! Which records are wanted.
 
+mod evaluate;
 mod expression;
 mod glob;

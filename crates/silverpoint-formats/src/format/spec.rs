@@ -1,5 +1,7 @@
 //! The specification of one placeholder, with every default resolved.
 
+use silverpoint_wire::template;
+
 /// Where a value stands in a field that is wider than it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -64,5 +66,28 @@ impl Spec {
     #[inline]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+impl From<&template::Spec> for Spec {
+    fn from(spec: &template::Spec) -> Self {
+        Self {
+            fill: spec.fill.unwrap_or(' '),
+            align: spec.align.map(|align| match align {
+                template::Align::Left => Align::Left,
+                template::Align::Right => Align::Right,
+                template::Align::Center => Align::Centre,
+            }),
+            sign: match spec.sign {
+                Some(template::Sign::Plus) => Sign::Plus,
+                Some(template::Sign::Space) => Sign::Space,
+                Some(template::Sign::Minus) | None => Sign::Minus,
+            },
+            alternate: spec.alternate,
+            zero: spec.zero,
+            width: spec.width.unwrap_or(0).min(template::NUMBER_MAX),
+            precision: spec.precision.map(|precision| precision.min(template::NUMBER_MAX)),
+            ty: spec.ty.and_then(|ty| u8::try_from(ty).ok()).unwrap_or(0),
+        }
     }
 }

@@ -1,0 +1,94 @@
+//! JSON strings and numbers.
+
+/// Appends a JSON string.
+pub fn push_string(out: &mut String, text: &str) {
+    out.push('"');
+    push_string_inner(out, text);
+    out.push('"');
+}
+
+/// Appends what stands between the quotes of a JSON string.
+pub fn push_string_inner(out: &mut String, text: &str) {
+    // Invariant: `done` is a character boundary, since only ASCII bytes are ever looked at.
+    let mut done = 0;
+    for (at, &byte) in text.as_bytes().iter().enumerate() {
+        if ESCAPED[usize::from(byte)] {
+            out.push_str(&text[done..at]);
+            push_escape(out, byte);
+            done = at + 1;
+        }
+    }
+    out.push_str(&text[done..]);
+}
+
+/// Control characters (DEL too: terminals obey it), the quote, the backslash.
+const ESCAPED: [bool; 256] = {
+    let mut escaped = [false; 256];
+    let mut i = 0;
+    while i < 0x20 {
+        escaped[i] = true;
+        i += 1;
+    }
+    escaped[0x7F] = true;
+    escaped[b'"' as usize] = true;
+    escaped[b'\\' as usize] = true;
+    escaped
+};
+
+#[cold]
+fn push_escape(out: &mut String, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        b'\n' => "\\n",
+        b'\r' => "\\r",
+        b'\t' => "\\t",
+        8 => "\\b",
+        12 => "\\f",
+        _ => {
+            out.push_str("\\u00");
+            out.push(char::from(HEX[usize::from(byte >> 4)]));
+            out.push(char::from(HEX[usize::from(byte & 15)]));
+            return;
+        }
+    };
+    out.push_str(short);
+}
+
+/// Appends a float as a JSON number with the shortest digits; what is no number in JSON becomes a string: `"NaN"`, `"Infinity"`,
+/// `"-Infinity"`.
+pub fn push_f64(out: &mut String, value: f64) {
+    if value.is_finite() {
+        out.push_str(zmij::Buffer::new().format_finite(value));
+    } else {
+        push_special(out, value.is_nan(), value.is_sign_negative());
+    }
+}
+
+/// As [`push_f64`], with the shortest digits of an f32.
+pub fn push_f32(out: &mut String, value: f32) {
+    if value.is_finite() {
+        out.push_str(zmij::Buffer::new().format_finite(value));
+    } else {
+        push_special(out, value.is_nan(), value.is_sign_negative());
+    }
+}
+
+fn push_special(out: &mut String, nan: bool, negative: bool) {
+    out.push_str(match (nan, negative) {
+        (true, _) => "\"NaN\"",
+        (_, false) => "\"Infinity\"",
+        (_, true) => "\"-Infinity\"",
+    });
+}
+
+/// Appends bytes as lower-case hexadecimal digits.
+pub fn push_hex(out: &mut String, bytes: &[u8]) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.reserve(bytes.len() * 2);
+    for byte in bytes {
+        out.push(char::from(HEX[usize::from(byte >> 4)]));
+        out.push(char::from(HEX[usize::from(byte & 15)]));
+    }
+}

@@ -1,0 +1,122 @@
+//! A site's template, ready to be rendered.
+
+use silverpoint_wire::level::Kind;
+use silverpoint_wire::signature::Type;
+use silverpoint_wire::site::SiteDescription;
+use silverpoint_wire::template::{self, Argument, Piece};
+
+use super::value::Quoting;
+use crate::escape;
+use crate::format::Spec;
+
+/// What to write for a record of a site, step by step.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(super) steps: Vec<Step>,
+    /// The arguments occur once each, in their order, so that one walk over the record suffices.
+    pub(super) in_order: bool,
+    pub(super) quoting: Quoting,
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// Text, escaped already.
+    Literal(String),
+    /// An argument.
+    Argument { index: usize, spec: Spec },
+}
+
+impl Plan {
+    /// Makes the plan, and tells what is wrong with the template, if anything is: then it is shown as it stands, with the arguments behind it.
+    pub(crate) fn new(
+        description: &SiteDescription,
+        types: &[Type],
+        names: &[String],
+    ) -> (Self, Option<String>) {
+        let mut steps = Steps { list: Vec::new(), used: vec![false; types.len()] };
+        let mut fault = None;
+        let quoting = match description.kind {
+            Kind::Log | Kind::Stream => match template::parse(&description.template) {
+                Ok(pieces) => {
+                    for piece in pieces {
+                        match piece {
+                            Piece::Literal(text) => steps.literal(&text),
+                            Piece::Placeholder { argument, spec } => {
+                                steps.placeholder(&argument, &Spec::from(&spec), names)
+                            }
+                        }
+                    }
+                    Quoting::Never
+                }
+                Err(error) => {
+                    fault = Some(error.to_string());
+                    steps.literal(&description.template);
+                    Quoting::WhenAmbiguous
+                }
+            },
+            Kind::Counter if types.len() == 1 => {
+                steps.literal(&description.template);
+                steps.literal(" = ");
+                steps.argument(0, Spec::default());
+                Quoting::WhenAmbiguous
+            }
+            Kind::Event | Kind::Span | Kind::Counter | Kind::Instant => {
+                steps.literal(&description.template);
+                Quoting::WhenAmbiguous
+            }
+        };
+        // What no placeholder shows stands behind the text: all of an event's arguments, fields beside a message.
+        for index in 0..types.len() {
+            if !steps.used[index] {
+                steps.literal(" ");
+                if let Some(name) = names.get(index).filter(|name| !name.is_empty()) {
+                    steps.literal(name);
+                    steps.literal("=");
+                }
+                steps.argument(index, Spec::default());
+            }
+        }
+        let order = steps.list.iter().filter_map(|step| match step {
+            Step::Argument { index, .. } => Some(*index),
+            Step::Literal(_) => None,
+        });
+        let in_order = order.eq(0..types.len());
+        (Self { steps: steps.list, in_order, quoting }, fault)
+    }
+}
+
+struct Steps {
+    list: Vec<Step>,
+    used: Vec<bool>,
+}
+
+impl Steps {
+    fn literal(&mut self, text: &str) {
+        if let Some(Step::Literal(last)) = self.list.last_mut() {
+            escape::push_escaped(last, text);
+        } else {
+            let mut escaped = String::new();
+            escape::push_escaped(&mut escaped, text);
+            self.list.push(Step::Literal(escaped));
+        }
+    }
+
+    fn argument(&mut self, index: usize, spec: Spec) {
+        if let Some(used) = self.used.get_mut(index) {
+            *used = true;
+        }
+        self.list.push(Step::Argument { index, spec });
+    }
+
+    fn placeholder(&mut self, argument: &Argument, spec: &Spec, names: &[String]) {
+        match argument {
+            Argument::Index(index) => self.argument(*index, *spec),
+            Argument::Name(name) => match names.iter().position(|known| known == name) {
+                Some(index) => self.argument(index, *spec),
+                // No such argument: shown as it was written.
+                None => self.literal(&format!("{{{name}}}")),
+            },
+        }
+    }
+}

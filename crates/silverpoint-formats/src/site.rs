@@ -1,0 +1,60 @@
+//! A site as readers use it: its description, with signature, names and template taken apart once.
+
+use silverpoint_wire::function::function_name;
+use silverpoint_wire::level::{Kind, Level};
+use silverpoint_wire::signature::{self, Type};
+use silverpoint_wire::site::SiteDescription;
+
+use crate::render::Plan;
+
+/// A tracepoint's description, ready for reading its records.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// As recorded.
+    pub description: SiteDescription,
+    /// The arguments' types; empty when the signature cannot be read.
+    pub types: Vec<Type>,
+    /// The arguments' names: as many as types, or none.
+    pub names: Vec<String>,
+    /// What is wrong with signature or template. Records of such a site are shown as far as possible.
+    pub fault: Option<String>,
+    pub(crate) plan: Plan,
+}
+
+impl Site {
+    /// Takes a description apart. Never fails: what cannot be read is told by `fault`.
+    pub fn new(description: SiteDescription) -> Self {
+        let (types, mut fault) = match signature::parse(&description.signature) {
+            Ok(types) => (types, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
+        let mut names: Vec<String> = description.argument_names().map(str::to_owned).collect();
+        if !names.is_empty() && names.len() != types.len() {
+            fault.get_or_insert_with(|| format!("{} names for {} arguments", names.len(), types.len()));
+            names.clear();
+        }
+        let (plan, template_fault) = Plan::new(&description, &types, &names);
+        fault = fault.or(template_fault);
+        Self { description, types, names, fault, plan }
+    }
+
+    /// What the site is.
+    pub fn kind(&self) -> Kind {
+        self.description.kind
+    }
+
+    /// Its level.
+    pub fn level(&self) -> Level {
+        self.description.level
+    }
+
+    /// The file's name without its directories.
+    pub fn file_name(&self) -> &str {
+        self.description.file.rsplit(['/', '\\']).next().unwrap_or_default()
+    }
+
+    /// The function's qualified name, without return type and arguments.
+    pub fn function(&self) -> &str {
+        function_name(&self.description.function)
+    }
+}

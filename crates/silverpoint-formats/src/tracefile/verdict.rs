@@ -1,0 +1,184 @@
+//! What reading says about a trace file: is it whole, and what is missing.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// The state of a file, or of several read together (then the worst of them). Ordered from good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Every byte belongs to a block that is whole.
+    Intact,
+    /// Whole, but the program or the collector reports lost records.
+    Lossy,
+    /// The last block is incomplete: the file was cut there, or is being written.
+    Cut,
+    /// Something before the end was skipped.
+    Damaged,
+    /// No valid block at all.
+    NotATraceFile,
+}
+
+impl Verdict {
+    /// The program's exit code (`spec/file.md`, section 4).
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Intact | Self::Lossy | Self::Cut => 0,
+            Self::Damaged => 3,
+            Self::NotATraceFile => 4,
+        }
+    }
+
+    /// The word for it: `intact`, `lossy`, `cut`, `damaged`, `not a trace file`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Intact => "intact",
+            Self::Lossy => "lossy",
+            Self::Cut => "cut",
+            Self::Damaged => "damaged",
+            Self::NotATraceFile => "not a trace file",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One thing that a reader must know about what it reads: where, and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The file concerned.
+    pub file: PathBuf,
+    /// What is the matter.
+    pub matter: Matter,
+}
+
+/// What a [`Note`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Matter {
+    /// The file ends within a block: bytes from `offset` on.
+    Cut {
+        /// Where the incomplete block begins.
+        offset: u64,
+        /// Bytes that are there.
+        bytes: u64,
+    },
+    /// Bytes that are no valid block.
+    Skipped {
+        /// Where they begin.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+    },
+    /// A block with a valid header whose payload is not what was stored, or contradicts its header.
+    BadBlock {
+        /// Where the block begins.
+        offset: u64,
+        /// Its sequence number.
+        sequence: u64,
+        /// Its session in the file; 0: none.
+        session: u32,
+        /// Its stream; 0: none.
+        stream: u32,
+        /// Records that the header promises.
+        records: u32,
+        /// Why it cannot be read.
+        why: String,
+    },
+    /// Blocks that are not in the file, by their sequence numbers.
+    MissingBlocks {
+        /// The first.
+        first: u64,
+        /// The last.
+        last: u64,
+    },
+    /// Bytes of a stream that no block holds, although blocks before and after them are there.
+    MissingBytes {
+        /// Process and thread.
+        whose: String,
+        /// Bytes of the ring.
+        bytes: u64,
+    },
+    /// The trace file says that bytes of a stream could not be stored.
+    Gap {
+        /// Process and thread.
+        whose: String,
+        /// Bytes of the ring.
+        bytes: u64,
+    },
+    /// Records that the program or the collector reports as lost.
+    Lost {
+        /// Process, and thread when known.
+        whose: String,
+        /// How many.
+        records: u64,
+        /// The cause in words.
+        cause: &'static str,
+    },
+    /// What the collector has to say.
+    Collector {
+        /// Process, or empty.
+        whose: String,
+        /// Its words.
+        text: String,
+    },
+}
+
+impl Matter {
+    /// The least bad verdict that this allows.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::Cut { .. } => Verdict::Cut,
+            Self::Skipped { .. } | Self::BadBlock { .. } | Self::MissingBlocks { .. } | Self::MissingBytes { .. } => {
+                Verdict::Damaged
+            }
+            Self::Gap { .. } | Self::Lost { .. } => Verdict::Lossy,
+            Self::Collector { .. } => Verdict::Intact,
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.file.display())?;
+        match &self.matter {
+            Matter::Cut { offset, bytes } => {
+                write!(f, "cut at byte {offset}: {bytes} bytes of a block that is not whole are left out")
+            }
+            Matter::Skipped { offset, bytes } => {
+                write!(f, "damaged at byte {offset}: {bytes} bytes are no valid block and were skipped")
+            }
+            Matter::BadBlock { offset, sequence, session, stream, records, why } => {
+                write!(f, "damaged block {sequence} at byte {offset}: {why}")?;
+                if *records > 0 {
+                    write!(f, "; {records} records of session {session}, stream {stream} are missing")?;
+                }
+                Ok(())
+            }
+            Matter::MissingBlocks { first, last } if first == last => write!(f, "block {first} is missing"),
+            Matter::MissingBlocks { first, last } => {
+                write!(f, "blocks {first} to {last} are missing ({} blocks)", last - first + 1)
+            }
+            Matter::MissingBytes { whose, bytes } => write!(f, "{bytes} bytes of records of {whose} are missing"),
+            Matter::Gap { whose, bytes } => {
+                write!(f, "{bytes} bytes of records of {whose} could not be stored by the collector")
+            }
+            Matter::Lost { whose, records, cause } => write!(f, "{records} records of {whose} were lost: {cause}"),
+            Matter::Collector { whose, text } if whose.is_empty() => write!(f, "collector: {}", OneLine(text)),
+            Matter::Collector { whose, text } => write!(f, "collector: {whose}: {}", OneLine(text)),
+        }
+    }
+}
+
+/// Text from a file, with control characters escaped.
+struct OneLine<'a>(&'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut escaped = String::with_capacity(self.0.len());
+        crate::escape::push_escaped(&mut escaped, self.0);
+        f.write_str(&escaped)
+    }
+}
