@@ -10,6 +10,9 @@
 //! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and take no lock, so that a tracepoint may
 //! stand in a signal handler; `observer` trusts nothing that it reads.
 
+pub mod clock;
 pub mod ofd;
+pub mod owner;
+pub mod ring;
 pub mod root;
 mod sys;

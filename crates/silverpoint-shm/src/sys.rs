@@ -1,6 +1,7 @@
 //! Small things asked of the system that a signal handler may ask too: nothing here allocates, locks, or changes `errno`.
 
 use std::ffi::{CStr, c_void};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Puts `errno` back when it is dropped: a tracepoint must not change it, wherever it stands.
 pub(crate) struct ErrnoGuard(libc::c_int);
@@ -77,5 +78,79 @@ pub(crate) unsafe fn populate(at: *mut u8, bytes: usize) -> Option<bool> {
             Err(rustix::io::Errno::INVAL) => return None,
             Err(_) => return Some(false),
         }
+    }
+}
+
+/// Bytes of a page.
+pub(crate) fn page_size() -> usize {
+    // SAFETY: getauxval reads a vector that the kernel made at exec.
+    let size = unsafe { libc::getauxval(libc::AT_PAGESZ) } as usize;
+    if size.is_power_of_two() { size } else { 4096 }
+}
+
+/// Opens a file below a directory without following a link, never as one of the three standard descriptors: those may be closed, and
+/// another thread may write to them at any time.
+pub(crate) fn open_at(
+    directory: impl AsFd,
+    name: &CStr,
+    flags: rustix::fs::OFlags,
+    mode: rustix::fs::Mode,
+) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::OFlags;
+    let fd = rustix::fs::openat(
+        directory,
+        name,
+        flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK,
+        mode,
+    )?;
+    if fd.as_raw_fd() > 2 { Ok(fd) } else { rustix::io::fcntl_dupfd_cloexec(&fd, 3) }
+}
+
+/// Reads a small file such as those of /proc; gives how much there was (at most the buffer).
+pub(crate) fn read_file(name: &CStr, buffer: &mut [u8]) -> usize {
+    let Ok(fd) = open_at(rustix::fs::CWD, name, rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()) else {
+        return 0;
+    };
+    let mut len = 0;
+    while len < buffer.len() {
+        match rustix::io::read(&fd, &mut buffer[len..]) {
+            Ok(0) => break,
+            Ok(n) => len += n,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => break,
+        }
+    }
+    len
+}
+
+/// Says one line on standard error, as one write.
+pub(crate) fn warn(parts: &[&[u8]]) {
+    let mut line = [0u8; 512];
+    let mut len = 0;
+    for part in [&[b"silverpoint: ".as_slice()], parts, &[b"\n".as_slice()]].into_iter().flatten() {
+        let n = part.len().min(line.len() - len);
+        line[len..len + n].copy_from_slice(&part[..n]);
+        len += n;
+    }
+    // SAFETY: descriptor 2 is only borrowed for one write; when it is closed, the write fails and nothing is said.
+    let _ = rustix::io::write(unsafe { BorrowedFd::borrow_raw(2) }, &line[..len]);
+}
+
+/// Lends private memory of `len` bytes to a function, without the allocator; `None` when there is none.
+pub(crate) fn with_pages<R>(len: usize, f: impl FnOnce(&mut [u8]) -> R) -> Option<R> {
+    use rustix::mm::{MapFlags, ProtFlags};
+    let bytes = len.next_multiple_of(page_size());
+    // SAFETY: a new private mapping, zeroed, used by nobody else, given back after the only use.
+    unsafe {
+        let address = rustix::mm::mmap_anonymous(
+            std::ptr::null_mut(),
+            bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE,
+        )
+        .ok()?;
+        let result = f(std::slice::from_raw_parts_mut(address.cast::<u8>(), len));
+        let _ = rustix::mm::munmap(address, bytes);
+        Some(result)
     }
 }

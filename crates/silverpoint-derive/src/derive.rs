@@ -1,0 +1,241 @@
+//! `#[derive(Trace)]`: signature, size and encoding of own types.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, Fields, Index, Lit, LitStr, Member, Path, Result, Variant,
+};
+
+pub fn expand(input: DeriveInput) -> Result<TokenStream> {
+    let home = home(&input.attrs)?;
+    let name = input.ident.to_string();
+    let body = match &input.data {
+        Data::Struct(data) => structure(&home, &name, &data.fields)?,
+        Data::Enum(data) if data.variants.is_empty() => {
+            return Err(Error::new_spanned(&input.ident, "an enum without variants has no values to record"));
+        }
+        Data::Enum(data) if data.variants.iter().all(|v| matches!(v.fields, Fields::Unit)) => {
+            enumeration(&home, &name, &input, &data.variants.iter().collect::<Vec<_>>())?
+        }
+        Data::Enum(data) => variants(&home, &input, &data.variants.iter().collect::<Vec<_>>())?,
+        Data::Union(data) => {
+            return Err(Error::new_spanned(data.union_token, "a union does not say what it holds"));
+        }
+    };
+    let mut generics = input.generics.clone();
+    for parameter in generics.type_params_mut() {
+        parameter.bounds.push(syn::parse_quote!(#home::Trace));
+    }
+    let (parameters, arguments, bounds) = generics.split_for_impl();
+    let ident = &input.ident;
+    Ok(quote! {
+        #[automatically_derived]
+        impl #parameters #home::Trace for #ident #arguments #bounds {
+            #body
+        }
+    })
+}
+
+/// What is recorded of a field.
+struct Field<'a> {
+    member: Member,
+    name: String,
+    kind: &'a syn::Type,
+}
+
+fn recorded(fields: &Fields) -> Result<Vec<Field<'_>>> {
+    let mut found = Vec::new();
+    for (i, field) in fields.iter().enumerate() {
+        let member = match &field.ident {
+            Some(ident) => Member::Named(ident.clone()),
+            None => Member::Unnamed(Index::from(i)),
+        };
+        let mut name = match &field.ident {
+            Some(ident) => syn::ext::IdentExt::unraw(ident).to_string(),
+            None => i.to_string(),
+        };
+        let mut skip = false;
+        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("trace")) {
+            attribute.parse_nested_meta(|meta| {
+                if meta.path.is_ident("skip") {
+                    skip = true;
+                    Ok(())
+                } else if meta.path.is_ident("rename") {
+                    name = meta.value()?.parse::<LitStr>()?.value();
+                    Ok(())
+                } else {
+                    Err(meta.error("expected `skip` or `rename = \"name\"`"))
+                }
+            })?;
+        }
+        if !skip {
+            found.push(Field { member, name, kind: &field.ty });
+        }
+    }
+    Ok(found)
+}
+
+/// `<Name|field:T,…>`
+fn record_signature(home: &TokenStream, name: &str, fields: &[Field<'_>]) -> TokenStream {
+    let sig = quote!(#home::__private::Sig);
+    let parts = fields.iter().map(|Field { name, kind, .. }| {
+        quote!(#sig::Name(#name), #sig::Text(":"), <#kind as #home::Trace>::SIGNATURE, #sig::Text(","))
+    });
+    quote!(#sig::List(&[#sig::Text("<"), #sig::Name(#name), #sig::Text("|"), #(#parts,)* #sig::Text(">")]))
+}
+
+fn structure(home: &TokenStream, name: &str, fields: &Fields) -> Result<TokenStream> {
+    let fields = recorded(fields)?;
+    let signature = record_signature(home, name, &fields);
+    let members: Vec<_> = fields.iter().map(|field| &field.member).collect();
+    let kinds = fields.iter().map(|field| field.kind);
+    Ok(quote! {
+        const SIGNATURE: #home::__private::Sig = #signature;
+        const FIXED: ::core::option::Option<usize> =
+            #home::__private::fixed_sum(&[#(<#kinds as #home::Trace>::FIXED),*]);
+        #[inline]
+        fn size(&self) -> usize { 0 #(+ #home::Trace::size(&self.#members))* }
+        #[inline]
+        fn least(&self) -> usize { 0 #(+ #home::Trace::least(&self.#members))* }
+        #[inline(always)]
+        fn write(&self, __writer: &mut #home::Writer) { #(#home::Trace::write(&self.#members, __writer);)* }
+    })
+}
+
+/// `eName|T|value=label,…;`
+fn enumeration(
+    home: &TokenStream,
+    name: &str,
+    input: &DeriveInput,
+    variants: &[&Variant],
+) -> Result<TokenStream> {
+    let repr = representation(input, variants)?;
+    let code = quote!(<#repr as #home::Trace>::SIGNATURE);
+    let sig = quote!(#home::__private::Sig);
+    let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
+    let labels = idents.iter().map(|ident| {
+        let label = syn::ext::IdentExt::unraw(*ident).to_string();
+        quote!(#sig::Number(Self::#ident as i128), #sig::Text("="), #sig::Name(#label), #sig::Text(","))
+    });
+    Ok(quote! {
+        const SIGNATURE: #home::__private::Sig =
+            #sig::List(&[#sig::Text("e"), #sig::Name(#name), #sig::Text("|"), #code, #sig::Text("|"), #(#labels,)* #sig::Text(";")]);
+        const FIXED: ::core::option::Option<usize> = <#repr as #home::Trace>::FIXED;
+        const CLASS: #home::__private::Class = #home::__private::Class::Enumeration;
+        #[inline(always)]
+        fn size(&self) -> usize { ::core::mem::size_of::<#repr>() }
+        #[inline(always)]
+        fn write(&self, __writer: &mut #home::Writer) {
+            let __value: #repr = match self { #(Self::#idents => Self::#idents as #repr,)* };
+            #home::Trace::write(&__value, __writer);
+        }
+    })
+}
+
+/// `/T…|`, each T the record of a variant.
+fn variants(home: &TokenStream, input: &DeriveInput, variants: &[&Variant]) -> Result<TokenStream> {
+    if variants.len() > 255 {
+        return Err(Error::new_spanned(
+            &input.ident,
+            "an enum with data can be recorded when it has at most 255 variants",
+        ));
+    }
+    let sig = quote!(#home::__private::Sig);
+    let mut signatures = Vec::new();
+    let (mut sizes, mut leasts, mut writes) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, variant) in variants.iter().enumerate() {
+        let fields = recorded(&variant.fields)?;
+        let label = syn::ext::IdentExt::unraw(&variant.ident).to_string();
+        signatures.push(record_signature(home, &label, &fields));
+        let bindings: Vec<Ident> = (0..fields.len()).map(|n| format_ident!("__{n}")).collect();
+        let members = fields.iter().map(|field| &field.member);
+        let ident = &variant.ident;
+        let pattern = quote!(Self::#ident { #(#members: #bindings,)* .. });
+        let index = Literal::u8_suffixed(i as u8);
+        sizes.push(quote!(#pattern => 1 #(+ #home::Trace::size(#bindings))*));
+        leasts.push(quote!(#pattern => 1 #(+ #home::Trace::least(#bindings))*));
+        writes.push(quote!(#pattern => {
+            #home::Trace::write(&#index, __writer);
+            #(#home::Trace::write(#bindings, __writer);)*
+        }));
+    }
+    Ok(quote! {
+        const SIGNATURE: #home::__private::Sig = #sig::List(&[#sig::Text("/"), #(#signatures,)* #sig::Text("|")]);
+        const FIXED: ::core::option::Option<usize> = ::core::option::Option::None;
+        fn size(&self) -> usize { match self { #(#sizes,)* } }
+        fn least(&self) -> usize { match self { #(#leasts,)* } }
+        fn write(&self, __writer: &mut #home::Writer) { match self { #(#writes)* } }
+    })
+}
+
+/// The integer that an enum without data is recorded as: its `repr`, else the smallest that holds all discriminants, else `i64` where those are not literal.
+fn representation(input: &DeriveInput, variants: &[&Variant]) -> Result<Ident> {
+    const INTEGERS: [&str; 12] =
+        ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+    let mut found = None;
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|meta| {
+            if let Some(name) = INTEGERS.iter().find(|name| meta.path.is_ident(name)) {
+                found = Some(Ident::new(name, Span::mixed_site()));
+            } else if meta.input.peek(syn::token::Paren) {
+                meta.input.parse::<proc_macro2::Group>()?;
+            }
+            Ok(())
+        })?;
+    }
+    if let Some(repr) = found {
+        return Ok(repr);
+    }
+    let (mut least, mut greatest, mut value) = (0i128, 0i128, -1i128);
+    for variant in variants {
+        value = match &variant.discriminant {
+            None => value + 1,
+            Some((_, expr)) => match literal(expr) {
+                Some(value) => value,
+                None => return Ok(Ident::new("i64", Span::mixed_site())),
+            },
+        };
+        least = least.min(value);
+        greatest = greatest.max(value);
+    }
+    let fits = |low: i128, high: i128| least >= low && greatest <= high;
+    let name = match () {
+        () if fits(0, u8::MAX.into()) => "u8",
+        () if fits(i8::MIN.into(), i8::MAX.into()) => "i8",
+        () if fits(0, u16::MAX.into()) => "u16",
+        () if fits(i16::MIN.into(), i16::MAX.into()) => "i16",
+        () if fits(0, u32::MAX.into()) => "u32",
+        () if fits(i32::MIN.into(), i32::MAX.into()) => "i32",
+        () => "i64",
+    };
+    Ok(Ident::new(name, Span::mixed_site()))
+}
+
+fn literal(expr: &Expr) -> Option<i128> {
+    match expr {
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Int(int) => int.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
+            literal(&unary.expr).map(|value| -value)
+        }
+        _ => None,
+    }
+}
+
+/// Where the crate `silverpoint` is.
+fn home(attributes: &[Attribute]) -> Result<TokenStream> {
+    let mut home = quote!(::silverpoint);
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("trace")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
+                home = meta.value()?.parse::<Path>()?.into_token_stream();
+                Ok(())
+            } else {
+                Err(meta.error("expected `crate = path`"))
+            }
+        })?;
+    }
+    Ok(home)
+}

@@ -1,0 +1,437 @@
+//! A tracepoint's tokens and the code they become.
+//!
+//! ```text
+//!  info!(target: "net", user = id, ?state, "order {} at {:.2}, {note}", id, px, total = t)
+//!        └─ category    └─ fields ───────┘ └─ template ────────────┘  └──────┘ └─ field (or named, when the text means it)
+//!                                                                     positional
+//! ```
+//!
+//! Arguments are recorded in the order in which the template first means them, then the fields. So a text with each argument once, in order, is stored
+//! with `{}`; any other with numbers.
+
+use proc_macro2::{Delimiter, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Error, Expr, LitStr, Result, Token};
+
+use crate::template::{self, Argument, Parts};
+
+/// A tracepoint as it was written.
+pub struct Site {
+    /// `$crate` of `silverpoint`.
+    home: TokenTree,
+    kind: Ident,
+    level: Ident,
+    target: Option<Expr>,
+    /// Template or name.
+    text: Option<LitStr>,
+    /// In the order in which they are recorded.
+    arguments: Vec<Value>,
+    pieces: Vec<Piece>,
+    tail: String,
+}
+
+/// An argument.
+struct Value {
+    name: String,
+    /// What is recorded: the value, or its text.
+    how: How,
+    expr: Expr,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Typed,
+    Debug,
+    Display,
+}
+
+/// A placeholder with its argument resolved.
+struct Piece {
+    before: String,
+    argument: usize,
+    spec: String,
+    parts: Parts,
+}
+
+/// What stands between two commas.
+struct Item {
+    name: Option<String>,
+    how: How,
+    expr: Expr,
+}
+
+impl Parse for Site {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let home: TokenTree = input.parse()?;
+        let kind: Ident = input.call(Ident::parse_any)?;
+        let level: Ident = input.parse()?;
+        let body: proc_macro2::Group = input.parse()?;
+        debug_assert_eq!(body.delimiter(), Delimiter::Bracket);
+        let parser = |input: ParseStream<'_>| Self::parse_body(input, home, kind, level);
+        syn::parse::Parser::parse2(parser, body.stream())
+    }
+}
+
+impl Site {
+    fn parse_body(input: ParseStream<'_>, home: TokenTree, kind: Ident, level: Ident) -> Result<Self> {
+        let mut site = Self {
+            home,
+            kind,
+            level,
+            target: None,
+            text: None,
+            arguments: Vec::new(),
+            pieces: Vec::new(),
+            tail: String::new(),
+        };
+        if input.peek(syn::Ident) && input.peek2(Token![:]) && !input.peek2(Token![::]) {
+            let word: Ident = input.parse()?;
+            if word != "target" {
+                return Err(Error::new(word.span(), "expected `target: \"category\"`, a field, or a text"));
+            }
+            input.parse::<Token![:]>()?;
+            site.target = Some(input.parse()?);
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        let mut before = Vec::new();
+        let mut after = Vec::new();
+        while !input.is_empty() {
+            if site.text.is_none() && input.peek(LitStr) && (input.peek2(Token![,]) || is_last(input)) {
+                site.text = Some(input.parse()?);
+            } else if site.text.is_none() {
+                before.push(item(input)?);
+            } else {
+                after.push(item(input)?);
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        if site.kind == "log" {
+            site.resolve_log(before, after)?
+        } else {
+            site.resolve_named(before, after)?
+        }
+        if site.arguments.len() > 255 {
+            return Err(Error::new(site.level.span(), "a tracepoint has at most 255 arguments"));
+        }
+        Ok(site)
+    }
+
+    /// `event!("name", value, name = value, ?value, %value)` and its like.
+    fn resolve_named(&mut self, before: Vec<Item>, after: Vec<Item>) -> Result<()> {
+        let Some(text) = &self.text else {
+            if self.kind == "enabled" && before.is_empty() {
+                return Ok(());
+            }
+            return Err(Error::new(self.level.span(), "expected a name as a string literal"));
+        };
+        if let Some(item) = before.first() {
+            return Err(Error::new(item.expr.span(), "the name comes first"));
+        }
+        self.tail = text.value();
+        if self.kind == "counter" && after.len() != 1 {
+            return Err(Error::new(text.span(), "a counter has one value"));
+        }
+        self.arguments = after
+            .into_iter()
+            .map(|item| Value {
+                name: item.name.unwrap_or_else(|| source(&item.expr)),
+                how: item.how,
+                expr: item.expr,
+            })
+            .collect();
+        Ok(())
+    }
+
+    fn resolve_log(&mut self, before: Vec<Item>, after: Vec<Item>) -> Result<()> {
+        let (placeholders, tail) = match &self.text {
+            Some(text) => {
+                template::parse(&text.value()).map_err(|message| Error::new(text.span(), message))?
+            }
+            None => (Vec::new(), String::new()),
+        };
+        let at = self.text.as_ref().map_or(self.level.span(), Spanned::span);
+        let mut fields: Vec<Option<Item>> = before.into_iter().map(Some).collect();
+        let mut positional = Vec::new();
+        for item in after {
+            if item.name.is_some() {
+                fields.push(Some(item));
+            } else if fields.iter().skip_while(|f| f.is_some()).next().is_some() {
+                return Err(Error::new(
+                    item.expr.span(),
+                    "an argument without a name cannot follow one with a name",
+                ));
+            } else {
+                positional.push(Some(item));
+            }
+        }
+        let count = positional.len();
+        // Where each argument that the text means has gone, by what it was: number or name.
+        let mut numbered: Vec<Option<usize>> = vec![None; count];
+        let mut named: Vec<(String, usize)> = Vec::new();
+        let mut next = 0;
+        for placeholder in placeholders {
+            let argument = match placeholder.argument {
+                Argument::Next | Argument::Index(_) => {
+                    let number =
+                        if let Argument::Index(number) = placeholder.argument { number } else { next };
+                    next += 1;
+                    if number >= count {
+                        let those = if count == 1 {
+                            "is 1 argument".to_owned()
+                        } else {
+                            format!("are {count} arguments")
+                        };
+                        return Err(Error::new(
+                            at,
+                            format!("placeholder {next} has no argument: there {those} after the text"),
+                        ));
+                    }
+                    match numbered[number] {
+                        Some(argument) => argument,
+                        None => {
+                            let item = positional[number].take().expect("taken once, when it is numbered");
+                            let name = plain_name(&item.expr);
+                            numbered[number] =
+                                Some(self.push(item.name.unwrap_or(name), item.how, item.expr));
+                            self.arguments.len() - 1
+                        }
+                    }
+                }
+                Argument::Name(name) => match named.iter().find(|(known, _)| *known == name) {
+                    Some((_, argument)) => *argument,
+                    None => {
+                        let field = fields
+                            .iter_mut()
+                            .find(|f| f.as_ref().is_some_and(|f| f.name.as_ref() == Some(&name)));
+                        let argument = match field.and_then(Option::take) {
+                            Some(item) => self.push(name.clone(), item.how, item.expr),
+                            None => {
+                                // An implicit capture: the variable is looked up where the text stands.
+                                let ident = syn::parse_str::<Ident>(&name).map_err(|_| {
+                                    Error::new(at, format!("`{name}` is a keyword, no variable"))
+                                })?;
+                                let ident = Ident::new(&ident.to_string(), at);
+                                self.push(name.clone(), How::Typed, Expr::Verbatim(ident.into_token_stream()))
+                            }
+                        };
+                        named.push((name, argument));
+                        argument
+                    }
+                },
+            };
+            self.pieces.push(Piece {
+                before: placeholder.before,
+                argument,
+                spec: placeholder.spec,
+                parts: placeholder.parts,
+            });
+        }
+        if let Some(item) = positional.into_iter().flatten().next() {
+            return Err(Error::new(
+                item.expr.span(),
+                "the text has no placeholder for this argument (a field has a name: `name = value`)",
+            ));
+        }
+        for item in fields.into_iter().flatten() {
+            let name = item.name.unwrap_or_else(|| source(&item.expr));
+            self.push(name, item.how, item.expr);
+        }
+        self.tail = tail;
+        Ok(())
+    }
+
+    fn push(&mut self, name: String, how: How, expr: Expr) -> usize {
+        self.arguments.push(Value { name, how, expr });
+        self.arguments.len() - 1
+    }
+
+    /// The code at the call.
+    pub fn expand(&self) -> TokenStream {
+        let Self { home, kind, level, .. } = self;
+        let private = quote!(#home::__private);
+        let category = match &self.target {
+            Some(target) => quote!(#target),
+            None => quote!(::core::module_path!()),
+        };
+        let kind_name = Ident::new(&capitalised(&kind.to_string()), Span::mixed_site());
+        let names: String = if self.arguments.iter().all(|value| value.name.is_empty()) {
+            String::new()
+        } else {
+            self.arguments.iter().map(|value| value.name.replace('\n', " ") + "\n").collect()
+        };
+        let in_order = self.pieces.iter().enumerate().all(|(i, piece)| piece.argument == i);
+        let pieces = self.pieces.iter().map(|piece| {
+            let Piece { before, argument, spec, parts: Parts { sign, alternate, zero, precision, kind } } =
+                piece;
+            let kind = Literal::u8_unsuffixed(kind.map_or(0, |c| c as u8));
+            quote!(#private::Piece {
+                before: #before, argument: #argument, spec: #spec,
+                sign: #sign, alternate: #alternate, zero: #zero, precision: #precision, kind: #kind,
+            })
+        });
+        let tail = &self.tail;
+        // `(&a, (&b, ()))`: one type for any number of arguments.
+        let arguments = self.arguments.iter().rev().fold(quote!(()), |rest, value| {
+            let expr = &value.expr;
+            let wrapped = match value.how {
+                How::Typed => quote_spanned!(expr.span()=> &(#expr)),
+                How::Debug => quote_spanned!(expr.span()=> &#private::Debugged(&(#expr))),
+                How::Display => quote_spanned!(expr.span()=> &#private::Displayed(&(#expr))),
+            };
+            quote!((#wrapped, #rest))
+        });
+        let (then, otherwise) = match kind.to_string().as_str() {
+            "span" => (
+                quote!(#private::Span::begin::<#private::#level, _>(&__SITE, &__arguments)),
+                quote!(#private::Span::none()),
+            ),
+            "enabled" => (
+                quote!({
+                    let () = __arguments;
+                    true
+                }),
+                quote!(false),
+            ),
+            _ => (quote!(#private::record::<#private::#level, _>(&__SITE, &__arguments)), quote!(())),
+        };
+        quote! {{
+            // A type of this place: it carries the site's constants, and its path names the function.
+            enum __Here {}
+            impl #private::Meta for __Here {
+                const PIECES: &'static [#private::Piece] = &[#(#pieces),*];
+                const TAIL: &'static str = #tail;
+                const NAMES: &'static str = #names;
+                const IN_ORDER: bool = #in_order;
+            }
+            static __SITE: #private::Site = #private::Site::new(
+                #private::Kind::#kind_name,
+                <#private::#level as #private::AtLevel>::LEVEL,
+                #category,
+                ::core::file!(),
+                ::core::line!(),
+            );
+            if <#private::#level as #private::AtLevel>::COMPILED {
+                let __state = __SITE.state();
+                if __state != 0 {
+                    let __types = #private::Types::new();
+                    if #private::is_on::<__Here, _>(&__SITE, __state, &__types) {
+                        match #arguments {
+                            __arguments => {
+                                __types.are(&__arguments);
+                                #then
+                            }
+                        }
+                    } else { #otherwise }
+                } else { #otherwise }
+            } else { #otherwise }
+        }}
+    }
+}
+
+/// Whether the literal that comes next is the last token.
+fn is_last(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<LitStr>().is_ok() && ahead.is_empty()
+}
+
+fn item(input: ParseStream<'_>) -> Result<Item> {
+    let mut name = None;
+    if let Some(found) = field_name(input) {
+        name = Some(found?);
+    }
+    let how = if input.peek(Token![?]) {
+        input.parse::<Token![?]>()?;
+        How::Debug
+    } else if input.peek(Token![%]) {
+        input.parse::<Token![%]>()?;
+        How::Display
+    } else {
+        How::Typed
+    };
+    let expr: Expr = input.parse()?;
+    // `?value` and `%value` are fields: they have the name of what they show.
+    if name.is_none() && how != How::Typed {
+        name = Some(source(&expr));
+    }
+    Ok(Item { name, how, expr })
+}
+
+/// `name =`, `a.b =` or `"any name" =`, when that is what comes next.
+fn field_name(input: ParseStream<'_>) -> Option<Result<String>> {
+    let ahead = input.fork();
+    let mut name = String::new();
+    if ahead.peek(LitStr) {
+        name = ahead.parse::<LitStr>().ok()?.value();
+    } else {
+        loop {
+            name += &ahead.call(Ident::parse_any).ok()?.unraw().to_string();
+            if !ahead.peek(Token![.]) || ahead.peek(Token![..]) {
+                break;
+            }
+            ahead.parse::<Token![.]>().ok()?;
+            name.push('.');
+        }
+    }
+    if !ahead.peek(Token![=]) || ahead.peek(Token![==]) || ahead.peek(Token![=>]) {
+        return None;
+    }
+    ahead.parse::<Token![=]>().ok()?;
+    use syn::parse::discouraged::Speculative;
+    input.advance_to(&ahead);
+    Some(Ok(name))
+}
+
+/// A variable's own name; nothing for any other expression.
+fn plain_name(expr: &Expr) -> String {
+    let text = source(expr);
+    if syn::parse_str::<Ident>(&text).is_ok() { text } else { String::new() }
+}
+
+/// An expression as it was written, near enough: `files.len()`.
+fn source(expr: &Expr) -> String {
+    fn write(tokens: TokenStream, text: &mut String) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Parenthesis => ("(", ")"),
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::Bracket => ("[", "]"),
+                        Delimiter::None => ("", ""),
+                    };
+                    text.push_str(open);
+                    write(group.stream(), text);
+                    text.push_str(close);
+                }
+                TokenTree::Punct(punct) => {
+                    text.push(punct.as_char());
+                    if punct.as_char() == ',' {
+                        text.push(' ');
+                    }
+                }
+                word => {
+                    // Two words need a space between them.
+                    if text.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '"') {
+                        text.push(' ');
+                    }
+                    text.push_str(&word.to_string());
+                }
+            }
+        }
+    }
+    let mut text = String::new();
+    write(expr.to_token_stream(), &mut text);
+    text
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
+}

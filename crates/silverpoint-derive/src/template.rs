@@ -1,0 +1,206 @@
+//! Placeholders in a log site's text, read when the program is compiled (spec/templates.md).
+
+/// A placeholder and the literal before it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Placeholder {
+    /// Literal text, braces doubled as they are stored.
+    pub before: String,
+    pub argument: Argument,
+    /// What stands after `:`, as written.
+    pub spec: String,
+    pub parts: Parts,
+}
+
+/// Which argument a placeholder means.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// `{}`
+    Next,
+    /// `{2}`
+    Index(usize),
+    /// `{name}`
+    Name(String),
+}
+
+/// What a specification asks for, as far as it depends on the argument's type.
+#[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
+pub struct Parts {
+    pub sign: bool,
+    pub alternate: bool,
+    pub zero: bool,
+    pub precision: bool,
+    /// The type's letter.
+    pub kind: Option<char>,
+}
+
+/// The placeholders, and the literal after the last one.
+pub fn parse(text: &str) -> Result<(Vec<Placeholder>, String), String> {
+    let mut placeholders = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '{' | '}' if rest.peek() == Some(&c) => {
+                rest.next();
+                literal.extend([c, c]);
+            }
+            '{' => {
+                let mut inside = String::new();
+                loop {
+                    match rest.next() {
+                        Some('}') => break,
+                        // A brace may be a fill character, which is no business of a log text.
+                        Some('{') | None => {
+                            return Err(format!(
+                                "the placeholder `{{{inside}` has no closing brace; a brace as text is written `{{{{`"
+                            ));
+                        }
+                        Some(c) => inside.push(c),
+                    }
+                }
+                let (argument, spec) = inside.split_once(':').unwrap_or((&inside, ""));
+                placeholders.push(Placeholder {
+                    before: std::mem::take(&mut literal),
+                    argument: argument_of(argument.trim())?,
+                    spec: spec.trim_end().to_owned(),
+                    parts: parts_of(spec.trim_end())?,
+                });
+            }
+            '}' => {
+                return Err("a closing brace without an opening one; as text it is written `}}`".to_owned());
+            }
+            c => literal.push(c),
+        }
+    }
+    let automatic = placeholders.iter().any(|p| p.argument == Argument::Next);
+    let numbered = placeholders.iter().any(|p| matches!(p.argument, Argument::Index(_)));
+    if automatic && numbered {
+        return Err("`{}` and `{0}` cannot be mixed".to_owned());
+    }
+    Ok((placeholders, literal))
+}
+
+fn argument_of(text: &str) -> Result<Argument, String> {
+    if text.is_empty() {
+        return Ok(Argument::Next);
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().map(Argument::Index).map_err(|_| format!("argument {text} is out of range"));
+    }
+    let is_name = text
+        .chars()
+        .enumerate()
+        .all(|(i, c)| c == '_' || c.is_alphabetic() || (i > 0 && c.is_alphanumeric()));
+    if is_name && text != "_" {
+        return Ok(Argument::Name(text.to_owned()));
+    }
+    Err(format!("`{text}` is neither a number nor a name; give an expression as an argument after the text"))
+}
+
+/// `[[fill]align][sign]["#"]["0"][width]["." precision][type] | "?"`
+fn parts_of(spec: &str) -> Result<Parts, String> {
+    let mut parts = Parts::default();
+    let chars: Vec<char> = spec.chars().collect();
+    let is_align = |c: Option<&char>| matches!(c, Some('<' | '>' | '^'));
+    let mut at = 0;
+    if is_align(chars.get(1)) {
+        at = 2;
+    } else if is_align(chars.first()) {
+        at = 1;
+    }
+    let mut eat = |wanted: &[char]| {
+        let found = chars.get(at).copied().filter(|c| wanted.contains(c));
+        at += usize::from(found.is_some());
+        found
+    };
+    parts.sign = eat(&['+', '-', ' ']).is_some();
+    parts.alternate = eat(&['#']).is_some();
+    parts.zero = eat(&['0']).is_some();
+    number(&chars, &mut at, "width")?;
+    if chars.get(at) == Some(&'.') {
+        at += 1;
+        if !number(&chars, &mut at, "precision")? {
+            return Err(format!(
+                "`{spec}`: a number must follow the point (widths and precisions cannot be arguments)"
+            ));
+        }
+        parts.precision = true;
+    }
+    if let Some(c) = chars.get(at).copied() {
+        if !"bBcdoxXaAeEfFgGsp?".contains(c) {
+            return Err(format!(
+                "`{spec}`: unexpected `{c}`; a type is one of b B c d o x X a A e E f F g G s p ?"
+            ));
+        }
+        parts.kind = Some(c);
+        at += 1;
+    }
+    if at < chars.len() {
+        let rest: String = chars[at..].iter().collect();
+        return Err(format!("`{spec}`: unexpected `{rest}` after the type"));
+    }
+    if parts.kind == Some('?') && spec != "?" {
+        return Err(format!("`{spec}`: `?` stands alone"));
+    }
+    Ok(parts)
+}
+
+/// Passes over a decimal number of at most 1000; false when there is none.
+fn number(chars: &[char], at: &mut usize, what: &str) -> Result<bool, String> {
+    let digits: String = chars[*at..].iter().take_while(|c| c.is_ascii_digit()).collect();
+    *at += digits.len();
+    match digits.parse::<u32>() {
+        _ if digits.is_empty() => Ok(false),
+        Ok(n) if n <= 1000 => Ok(true),
+        _ => Err(format!("the {what} {digits} is more than 1000")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(text: &str) -> Result<Parts, String> {
+        parts_of(text)
+    }
+
+    #[test]
+    fn literals_and_placeholders() {
+        let (found, tail) = parse("a {{b}} {} c {:>8.2f}, {name:?}!").unwrap();
+        assert_eq!(tail, "!");
+        assert_eq!(found.len(), 3);
+        assert_eq!((found[0].before.as_str(), &found[0].argument), ("a {{b}} ", &Argument::Next));
+        assert_eq!((found[1].before.as_str(), found[1].spec.as_str()), (" c ", ">8.2f"));
+        assert_eq!(found[2].argument, Argument::Name("name".to_owned()));
+        assert_eq!(found[2].parts.kind, Some('?'));
+    }
+
+    #[test]
+    fn specifications() {
+        let all = spec("*^+#012.3f").unwrap();
+        assert_eq!(all, Parts { sign: true, alternate: true, zero: true, precision: true, kind: Some('f') });
+        assert_eq!(spec("").unwrap(), Parts::default());
+        assert_eq!(spec("<").unwrap(), Parts::default());
+        assert_eq!(spec("ä>5").unwrap(), Parts::default());
+        for bad in ["#?", "x?", "5$", "width$", ".*", ".", "1001", ".1001", "z", "dd", "99999999999"] {
+            assert!(spec(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (text, part) in [
+            ("{", "closing brace"),
+            ("a } b", "written `}}`"),
+            ("{} {0}", "cannot be mixed"),
+            ("{a.b}", "neither a number nor a name"),
+            ("{a+1}", "neither"),
+            ("{99999999999999999999999}", "out of range"),
+            ("{{}", "written `}}`"),
+            ("{ {}", "closing brace"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A forked child's own session.
+//!
+//! The child has its parent's mappings, and its sites hold ids and addresses of state bytes in them. So its session is a copy of the parent's
+//! control file, mapped over it: ids and addresses stay right, and what the parent's collector decided about sites holds for the child until
+//! somebody decides otherwise. Rings are not copied: the parent's records are the parent's.
+//!
+//! The parent lives on and goes on registering sites while this copies. Only entries that were there before count, and every site that the child knows
+//! is among them, since it was registered before the fork.
+
+use std::sync::atomic::Ordering;
+
+use super::at;
+use super::control::{Layout, Shared};
+use super::session::Session;
+
+/// Whether another copy's session, in this same child, can stand in for the parent's: the same layout, and the sites that the parent had.
+pub(crate) fn suits(parent: &Session, other: Shared, layout: &Layout) -> bool {
+    let same = Layout { process_size: parent.layout.process_size, ..*layout };
+    if same != parent.layout {
+        return false;
+    }
+    let sites = sites_of(parent);
+    // SAFETY: entries below `sites_next` of either session are backed, and both layouts have been checked; the header is always backed.
+    unsafe {
+        let other_sites = other.u32(at::header::SITES_NEXT).load(Ordering::Acquire).min(layout.sites_cap);
+        (0..sites).all(|i| {
+            let entry = layout.sites_at as usize + i as usize * at::site_entry::SIZE;
+            let (mine, theirs) = (parent.control.part(entry), other.part(entry));
+            mine.u32(at::site_entry::STAGE).load(Ordering::Acquire) < at::site_entry::COMPLETE
+                || (i < other_sites
+                    && mine.u64(at::site_entry::HASH).load(Ordering::Relaxed)
+                        == theirs.u64(at::site_entry::HASH).load(Ordering::Relaxed))
+        })
+    }
+}
+
+fn sites_of(session: &Session) -> u32 {
+    // SAFETY: the header is always backed.
+    unsafe { session.control.u32(at::header::SITES_NEXT) }
+        .load(Ordering::Acquire)
+        .min(session.layout.sites_cap)
+}
+
+/// Copies what a child goes on with into its new control file, whose header stands but for what comes from the parent. `back` backs bytes of
+/// the new file. False: no room.
+pub(crate) fn copy_control(parent: &Session, child: Shared, back: impl Fn(usize, usize) -> bool) -> bool {
+    let layout = &parent.layout;
+    let sites = sites_of(parent) as usize;
+    let old = parent.control;
+    let place = |at: u64| at as usize;
+    // SAFETY (of the whole block): the places come from a checked layout that both files have; of the parent's file only bytes that its counters say to
+    // be written, and so backed, are read; of the child's only what `back` has backed is touched.
+    unsafe {
+        let descs = (old.u32(at::header::DESCS_NEXT).load(Ordering::Acquire) as u64 * 8)
+            .min(layout.descs_size)
+            .min(old.u64(at::header::DESCS_RESERVED).load(Ordering::Acquire));
+        let directives =
+            old.u32(at::header::DIRECTIVES_LEN).load(Ordering::Acquire).min(layout.directives_cap) as usize;
+        for (from, len) in [
+            (place(layout.process_at), layout.process_size as usize),
+            (place(layout.directives_at), directives),
+            (place(layout.states_at), sites),
+            (place(layout.sites_at), sites * at::site_entry::SIZE),
+            (place(layout.descs_at), descs as usize),
+        ] {
+            if len > 0 && !back(from, len) {
+                return false;
+            }
+            copy(old, child, from, len);
+        }
+        for word in [
+            at::header::SITES_NEXT,
+            at::header::DESCS_NEXT,
+            at::header::DIRECTIVES_LEN,
+            at::header::BLOCK_MAX_MS,
+        ] {
+            child.u32(word).store(old.u32(word).load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        child.u32(at::header::SITES_NEXT).store(sites as u32, Ordering::Relaxed);
+        child.u32(at::header::DESCS_NEXT).store((descs / 8) as u32, Ordering::Relaxed);
+        child.u64(at::header::DESCS_RESERVED).store(descs, Ordering::Relaxed);
+        copy(old, child, at::header::POLICY, 8);
+        // Even, and not the parent's: a writer of the parent's directives does not write the child's.
+        let generation = old.u32(at::header::GENERATION).load(Ordering::Acquire).next_multiple_of(2);
+        child.u32(at::header::GENERATION).store(generation, Ordering::Relaxed);
+        let flags = old.u32(at::header::FLAGS).load(Ordering::Relaxed);
+        child.u32(at::header::FLAGS).store(flags, Ordering::Relaxed);
+        rebuild_index(layout, child, sites, back)
+    }
+}
+
+/// # Safety
+/// `at .. at + len` lies in both mappings, backed by memory.
+unsafe fn copy(from: Shared, to: Shared, at: usize, len: usize) {
+    let mut chunk = [0u8; 512];
+    for offset in (0..len).step_by(chunk.len()) {
+        let n = chunk.len().min(len - offset);
+        // SAFETY: by the caller.
+        unsafe {
+            from.read(at + offset, &mut chunk[..n]);
+            to.write(at + offset, &chunk[..n]);
+        }
+    }
+}
+
+/// The index of the parent is sparse and large; what it says follows from the entries.
+///
+/// # Safety
+/// The entries below `sites` are backed in `child`, whose layout is `layout`.
+unsafe fn rebuild_index(
+    layout: &Layout,
+    child: Shared,
+    sites: usize,
+    back: impl Fn(usize, usize) -> bool,
+) -> bool {
+    for i in 0..sites {
+        // SAFETY: by the caller, and each slot is backed before it is touched.
+        unsafe {
+            let entry = child.part(layout.sites_at as usize + i * at::site_entry::SIZE);
+            if entry.u32(at::site_entry::STAGE).load(Ordering::Relaxed) < at::site_entry::LOCATED {
+                continue;
+            }
+            let mut slot =
+                entry.u64(at::site_entry::HASH).load(Ordering::Relaxed) as u32 & (layout.index_cap - 1);
+            loop {
+                let place = layout.index_at as usize + slot as usize * 4;
+                if !back(place, 4) {
+                    return false;
+                }
+                let word = child.u32(place);
+                if word.load(Ordering::Relaxed) == 0 {
+                    word.store(i as u32 + 1, Ordering::Relaxed);
+                    break;
+                }
+                slot = (slot + 1) & (layout.index_cap - 1);
+            }
+        }
+    }
+    true
+}

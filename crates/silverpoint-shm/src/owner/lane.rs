@@ -1,0 +1,429 @@
+//! A lane: one ring of one thread, with its policy.
+//!
+//! ```text
+//!            room              record
+//!  make_room ────▶ Ready ───────────────────────────────▶ Reservation
+//!      │ Full
+//!      ├─ a larger slice is to be had ──▶ grow, again
+//!      ├─ overwrite ──▶ (the core has made room)
+//!      ├─ drop ───────▶ counted: full
+//!      └─ block ──────▶ wait; room: again; block_max passed: counted (collector_gone, sink_full) until the ring is half empty
+//! ```
+
+use std::cell::Cell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::at;
+use super::control::Shared;
+use super::local::Local;
+use super::session::Session;
+use super::settings::{LEVELS, Policy};
+use super::slabs::{self, Claim, SIZES, Slice};
+use super::{Cause, anchors};
+use crate::ring::{self, COLD, HOT, Head, Machine, Room};
+use crate::{clock, sys};
+
+/// Lanes of a thread: its own, and those of signal handlers that interrupt a record.
+pub(crate) const LANES: usize = 4;
+
+/// A ring that is filled twice before it is this old is too small.
+const YOUNG_NS: u64 = 500_000_000;
+/// After a larger slice was not to be had.
+const GROWTH_PAUSE_NS: u64 = 100_000_000;
+/// One sleep of a producer that waits for room; the collector wakes it earlier.
+const WAIT_NS: u64 = 50_000_000;
+/// A collector whose heartbeat stands still for so long makes no progress (it beats at least five times a second).
+const HEARTBEAT_NS: u64 = 1_000_000_000;
+
+/// All zero is a lane without a ring; a fork wipes it to that.
+#[repr(C)]
+pub(crate) struct Lane {
+    pub(crate) head: Head<Machine>,
+    /// Lane 0: the thread that has the slot; 0 never used in this process image, [`FREE_SLOT`] given back.
+    pub(crate) tid: AtomicU32,
+    /// Index of [`slabs::capacity_of`].
+    size: Cell<u32>,
+    slice: Cell<*mut u8>,
+    stream: Cell<u32>,
+    /// 1 when the ring has proved to be large enough.
+    settled: Cell<u32>,
+    claimed_ns: Cell<u64>,
+    grow_after_ns: Cell<u64>,
+    /// 1 + cause, while records are dropped until the ring is half empty; else 0.
+    degraded: Cell<u32>,
+    /// 1 when `losses` or `stall_ns` are to be told.
+    untold: Cell<u32>,
+    stall_ns: Cell<u64>,
+    stall_why: Cell<u32>,
+    losses: [Loss; 8],
+}
+
+/// A slot that its thread gave back.
+pub(crate) const FREE_SLOT: u32 = u32::MAX;
+
+/// Lost records that no loss record has told yet.
+struct Loss {
+    count: Cell<u64>,
+    first_ticks: Cell<u64>,
+    last_ticks: Cell<u64>,
+}
+
+/// What to do with a record for which the collector has left no room.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Block,
+    Drop,
+    Overwrite,
+}
+
+impl Lane {
+    /// Makes the lane one without a ring, whatever it was.
+    pub(crate) fn reset(&self) {
+        self.head.detach();
+        self.head.ready().store(ring::BUSY, Ordering::Relaxed);
+        self.head.claiming().set(0);
+        for word in [&self.size, &self.stream, &self.settled, &self.degraded, &self.untold, &self.stall_why] {
+            word.set(0);
+        }
+        for word in [&self.claimed_ns, &self.grow_after_ns, &self.stall_ns] {
+            word.set(0);
+        }
+        self.slice.set(null_mut());
+        self.losses.iter().for_each(Loss::clear);
+    }
+
+    /// Tries to become the lane's one user; false when a record that this one interrupts is.
+    pub(crate) fn enter(&self) -> bool {
+        let ready = self.head.ready();
+        if ready.load(Ordering::Relaxed) != ring::BUSY {
+            ready.store(ring::BUSY, Ordering::Relaxed);
+            return true;
+        }
+        if self.head.has_ring() || self.head.claiming().get() != 0 {
+            return false;
+        }
+        self.head.claiming().set(1);
+        true
+    }
+
+    /// Ends what `enter` began, without a record.
+    pub(crate) fn leave(&self, session: &Session) {
+        if self.head.has_ring() {
+            self.head.ready().store(idle(session), Ordering::Relaxed);
+        } else {
+            self.head.claiming().set(0);
+        }
+    }
+
+    /// Makes room for a record of `size` bytes at the lane's position: for fewer, when a ring cannot have such a record. The caller has entered the lane.
+    pub(crate) fn room_for(
+        &self,
+        session: &'static Session,
+        local: &'static Local,
+        number: usize,
+        size: usize,
+        level: u8,
+    ) -> Result<usize, Cause> {
+        if !self.head.has_ring() && !self.claim(session, local, number, size) {
+            return Err(Cause::NoMemory);
+        }
+        loop {
+            let limit = (self.head.capacity() / 4 / 8 * 8).min(at::record::SIZE_MAX);
+            if size > limit && limit < at::record::SIZE_MAX && self.grow(session, local, number, size) {
+                continue;
+            }
+            let want = size.min(limit);
+            let mode = mode(session, level);
+            let overwrite = mode == Mode::Overwrite;
+            if self.degraded.get() != 0 {
+                if !overwrite && self.head.used() > self.head.capacity() as u64 / 2 {
+                    return Err(Cause::from_number(self.degraded.get() - 1));
+                }
+                self.degraded.set(0);
+            }
+            if self.untold.get() != 0 {
+                self.tell(session, overwrite);
+            }
+            match self.head.make_room(want, overwrite) {
+                Room::Ready { crossed } => {
+                    if crossed {
+                        if self.is_too_small(session) && self.grow(session, local, number, size) {
+                            continue;
+                        }
+                        self.now_and_then(session, local);
+                    }
+                    return Ok(want);
+                }
+                Room::Full => {
+                    if self.grow(session, local, number, size) {
+                        continue;
+                    }
+                    match mode {
+                        Mode::Drop => return Err(Cause::Full),
+                        Mode::Block | Mode::Overwrite => self.wait(session, want, level)?,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Counts a record that was not recorded.
+    pub(crate) fn lose(&self, session: &Session, cause: Cause) {
+        if !self.head.has_ring() {
+            return lose_in_session(session, cause);
+        }
+        let number = cause as usize;
+        self.slice().losses(session, number).fetch_add(1, Ordering::Relaxed);
+        let now = session.source.now();
+        let loss = &self.losses[number];
+        if loss.count.get() == 0 {
+            loss.first_ticks.set(now);
+        }
+        loss.last_ticks.set(now);
+        loss.count.set(loss.count.get() + 1);
+        self.untold.set(1);
+    }
+
+    /// Counts a record of a signal handler that found every lane taken. The lane is busy: only the shared counter may be touched.
+    pub(crate) fn lose_nested(&self, session: &Session) {
+        if self.head.has_ring() {
+            self.slice().losses(session, Cause::Nested as usize).fetch_add(1, Ordering::Relaxed);
+        } else {
+            lose_in_session(session, Cause::Nested);
+        }
+    }
+
+    fn slice(&self) -> Slice {
+        // SAFETY: set by `attach` with the address of a mapped slice; callers have a ring.
+        Slice(unsafe { Shared::new(self.slice.get()) })
+    }
+
+    /// Claims the lane's first slice: the smallest that can have the record, a smaller one where that is not to be had.
+    fn claim(&self, session: &'static Session, local: &'static Local, number: usize, size: usize) -> bool {
+        let fitting = fitting(session, size);
+        if (0..=fitting).rev().any(|at| self.attach(session, local, number, at)) {
+            return true;
+        }
+        if local.warned.swap(1, Ordering::Relaxed) == 0 {
+            sys::warn(&[b"no memory for another ring; records of threads without one are lost and counted"]);
+        }
+        false
+    }
+
+    /// Moves to a larger slice: the next one, or the smallest that can have a record of `size` bytes.
+    fn grow(&self, session: &'static Session, local: &'static Local, number: usize, size: usize) -> bool {
+        let now = self.size.get() as usize;
+        let goal = fitting(session, size).max(now + 1);
+        if goal >= SIZES
+            || slabs::capacity_of(session, goal).is_none_or(|capacity| capacity <= self.head.capacity())
+        {
+            return false;
+        }
+        let time = clock::coarse_ns();
+        if time < self.grow_after_ns.get() {
+            return false;
+        }
+        self.head.claiming().set(1);
+        if self.attach(session, local, number, goal) {
+            return true;
+        }
+        self.head.claiming().set(0);
+        self.grow_after_ns.set(time + GROWTH_PAUSE_NS);
+        false
+    }
+
+    /// Puts the lane on a slice of that size, and retires the one it had. The lane is marked as claiming.
+    fn attach(&self, session: &'static Session, local: &'static Local, number: usize, size: usize) -> bool {
+        if slabs::capacity_of(session, size).is_none() {
+            return false;
+        }
+        let claim = Claim {
+            size,
+            lane: number,
+            tid: sys::thread_id(),
+            previous: self.stream.get(),
+            may_forget: !is_collected(session),
+        };
+        let Some(claimed) = slabs::claim(session, local, &claim) else { return false };
+        if self.head.has_ring() {
+            self.slice().state(session).store(at::ring::RETIRED, Ordering::Release);
+        }
+        // SAFETY: the slice is this lane's alone since it was claimed, and stays mapped.
+        unsafe {
+            let data = claimed.slice.0.part(session.layout.ring_header_size as usize).address();
+            self.head.attach(claimed.slice.shared(session), data, claimed.capacity, claimed.base);
+        }
+        self.slice.set(claimed.slice.0.address());
+        self.stream.set(claimed.stream);
+        self.size.set(size as u32);
+        self.claimed_ns.set(clock::coarse_ns());
+        self.settled.set(0);
+        self.degraded.set(0);
+        self.head.claiming().set(0);
+        true
+    }
+
+    /// Whether the ring was filled twice while it was young.
+    fn is_too_small(&self, session: &Session) -> bool {
+        if self.settled.get() != 0 || slabs::capacity_of(session, self.size.get() as usize + 1).is_none() {
+            return false;
+        }
+        if clock::coarse_ns().saturating_sub(self.claimed_ns.get()) >= YOUNG_NS {
+            self.settled.set(1);
+            return false;
+        }
+        self.head.position() - self.head.base() >= 2 * self.head.capacity() as u64
+    }
+
+    /// What is due at every eighth of the ring.
+    fn now_and_then(&self, session: &Session, local: &Local) {
+        ring_doorbell(session);
+        anchors::add_now_and_then(session, local);
+    }
+
+    /// Waits until the collector has left room for `size` bytes, or for what comes first: another policy, no collector any more, the end of the patience.
+    fn wait(&self, session: &'static Session, size: usize, level: u8) -> Result<(), Cause> {
+        // SAFETY: the header is always backed.
+        let (state, block_max, heartbeat) = unsafe {
+            (
+                session.control.u32(at::header::COLLECTOR_STATE),
+                session.control.u32(at::header::BLOCK_MAX_MS),
+                session.control.u64(at::header::HEARTBEAT),
+            )
+        };
+        let start = clock::monotonic_ns();
+        let mut beat = (heartbeat.load(Ordering::Relaxed), start);
+        let result = loop {
+            ring_doorbell(session);
+            self.head.wait_for_room(size, WAIT_NS);
+            if self.head.has_room(size) || mode(session, level) != Mode::Block {
+                break Ok(());
+            }
+            let now = clock::monotonic_ns();
+            let beats = heartbeat.load(Ordering::Relaxed);
+            if beats != beat.0 {
+                beat = (beats, now);
+            }
+            let max_ms = block_max.load(Ordering::Relaxed);
+            let patience = u64::from(max_ms) * 1_000_000;
+            if max_ms != at::control::BLOCK_FOR_EVER
+                && (now - start >= patience || now - beat.1 >= HEARTBEAT_NS)
+            {
+                let full = state.load(Ordering::Relaxed) == at::collector_state::SINK_FULL;
+                break Err(if full { Cause::SinkFull } else { Cause::CollectorGone });
+            }
+        };
+        let duration = clock::monotonic_ns() - start;
+        self.slice().stalled(duration);
+        self.stall_ns.set(self.stall_ns.get() + duration);
+        self.stall_why.set(result.err().map_or(0, |cause: Cause| cause as u32));
+        self.untold.set(1);
+        if let Err(cause) = result {
+            self.degraded.set(1 + cause as u32);
+        }
+        result
+    }
+
+    /// Writes the control records that are due, as far as there is room.
+    fn tell(&self, session: &Session, overwrite: bool) {
+        let ticks = session.source.now();
+        if self.stall_ns.get() != 0 {
+            let mut record = [0u8; 32];
+            record[16] = self.stall_why.get() as u8;
+            record[17..25].copy_from_slice(&self.stall_ns.get().to_le_bytes());
+            if !self.put(&mut record, at::record::STALL, ticks, overwrite) {
+                return;
+            }
+            self.stall_ns.set(0);
+        }
+        for (cause, loss) in self.losses.iter().enumerate().filter(|(_, loss)| loss.count.get() != 0) {
+            let mut record = [0u8; 48];
+            record[16] = cause as u8;
+            record[17..25].copy_from_slice(&loss.count.get().to_le_bytes());
+            record[25..33].copy_from_slice(&loss.first_ticks.get().to_le_bytes());
+            record[33..41].copy_from_slice(&loss.last_ticks.get().to_le_bytes());
+            if !self.put(&mut record, at::record::LOSS, ticks, overwrite) {
+                return;
+            }
+            loss.clear();
+        }
+        self.untold.set(0);
+    }
+
+    fn put(&self, record: &mut [u8], site: u32, ticks: u64, overwrite: bool) -> bool {
+        if self.head.make_room(record.len(), overwrite) == Room::Full {
+            return false;
+        }
+        let size = record.len() as u32;
+        record[0..4].copy_from_slice(&size.to_le_bytes());
+        record[4..8].copy_from_slice(&site.to_le_bytes());
+        record[8..16].copy_from_slice(&ticks.to_le_bytes());
+        // SAFETY: make_room has made room for these bytes at the head's offset, and the lane is this thread's.
+        unsafe {
+            let to = self.head.data().add(self.head.offset());
+            std::ptr::copy_nonoverlapping(record.as_ptr(), to, record.len());
+        }
+        self.head.commit(record.len());
+        true
+    }
+}
+
+impl Loss {
+    fn clear(&self) {
+        self.count.set(0);
+        self.first_ticks.set(0);
+        self.last_ticks.set(0);
+    }
+}
+
+/// What an idle lane's `ready` is.
+pub(crate) fn idle(session: &Session) -> u32 {
+    if session.source.is_counter() { HOT } else { COLD }
+}
+
+/// The smallest size whose rings can have a record of `size` bytes, or the largest that there is.
+fn fitting(session: &Session, size: usize) -> usize {
+    let sizes = (0..SIZES).take_while(|at| slabs::capacity_of(session, *at).is_some()).count();
+    (0..sizes).find(|at| slabs::capacity_of(session, *at).is_some_and(|c| size <= c / 4)).unwrap_or(sizes - 1)
+}
+
+/// Whether somebody collects, or is expected to.
+fn is_collected(session: &Session) -> bool {
+    // SAFETY: the header is always backed.
+    unsafe {
+        session.control.u32(at::header::COLLECTOR_PID).load(Ordering::Relaxed) != 0
+            || session.control.u32(at::header::FLAGS).load(Ordering::Relaxed) & at::control::FLAG_EXPECTED
+                != 0
+    }
+}
+
+fn mode(session: &Session, level: u8) -> Mode {
+    if !is_collected(session) {
+        return Mode::Overwrite;
+    }
+    let level = usize::from(level).min(LEVELS - 1);
+    // SAFETY: the header is always backed.
+    match unsafe { session.control.u8(at::header::POLICY + level) }.load(Ordering::Relaxed) {
+        n if n == Policy::Drop as u8 => Mode::Drop,
+        n if n == Policy::Overwrite as u8 => Mode::Overwrite,
+        _ => Mode::Block,
+    }
+}
+
+fn ring_doorbell(session: &Session) {
+    // SAFETY: the header is always backed.
+    unsafe {
+        ring::ring_doorbell::<Machine>(
+            session.control.u32(at::header::COLLECTOR_SLEEPING),
+            session.control.u32(at::header::DOORBELL),
+        );
+    }
+}
+
+/// Counts a record that had no ring.
+pub(crate) fn lose_in_session(session: &Session, cause: Cause) {
+    // SAFETY: the header is always backed.
+    unsafe { session.control.u64(at::header::SESSION_LOSSES + 8 * cause as usize) }
+        .fetch_add(1, Ordering::Relaxed);
+}

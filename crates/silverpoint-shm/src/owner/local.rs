@@ -1,0 +1,220 @@
+//! What is this process image's alone: memory that the kernel wipes on fork.
+//!
+//! A forked child finds it zero: no session, no rings, every lane empty. So the first record of each thread, and every registration, falls into the
+//! cold path, which makes the child's own session. That is all there is to fork: no handler, no pid check on the hot path.
+//!
+//! ```text
+//!  one anonymous mapping, MADV_WIPEONFORK, backed as it is touched
+//!  ┌───────┬──────────────────┬──────────────────┬──────────────────┬──────────────────┐
+//!  │ Local │ lane 0 of each   │ lane 1 of each   │ lane 2           │ lane 3           │
+//!  │       │ thread's slot    │ thread's slot    │                  │                  │
+//!  └───────┴──────────────────┴──────────────────┴──────────────────┴──────────────────┘
+//! ```
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::thread::futex;
+
+use super::lane::{LANES, Lane};
+use super::session::{self, Origin, Session};
+use super::settings::Settings;
+use super::sweep;
+use crate::sys;
+
+/// Threads of one process that can have rings at the same time.
+pub(crate) const MAX_THREADS: usize = 16_384;
+
+const LOCAL_BYTES: usize = 64 << 10;
+const MAPPING_BYTES: usize = LOCAL_BYTES + LANES * MAX_THREADS * size_of::<Lane>();
+const _: () = assert!(size_of::<Local>() <= LOCAL_BYTES && LOCAL_BYTES.is_multiple_of(align_of::<Lane>()));
+
+const NONE: u32 = 0;
+const MAKING: u32 = 1;
+const READY: u32 = 2;
+const UNAVAILABLE: u32 = 3;
+
+/// The start of the mapping. All zero is its first state.
+pub(crate) struct Local {
+    /// NONE → MAKING → READY or UNAVAILABLE.
+    stage: AtomicU32,
+    /// The thread that is making the session.
+    maker: AtomicU32,
+    /// Where the search for slots of dead threads goes on.
+    pub(crate) slots_cursor: AtomicU32,
+    /// Where the search for slices to adopt goes on, by size.
+    pub(crate) slices_cursor: [AtomicU32; 4],
+    /// CLOCK_MONOTONIC: until then nobody looks for a slice again, since there was none.
+    pub(crate) exhausted_until_ns: AtomicU64,
+    pub(crate) last_anchor_ns: AtomicU64,
+    /// 1 once it has been said that there is no memory.
+    pub(crate) warned: AtomicU32,
+    /// One bit a page of the control file: backed, as far as this copy knows.
+    backed: [AtomicU64; BACKED_WORDS],
+}
+
+/// Pages of a control file that are remembered as backed: those of the layouts that this version makes, and more.
+const BACKED_WORDS: usize = 64;
+
+/// Threads' slots ever used, in this process and those it was forked from. A child begins behind its parent's, because the thread that forked still
+/// points to its own.
+pub(crate) static SLOTS_USED: AtomicU32 = AtomicU32::new(0);
+
+static LOCAL: AtomicPtr<Local> = AtomicPtr::new(null_mut());
+
+/// Survives a fork: the child needs the parent's addresses.
+static SESSION: SessionCell = SessionCell(UnsafeCell::new(MaybeUninit::uninit()));
+static HAS_SESSION: AtomicBool = AtomicBool::new(false);
+
+struct SessionCell(UnsafeCell<MaybeUninit<Session>>);
+// SAFETY: written only by the one thread that has brought the stage to MAKING, read only when it is READY.
+unsafe impl Sync for SessionCell {}
+
+/// The session, made or joined by the first caller. `None`: this process has none (privileged, switched off, no usable root), or this call interrupted the
+/// making of it in this same thread.
+pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
+    let local = match LOCAL.load(Ordering::Acquire) {
+        null if null.is_null() => allocate()?,
+        // SAFETY: published by `allocate`, never unmapped.
+        local => unsafe { &*local },
+    };
+    loop {
+        match local.stage.load(Ordering::Acquire) {
+            // SAFETY: READY is stored after the session was written, and it is not written again in this process image.
+            READY => return Some((unsafe { (*SESSION.0.get()).assume_init_ref() }, local)),
+            UNAVAILABLE => return None,
+            NONE => {
+                if local.stage.compare_exchange(NONE, MAKING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                    local.maker.store(sys::thread_id(), Ordering::Relaxed);
+                    let stage = if make() { READY } else { UNAVAILABLE };
+                    local.stage.store(stage, Ordering::Release);
+                    let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
+                }
+            }
+            _ => {
+                if local.maker.load(Ordering::Relaxed) == sys::thread_id() {
+                    return None; // a signal handler that interrupted the making
+                }
+                let timeout = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+                let _ = futex::wait(&local.stage, futex::Flags::PRIVATE, MAKING, Some(&timeout));
+            }
+        }
+    }
+}
+
+/// The session if there is one, without making it.
+pub(crate) fn existing() -> Option<&'static Session> {
+    let local = LOCAL.load(Ordering::Acquire);
+    // SAFETY: as in `session`.
+    unsafe {
+        (!local.is_null() && (*local).stage.load(Ordering::Acquire) == READY)
+            .then(|| (*SESSION.0.get()).assume_init_ref())
+    }
+}
+
+/// Called by the one thread that has the stage MAKING.
+fn make() -> bool {
+    let slot = SESSION.0.get();
+    let made = if HAS_SESSION.load(Ordering::Acquire) {
+        // Forked: what is mapped is the parent's.
+        // SAFETY: set once a session was written.
+        let parent = unsafe { (*slot).assume_init_ref() };
+        session::join_or_create(&Origin::Forked(parent))
+    } else {
+        if sys::is_privileged() {
+            return false;
+        }
+        let settings = Settings::from_environment();
+        if settings.off {
+            return false;
+        }
+        let made = session::join_or_create(&Origin::Fresh(&settings));
+        if let Err(error) = made
+            && (settings.filter.is_some() || settings.collector_expected)
+        {
+            let mut digits = [0; 20];
+            let number = crate::root::decimal(error.raw_os_error().unsigned_abs().into(), &mut digits);
+            sys::warn(&[b"no session could be made, nothing is recorded (error ", number, b")"]);
+        }
+        made
+    };
+    let Ok(session) = made else { return false };
+    // SAFETY: this thread alone has the stage MAKING; nobody has a reference before READY. In a forked child the value replaced is the parent's, whose
+    // only reader was this thread.
+    let session = unsafe { (*slot).write(session) };
+    let fresh = !HAS_SESSION.swap(true, Ordering::Release);
+    if session.copy == 1 {
+        super::anchors::add(session);
+        if fresh {
+            sweep::at_start(session);
+        }
+    }
+    true
+}
+
+fn allocate() -> Option<&'static Local> {
+    // SAFETY: a new private mapping; its advice concerns nobody else. Zero is a valid Local and a valid Lane.
+    unsafe {
+        let address = rustix::mm::mmap_anonymous(
+            null_mut(),
+            MAPPING_BYTES,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
+        .ok()?;
+        if rustix::mm::madvise(address, MAPPING_BYTES, Advice::LinuxWipeOnFork).is_err() {
+            let _ = rustix::mm::munmap(address, MAPPING_BYTES);
+            return None;
+        }
+        match LOCAL.compare_exchange(null_mut(), address.cast(), Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Some(&*address.cast::<Local>()),
+            Err(other) => {
+                let _ = rustix::mm::munmap(address, MAPPING_BYTES);
+                Some(&*other)
+            }
+        }
+    }
+}
+
+impl Local {
+    /// A lane of a thread's slot.
+    pub(crate) fn lane(&'static self, slot: usize, lane: usize) -> &'static Lane {
+        assert!(slot < MAX_THREADS && lane < LANES);
+        // SAFETY: within the mapping, aligned, and zero is a valid Lane.
+        unsafe {
+            let lanes = std::ptr::from_ref(self).cast::<u8>().add(LOCAL_BYTES).cast::<Lane>();
+            &*lanes.add(lane * MAX_THREADS + slot)
+        }
+    }
+
+    /// The slot that a lane 0 belongs to; `None` when it is no lane 0 of this mapping.
+    pub(crate) fn slot_of(&'static self, lane: *const Lane) -> Option<usize> {
+        let first = std::ptr::from_ref(self.lane(0, 0)) as usize;
+        let offset = (lane as usize).checked_sub(first)?;
+        (offset < MAX_THREADS * size_of::<Lane>()).then_some(offset / size_of::<Lane>())
+    }
+
+    /// Backs bytes of the control file, unless this copy has done so before.
+    pub(crate) fn back_control(&self, session: &Session, at: usize, len: usize) -> bool {
+        let page = sys::page_size();
+        let (first, last) = (at / page, (at + len - 1) / page);
+        let bit = |n: usize| (self.backed.get(n / 64), 1u64 << (n % 64));
+        let known =
+            |n: usize| matches!(bit(n), (Some(word), mask) if word.load(Ordering::Acquire) & mask != 0);
+        if (first..=last).all(known) {
+            return true;
+        }
+        if !session.back_control(at, len) {
+            return false;
+        }
+        for n in first..=last {
+            if let (Some(word), mask) = bit(n) {
+                word.fetch_or(mask, Ordering::AcqRel);
+            }
+        }
+        true
+    }
+}

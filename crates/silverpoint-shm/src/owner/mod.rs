@@ -1,0 +1,121 @@
+//! The producer's side of a session, for frontends.
+//!
+//! ```text
+//!  start ─▶ local: the process's state, wiped by fork ─▶ session: make or join ─▶ fork: a child's copy · sweep: what others left
+//!  register ─▶ sites
+//!  reserve ─▶ thread: hot path ─▶ lane: policy ─▶ ring: protocol · slabs: slices
+//! ```
+//!
+//! Everything here may be called from any thread, from signal handlers, before `main` and after it; nothing allocates from the heap or takes a lock.
+
+mod anchors;
+mod at;
+mod control;
+mod fork;
+mod identity;
+mod lane;
+mod local;
+mod session;
+mod settings;
+mod sites;
+mod slabs;
+mod sweep;
+mod thread;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub use sites::{Description, Pieces, Registered};
+pub use thread::{Reservation, lose_without_site, reserve};
+
+use crate::sys::ErrnoGuard;
+
+const MAX_LEVEL: u8 = 5;
+
+/// Why a record was lost (spec/wire.md, section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Cause {
+    /// The ring was full, and the policy says drop.
+    Full = 0,
+    /// The collector made no room for as long as a producer may wait.
+    CollectorGone = 1,
+    /// The collector is there, but cannot store.
+    SinkFull = 2,
+    /// No ring could be made.
+    NoMemory = 3,
+    /// More than three signal handlers deep.
+    Nested = 4,
+    /// No ring can have such a record, even cut.
+    TooLarge = 5,
+    /// The site table is full.
+    NoSite = 6,
+    /// Anything else.
+    Other = 7,
+}
+
+impl Cause {
+    fn from_number(number: u32) -> Self {
+        match number {
+            0 => Self::Full,
+            1 => Self::CollectorGone,
+            2 => Self::SinkFull,
+            3 => Self::NoMemory,
+            4 => Self::Nested,
+            5 => Self::TooLarge,
+            6 => Self::NoSite,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Joins or makes the session now, rather than at the first record: a program that records nothing yet can then be switched on from outside. True when
+/// there is one.
+pub fn start() -> bool {
+    let _errno = ErrnoGuard::new();
+    local::session().is_some()
+}
+
+/// Registers a site, or finds it where it was registered before. `None` in a process without a session: then it is off for ever.
+pub fn register(description: &Description<'_>) -> Registered {
+    let _errno = ErrnoGuard::new();
+    match local::session() {
+        Some((session, local)) => sites::register(session, local, description),
+        None => sites::UNAVAILABLE,
+    }
+}
+
+/// The session's directory and this copy's number in it, for tests and messages.
+pub fn session_name() -> Option<(std::path::PathBuf, u16)> {
+    use std::os::unix::ffi::OsStrExt;
+    let session = local::existing()?;
+    let name = std::ffi::OsStr::from_bytes(session.name.as_bytes());
+    Some((session.root.as_path().join(name), session.copy))
+}
+
+/// The copy leaves its session at a clean exit: a closing anchor; the last one removes a session that never recorded and that nobody watches. Records made
+/// afterwards (other threads, later destructors) still land in their rings. Once; further calls do nothing.
+pub fn leave() {
+    static LEFT: AtomicU32 = AtomicU32::new(0);
+    let _errno = ErrnoGuard::new();
+    let Some(session) = local::existing() else { return };
+    let pid = rustix::process::getpid().as_raw_nonzero().get() as u32;
+    if LEFT.swap(pid, Ordering::Relaxed) == pid {
+        return;
+    }
+    anchors::add(session);
+    // SAFETY: the header is always backed.
+    unsafe {
+        let control = session.control;
+        let last = control.u32(at::header::COPIES_JOINED).fetch_sub(1, Ordering::AcqRel) == 1;
+        let unused = control.u32(at::header::SLABS_NEXT).load(Ordering::Acquire) == 0
+            && (0..8).all(|cause| {
+                control.u64(at::header::SESSION_LOSSES + 8 * cause).load(Ordering::Relaxed) == 0
+            });
+        let unwatched = control.u32(at::header::COLLECTOR_PID).load(Ordering::Acquire) == 0
+            && control.u32(at::header::FLAGS).load(Ordering::Relaxed) == 0
+            && control.u32(at::header::DIRECTIVES_LEN).load(Ordering::Acquire) == 0;
+        if last && unused && unwatched {
+            session.remove();
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Registering sites: lock-free, without allocation, from signal handlers too (spec/wire.md, section 3.2).
+
+use std::sync::atomic::{AtomicU8, Ordering, fence};
+
+use silverpoint_wire::directive::{self, SiteFacts};
+use silverpoint_wire::level::Level;
+
+use super::at;
+use super::local::Local;
+use super::session::Session;
+use crate::sys;
+
+/// A text that is given piece by piece: calls the function with one piece after the other, the same ones each time.
+pub type Pieces<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
+
+/// A site as it is registered.
+pub struct Description<'a> {
+    /// 0 log, 2 event, 3 span, 4 counter, 5 instant.
+    pub kind: u8,
+    /// 0 trace to 5 fatal.
+    pub level: u8,
+    /// Line of the source, from 1.
+    pub line: u32,
+    /// Language that wrote it (2: Rust).
+    pub language: u16,
+    /// What directives go by first; modules in Rust.
+    pub category: &'a str,
+    /// Path as the compiler was given it.
+    pub file: &'a str,
+    /// Name without arguments and return type.
+    pub function: &'a str,
+    /// One name an argument, each ended by a newline; nothing when no argument has a name.
+    pub names: Pieces<'a>,
+    /// Text with placeholders, or the name of an event, span, counter or instant.
+    pub template: Pieces<'a>,
+    /// The arguments' types.
+    pub signature: Pieces<'a>,
+}
+
+/// A registered site.
+#[derive(Clone, Copy)]
+pub struct Registered {
+    /// Id that its records carry; 0: the table is full, its records are lost (cause no_site).
+    pub id: u32,
+    /// Its state byte: in shared memory as long as the process lives.
+    pub state: &'static AtomicU8,
+}
+
+/// State bytes of sites that are in no table.
+static OFF: AtomicU8 = AtomicU8::new(0);
+static ON: AtomicU8 = AtomicU8::new(1);
+
+/// What a site is without a session: off for ever.
+pub(crate) const UNAVAILABLE: Registered = Registered { id: 0, state: &OFF };
+
+const DESCRIPTION_HEADER: usize = at::site::FIXED_SIZE;
+const MAX_DESCRIPTION: usize = at::site::SIZE_MAX;
+/// Bytes of descriptions that are backed at a time.
+const DESCS_STEP: u64 = 16 << 10;
+/// How often a changed generation makes a frontend evaluate again before it leaves the state to the writer that is at work.
+const MAX_EVALUATIONS: usize = 16;
+
+pub(crate) fn register(session: &Session, local: &Local, description: &Description<'_>) -> Registered {
+    let Some(encoded) = Encoded::new(description) else { return without_room(session, description) };
+    if let Some(entry) = find(session, local, &encoded) {
+        return registered(session, entry);
+    }
+    match add(session, local, &encoded, description) {
+        Some(entry) => registered(session, entry),
+        None => without_room(session, description),
+    }
+}
+
+fn registered(session: &Session, entry: u32) -> Registered {
+    // SAFETY: the entry is below sites_cap, and its state byte is backed since it was registered.
+    let state = unsafe { session.control.u8(session.layout.states_at as usize + entry as usize) };
+    Registered { id: entry + at::site_entry::FIRST_ID, state }
+}
+
+/// A site without an entry: its records are counted as lost as long as it would be on.
+fn without_room(session: &Session, description: &Description<'_>) -> Registered {
+    Registered { id: 0, state: if is_on(session, description) { &ON } else { &OFF } }
+}
+
+/// A description whose size and hash are known; its bytes are made each time they are needed.
+struct Encoded<'a> {
+    description: &'a Description<'a>,
+    lens: [usize; 6],
+    size: usize,
+    hash: u64,
+}
+
+impl<'a> Encoded<'a> {
+    fn new(description: &'a Description<'a>) -> Option<Self> {
+        let count = |pieces: Pieces<'_>| {
+            let mut len = 0;
+            pieces(&mut |piece| len += piece.len());
+            len
+        };
+        let lens = [
+            description.category.len(),
+            description.file.len(),
+            description.function.len(),
+            count(description.names),
+            count(description.template),
+            count(description.signature),
+        ];
+        let size = (DESCRIPTION_HEADER + lens.iter().sum::<usize>()).next_multiple_of(8);
+        if size > MAX_DESCRIPTION || lens[..4].iter().any(|len| *len > usize::from(u16::MAX)) {
+            return None;
+        }
+        let mut encoded = Self { description, lens, size, hash: 0 };
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut skip = 16usize;
+        encoded.pieces(&mut |piece| {
+            let skipped = skip.min(piece.len());
+            skip -= skipped;
+            for byte in &piece[skipped..] {
+                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+        });
+        encoded.hash = hash;
+        Some(encoded)
+    }
+
+    /// All bytes, in order.
+    fn pieces(&self, give: &mut dyn FnMut(&[u8])) {
+        let d = self.description;
+        let mut header = [0u8; DESCRIPTION_HEADER];
+        header[0..4].copy_from_slice(&(self.size as u32).to_le_bytes());
+        header[8..16].copy_from_slice(&self.hash.to_le_bytes());
+        header[16] = d.kind;
+        header[17] = d.level;
+        header[20..24].copy_from_slice(&d.line.to_le_bytes());
+        header[24..26].copy_from_slice(&d.language.to_le_bytes());
+        for (i, len) in self.lens[..4].iter().enumerate() {
+            header[28 + 2 * i..30 + 2 * i].copy_from_slice(&(*len as u16).to_le_bytes());
+        }
+        header[36..40].copy_from_slice(&(self.lens[4] as u32).to_le_bytes());
+        header[40..44].copy_from_slice(&(self.lens[5] as u32).to_le_bytes());
+        give(&header);
+        give(d.category.as_bytes());
+        give(d.file.as_bytes());
+        give(d.function.as_bytes());
+        (d.names)(give);
+        (d.template)(give);
+        (d.signature)(give);
+        let len = DESCRIPTION_HEADER + self.lens.iter().sum::<usize>();
+        give(&[0u8; 8][..self.size - len]);
+    }
+
+    /// Whether the bytes at `place` of the control file, which are backed, are these.
+    fn is_at(&self, session: &Session, place: usize) -> bool {
+        let mut same = true;
+        let mut at = place;
+        self.pieces(&mut |piece| {
+            for byte in piece {
+                // SAFETY: the caller has checked that `size` bytes at `place` lie in the descriptions, and the pieces are `size` bytes.
+                same = same && unsafe { session.control.u8(at) }.load(Ordering::Relaxed) == *byte;
+                at += 1;
+            }
+        });
+        same
+    }
+}
+
+/// The entry with the same bytes, if there is one.
+fn find(session: &Session, local: &Local, encoded: &Encoded<'_>) -> Option<u32> {
+    let layout = &session.layout;
+    let mut slot = encoded.hash as u32 & (layout.index_cap - 1);
+    for _ in 0..layout.index_cap {
+        let place = layout.index_at as usize + slot as usize * 4;
+        if !local.back_control(session, place, 4) {
+            return None;
+        }
+        // SAFETY: within the index, and backed.
+        let number = unsafe { session.control.u32(place) }.load(Ordering::Acquire);
+        if number == 0 {
+            return None;
+        }
+        let entry = number - 1;
+        if entry < layout.sites_cap && is_same(session, local, entry, encoded) {
+            return Some(entry);
+        }
+        slot = (slot + 1) & (layout.index_cap - 1);
+    }
+    None
+}
+
+fn is_same(session: &Session, local: &Local, entry: u32, encoded: &Encoded<'_>) -> bool {
+    let layout = &session.layout;
+    let place = layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
+    if !local.back_control(session, place, at::site_entry::SIZE) {
+        return false;
+    }
+    // SAFETY: the entry lies in the table and is backed; the description is checked to lie in what is reserved, hence backed.
+    unsafe {
+        let site = session.control.part(place);
+        if site.u32(at::site_entry::STAGE).load(Ordering::Acquire) != at::site_entry::COMPLETE
+            || site.u64(at::site_entry::HASH).load(Ordering::Relaxed) != encoded.hash
+        {
+            return false;
+        }
+        let body = u64::from(site.u32(at::site_entry::BODY_AT).load(Ordering::Relaxed)) * 8;
+        let reserved =
+            session.control.u64(at::header::DESCS_RESERVED).load(Ordering::Acquire).min(layout.descs_size);
+        body + encoded.size as u64 <= reserved
+            && encoded.is_at(session, layout.descs_at as usize + body as usize)
+    }
+}
+
+/// Claims an entry and fills it. `None`: the table or the descriptions are full, or there is no memory.
+fn add(
+    session: &Session,
+    local: &Local,
+    encoded: &Encoded<'_>,
+    description: &Description<'_>,
+) -> Option<u32> {
+    let layout = &session.layout;
+    // SAFETY: the header is always backed.
+    let (sites_next, descs_next) =
+        unsafe { (session.control.u32(at::header::SITES_NEXT), session.control.u32(at::header::DESCS_NEXT)) };
+    // Looked at first, so that attempts on a full table do not drive the counters round.
+    let room = (layout.descs_size / 8) as u32;
+    let units = (encoded.size / 8) as u32;
+    if sites_next.load(Ordering::Relaxed) >= layout.sites_cap
+        || descs_next.load(Ordering::Relaxed).saturating_add(units) > room
+    {
+        return None;
+    }
+    let body = descs_next.fetch_add(units, Ordering::AcqRel);
+    if body.checked_add(units).is_none_or(|end| end > room)
+        || !reserve_descriptions(session, u64::from(body + units) * 8)
+    {
+        return None;
+    }
+    let entry = sites_next.fetch_add(1, Ordering::AcqRel);
+    if entry >= layout.sites_cap {
+        return None;
+    }
+    let place = layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
+    let state = layout.states_at as usize + entry as usize;
+    if !local.back_control(session, place, at::site_entry::SIZE) || !local.back_control(session, state, 1) {
+        return None;
+    }
+    let mut to = layout.descs_at as usize + body as usize * 8;
+    encoded.pieces(&mut |piece| {
+        // SAFETY: `units` were claimed for exactly the bytes that the pieces have, and are backed.
+        unsafe { session.control.write(to, piece) };
+        to += piece.len();
+    });
+    // SAFETY: the entry lies in the table, is backed, and nobody else has its number.
+    unsafe {
+        let site = session.control.part(place);
+        site.u32(at::site_entry::STAGE).store(at::site_entry::WRITING, Ordering::Relaxed);
+        site.u32(at::site_entry::LOCATION_AT).store(body, Ordering::Relaxed);
+        site.u32(at::site_entry::BODY_AT).store(body, Ordering::Relaxed);
+        site.u64(at::site_entry::HASH).store(encoded.hash, Ordering::Relaxed);
+        site.u32(at::site_entry::STAGE).store(at::site_entry::COMPLETE, Ordering::Release);
+    }
+    evaluate(session, entry, description);
+    publish(session, local, entry, encoded.hash);
+    Some(entry)
+}
+
+/// Makes sure that the descriptions are backed up to `end`, in steps.
+fn reserve_descriptions(session: &Session, end: u64) -> bool {
+    // SAFETY: the header is always backed.
+    let reserved = unsafe { session.control.u64(at::header::DESCS_RESERVED) };
+    let before = reserved.load(Ordering::Acquire);
+    if end <= before {
+        return true;
+    }
+    let goal = end.next_multiple_of(DESCS_STEP).min(session.layout.descs_size);
+    if !session.back_control((session.layout.descs_at + before) as usize, (goal - before) as usize) {
+        return false;
+    }
+    reserved.fetch_max(goal, Ordering::AcqRel);
+    true
+}
+
+/// Enters it in the index; a full index only means that the site will not be found again.
+fn publish(session: &Session, local: &Local, entry: u32, hash: u64) {
+    let layout = &session.layout;
+    let mut slot = hash as u32 & (layout.index_cap - 1);
+    for _ in 0..layout.index_cap {
+        let place = layout.index_at as usize + slot as usize * 4;
+        if !local.back_control(session, place, 4) {
+            return;
+        }
+        // SAFETY: within the index, and backed.
+        let word = unsafe { session.control.u32(place) };
+        if word.compare_exchange(0, entry + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            return;
+        }
+        slot = (slot + 1) & (layout.index_cap - 1);
+    }
+}
+
+/// Stores the state byte, again when the directives were changed meanwhile (spec/wire.md, section 8).
+fn evaluate(session: &Session, entry: u32, description: &Description<'_>) {
+    // SAFETY: the header is always backed; the state byte is backed by the caller.
+    let (generation, state) = unsafe {
+        (
+            session.control.u32(at::header::GENERATION),
+            session.control.u8(session.layout.states_at as usize + entry as usize),
+        )
+    };
+    for _ in 0..MAX_EVALUATIONS {
+        // Between storing `stage` and reading the generation: either the controller visits the entry, or this sees its generation.
+        fence(Ordering::SeqCst);
+        let before = generation.load(Ordering::Acquire);
+        state.store(u8::from(is_on(session, description)), Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if generation.load(Ordering::Acquire) == before {
+            return;
+        }
+    }
+}
+
+/// What the directives say about a site, now.
+fn is_on(session: &Session, description: &Description<'_>) -> bool {
+    let layout = &session.layout;
+    // SAFETY: the header is always backed.
+    let len = unsafe { session.control.u32(at::header::DIRECTIVES_LEN) }
+        .load(Ordering::Acquire)
+        .min(layout.directives_cap) as usize;
+    if len == 0 {
+        return false;
+    }
+    let decide = |buffer: &mut [u8]| {
+        // SAFETY: within the directives, backed since somebody wrote them. Copied because a controller may write them meanwhile.
+        unsafe { session.control.read(layout.directives_at as usize, buffer) };
+        let facts = SiteFacts {
+            level: Level::from_u8(description.level).unwrap_or(Level::Fatal),
+            category: description.category,
+            file: description.file,
+            line: description.line,
+            function: description.function,
+        };
+        std::str::from_utf8(buffer).is_ok_and(|text| directive::decide(text, &facts))
+    };
+    let mut small = [0u8; 512];
+    match small.get_mut(..len) {
+        Some(buffer) => decide(buffer),
+        // Rare and long: pages of its own, since this may be a signal handler on a small stack.
+        None => sys::with_pages(len, decide).unwrap_or(false),
+    }
+}

@@ -1,0 +1,372 @@
+//! Claiming slices of the ring file (spec/wire.md, section 3.4).
+//!
+//! ```text
+//!  free ──┐                 ┌──▶ live ──(owner grows)──▶ retired ──┐
+//!  unused ┴─(a claimer)─▶ claiming                                 ├─(drained, or the flight recorder's oldest)─▶ claiming
+//!                                 live, owner dead ────────────────┘
+//! ```
+//!
+//! Every transition to *claiming* is a compare-and-swap by the claimer, the others are stores by the owner.
+
+use std::sync::atomic::Ordering;
+
+use super::at;
+use super::control::Shared;
+use super::local::Local;
+use super::session::Session;
+use crate::ring::{self, Machine};
+use crate::{clock, sys};
+
+/// Slices that one claim looks at for adoption before it takes new room: a bound on the time of a thread's first record.
+const LOOK_AT: usize = 8;
+/// As above when there is no new room left: then looking longer is better than losing records.
+const LOOK_AT_EXHAUSTED: usize = 64;
+/// After a search of everything that found nothing.
+const PAUSE_NS: u64 = 10_000_000;
+/// Small slices are backed this many bytes at a time.
+const BACKING_STEP: u32 = 64 << 10;
+
+/// log2 of the sizes that slices have.
+const SHIFTS: [u32; 4] = [11, 14, 17, 20];
+/// Number of sizes.
+pub(crate) const SIZES: usize = SHIFTS.len();
+
+/// log2 of the bytes of slices of a size (0: the smallest), `None` when slabs are too small for it.
+fn shift_of(session: &Session, size: usize) -> Option<u32> {
+    let largest = session.layout.slab_bytes.trailing_zeros();
+    let shift = *SHIFTS.get(size)?;
+    if shift <= largest {
+        return Some(shift);
+    }
+    // The size of a slab takes the place of the first that would be larger.
+    (size > 0 && SHIFTS[size - 1] < largest).then_some(largest)
+}
+
+/// Bytes that records have in a ring of that size.
+pub(crate) fn capacity_of(session: &Session, size: usize) -> Option<usize> {
+    Some((1usize << shift_of(session, size)?) - session.layout.ring_header_size as usize)
+}
+
+/// A ring's header.
+#[derive(Clone, Copy)]
+pub(crate) struct Slice(pub(crate) Shared);
+
+/// Who claims, and why.
+pub(crate) struct Claim {
+    pub(crate) size: usize,
+    pub(crate) lane: usize,
+    pub(crate) tid: u32,
+    /// Stream that the new one continues, or 0.
+    pub(crate) previous: u32,
+    /// Nobody collects or is expected: what is not drained may be forgotten.
+    pub(crate) may_forget: bool,
+}
+
+/// A claimed slice: live, empty, and the caller's own.
+pub(crate) struct Claimed {
+    pub(crate) slice: Slice,
+    pub(crate) stream: u32,
+    pub(crate) base: u64,
+    pub(crate) capacity: usize,
+}
+
+/// Claims a slice. `None`: no memory.
+pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<Claimed> {
+    let shift = shift_of(session, claim.size)?;
+    let slice = adopt(session, local, claim, shift, LOOK_AT, false)
+        .or_else(|| take_new(session, shift))
+        .or_else(|| {
+            let now = clock::monotonic_ns();
+            if now < local.exhausted_until_ns.load(Ordering::Relaxed) {
+                return None;
+            }
+            let found = adopt(session, local, claim, shift, usize::MAX, false).or_else(|| {
+                claim
+                    .may_forget
+                    .then(|| adopt(session, local, claim, shift, LOOK_AT_EXHAUSTED, true))
+                    .flatten()
+            });
+            if found.is_none() {
+                local.exhausted_until_ns.store(now + PAUSE_NS, Ordering::Relaxed);
+            }
+            found
+        })?;
+    Some(begin(session, slice, claim, shift))
+}
+
+/// The slice of the directory's number `slab`, by its number in it.
+fn slice_at(session: &Session, slab: u32, number: u32, shift: u32) -> Slice {
+    // SAFETY: callers have checked both numbers against the layout.
+    Slice(unsafe {
+        session.rings.part(slab as usize * session.layout.slab_bytes as usize + ((number as usize) << shift))
+    })
+}
+
+/// The entry of a slab.
+fn entry(session: &Session, slab: u32) -> Shared {
+    // SAFETY: slab numbers are below slab_count; the directory is backed since the session was made.
+    unsafe {
+        session.control.part(session.layout.slabs_at as usize + slab as usize * at::control::SLAB_ENTRY)
+    }
+}
+
+fn slabs(session: &Session) -> u32 {
+    // SAFETY: the header is always backed.
+    unsafe { session.control.u32(at::header::SLABS_NEXT) }
+        .load(Ordering::Acquire)
+        .min(session.layout.slab_count)
+}
+
+/// Slices of a slab that were ever claimed and are backed.
+fn used(session: &Session, slab: u32, shift: u32) -> u32 {
+    // SAFETY: offsets within the entry.
+    unsafe {
+        let entry = entry(session, slab);
+        if entry.u32(at::SLAB_SHIFT).load(Ordering::Acquire) != shift {
+            return 0;
+        }
+        let backed =
+            entry.u32(at::SLAB_BACKED).load(Ordering::Acquire).min(session.layout.slab_bytes) >> shift;
+        entry.u32(at::SLAB_NEXT).load(Ordering::Acquire).min(session.layout.slab_bytes >> shift).min(backed)
+    }
+}
+
+/// Looks at up to `look_at` slices of a size, from where the last search ended, and takes one that nobody uses: of several that must be forgotten the one
+/// claimed first.
+fn adopt(
+    session: &Session,
+    local: &Local,
+    claim: &Claim,
+    shift: u32,
+    look_at: usize,
+    forget: bool,
+) -> Option<Slice> {
+    let slabs = slabs(session);
+    let all: usize = (0..slabs).map(|slab| used(session, slab, shift) as usize).sum();
+    if all == 0 {
+        return None;
+    }
+    let cursor = &local.slices_cursor[claim.size];
+    let start = cursor.load(Ordering::Relaxed) as usize % all;
+    let mut oldest: Option<(u64, Slice, u32)> = None;
+    for k in 0..all.min(look_at.max(if forget { all } else { 0 })) {
+        let mut number = ((start + k) % all) as u32;
+        let slab = (0..slabs).find(|slab| {
+            let used = used(session, *slab, shift);
+            if number < used {
+                return true;
+            }
+            number -= used;
+            false
+        });
+        let Some(slab) = slab else { continue };
+        let slice = slice_at(session, slab, number, shift);
+        if let Some(state) = slice.adoptable(session, claim, forget) {
+            if !forget {
+                if slice.take(session, state) {
+                    cursor.store((start + k + 1) as u32, Ordering::Relaxed);
+                    return Some(slice);
+                }
+            } else {
+                // SAFETY: an offset within the header.
+                let claimed = unsafe { slice.0.u64(at::ring::at::CLAIMED_TICKS) }.load(Ordering::Relaxed);
+                if oldest.as_ref().is_none_or(|(before, ..)| claimed < *before) {
+                    oldest = Some((claimed, slice, state));
+                }
+            }
+        }
+        if k + 1 >= look_at && oldest.is_some() {
+            break;
+        }
+    }
+    cursor.store((start + look_at.min(all)) as u32, Ordering::Relaxed);
+    let (_, slice, state) = oldest?;
+    slice.take(session, state).then_some(slice)
+}
+
+/// A slice that was never used, from a slab of that size or from a new slab.
+fn take_new(session: &Session, shift: u32) -> Option<Slice> {
+    let count = session.layout.slab_bytes >> shift;
+    for slab in 0..slabs(session) {
+        // SAFETY: offsets within the entry.
+        let (is_this_size, next) = unsafe {
+            let entry = entry(session, slab);
+            (entry.u32(at::SLAB_SHIFT).load(Ordering::Acquire) == shift, entry.u32(at::SLAB_NEXT))
+        };
+        while is_this_size && next.load(Ordering::Relaxed) < count {
+            // Room first: a number that was claimed and not backed would be lost.
+            if !back(session, slab, next.load(Ordering::Relaxed), shift) {
+                break;
+            }
+            let number = next.fetch_add(1, Ordering::AcqRel);
+            if number < count && back(session, slab, number, shift) {
+                let slice = slice_at(session, slab, number, shift);
+                if slice.take(session, at::ring::FREE) {
+                    return Some(slice);
+                }
+            }
+        }
+    }
+    // SAFETY: the header is always backed.
+    let slabs_next = unsafe { session.control.u32(at::header::SLABS_NEXT) };
+    if slabs_next.load(Ordering::Relaxed) >= session.layout.slab_count {
+        return None;
+    }
+    let slab = slabs_next.fetch_add(1, Ordering::AcqRel);
+    if slab >= session.layout.slab_count {
+        return None;
+    }
+    // SAFETY: offsets within the entry.
+    unsafe { entry(session, slab).u32(at::SLAB_SHIFT).store(shift, Ordering::Release) };
+    if !back(session, slab, 0, shift) {
+        return None;
+    }
+    // SAFETY: as above.
+    let number = unsafe { entry(session, slab).u32(at::SLAB_NEXT) }.fetch_add(1, Ordering::AcqRel);
+    if number >= count || !back(session, slab, number, shift) {
+        return None;
+    }
+    let slice = slice_at(session, slab, number, shift);
+    slice.take(session, at::ring::FREE).then_some(slice)
+}
+
+/// Makes sure that a slab is backed up to the end of a slice.
+fn back(session: &Session, slab: u32, number: u32, shift: u32) -> bool {
+    let slab_bytes = session.layout.slab_bytes;
+    if number >= slab_bytes >> shift {
+        return true; // the caller finds out itself
+    }
+    // SAFETY: an offset within the entry.
+    let backed = unsafe { entry(session, slab).u32(at::SLAB_BACKED) };
+    let need = (number + 1) << shift;
+    let before = backed.load(Ordering::Acquire);
+    if need <= before {
+        return true;
+    }
+    let start = slab as usize * slab_bytes as usize;
+    // More than is needed, to ask less often; exactly what is needed, where there is no more.
+    for goal in [need.next_multiple_of(BACKING_STEP).min(slab_bytes), need] {
+        if session.back_rings(start + before as usize, (goal - before) as usize) {
+            backed.fetch_max(goal, Ordering::AcqRel);
+            return true;
+        }
+    }
+    false
+}
+
+impl Slice {
+    fn field32(self, session: &Session, index: usize) -> &'static std::sync::atomic::AtomicU32 {
+        // SAFETY: fields lie within the header, which the layout guarantees; slices are backed before they are used.
+        unsafe { self.0.u32(session.layout.ring_fields[index].into()) }
+    }
+
+    fn field64(self, session: &Session, index: usize) -> &'static std::sync::atomic::AtomicU64 {
+        // SAFETY: as in field32; these fields are multiples of 8.
+        unsafe { self.0.u64(session.layout.ring_fields[index].into()) }
+    }
+
+    pub(crate) fn state(self, session: &Session) -> &'static std::sync::atomic::AtomicU32 {
+        self.field32(session, 0)
+    }
+
+    pub(crate) fn losses(self, session: &Session, cause: usize) -> &'static std::sync::atomic::AtomicU64 {
+        // SAFETY: eight words from the field on lie within the header.
+        unsafe { self.0.u64(usize::from(session.layout.ring_fields[10]) + 8 * cause) }
+    }
+
+    /// Counts one wait.
+    pub(crate) fn stalled(self, duration_ns: u64) {
+        // SAFETY: offsets within the header.
+        unsafe {
+            self.0.u64(at::ring::at::STALLS).fetch_add(1, Ordering::Relaxed);
+            self.0.u64(at::ring::at::STALL_NS).fetch_add(duration_ns, Ordering::Relaxed);
+        }
+    }
+
+    /// The words that the ring core uses.
+    pub(crate) fn shared(self, session: &Session) -> ring::Shared<Machine> {
+        ring::Shared {
+            committed: self.field64(session, 5),
+            oldest: self.field64(session, 6),
+            consumed: self.field64(session, 8),
+            waiting: self.field32(session, 7),
+            wake: self.field32(session, 9),
+        }
+    }
+
+    /// The state it may be adopted from, if it may.
+    fn adoptable(self, session: &Session, claim: &Claim, forget: bool) -> Option<u32> {
+        // SAFETY: an offset within the header.
+        if unsafe { self.0.u32(0) }.load(Ordering::Acquire) != at::ring::MAGIC {
+            return None; // its first claimer is not yet there
+        }
+        let state = self.state(session).load(Ordering::Acquire);
+        let committed = self.field64(session, 5).load(Ordering::Acquire);
+        let drained = self.field64(session, 8).load(Ordering::Acquire) == committed;
+        // What was lost is told by the counters, which a new stream begins from zero: left to the collector as long as there is one.
+        let told =
+            claim.may_forget || (0..8).all(|cause| self.losses(session, cause).load(Ordering::Relaxed) == 0);
+        let free_to_go = (drained && told) || forget;
+        match state {
+            at::ring::FREE => Some(state),
+            at::ring::RETIRED if free_to_go => Some(state),
+            at::ring::LIVE if free_to_go && self.owner_is_dead(session, claim) => Some(state),
+            _ => None,
+        }
+    }
+
+    fn owner_is_dead(self, session: &Session, claim: &Claim) -> bool {
+        let owner = self.field32(session, 1).load(Ordering::Relaxed);
+        // SAFETY: an offset within the header.
+        let copy = unsafe { self.0.u16(at::ring::at::COPY) }.load(Ordering::Relaxed);
+        // A slice of this copy under the caller's own id is either one of the caller's lanes or of a thread that had the id before. A first claim for lane 0
+        // knows of lane 0 that it is the latter.
+        if owner == claim.tid && copy == session.copy {
+            // SAFETY: an offset within the header.
+            let lane = unsafe { self.0.u16(at::ring::at::LANE) }.load(Ordering::Relaxed);
+            return lane == 0 && claim.lane == 0 && claim.previous == 0;
+        }
+        owner != claim.tid && !sys::thread_exists(owner)
+    }
+
+    fn take(self, session: &Session, from: u32) -> bool {
+        self.state(session)
+            .compare_exchange(from, at::ring::CLAIMING, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
+/// Begins a stream in a slice that is being claimed.
+fn begin(session: &Session, slice: Slice, claim: &Claim, shift: u32) -> Claimed {
+    let data_at = session.layout.ring_header_size;
+    let capacity = (1u32 << shift) - data_at;
+    let field32 = |index, value| slice.field32(session, index).store(value, Ordering::Relaxed);
+    let field64 = |index, value| slice.field64(session, index).store(value, Ordering::Relaxed);
+    // SAFETY: offsets within the header and the control header.
+    unsafe {
+        let stream = session.control.u32(at::header::STREAMS_NEXT).fetch_add(1, Ordering::AcqRel) + 1;
+        // The magic is missing at the first claim: then everything is zero.
+        let base = slice.field64(session, 5).load(Ordering::Acquire);
+        field32(1, claim.tid);
+        field32(2, capacity);
+        field32(3, data_at);
+        field32(4, stream);
+        slice.0.u16(at::ring::at::LANE).store(claim.lane as u16, Ordering::Relaxed);
+        slice.0.u16(at::ring::at::COPY).store(session.copy, Ordering::Relaxed);
+        slice.0.u32(at::ring::at::PREVIOUS).store(claim.previous, Ordering::Relaxed);
+        slice.0.u64(at::ring::at::CLAIMED_TICKS).store(session.source.now(), Ordering::Relaxed);
+        slice.0.write(session.layout.ring_fields[11].into(), &sys::thread_name());
+        slice.0.u64(at::ring::at::BASE).store(base, Ordering::Relaxed);
+        field64(6, base);
+        field32(7, 0);
+        field64(8, base);
+        slice.0.u64(at::ring::at::STALLS).store(0, Ordering::Relaxed);
+        slice.0.u64(at::ring::at::STALL_NS).store(0, Ordering::Relaxed);
+        for cause in 0..8 {
+            slice.losses(session, cause).store(0, Ordering::Relaxed);
+        }
+        slice.state(session).store(at::ring::LIVE, Ordering::Release);
+        slice.0.u32(0).store(at::ring::MAGIC, Ordering::Release);
+        Claimed { slice, stream, base, capacity: capacity as usize }
+    }
+}

@@ -1,0 +1,225 @@
+//! A thread's way into its rings: the hot path, and who comes in when it does not suffice.
+//!
+//! ```text
+//!  HEAD (thread-local pointer) ──▶ EMPTY                    a thread before its first record
+//!                              ──▶ lane 0 of its slot       afterwards; all zero in a forked child
+//! ```
+//!
+//! A lane's `ready` is the whole of mutual exclusion between a thread and its own signal handlers: the handler's record finds it busy, and takes the next
+//! lane. The order is: mark busy, then look at anything else; publish, then unmark.
+
+use std::cell::Cell;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use super::lane::{self, FREE_SLOT, LANES, Lane};
+use super::local::{self, Local, MAX_THREADS, SLOTS_USED};
+use super::session::Session;
+use super::{Cause, MAX_LEVEL};
+use crate::clock;
+use crate::ring::{BUSY, HOT, Head, Machine};
+use crate::sys::{self, ErrnoGuard};
+
+/// Slots of dead threads that one new thread looks for before it takes a slot never used.
+const LOOK_AT: u32 = 8;
+
+struct Empty(Head<Machine>);
+// SAFETY: nothing writes to it: the hot path stops at `ready`, the cold path takes it for no lane.
+unsafe impl Sync for Empty {}
+static EMPTY: Empty = Empty(Head::new(std::ptr::null_mut()));
+
+thread_local! {
+    static HEAD: Cell<&'static Head<Machine>> = const { Cell::new(&EMPTY.0) };
+}
+
+/// Room for one record in this thread's ring. Dropped without [`Reservation::commit`] it leaves nothing.
+pub struct Reservation {
+    head: &'static Head<Machine>,
+    at: *mut u8,
+    ticks: u64,
+    room: usize,
+    /// What `ready` becomes.
+    ready: u32,
+}
+
+/// Reserves `size` bytes (a multiple of 8, at least 16) for a record of a level (0 trace to 5 fatal). `None`: it was lost, and is counted.
+///
+/// Costs a few instructions and no call, but at every eighth of the ring. May wait there for the collector, by the session's policy. The record that is
+/// reserved may have less [room](Reservation::room) than was asked for, when no ring can have it.
+#[inline(always)]
+pub fn reserve(size: usize, level: u8) -> Option<Reservation> {
+    let head = HEAD.get();
+    if head.ready().load(Ordering::Relaxed) == HOT {
+        head.ready().store(BUSY, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        if head.fits(size) {
+            // SAFETY: `fits` says that the offset lies in the ring's data.
+            let at = unsafe { head.data().add(head.offset()) };
+            return Some(Reservation { head, at, ticks: clock::counter(), room: size, ready: HOT });
+        }
+        return slow(size, level, Some(head));
+    }
+    slow(size, level, None)
+}
+
+impl Reservation {
+    /// Where the record's bytes go. Not aligned to more than the ring is: 8.
+    #[inline(always)]
+    pub fn at(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// Bytes that may be written.
+    #[inline(always)]
+    pub fn room(&self) -> usize {
+        self.room
+    }
+
+    /// When the record was made.
+    #[inline(always)]
+    pub fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// Publishes the record.
+    ///
+    /// # Safety
+    /// `size` is a multiple of 8, at least 16 and at most [`Reservation::room`], and as many bytes at [`Reservation::at`] are a whole record.
+    #[inline(always)]
+    pub unsafe fn commit(self, size: usize) {
+        self.head.commit(size);
+        // Dropped here: the lane is idle again.
+    }
+
+    /// Gives the room back: nothing was recorded, and that is counted.
+    #[cold]
+    pub fn lose(self, cause: Cause) {
+        if let Some(session) = local::existing() {
+            // SAFETY: every head that is reserved is the first field of a lane.
+            let lane = unsafe { &*std::ptr::from_ref(self.head).cast::<Lane>() };
+            lane.lose(session, cause);
+        }
+    }
+}
+
+impl Drop for Reservation {
+    #[inline(always)]
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        self.head.ready().store(self.ready, Ordering::Relaxed);
+    }
+}
+
+/// Counts a record of a site for which the site table had no room.
+#[cold]
+pub fn lose_without_site() {
+    if let Some((session, _)) = local::session() {
+        lane::lose_in_session(session, Cause::NoSite);
+    }
+}
+
+/// Everything but the common case. `owned`: the hot path has already marked this head busy.
+#[cold]
+#[inline(never)]
+fn slow(size: usize, level: u8, owned: Option<&'static Head<Machine>>) -> Option<Reservation> {
+    let _errno = ErrnoGuard::new();
+    let level = level.min(MAX_LEVEL);
+    let Some((session, local)) = local::session() else {
+        if let Some(head) = owned {
+            head.ready().store(HOT, Ordering::Relaxed);
+        }
+        return None;
+    };
+    let (lane, number) = match owned {
+        // SAFETY: every head that is not EMPTY is the first field of a lane, and EMPTY is never owned.
+        Some(head) => (unsafe { &*std::ptr::from_ref(head).cast::<Lane>() }, 0),
+        None => enter(session, local)?,
+    };
+    match lane.room_for(session, local, number, size, level) {
+        Ok(room) => {
+            let head = &lane.head;
+            // SAFETY: room_for has made room at the offset, which lies in the ring's data.
+            let at = unsafe { head.data().add(head.offset()) };
+            Some(Reservation { head, at, ticks: session.source.now(), room, ready: lane::idle(session) })
+        }
+        Err(cause) => {
+            lane.lose(session, cause);
+            lane.leave(session);
+            None
+        }
+    }
+}
+
+/// The first lane of this thread that no record is being made in.
+fn enter(session: &'static Session, local: &'static Local) -> Option<(&'static Lane, usize)> {
+    let Some(slot) = slot(local) else {
+        lane::lose_in_session(session, Cause::NoMemory);
+        return None;
+    };
+    for number in 0..LANES {
+        let lane = local.lane(slot, number);
+        if lane.enter() {
+            return Some((lane, number));
+        }
+    }
+    local.lane(slot, 0).lose_nested(session);
+    None
+}
+
+/// This thread's slot.
+fn slot(local: &'static Local) -> Option<usize> {
+    let head = HEAD.get();
+    let tid = sys::thread_id();
+    if let Some(slot) = local.slot_of(std::ptr::from_ref(head).cast()) {
+        let owner = &local.lane(slot, 0).tid;
+        // Wiped: this is the thread that forked. Nobody else takes its slot, since slots of the parent are not given out again.
+        if owner.load(Ordering::Relaxed) == 0 {
+            owner.store(tid, Ordering::Relaxed);
+        }
+        return Some(slot);
+    }
+    let slot = claim_slot(local, tid)?;
+    let lane = local.lane(slot, 0);
+    if !std::ptr::eq(HEAD.get(), head) {
+        // A signal handler's record was quicker: the thread has a slot.
+        lane.tid.store(FREE_SLOT, Ordering::Release);
+        return local.slot_of(std::ptr::from_ref(HEAD.get()).cast());
+    }
+    HEAD.set(&lane.head);
+    Some(slot)
+}
+
+fn claim_slot(local: &'static Local, tid: u32) -> Option<usize> {
+    if let Some(slot) = dead_slot(local, tid, LOOK_AT) {
+        return Some(slot);
+    }
+    if SLOTS_USED.load(Ordering::Relaxed) < MAX_THREADS as u32 {
+        let slot = SLOTS_USED.fetch_add(1, Ordering::AcqRel);
+        if slot < MAX_THREADS as u32 {
+            local.lane(slot as usize, 0).tid.store(tid, Ordering::Release);
+            return Some(slot as usize);
+        }
+    }
+    dead_slot(local, tid, MAX_THREADS as u32)
+}
+
+/// Takes over the slot of a thread that is gone. Its rings stay where they are until they are adopted.
+fn dead_slot(local: &'static Local, tid: u32, look_at: u32) -> Option<usize> {
+    let used = SLOTS_USED.load(Ordering::Acquire).min(MAX_THREADS as u32);
+    if used == 0 {
+        return None;
+    }
+    let start = local.slots_cursor.fetch_add(look_at.min(used), Ordering::Relaxed);
+    for k in 0..look_at.min(used) {
+        let slot = (start.wrapping_add(k) % used) as usize;
+        let owner = &local.lane(slot, 0).tid;
+        let before = owner.load(Ordering::Acquire);
+        let dead = before == FREE_SLOT || (before != 0 && (before == tid || !sys::thread_exists(before)));
+        if dead && owner.compare_exchange(before, tid, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            for number in 0..LANES {
+                local.lane(slot, number).reset();
+            }
+            return Some(slot);
+        }
+    }
+    None
+}

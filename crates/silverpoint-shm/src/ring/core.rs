@@ -1,0 +1,322 @@
+//! The producer's side of one ring: room, pads, commit, overwriting, waiting (spec/wire.md, section 4).
+//!
+//! ```text
+//!                 free = max(base, consumed, oldest)      committed      bound
+//!  positions  ─────────┬──────────────────────────────────────┬────────────┬──────▶
+//!                      │◀──── may still be read ─────────────▶│◀ no check ▶│
+//!                      └──────────────── at most one capacity ─────────────┘
+//! ```
+//!
+//! Between `committed` and `bound` a record needs one comparison. `bound` is never beyond the next eighth of the capacity, so that the cold path
+//! comes by often enough to look at the collector, the doorbell and the policy, and never beyond `free + capacity`.
+//!
+//! Who may write what: the producer `committed`, `oldest`, `waiting` and the data; the collector `consumed` and `wake`. A record becomes visible by
+//! the one release store of `committed` in [`Head::commit`], together with the pad before it.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::platform::{Platform, Word32, Word64};
+
+/// [`Head::ready`]: a record of this lane is being written, or the lane has no ring.
+pub const BUSY: u32 = 0;
+/// [`Head::ready`]: the hot path may go ahead.
+pub const HOT: u32 = 1;
+/// [`Head::ready`]: idle, but each record takes the cold path (ticks come from the system's clock).
+pub const COLD: u32 = 2;
+
+/// Sub-buffers of a ring.
+pub const EIGHTHS: u64 = 8;
+
+/// One lane's private view of its ring. All zero is a lane without a ring; a fork wipes it to that.
+///
+/// Only the owning thread uses it, and signal handlers that interrupt this thread: those see `ready` busy and take the next lane, so that every
+/// other field has one user at a time.
+#[repr(C, align(64))]
+pub struct Head<P: Platform> {
+    // What the hot path touches: one cache line.
+    ready: AtomicU32,
+    /// 1 while a slice is being claimed for this lane.
+    claiming: Cell<u32>,
+    /// Offset in the data where the next record goes; a multiple of 8, at most `capacity`.
+    cur: Cell<usize>,
+    /// Offset up to which records may be written without asking; `cur <= bound <= capacity`.
+    bound: Cell<usize>,
+    data: Cell<P::Data>,
+    /// Position of data offset 0 in this lap; a multiple of `capacity`.
+    lap: Cell<u64>,
+    committed: Cell<*const P::U64>,
+    /// Bytes; a multiple of 64. 0: the lane has no ring.
+    capacity: Cell<usize>,
+
+    // Cold.
+    /// Null pointers without a ring.
+    shared: Cell<Shared<P>>,
+    base: Cell<u64>,
+    /// The last eighth (position / (capacity / 8)) that a record has begun in.
+    marked: Cell<u64>,
+    /// Entry n mod 8: position of the first record that began in eighth n or later, for the last eight n.
+    marks: [Cell<u64>; EIGHTHS as usize],
+}
+
+/// The words of a ring's header that the core uses.
+pub struct Shared<P: Platform> {
+    /// Everything before it is whole.
+    pub committed: *const P::U64,
+    /// Everything before it may be overwritten.
+    pub oldest: *const P::U64,
+    /// Everything before it is stored elsewhere; written by the collector.
+    pub consumed: *const P::U64,
+    /// 1 while the producer waits.
+    pub waiting: *const P::U32,
+    /// The word the producer waits on.
+    pub wake: *const P::U32,
+}
+
+impl<P: Platform> Clone for Shared<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Platform> Copy for Shared<P> {}
+
+/// What [`Head::make_room`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// The record may be written at `cur`. `crossed`: it is the first one in another eighth.
+    Ready {
+        /// Time for what is done now and then: doorbell, growth, anchors.
+        crossed: bool,
+    },
+    /// The collector has not yet consumed enough.
+    Full,
+}
+
+impl<P: Platform> Head<P> {
+    /// A lane without a ring. `nowhere` is never used as an address.
+    pub const fn new(nowhere: P::Data) -> Self {
+        use std::ptr::null;
+        Self {
+            ready: AtomicU32::new(BUSY),
+            claiming: Cell::new(0),
+            cur: Cell::new(0),
+            bound: Cell::new(0),
+            data: Cell::new(nowhere),
+            lap: Cell::new(0),
+            committed: Cell::new(null()),
+            capacity: Cell::new(0),
+            shared: Cell::new(Shared {
+                committed: null(),
+                oldest: null(),
+                consumed: null(),
+                waiting: null(),
+                wake: null(),
+            }),
+            base: Cell::new(0),
+            marked: Cell::new(0),
+            marks: [const { Cell::new(0) }; EIGHTHS as usize],
+        }
+    }
+
+    /// Puts the lane on a ring whose stream begins at `base`: nothing is in it, everything before is gone.
+    ///
+    /// # Safety
+    /// `shared` and `data` point to one ring of `capacity` bytes (a multiple of 64, at least 256) that stays mapped as long as the lane uses it, and that
+    /// no other producer uses.
+    pub unsafe fn attach(&self, shared: Shared<P>, data: P::Data, capacity: usize, base: u64) {
+        let capacity_u64 = capacity as u64;
+        let cur = (base % capacity_u64) as usize;
+        self.cur.set(cur);
+        self.bound.set(cur);
+        self.data.set(data);
+        self.lap.set(base - cur as u64);
+        self.committed.set(shared.committed);
+        self.shared.set(shared);
+        self.base.set(base);
+        self.marked.set(base / (capacity_u64 / EIGHTHS));
+        self.capacity.set(capacity);
+    }
+
+    /// Leaves the ring: the lane has none afterwards.
+    pub fn detach(&self) {
+        self.capacity.set(0);
+        self.cur.set(0);
+        self.bound.set(0);
+    }
+
+    /// Whether the lane has a ring.
+    pub fn has_ring(&self) -> bool {
+        self.capacity.get() != 0
+    }
+
+    /// Bytes of the ring's data, 0 without a ring.
+    pub fn capacity(&self) -> usize {
+        self.capacity.get()
+    }
+
+    /// Position at which this stream began.
+    pub fn base(&self) -> u64 {
+        self.base.get()
+    }
+
+    /// Position where the next record goes.
+    pub fn position(&self) -> u64 {
+        self.lap.get() + self.cur.get() as u64
+    }
+
+    /// The ring's bytes.
+    #[inline(always)]
+    pub fn data(&self) -> P::Data {
+        self.data.get()
+    }
+
+    /// Offset where the record for which there is room goes.
+    #[inline(always)]
+    pub fn offset(&self) -> usize {
+        self.cur.get()
+    }
+
+    /// The busy mark; see [`BUSY`], [`HOT`], [`COLD`].
+    #[inline(always)]
+    pub fn ready(&self) -> &AtomicU32 {
+        &self.ready
+    }
+
+    /// Set while a slice is being claimed for this lane: a signal handler then takes the next one.
+    pub fn claiming(&self) -> &Cell<u32> {
+        &self.claiming
+    }
+
+    /// The whole check of the hot path: is there room for `size` bytes before the bound?
+    #[inline(always)]
+    pub fn fits(&self, size: usize) -> bool {
+        self.cur.get() + size <= self.bound.get()
+    }
+
+    /// Publishes what was written at [`Head::offset`]: `size` bytes, and the pad before them. The caller holds the lane busy and had room for them.
+    #[inline(always)]
+    pub fn commit(&self, size: usize) {
+        let end = self.cur.get() + size;
+        self.cur.set(end);
+        // SAFETY: set by attach, valid as long as the lane has its ring; the caller had room, so the lane has one.
+        unsafe { (*self.committed.get()).store(self.lap.get() + end as u64, Ordering::Release) };
+    }
+
+    /// Makes room for a record of `size` bytes (a multiple of 8, at most a quarter of the capacity), without waiting. The caller holds the lane busy.
+    ///
+    /// `overwrite`: what the collector has not consumed may be given up, oldest first.
+    pub fn make_room(&self, size: usize, overwrite: bool) -> Room {
+        let capacity = self.capacity.get();
+        debug_assert!(size.is_multiple_of(8) && size <= capacity / 4);
+        let eighth = capacity as u64 / EIGHTHS;
+        let wraps = self.cur.get() + size > capacity;
+        let start = if wraps { self.lap.get() + capacity as u64 } else { self.position() };
+        let end = start + size as u64;
+        // As far as this lap and this eighth go; a record that is longer than that goes to the end of the eighth it ends in.
+        let goal = end.div_ceil(eighth) * eighth;
+        let mut free = self.free();
+        if goal > free + capacity as u64 && overwrite {
+            self.forget(goal - capacity as u64);
+            free = self.free();
+        }
+        if end > free + capacity as u64 {
+            return Room::Full;
+        }
+        if wraps {
+            let pad = capacity - self.cur.get();
+            if pad > 0 {
+                // SAFETY: cur + pad is the capacity, the bytes are free since `end` is, and the caller is the only producer.
+                unsafe { P::put(self.data.get(), self.cur.get(), pad as u64) };
+            }
+            self.lap.set(start);
+            self.cur.set(0);
+        }
+        let bound = goal.min(free + capacity as u64).min(self.lap.get() + capacity as u64);
+        self.bound.set((bound - self.lap.get()) as usize);
+        Room::Ready { crossed: self.mark(start, start / eighth) }
+    }
+
+    fn shared(&self) -> Option<Shared<P>> {
+        self.has_ring().then(|| self.shared.get())
+    }
+
+    /// Position up to which the collector's word and the producer's own have freed the ring.
+    fn free(&self) -> u64 {
+        let Some(shared) = self.shared() else { return self.base.get() };
+        // SAFETY: set by attach, valid as long as the lane has its ring.
+        let (consumed, oldest) =
+            unsafe { ((*shared.consumed).load(Ordering::Acquire), (*shared.oldest).load(Ordering::Relaxed)) };
+        // What others may have written is not trusted beyond what was recorded: it cannot make the producer overrun itself.
+        consumed.max(oldest).min(self.position()).max(self.base.get())
+    }
+
+    /// How much of the ring is not consumed, in bytes.
+    pub fn used(&self) -> u64 {
+        self.position() - self.free()
+    }
+
+    /// Gives up everything before the first record that begins at or after the start of an eighth, `target`.
+    ///
+    /// The order is what readers rely on: `oldest` is seen before any byte that is written after it.
+    fn forget(&self, target: u64) {
+        let Some(shared) = self.shared() else { return };
+        let eighth = self.capacity.get() as u64 / EIGHTHS;
+        let number = target / eighth;
+        // An eighth beyond the last mark has no record that begins in it: nothing before the current position is kept.
+        let oldest = if number > self.marked.get() {
+            self.position()
+        } else {
+            self.marks[(number % EIGHTHS) as usize].get()
+        };
+        // SAFETY: set by attach, valid as long as the lane has its ring.
+        unsafe { (*shared.oldest).store(oldest, Ordering::Relaxed) };
+        P::full_fence();
+    }
+
+    /// Notes that a record begins at `start`, in eighth `number`; true when it is the first one there.
+    fn mark(&self, start: u64, number: u64) -> bool {
+        let last = self.marked.get();
+        if number == last {
+            return false;
+        }
+        for n in (last + 1).max(number.saturating_sub(EIGHTHS - 1))..=number {
+            self.marks[(n % EIGHTHS) as usize].set(start);
+        }
+        self.marked.set(number);
+        true
+    }
+
+    /// Sleeps until the collector has consumed something, at most `timeout_ns`; not at all when there already is room for `size` bytes.
+    /// May return early: the caller looks again.
+    ///
+    /// No wake-up is lost: either the collector sees `waiting` after it has stored `consumed`, or this sees `consumed`.
+    pub fn wait_for_room(&self, size: usize, timeout_ns: u64) {
+        let Some(shared) = self.shared() else { return };
+        // SAFETY: set by attach, valid as long as the lane has its ring.
+        let (waiting, wake) = unsafe { (&*shared.waiting, &*shared.wake) };
+        let before = wake.load(Ordering::Acquire);
+        waiting.store(1, Ordering::Relaxed);
+        P::full_fence();
+        if !self.has_room(size) {
+            P::wait(wake, before, timeout_ns);
+        }
+        waiting.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the collector has left room for a record of `size` bytes.
+    pub fn has_room(&self, size: usize) -> bool {
+        let capacity = self.capacity.get() as u64;
+        let wraps = self.cur.get() + size > self.capacity.get();
+        let start = if wraps { self.lap.get() + capacity } else { self.position() };
+        start + size as u64 <= self.free() + capacity
+    }
+}
+
+/// Wakes a collector that sleeps. The fence pairs with the collector's between storing `sleeping` and looking at the rings: one of the two sees the other.
+pub fn ring_doorbell<P: Platform>(sleeping: &P::U32, doorbell: &P::U32) {
+    P::full_fence();
+    if sleeping.load(Ordering::Relaxed) == 1 {
+        doorbell.fetch_add(1, Ordering::Release);
+        P::wake(doorbell);
+    }
+}

@@ -1,0 +1,112 @@
+//! What the ring core asks of the machine, so that the same code runs on shared memory, on a heap buffer under Miri, and under loom,
+//! which explores every order of its atomic operations.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// A 32-bit word that several threads or processes share.
+pub trait Word32 {
+    /// Reads it.
+    fn load(&self, order: Ordering) -> u32;
+    /// Writes it.
+    fn store(&self, value: u32, order: Ordering);
+    /// Adds to it, wrapping, and gives the value before.
+    fn fetch_add(&self, value: u32, order: Ordering) -> u32;
+}
+
+/// A 64-bit word that several threads or processes share.
+pub trait Word64 {
+    /// Reads it.
+    fn load(&self, order: Ordering) -> u64;
+    /// Writes it.
+    fn store(&self, value: u64, order: Ordering);
+}
+
+/// Atomic words, ring bytes, fences, waiting.
+pub trait Platform: Sized + 'static {
+    /// A shared 32-bit word.
+    type U32: Word32;
+    /// A shared 64-bit word.
+    type U64: Word64;
+    /// Where the bytes of a ring are. A pointer, whose null means none.
+    type Data: Copy;
+
+    /// Orders every access before it before every access after it, between threads.
+    fn full_fence();
+
+    /// Stores one word of a ring; `offset` is a multiple of 8.
+    ///
+    /// # Safety
+    /// `data` points to a ring with at least `offset + 8` bytes, of which the caller is the only writer.
+    unsafe fn put(data: Self::Data, offset: usize, word: u64);
+
+    /// Sleeps until `word` is woken, unless it no longer has the value `expected`; at most `timeout_ns`. May return early.
+    fn wait(word: &Self::U32, expected: u32, timeout_ns: u64);
+
+    /// Wakes whoever waits for `word`.
+    fn wake(word: &Self::U32);
+}
+
+/// The machine itself: shared memory and futexes.
+pub struct Machine;
+
+impl Word32 for AtomicU32 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u32 {
+        AtomicU32::load(self, order)
+    }
+    #[inline(always)]
+    fn store(&self, value: u32, order: Ordering) {
+        AtomicU32::store(self, value, order)
+    }
+    #[inline(always)]
+    fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
+        AtomicU32::fetch_add(self, value, order)
+    }
+}
+
+impl Word64 for AtomicU64 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        AtomicU64::load(self, order)
+    }
+    #[inline(always)]
+    fn store(&self, value: u64, order: Ordering) {
+        AtomicU64::store(self, value, order)
+    }
+}
+
+impl Platform for Machine {
+    type U32 = AtomicU32;
+    type U64 = AtomicU64;
+    type Data = *mut u8;
+
+    #[inline]
+    fn full_fence() {
+        fence(Ordering::SeqCst);
+    }
+
+    #[inline]
+    unsafe fn put(data: *mut u8, offset: usize, word: u64) {
+        // SAFETY: by the caller; unaligned because a heap buffer need not be aligned to words.
+        unsafe { data.add(offset).cast::<u64>().write_unaligned(word.to_le()) }
+    }
+
+    fn wait(word: &AtomicU32, expected: u32, timeout_ns: u64) {
+        let timeout = rustix::time::Timespec {
+            tv_sec: (timeout_ns / 1_000_000_000) as i64,
+            tv_nsec: (timeout_ns % 1_000_000_000) as _,
+        };
+        // Every result (woken, another value, timeout, signal) leads to another look at the ring.
+        let _ = rustix::thread::futex::wait(
+            word,
+            rustix::thread::futex::Flags::empty(),
+            expected,
+            Some(&timeout),
+        );
+    }
+
+    fn wake(word: &AtomicU32) {
+        // The waiter may be in another process: not FUTEX_PRIVATE.
+        let _ = rustix::thread::futex::wake(word, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
+    }
+}
