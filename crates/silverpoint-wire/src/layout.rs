@@ -164,6 +164,7 @@ pub mod ring {
         pub const STALL_NS: usize = 96;
         pub const CONSUMED: usize = 128;
         pub const WAKE: usize = 136;
+        pub const TOLD: usize = 144;
         pub const LOSSES: usize = 192;
     }
     /// Not owned; may be claimed.
