@@ -289,7 +289,7 @@ impl Site {
         });
         let (then, otherwise) = match kind.to_string().as_str() {
             "span" => (
-                quote!(#private::Span::begin::<#private::#level, _>(&__SITE, &__arguments)),
+                quote!(#private::Span::begin::<__Here, #private::#level, _>(&__SITE, &__arguments)),
                 quote!(#private::Span::none()),
             ),
             "enabled" => (
@@ -299,7 +299,7 @@ impl Site {
                 }),
                 quote!(false),
             ),
-            _ => (quote!(#private::record::<#private::#level, _>(&__SITE, &__arguments)), quote!(())),
+            _ => (quote!(#private::record::<__Here, #private::#level, _>(&__SITE, &__arguments)), quote!(())),
         };
         quote! {{
             // A type of this place: it carries the site's constants, and its path names the function.

@@ -1,1 +1,60 @@
-//! Rust frontend of Silverpoint: tracepoints, spans and counters
+//! Tracepoints that cost what reading the clock costs, keep their arguments typed, and survive the death of their process.
+//!
+//! ```
+//! use silverpoint::{Trace, counter, debug, event, info, span, warn};
+//!
+//! #[derive(Trace)]
+//! struct Order { id: u64, price: f64 }
+//!
+//! let (order, user) = (Order { id: 7, price: 9.5 }, "ada");
+//! info!("order {} at {:.2}", order.id, order.price);      // text with placeholders, as of format!, checked when compiled
+//! info!("{user} has {}", order.id);                        // captures
+//! info!(user, order, "filled");                            // fields: names and values beside the text
+//! warn!(target: "net", %user, retries = 3, "slow");        // %: its Display text, ?: its Debug text; another category
+//! event!("order.filled", order.id, venue = "XETR");        // a name and values
+//! let _load = span!("load", user);                         // ends when the guard goes
+//! counter!("queue", 17);
+//! debug!("never evaluated when off: {}", { let expensive = 1; expensive });
+//! ```
+//!
+//! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and without settings everything is off: a tracepoint
+//! is two loads and a branch. `SILVERPOINT_FILTER=info` records into memory from the start; another process can switch every site at any time.
+//!
+//! What may be recorded is [`Trace`]. Nothing is allocated and no lock is taken in a tracepoint, so it may stand in a signal handler; values recorded by `%`
+//! and `?` run their own formatting, and should not there.
+//!
+//! **Levels that are not wanted at all** are left out by the features `max_level_off`, `max_level_fatal`, … `max_level_debug`.
+
+// Code made by the derive names this crate.
+extern crate self as silverpoint;
+
+mod args;
+mod function;
+mod macros;
+mod record;
+mod sig;
+mod site;
+mod span;
+mod start;
+mod value;
+mod writer;
+
+pub use silverpoint_derive::Trace;
+
+pub use span::Span;
+pub use value::{Bytes, Trace};
+pub use writer::Writer;
+
+/// What the macros' code names. No part of the interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use silverpoint_derive::site;
+
+    pub use crate::args::{Args, Types};
+    pub use crate::record::level::*;
+    pub use crate::record::{AtLevel, record};
+    pub use crate::sig::{Class, Sig, fixed_sum};
+    pub use crate::site::{Kind, Meta, Piece, Site, is_on};
+    pub use crate::span::Span;
+    pub use crate::value::{Debugged, Displayed};
+}

@@ -1,0 +1,97 @@
+//! The arguments of one tracepoint: `(&a, (&b, ()))`, so that one pair of implementations serves any number.
+
+use std::marker::PhantomData;
+
+use crate::sig::{Class, Sig, fixed_sum};
+use crate::value::Trace;
+use crate::writer::Writer;
+
+/// A tracepoint's arguments.
+pub trait Args {
+    /// Their types one after the other.
+    const SIGNATURE: Sig;
+    /// Their bytes, when those are the same for all values.
+    const FIXED: Option<usize>;
+    /// Their classes, first to last.
+    const CLASSES: Classes;
+    /// Tells signatures apart; never 0.
+    const HASH: u32 = Self::SIGNATURE.hash();
+
+    /// Bytes, at most.
+    fn size(&self) -> usize;
+    /// Bytes when everything that can be cut is cut.
+    fn least(&self) -> usize;
+    /// Writes them.
+    fn write(&self, writer: &mut Writer<'_>);
+}
+
+/// A list of classes as a constant.
+pub struct Classes(Option<(Class, &'static Classes)>);
+
+impl Classes {
+    /// The class of an argument; the macro makes no placeholder without its argument.
+    pub const fn at(&self, mut index: usize) -> Class {
+        let mut list = self;
+        loop {
+            match list.0 {
+                Some((class, _)) if index == 0 => return class,
+                Some((_, rest)) => list = rest,
+                None => return Class::Other,
+            }
+            index -= 1;
+        }
+    }
+}
+
+impl Args for () {
+    const SIGNATURE: Sig = Sig::List(&[]);
+    const FIXED: Option<usize> = Some(0);
+    const CLASSES: Classes = Classes(None);
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        0
+    }
+    #[inline(always)]
+    fn least(&self) -> usize {
+        0
+    }
+    #[inline(always)]
+    fn write(&self, _: &mut Writer<'_>) {}
+}
+
+impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
+    const SIGNATURE: Sig = Sig::List(&[T::SIGNATURE, R::SIGNATURE]);
+    const FIXED: Option<usize> = fixed_sum(&[T::FIXED, R::FIXED]);
+    const CLASSES: Classes = Classes(Some((T::CLASS, &R::CLASSES)));
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        self.0.size() + self.1.size()
+    }
+    #[inline(always)]
+    fn least(&self) -> usize {
+        self.0.least() + self.1.least()
+    }
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.0.write(writer);
+        self.1.write(writer);
+    }
+}
+
+/// The arguments' types before the arguments: inferred from what comes after. So a site is registered, and found to be off, without evaluating them.
+pub struct Types<A>(PhantomData<A>);
+
+impl<A> Types<A> {
+    /// Of types that are not known yet.
+    #[inline(always)]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+
+    /// Says that they are those of `arguments`.
+    #[inline(always)]
+    pub fn are(&self, _arguments: &A) {}
+}

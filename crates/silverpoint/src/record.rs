@@ -1,0 +1,183 @@
+//! Recording: sizes, room, bytes, publication.
+
+use silverpoint_shm::owner::{self, Cause, Reservation};
+
+use crate::args::Args;
+use crate::site::{Meta, Site};
+use crate::writer::Writer;
+
+/// Bytes before the arguments.
+const HEADER: usize = 16;
+/// Flag of a record in which a value was cut.
+const TRUNCATED: u32 = 1 << 24;
+/// Site id of the control record that ends a span.
+const SPAN_END: u32 = 3;
+
+/// Records one execution of a site that is on.
+#[inline(always)]
+pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) {
+    let _ = timed::<M, L, A>(site, arguments);
+}
+
+/// As [`record`]; gives the id and the ticks of the record, `None` when it was lost.
+#[inline(always)]
+pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Option<(u32, u64)> {
+    let id = site.id::<M, A>();
+    let size = match const { A::FIXED } {
+        Some(fixed) => HEADER + fixed,
+        None => HEADER + arguments.size(),
+    };
+    let total = size.next_multiple_of(8);
+    let room = owner::reserve(total, L::LEVEL)?;
+    if id == 0 || room.room() < total {
+        return cut(room, id, arguments);
+    }
+    let ticks = room.ticks();
+    let start = room.at();
+    // SAFETY: `total` bytes at `start` are reserved for this record; every store lies within them.
+    unsafe {
+        if total > HEADER {
+            // The tail is zero, whatever the arguments leave of it.
+            start.add(total - 8).cast::<u64>().write_unaligned(0);
+        }
+        let mut writer = Writer::whole(start.add(HEADER), start.add(total));
+        arguments.write(&mut writer);
+        if writer.has_overrun() {
+            room.lose(Cause::Other);
+            return None;
+        }
+        let end = match const { A::FIXED } {
+            Some(_) => total,
+            None => end_of(&writer, start, total),
+        };
+        let flags = if writer.was_cut() { TRUNCATED } else { 0 };
+        header(start, end, flags, id, ticks);
+        room.commit(end);
+    }
+    Some((id, ticks))
+}
+
+/// Where the record ends: before the end of its room when a value turned out to be smaller than its size. Zeros up to there.
+///
+/// # Safety
+/// `total` bytes at `start` belong to the record, and the writer writes there.
+#[inline(always)]
+unsafe fn end_of(writer: &Writer<'_>, start: *mut u8, total: usize) -> usize {
+    let used = writer.position() as usize - start as usize;
+    let end = used.next_multiple_of(8);
+    if end != total {
+        // SAFETY: `end < total`, since the writer does not write beyond its room.
+        unsafe { std::ptr::write_bytes(start.add(used), 0, end - used) };
+    }
+    end
+}
+
+/// # Safety
+/// 16 bytes at `start` may be written.
+#[inline(always)]
+unsafe fn header(start: *mut u8, size: usize, flags: u32, id: u32, ticks: u64) {
+    let first = u64::from(size as u32 | flags) | u64::from(id) << 32;
+    // SAFETY: by the caller.
+    unsafe {
+        start.cast::<u64>().write_unaligned(first.to_le());
+        start.add(8).cast::<u64>().write_unaligned(ticks.to_le());
+    }
+}
+
+/// A record that no ring can have whole, or that has no site.
+#[cold]
+#[inline(never)]
+fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Option<(u32, u64)> {
+    if id == 0 {
+        drop(room);
+        owner::lose_without_site();
+        return None;
+    }
+    let ticks = room.ticks();
+    let (start, total) = (room.at(), room.room());
+    let Some(slack) = total.checked_sub(HEADER + arguments.least()) else {
+        room.lose(Cause::TooLarge);
+        return None;
+    };
+    // SAFETY: `total` bytes at `start` are reserved for this record; every store lies within them.
+    unsafe {
+        let mut writer = Writer::cutting(start.add(HEADER), start.add(total), slack);
+        arguments.write(&mut writer);
+        if writer.has_overrun() {
+            room.lose(Cause::TooLarge);
+            return None;
+        }
+        let used = writer.position() as usize - start as usize;
+        let end = used.next_multiple_of(8);
+        std::ptr::write_bytes(start.add(used), 0, end - used);
+        header(start, end, if writer.was_cut() { TRUNCATED } else { 0 }, id, ticks);
+        room.commit(end);
+    }
+    Some((id, ticks))
+}
+
+/// Records the end of a span.
+pub(crate) fn span_end(level: u8, id: u32, ticks: u64) {
+    const TOTAL: usize = 32;
+    let Some(room) = owner::reserve(TOTAL, level) else { return };
+    let (start, now) = (room.at(), room.ticks());
+    // SAFETY: 32 bytes at `start` are reserved: a ring's limit is never less.
+    unsafe {
+        start.add(TOTAL - 8).cast::<u64>().write_unaligned(0);
+        start.add(HEADER).cast::<u32>().write_unaligned(id.to_le());
+        start.add(HEADER + 4).cast::<u64>().write_unaligned(ticks.to_le());
+        header(start, TOTAL, 0, SPAN_END, now);
+        room.commit(TOTAL);
+    }
+}
+
+/// A level as a type, so that it is a constant where a record is made.
+pub trait AtLevel {
+    /// 0 trace to 5 fatal.
+    const LEVEL: u8;
+    /// Whether tracepoints of this level are compiled in.
+    const COMPILED: bool;
+}
+
+/// The least level that is compiled in; 6: none.
+const LEAST: u8 = if cfg!(feature = "max_level_off") {
+    6
+} else if cfg!(feature = "max_level_fatal") {
+    5
+} else if cfg!(feature = "max_level_error") {
+    4
+} else if cfg!(feature = "max_level_warn") {
+    3
+} else if cfg!(feature = "max_level_info") {
+    2
+} else if cfg!(feature = "max_level_debug") {
+    1
+} else {
+    0
+};
+
+macro_rules! levels {
+    ($($name:ident $number:literal;)*) => {$(
+        /// The level of this name.
+        pub enum $name {}
+        impl AtLevel for $name {
+            const LEVEL: u8 = $number;
+            #[allow(clippy::absurd_extreme_comparisons, unused_comparisons)]
+            const COMPILED: bool = $number >= LEAST;
+        }
+    )*};
+}
+
+/// The levels as types.
+pub mod level {
+    use super::{AtLevel, LEAST};
+
+    levels! {
+        Trace 0;
+        Debug 1;
+        Info 2;
+        Warn 3;
+        Error 4;
+        Fatal 5;
+    }
+}

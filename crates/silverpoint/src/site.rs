@@ -1,0 +1,258 @@
+//! Tracepoints' static part: state, registration, and what a template's placeholders ask of their arguments.
+
+use std::any::type_name;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
+
+use silverpoint_shm::owner::{self, Description};
+
+use crate::args::{Args, Types};
+use crate::function;
+use crate::sig::Class;
+
+/// What a site is for (spec/wire.md, section 7).
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Text with placeholders.
+    Log = 0,
+    /// A name and values.
+    Event = 2,
+    /// The begin of a stretch of time.
+    Span = 3,
+    /// A value that changes in time.
+    Counter = 4,
+    /// A point in time.
+    Instant = 5,
+    /// Nothing is recorded: somebody asks whether it would be.
+    Enabled = 6,
+}
+
+/// A placeholder of a template, and the literal before it. Made by the macros.
+pub struct Piece {
+    /// Literal, braces doubled.
+    pub before: &'static str,
+    /// Which argument.
+    pub argument: usize,
+    /// What stands after the colon.
+    pub spec: &'static str,
+    /// A sign is asked for.
+    pub sign: bool,
+    /// `#` is asked for.
+    pub alternate: bool,
+    /// Zeros before numbers are asked for.
+    pub zero: bool,
+    /// A precision is given.
+    pub precision: bool,
+    /// The type's letter, or 0.
+    pub kind: u8,
+}
+
+/// The constants of one tracepoint, as a type.
+pub trait Meta {
+    /// Placeholders.
+    const PIECES: &'static [Piece];
+    /// Literal after the last placeholder; the name of events and their like.
+    const TAIL: &'static str;
+    /// One line an argument, or nothing.
+    const NAMES: &'static str;
+    /// Placeholder n means argument n, for all.
+    const IN_ORDER: bool;
+}
+
+/// State byte of a site that is not registered (spec/wire.md, section 3.3): leads to the cold path.
+const UNREGISTERED: u8 = 0x80;
+static NOT_YET: AtomicU8 = AtomicU8::new(UNREGISTERED);
+
+/// Instantiations of a generic function whose arguments have other types than the first; more of them look theirs up at each record.
+const OTHERS: usize = 3;
+
+/// A tracepoint's static part.
+pub struct Site {
+    /// Points to [`NOT_YET`], then to the site's byte in shared memory for good.
+    state: AtomicPtr<AtomicU8>,
+    /// Id in the low half, hash of the signature in the high half; 0: not registered. A static within a generic function is shared by all its
+    /// instantiations, each of which has a signature, and so an id, of its own.
+    id: AtomicU64,
+    others: [AtomicU64; OTHERS],
+    kind: Kind,
+    level: u8,
+    category: &'static str,
+    file: &'static str,
+    line: u32,
+}
+
+impl Site {
+    /// Not registered yet.
+    pub const fn new(kind: Kind, level: u8, category: &'static str, file: &'static str, line: u32) -> Self {
+        Self {
+            state: AtomicPtr::new(ptr::from_ref(&NOT_YET).cast_mut()),
+            id: AtomicU64::new(0),
+            others: [const { AtomicU64::new(0) }; OTHERS],
+            kind,
+            level,
+            category,
+            file,
+            line,
+        }
+    }
+
+    /// The state byte: 0 is off. Two loads.
+    #[inline(always)]
+    pub fn state(&self) -> u8 {
+        // SAFETY: points to NOT_YET, or to a byte that stays mapped as long as the process lives.
+        unsafe { (*self.state.load(Ordering::Acquire)).load(Ordering::Relaxed) }
+    }
+
+    /// The site's id for these arguments; 0 when there is no room for it in the session.
+    #[inline(always)]
+    pub(crate) fn id<M: Meta, A: Args>(&self) -> u32 {
+        let word = self.id.load(Ordering::Relaxed);
+        if (word >> 32) as u32 == const { A::HASH } { word as u32 } else { self.other_id::<M, A>() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn other_id<M: Meta, A: Args>(&self) -> u32 {
+        let known = self
+            .others
+            .iter()
+            .map(|word| word.load(Ordering::Relaxed))
+            .find(|word| (word >> 32) as u32 == A::HASH);
+        if let Some(word) = known {
+            return word as u32;
+        }
+        let registered = self.register::<M, A>();
+        if registered.id != 0 {
+            let word = word_of::<A>(registered.id);
+            let _ = self
+                .others
+                .iter()
+                .find(|other| other.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        }
+        registered.id
+    }
+
+    fn register<M: Meta, A: Args>(&self) -> owner::Registered {
+        let mut buffer = [0u8; function::MAX];
+        let function = function::of_marker(type_name::<M>(), &mut buffer);
+        owner::register(&Description {
+            kind: if self.kind == Kind::Enabled { Kind::Log } else { self.kind } as u8,
+            level: self.level,
+            line: self.line,
+            language: 2,
+            category: self.category,
+            file: self.file,
+            function,
+            names: &|give| give(M::NAMES.as_bytes()),
+            template: &|give| template::<M, A>(give),
+            signature: &|give| A::SIGNATURE.each(give),
+        })
+    }
+}
+
+fn word_of<A: Args>(id: u32) -> u64 {
+    u64::from(A::HASH) << 32 | u64::from(id)
+}
+
+/// The second half of the question whether a site is on: `state` is not 0.
+#[inline(always)]
+pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>) -> bool {
+    const { check::<M, A>() };
+    state & 1 != 0 || (state & UNREGISTERED != 0 && first::<M, A>(site))
+}
+
+/// The first time that the site is reached: registers it.
+#[cold]
+#[inline(never)]
+fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
+    let registered = site.register::<M, A>();
+    // The id before the state: whoever sees the state on finds the id.
+    site.id.store(if registered.id == 0 { 0 } else { word_of::<A>(registered.id) }, Ordering::Relaxed);
+    site.state.store(ptr::from_ref(registered.state).cast_mut(), Ordering::Release);
+    registered.state.load(Ordering::Relaxed) & 1 != 0
+}
+
+/// The template as it is stored: `{}` where placeholders are in order, else numbered.
+///
+/// In Rust `{:.2}` of a float means two digits after the point; in the stored grammar, which is that of C++, it means two digits altogether, and
+/// `{:.2f}` what Rust means. So the letter is added.
+fn template<M: Meta, A: Args>(give: &mut dyn FnMut(&[u8])) {
+    for piece in M::PIECES {
+        give(piece.before.as_bytes());
+        give(b"{");
+        if !M::IN_ORDER {
+            let mut digits = [0u8; 3];
+            let n = piece.argument;
+            digits.copy_from_slice(&[
+                b'0' + (n / 100) as u8,
+                b'0' + (n / 10 % 10) as u8,
+                b'0' + (n % 10) as u8,
+            ]);
+            give(
+                &digits[if n >= 100 {
+                    0
+                } else if n >= 10 {
+                    1
+                } else {
+                    2
+                }..],
+            );
+        }
+        if !piece.spec.is_empty() {
+            give(b":");
+            give(piece.spec.as_bytes());
+            if piece.precision && piece.kind == 0 && A::CLASSES.at(piece.argument) == Class::Float {
+                give(b"f");
+            }
+        }
+        give(b"}");
+    }
+    give(M::TAIL.as_bytes());
+}
+
+/// Refuses, when the program is compiled, specifications that do not fit their arguments' types.
+const fn check<M: Meta, A: Args>() {
+    let mut i = 0;
+    while i < M::PIECES.len() {
+        let piece = &M::PIECES[i];
+        let class = A::CLASSES.at(piece.argument);
+        let integer = matches!(class, Class::Integer | Class::Enumeration);
+        let float = matches!(class, Class::Float);
+        let as_integer = integer || matches!(class, Class::Boolean | Class::Character);
+        match piece.kind {
+            b'b' | b'B' | b'd' | b'o' | b'x' | b'X' => assert!(
+                as_integer,
+                "silverpoint: the types b B d o x X of a placeholder want an integer, bool, character or enum"
+            ),
+            b'c' => assert!(
+                integer || matches!(class, Class::Character),
+                "silverpoint: the type c wants a character or an integer"
+            ),
+            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
+                assert!(
+                    float,
+                    "silverpoint: the types a A e E f F g G of a placeholder want a floating point number"
+                );
+            }
+            b's' => assert!(
+                matches!(class, Class::Text | Class::Boolean | Class::Enumeration),
+                "silverpoint: the type s wants a text, bool or enum"
+            ),
+            b'p' => assert!(matches!(class, Class::Pointer), "silverpoint: the type p wants a pointer"),
+            _ => {}
+        }
+        assert!(
+            !piece.precision || float || matches!(class, Class::Text),
+            "silverpoint: a precision wants a floating point number or a text"
+        );
+        let numeric =
+            float || integer || (as_integer && matches!(piece.kind, b'b' | b'B' | b'd' | b'o' | b'x' | b'X'));
+        assert!(!(piece.sign || piece.alternate) || numeric, "silverpoint: a sign and # want a number");
+        assert!(
+            !piece.zero || numeric || matches!(class, Class::Pointer),
+            "silverpoint: zeros before a value want a number"
+        );
+        i += 1;
+    }
+}

@@ -1,0 +1,33 @@
+//! Before `main` and after it: the session is there as soon as the program is, so that it can be switched on from outside although it has not recorded yet.
+
+use silverpoint_shm::owner;
+use silverpoint_wire::directive;
+
+extern "C" fn start() {
+    if !owner::start() {
+        return;
+    }
+    // Whoever makes the session says what is wrong with its filter; a site decides by what is right.
+    let made_here = owner::session_name().is_some_and(|(_, copy)| copy == 1);
+    if made_here
+        && let Ok(filter) = std::env::var("SILVERPOINT_FILTER")
+        && let Err(error) = directive::check(&filter)
+    {
+        eprintln!("silverpoint: SILVERPOINT_FILTER: {error}; that directive is ignored");
+    }
+}
+
+extern "C" fn leave() {
+    owner::leave();
+}
+
+#[cfg(not(miri))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+// After `main`, its exit handlers and the destructors of statics in other languages; at dlclose of a library.
+#[cfg(not(miri))]
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static LEAVE: extern "C" fn() = leave;

@@ -1,0 +1,185 @@
+//! Sequences, sets and maps.
+
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+
+use super::{Trace, transparent};
+use crate::sig::{Class, Sig};
+use crate::writer::Writer;
+
+impl<T: Trace, const N: usize> Trace for [T; N] {
+    const SIGNATURE: Sig = Sig::List(&[Sig::Text("#"), Sig::Number(N as i128), Sig::Text(":"), T::SIGNATURE]);
+    const FIXED: Option<usize> = match T::FIXED {
+        Some(size) => Some(size * N),
+        None => None,
+    };
+    const CLASS: Class = T::CLASS;
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        Self::FIXED.unwrap_or_else(|| self.iter().map(Trace::size).sum())
+    }
+    #[inline(always)]
+    fn least(&self) -> usize {
+        Self::FIXED.unwrap_or_else(|| self.iter().map(Trace::least).sum())
+    }
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer<'_>) {
+        elements(self, writer);
+    }
+}
+
+impl<T: Trace> Trace for [T] {
+    const SIGNATURE: Sig = Sig::List(&[Sig::Text("["), T::SIGNATURE]);
+    const FIXED: Option<usize> = None;
+    const CLASS: Class = T::CLASS;
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        size_of_sequence(self.len(), self.iter())
+    }
+    #[inline(always)]
+    fn least(&self) -> usize {
+        least_of_sequence(self.len(), self.iter())
+    }
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer<'_>) {
+        let kept = match T::FIXED {
+            Some(size) => writer.sequence(self.len(), size),
+            None => {
+                writer.length(self.len());
+                self.len()
+            }
+        };
+        elements(&self[..kept], writer);
+    }
+}
+
+/// The elements without their number.
+#[inline(always)]
+fn elements<T: Trace>(elements: &[T], writer: &mut Writer<'_>) {
+    if T::PLAIN.0 {
+        // SAFETY: plain types are numbers: every byte is initialised, and in the order of the record.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), size_of_val(elements)) };
+        writer.raw(bytes);
+    } else {
+        elements.iter().for_each(|element| element.write(writer));
+    }
+}
+
+/// Number and elements. Elements of no size are bounded in their number: see [`Writer::sequence`].
+#[inline(always)]
+fn size_of_sequence<'a, T: Trace + 'a>(count: usize, elements: impl Iterator<Item = &'a T>) -> usize {
+    match T::FIXED {
+        Some(0) => 8,
+        Some(size) => count.saturating_mul(size).saturating_add(4),
+        None => 4 + elements.map(Trace::size).sum::<usize>(),
+    }
+}
+
+#[inline(always)]
+fn least_of_sequence<'a, T: Trace + 'a>(count: usize, elements: impl Iterator<Item = &'a T>) -> usize {
+    match T::FIXED {
+        Some(0) => 8,
+        Some(size) => count.saturating_mul(size).saturating_add(4).min(8),
+        None => 4 + elements.map(Trace::least).sum::<usize>(),
+    }
+}
+
+transparent! {
+    [T: Trace] Vec<T> as [T], self => self.as_slice();
+}
+
+/// Sequences that are not one piece of memory.
+macro_rules! sequences {
+    ($($kind:ident;)*) => {$(
+        impl<T: Trace> Trace for $kind<T> {
+            const SIGNATURE: Sig = Sig::List(&[Sig::Text("["), T::SIGNATURE]);
+            const FIXED: Option<usize> = None;
+            const CLASS: Class = T::CLASS;
+            fn size(&self) -> usize {
+                size_of_sequence(self.len(), self.iter())
+            }
+            fn least(&self) -> usize {
+                least_of_sequence(self.len(), self.iter())
+            }
+            fn write(&self, writer: &mut Writer<'_>) {
+                let kept = match T::FIXED {
+                    Some(size) => writer.sequence(self.len(), size),
+                    None => {
+                        writer.length(self.len());
+                        self.len()
+                    }
+                };
+                self.iter().take(kept).for_each(|element| element.write(writer));
+            }
+        }
+    )*};
+}
+
+sequences! {
+    VecDeque;
+    LinkedList;
+    BinaryHeap;
+}
+
+/// Sets: number and elements; never cut, but for elements of no size, of which there is at most one.
+macro_rules! sets {
+    ($([$($generics:tt)*] $kind:ty;)*) => {$(
+        impl<T: Trace, $($generics)*> Trace for $kind {
+            const SIGNATURE: Sig = Sig::List(&[Sig::Text("$"), T::SIGNATURE]);
+            const FIXED: Option<usize> = None;
+            const CLASS: Class = T::CLASS;
+            fn size(&self) -> usize {
+                4 + T::FIXED.map_or_else(|| self.iter().map(Trace::size).sum(), |size| size * self.len())
+            }
+            fn least(&self) -> usize {
+                4 + T::FIXED.map_or_else(|| self.iter().map(Trace::least).sum(), |size| size * self.len())
+            }
+            fn write(&self, writer: &mut Writer<'_>) {
+                writer.length(self.len());
+                self.iter().for_each(|element| element.write(writer));
+            }
+        }
+    )*};
+}
+
+sets! {
+    [S] HashSet<T, S>;
+    [] BTreeSet<T>;
+}
+
+/// Maps: number, then key and value of each; never cut.
+macro_rules! maps {
+    ($([$($generics:tt)*] $kind:ty;)*) => {$(
+        impl<K: Trace, V: Trace, $($generics)*> Trace for $kind {
+            const SIGNATURE: Sig = Sig::List(&[Sig::Text("{"), K::SIGNATURE, V::SIGNATURE]);
+            const FIXED: Option<usize> = None;
+            const CLASS: Class = V::CLASS;
+            fn size(&self) -> usize {
+                4 + match (K::FIXED, V::FIXED) {
+                    (Some(key), Some(value)) => (key + value) * self.len(),
+                    _ => self.iter().map(|(key, value)| key.size() + value.size()).sum(),
+                }
+            }
+            fn least(&self) -> usize {
+                4 + match (K::FIXED, V::FIXED) {
+                    (Some(key), Some(value)) => (key + value) * self.len(),
+                    _ => self.iter().map(|(key, value)| key.least() + value.least()).sum(),
+                }
+            }
+            fn write(&self, writer: &mut Writer<'_>) {
+                writer.length(self.len());
+                for (key, value) in self {
+                    key.write(writer);
+                    value.write(writer);
+                }
+            }
+        }
+    )*};
+}
+
+maps! {
+    [S] HashMap<K, V, S>;
+    [] BTreeMap<K, V>;
+}

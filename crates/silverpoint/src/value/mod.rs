@@ -1,0 +1,88 @@
+//! Values that can be recorded.
+
+mod container;
+mod scalar;
+mod text;
+mod wrapper;
+
+pub use text::{Bytes, Debugged, Displayed};
+
+use crate::sig::{Class, Sig};
+use crate::writer::Writer;
+
+/// A value that a tracepoint can record with its type. Derive it for own types: `#[derive(Trace)]`.
+///
+/// Implementing it by hand: the bytes that [`write`](Trace::write) writes must be what the signature says
+/// (spec/wire.md, section 10) and no more than [`size`](Trace::size) has said; otherwise the record is lost, and counted. A
+/// tracepoint calls these at any place of the program, signal handlers included: they must not allocate, block, or record.
+pub trait Trace {
+    /// The type's signature.
+    const SIGNATURE: Sig;
+    /// Bytes of every value, when all have the same number.
+    const FIXED: Option<usize>;
+    /// What placeholders' specifications fit.
+    const CLASS: Class = Class::Other;
+    /// Whether the bytes in memory are the bytes in the record: then slices are copied whole.
+    #[doc(hidden)]
+    const PLAIN: Plain = Plain(false);
+
+    /// Bytes that this value takes, at most.
+    fn size(&self) -> usize;
+
+    /// Bytes that it takes when everything in it that can be cut is cut to nothing.
+    #[inline(always)]
+    fn least(&self) -> usize {
+        self.size()
+    }
+
+    /// Writes the value.
+    fn write(&self, writer: &mut Writer<'_>);
+}
+
+/// Whether a type's bytes may be copied as they are; only this crate says yes.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Plain(pub(crate) bool);
+
+impl<T: Trace + ?Sized> Trace for &T {
+    const SIGNATURE: Sig = T::SIGNATURE;
+    const FIXED: Option<usize> = T::FIXED;
+    const CLASS: Class = T::CLASS;
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+    #[inline(always)]
+    fn least(&self) -> usize {
+        (**self).least()
+    }
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer<'_>) {
+        (**self).write(writer);
+    }
+}
+
+/// Values that are recorded as what they point to or contain.
+macro_rules! transparent {
+    ($([$($generics:tt)*] $kind:ty as $inner:ty, $self:ident => $value:expr;)*) => {$(
+        impl<$($generics)*> $crate::Trace for $kind {
+            const SIGNATURE: $crate::sig::Sig = <$inner as $crate::Trace>::SIGNATURE;
+            const FIXED: Option<usize> = <$inner as $crate::Trace>::FIXED;
+            const CLASS: $crate::sig::Class = <$inner as $crate::Trace>::CLASS;
+            #[inline(always)]
+            fn size(&$self) -> usize {
+                $crate::Trace::size($value)
+            }
+            #[inline(always)]
+            fn least(&$self) -> usize {
+                $crate::Trace::least($value)
+            }
+            #[inline(always)]
+            fn write(&$self, writer: &mut $crate::Writer<'_>) {
+                $crate::Trace::write($value, writer);
+            }
+        }
+    )*};
+}
+pub(crate) use transparent;

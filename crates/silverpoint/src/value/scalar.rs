@@ -1,0 +1,112 @@
+//! Numbers, characters, pointers, times.
+
+use std::num;
+use std::sync::atomic;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{Plain, Trace, transparent};
+use crate::sig::{Class, Sig};
+use crate::writer::Writer;
+
+macro_rules! numbers {
+    ($($kind:ty, $code:literal, $class:ident;)*) => {$(
+        impl Trace for $kind {
+            const SIGNATURE: Sig = Sig::Text($code);
+            const FIXED: Option<usize> = Some(size_of::<$kind>());
+            const CLASS: Class = Class::$class;
+            const PLAIN: Plain = Plain(cfg!(target_endian = "little"));
+            #[inline(always)]
+            fn size(&self) -> usize {
+                size_of::<$kind>()
+            }
+            #[inline(always)]
+            fn write(&self, writer: &mut Writer<'_>) {
+                writer.bytes(self.to_le_bytes());
+            }
+        }
+    )*};
+}
+
+numbers! {
+    u8, "A", Integer;
+    u16, "H", Integer;
+    u32, "I", Integer;
+    u64, "L", Integer;
+    u128, "O", Integer;
+    i8, "a", Integer;
+    i16, "h", Integer;
+    i32, "i", Integer;
+    i64, "l", Integer;
+    i128, "o", Integer;
+    f32, "f", Float;
+    f64, "d", Float;
+}
+
+/// Values that are written as another one, made on the spot.
+macro_rules! as_number {
+    ($([$($generics:tt)*] $kind:ty as $inner:ty, $class:ident, $code:expr, $self:ident => $value:expr;)*) => {$(
+        impl<$($generics)*> Trace for $kind {
+            const SIGNATURE: Sig = $code;
+            const FIXED: Option<usize> = Some(size_of::<$inner>());
+            const CLASS: Class = Class::$class;
+            #[inline(always)]
+            fn size(&$self) -> usize {
+                size_of::<$inner>()
+            }
+            #[inline(always)]
+            fn write(&$self, writer: &mut Writer<'_>) {
+                let value: $inner = $value;
+                writer.bytes(value.to_le_bytes());
+            }
+        }
+    )*};
+}
+
+as_number! {
+    // 64 bits on every machine: a trace has one type for them.
+    [] usize as u64, Integer, Sig::Text("L"), self => *self as u64;
+    [] isize as i64, Integer, Sig::Text("l"), self => *self as i64;
+    [] bool as u8, Boolean, Sig::Text("b"), self => u8::from(*self);
+    [] char as u32, Character, Sig::Text("W"), self => u32::from(*self);
+    [T: ?Sized] *const T as u64, Pointer, Sig::Text("p"), self => self.cast::<()>() as u64;
+    [T: ?Sized] *mut T as u64, Pointer, Sig::Text("p"), self => self.cast::<()>() as u64;
+    [T] std::ptr::NonNull<T> as u64, Pointer, Sig::Text("p"), self => self.as_ptr() as u64;
+    [] Duration as i64, Other, Sig::Text("T"), self => i64::try_from(self.as_nanos()).unwrap_or(i64::MAX);
+    [] SystemTime as i64, Other, Sig::Text("t"), self => since_epoch_ns(*self);
+    [] atomic::AtomicBool as u8, Boolean, Sig::Text("b"), self => u8::from(self.load(atomic::Ordering::Relaxed));
+    [] atomic::AtomicU8 as u8, Integer, u8::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicU16 as u16, Integer, u16::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicU32 as u32, Integer, u32::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicU64 as u64, Integer, u64::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicUsize as u64, Integer, u64::SIGNATURE, self => self.load(atomic::Ordering::Relaxed) as u64;
+    [] atomic::AtomicI8 as i8, Integer, i8::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicI16 as i16, Integer, i16::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicI32 as i32, Integer, i32::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicI64 as i64, Integer, i64::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
+    [] atomic::AtomicIsize as i64, Integer, i64::SIGNATURE, self => self.load(atomic::Ordering::Relaxed) as i64;
+}
+
+transparent! {
+    [] num::NonZeroU8 as u8, self => &self.get();
+    [] num::NonZeroU16 as u16, self => &self.get();
+    [] num::NonZeroU32 as u32, self => &self.get();
+    [] num::NonZeroU64 as u64, self => &self.get();
+    [] num::NonZeroU128 as u128, self => &self.get();
+    [] num::NonZeroUsize as usize, self => &self.get();
+    [] num::NonZeroI8 as i8, self => &self.get();
+    [] num::NonZeroI16 as i16, self => &self.get();
+    [] num::NonZeroI32 as i32, self => &self.get();
+    [] num::NonZeroI64 as i64, self => &self.get();
+    [] num::NonZeroI128 as i128, self => &self.get();
+    [] num::NonZeroIsize as isize, self => &self.get();
+    [T: Trace] num::Wrapping<T> as T, self => &self.0;
+    [T: Trace] num::Saturating<T> as T, self => &self.0;
+}
+
+/// Saturates beyond the years 1677 to 2262.
+fn since_epoch_ns(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+    }
+}

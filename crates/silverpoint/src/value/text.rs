@@ -1,0 +1,108 @@
+//! Texts, and values recorded as their text.
+
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fmt;
+use std::net;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::{Trace, transparent};
+use crate::sig::{Class, Sig};
+use crate::writer::{FORMAT_SLACK, Writer, formatted_len};
+
+/// Values whose bytes are a text. Paths and other texts of the system keep every byte, UTF-8 or not.
+macro_rules! texts {
+    ($($kind:ty, $self:ident => $bytes:expr;)*) => {$(
+        impl Trace for $kind {
+            const SIGNATURE: Sig = Sig::Text("s");
+            const FIXED: Option<usize> = None;
+            const CLASS: Class = Class::Text;
+            #[inline(always)]
+            fn size(&$self) -> usize {
+                4 + $bytes.len()
+            }
+            #[inline(always)]
+            fn least(&$self) -> usize {
+                $self.size().min(8)
+            }
+            #[inline(always)]
+            fn write(&$self, writer: &mut Writer<'_>) {
+                writer.text($bytes);
+            }
+        }
+    )*};
+}
+
+texts! {
+    str, self => self.as_bytes();
+    OsStr, self => self.as_bytes();
+    Path, self => self.as_os_str().as_bytes();
+    CStr, self => self.to_bytes();
+}
+
+transparent! {
+    [] String as str, self => self.as_str();
+    [] OsString as OsStr, self => self.as_os_str();
+    [] PathBuf as Path, self => self.as_path();
+    [] CString as CStr, self => self.as_c_str();
+}
+
+/// Bytes that are no text and no list of numbers: recorded as one value of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes<'a>(pub &'a [u8]);
+
+impl Trace for Bytes<'_> {
+    const SIGNATURE: Sig = Sig::Text("y");
+    const FIXED: Option<usize> = None;
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        4 + self.0.len()
+    }
+    #[inline(always)]
+    fn least(&self) -> usize {
+        self.size().min(8)
+    }
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer<'_>) {
+        let kept = writer.sequence(self.0.len(), 1);
+        writer.raw(&self.0[..kept]);
+    }
+}
+
+/// A value recorded as its `Display` text, formatted into the ring (`%value`).
+pub struct Displayed<'a, T: ?Sized>(pub &'a T);
+/// A value recorded as its `Debug` text, formatted into the ring (`?value`).
+pub struct Debugged<'a, T: ?Sized>(pub &'a T);
+
+/// Formatted once to know the size, once into its place.
+macro_rules! formatted {
+    ($([$($generics:tt)*] $kind:ty, $self:ident => $text:expr;)*) => {$(
+        impl<$($generics)*> Trace for $kind {
+            const SIGNATURE: Sig = Sig::Text("s");
+            const FIXED: Option<usize> = None;
+            const CLASS: Class = Class::Text;
+            fn size(&$self) -> usize {
+                4 + formatted_len($text) + FORMAT_SLACK
+            }
+            fn least(&$self) -> usize {
+                8
+            }
+            fn write(&$self, writer: &mut Writer<'_>) {
+                writer.formatted($text, 4 + formatted_len($text) + FORMAT_SLACK);
+            }
+        }
+    )*};
+}
+
+formatted! {
+    [T: fmt::Display + ?Sized] Displayed<'_, T>, self => format_args!("{}", self.0);
+    [T: fmt::Debug + ?Sized] Debugged<'_, T>, self => format_args!("{:?}", self.0);
+    [] fmt::Arguments<'_>, self => *self;
+    [] net::Ipv4Addr, self => format_args!("{self}");
+    [] net::Ipv6Addr, self => format_args!("{self}");
+    [] net::IpAddr, self => format_args!("{self}");
+    [] net::SocketAddrV4, self => format_args!("{self}");
+    [] net::SocketAddrV6, self => format_args!("{self}");
+    [] net::SocketAddr, self => format_args!("{self}");
+}

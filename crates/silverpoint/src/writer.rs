@@ -1,0 +1,282 @@
+//! Where values write themselves: straight into the ring.
+//!
+//! A record's size is known before its room is reserved. Still every store is checked against the room: where sizes are constants, so is the check, and the
+//! compiler leaves nothing of it; where they are not, it is a comparison beside a copy. So a wrong [`Trace::size`](crate::Trace::size) costs its record,
+//! never memory.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+
+/// Bit of a length: the value was cut, the number of missing units follows.
+const CUT: u32 = 1 << 31;
+/// Bytes of a length and of the number of what is missing.
+const CUT_HEADER: usize = 8;
+/// A text formatted twice may come out longer the second time, by so many bytes without being cut.
+pub(crate) const FORMAT_SLACK: usize = 24;
+/// Elements of no size that a sequence may have.
+const MAX_ZERO_SIZED: usize = 65_536;
+
+/// The room of one record's arguments.
+pub struct Writer<'a> {
+    at: *mut u8,
+    end: *mut u8,
+    /// When cutting: what is left to share among values that can be cut, beyond the least that all values need.
+    slack: usize,
+    cutting: bool,
+    cut: bool,
+    overrun: bool,
+    room: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Writer<'a> {
+    /// Room in which every value fits whole.
+    ///
+    /// # Safety
+    /// `at .. end` may be written for `'a`, and nothing else uses it meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn whole(at: *mut u8, end: *mut u8) -> Self {
+        Self { at, end, slack: 0, cutting: false, cut: false, overrun: false, room: PhantomData }
+    }
+
+    /// Room for less than the values are: beyond their least sizes there are `slack` bytes.
+    ///
+    /// # Safety
+    /// As for `whole`.
+    pub(crate) unsafe fn cutting(at: *mut u8, end: *mut u8, slack: usize) -> Self {
+        Self { at, end, slack, cutting: true, cut: false, overrun: false, room: PhantomData }
+    }
+
+    /// Where the next byte goes.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// Whether a value was cut.
+    #[inline(always)]
+    pub(crate) fn was_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Whether values did not keep to their sizes: then the record is nothing.
+    #[inline(always)]
+    pub(crate) fn has_overrun(&self) -> bool {
+        self.overrun
+    }
+
+    #[inline(always)]
+    fn left(&self) -> usize {
+        self.end as usize - self.at as usize
+    }
+
+    /// Bytes of a number in little-endian order.
+    #[inline(always)]
+    pub fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
+        if self.left() < N {
+            self.overrun = true;
+            return;
+        }
+        // SAFETY: there are N bytes between `at` and `end`.
+        unsafe {
+            self.at.cast::<[u8; N]>().write_unaligned(bytes);
+            self.at = self.at.add(N);
+        }
+    }
+
+    /// Bytes as they are, without a length.
+    #[inline(always)]
+    pub fn raw(&mut self, bytes: &[u8]) {
+        if self.left() < bytes.len() {
+            self.overrun = true;
+            return;
+        }
+        // SAFETY: there are as many bytes between `at` and `end`, and they are not the caller's.
+        unsafe {
+            copy(bytes.as_ptr(), self.at, bytes.len());
+            self.at = self.at.add(bytes.len());
+        }
+    }
+
+    /// A length or a count.
+    #[inline(always)]
+    pub fn length(&mut self, length: usize) {
+        self.bytes((length as u32).to_le_bytes());
+    }
+
+    /// A text with its length: UTF-8, or what a system calls text.
+    #[inline(always)]
+    pub fn text(&mut self, text: &[u8]) {
+        if self.cutting {
+            return self.text_cut(text);
+        }
+        self.length(text.len());
+        self.raw(text);
+    }
+
+    #[cold]
+    fn text_cut(&mut self, text: &[u8]) {
+        let kept = self.keep(text.len(), 1);
+        // Not within a character, as far as there are characters.
+        let mut end = kept;
+        while kept < text.len() && end > 0 && kept - end < 4 && text[end] & 0xC0 == 0x80 {
+            end -= 1;
+        }
+        let end = if kept < text.len() && text[end] & 0xC0 == 0x80 { kept } else { end };
+        self.slack += kept - end;
+        self.lengths(end, text.len());
+        self.raw(&text[..end]);
+    }
+
+    /// The length of a sequence of elements that have `element` bytes each. Gives how many of them are to be written.
+    #[inline(always)]
+    pub fn sequence(&mut self, count: usize, element: usize) -> usize {
+        if self.cutting || element == 0 {
+            let kept = self.keep(count, element);
+            self.lengths(kept, count);
+            return kept;
+        }
+        self.length(count);
+        count
+    }
+
+    /// How many of `count` units can be kept; takes them from the slack.
+    fn keep(&mut self, count: usize, unit: usize) -> usize {
+        if unit == 0 {
+            return count.min(MAX_ZERO_SIZED);
+        }
+        let whole = count.saturating_mul(unit).saturating_add(4);
+        let extra = whole.saturating_sub(CUT_HEADER.min(whole));
+        if !self.cutting || extra <= self.slack {
+            self.slack = self.slack.saturating_sub(extra);
+            return count;
+        }
+        let kept = (self.slack / unit).min(count);
+        self.slack -= kept * unit;
+        kept
+    }
+
+    fn lengths(&mut self, kept: usize, count: usize) {
+        if kept == count {
+            return self.length(count);
+        }
+        self.cut = true;
+        self.bytes((kept as u32 | CUT).to_le_bytes());
+        self.bytes(u32::try_from(count - kept).unwrap_or(u32::MAX).to_le_bytes());
+    }
+
+    /// A text that is formatted into its place. It may have become longer since its size was taken: what then does not fit is cut.
+    pub(crate) fn formatted(&mut self, text: fmt::Arguments<'_>, size: usize) {
+        let least = CUT_HEADER.min(size);
+        let extra = size - least;
+        let budget = if self.cutting {
+            let extra = extra.min(self.slack);
+            self.slack -= extra;
+            least + extra
+        } else {
+            size
+        };
+        let budget = budget.min(self.left());
+        if budget < CUT_HEADER {
+            self.overrun = true;
+            return;
+        }
+        let start = self.at;
+        // SAFETY: `budget` bytes lie between `at` and `end`; the text goes behind its length, and leaves four bytes for the count of what is missing.
+        let (written, total) = unsafe {
+            let mut sink = Bounded { at: start.add(4), left: budget - CUT_HEADER, written: 0, total: 0 };
+            // An error of a Display implementation ends the text where it is.
+            let _ = fmt::Write::write_fmt(&mut sink, text);
+            (sink.written, sink.total)
+        };
+        // SAFETY: as above.
+        unsafe {
+            if written < total {
+                ptr::copy(start.add(4), start.add(CUT_HEADER), written);
+            }
+        }
+        self.lengths(written, total);
+        // SAFETY: the text has been written, `written <= budget - CUT_HEADER`.
+        self.at = unsafe { self.at.add(written) };
+    }
+}
+
+/// Takes what fits, counts the rest.
+struct Bounded {
+    at: *mut u8,
+    left: usize,
+    written: usize,
+    total: usize,
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.total += text.len();
+        let mut n = text.len().min(self.left);
+        if n < text.len() {
+            while !text.is_char_boundary(n) {
+                n -= 1;
+            }
+            self.left = n; // nothing after the cut
+        }
+        // SAFETY: `left` bytes from `at` belong to the record, and `n` is at most that.
+        unsafe {
+            ptr::copy_nonoverlapping(text.as_ptr(), self.at, n);
+            self.at = self.at.add(n);
+        }
+        self.left -= n;
+        self.written += n;
+        Ok(())
+    }
+}
+
+/// Bytes of a value's text.
+pub(crate) fn formatted_len(text: fmt::Arguments<'_>) -> usize {
+    struct Count(usize);
+    impl fmt::Write for Count {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 += text.len();
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = fmt::Write::write_fmt(&mut count, text);
+    count.0
+}
+
+/// A copy that stays inline as long as it is short: most texts are, and the call costs as much as their bytes.
+///
+/// # Safety
+/// `len` bytes at `from` and at `to`, not the same ones.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+    type Block = [u8; 16];
+    // SAFETY: each access lies within `len` bytes of either side: the last one overlaps the one before it rather than go further.
+    unsafe {
+        if len > 64 {
+            ptr::copy_nonoverlapping(from, to, len);
+        } else if len >= 16 {
+            let last = len - 16;
+            let mut at = 0;
+            while at < last {
+                to.add(at).cast::<Block>().write_unaligned(from.add(at).cast::<Block>().read_unaligned());
+                at += 16;
+            }
+            to.add(last).cast::<Block>().write_unaligned(from.add(last).cast::<Block>().read_unaligned());
+        } else if len >= 8 {
+            let (first, last) =
+                (from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned());
+            to.cast::<u64>().write_unaligned(first);
+            to.add(len - 8).cast::<u64>().write_unaligned(last);
+        } else if len >= 4 {
+            let (first, last) =
+                (from.cast::<u32>().read_unaligned(), from.add(len - 4).cast::<u32>().read_unaligned());
+            to.cast::<u32>().write_unaligned(first);
+            to.add(len - 4).cast::<u32>().write_unaligned(last);
+        } else {
+            for at in 0..len {
+                *to.add(at) = *from.add(at);
+            }
+        }
+    }
+}
