@@ -1,150 +1,181 @@
-//! Futex words in files of a producer: waited on and woken, never dereferenced.
+//! Futex words in a producer's files: waiting for the doorbell, waking whoever waits for room.
+//!
+//! A map exists here for its addresses alone: a futex is named by one. Nothing is loaded or stored through it, no reference into it is made, and a page that
+//! the producer has cut off makes the kernel answer EFAULT.
 
-use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::ptr;
+use std::ffi::c_void;
+use std::os::fd::OwnedFd;
+use std::ptr::null;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use silverpoint_wire::layout::control::at;
+use rustix::mm::{MapFlags, ProtFlags};
+use silverpoint_wire::layout::control::{HEADER_SIZE, at};
 
-use super::error::ObserveError;
-use super::session::ObservedSession;
+use super::files::read_u32;
+use super::session::CONTROL;
+use super::{ObserveError, ObservedSession};
 
-/// A map that exists for its addresses alone.
-///
-/// Invariant: nothing in user space reads or writes through it, so a file that is shrunk cannot raise SIGBUS here; the kernel answers a futex call on such an
-/// address with EFAULT.
+/// The kernel waits for at most so many words at once.
+const MAX_WORDS: usize = 128;
+/// When there are more words than can be waited for, or the kernel cannot wait for several.
+const POLL: Duration = Duration::from_millis(20);
+/// `futex_waitv`: the word has 32 bits.
+const FUTEX2_SIZE_U32: u32 = 2;
+
+/// Addresses of a file's words.
+#[derive(Debug)]
 pub(super) struct FutexMap {
-    address: *mut libc::c_void,
-    /// 0 when there is no map: then calls do nothing and waiting is a sleep.
+    address: *mut c_void,
     len: usize,
 }
 
-// SAFETY: the address is only ever passed to the kernel, which may be done from any thread.
+// SAFETY: the address is only handed to the kernel, which may be asked from any thread.
 unsafe impl Send for FutexMap {}
-// SAFETY: as above; there is no state in user space.
+// SAFETY: as above; nothing is changed through a shared reference.
 unsafe impl Sync for FutexMap {}
 
 impl FutexMap {
-    pub(super) fn new(file: &File, len: usize) -> FutexMap {
-        // SAFETY: a fresh shared read-only map at an address of the kernel's choice; it is never dereferenced.
-        let address = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                len,
-                libc::PROT_READ,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                file.as_raw_fd(),
-                0,
-            )
+    fn new(fd: &OwnedFd, len: u64) -> Option<Self> {
+        let len = usize::try_from(len).ok().filter(|len| *len > 0)?;
+        // SAFETY: a new mapping at an address of the kernel's choice; it is never dereferenced.
+        let address =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, fd, 0) }.ok()?;
+        Some(Self { address, len })
+    }
+
+    /// The address of the word at a file offset, a multiple of 4.
+    fn word(&self, offset: u64) -> Option<*const u32> {
+        let offset = usize::try_from(offset).ok().filter(|at| at.is_multiple_of(4) && at + 4 <= self.len)?;
+        Some(self.address.cast::<u8>().wrapping_add(offset).cast::<u32>().cast_const())
+    }
+
+    /// Wakes up to `count` waiters of the word.
+    pub(super) fn wake(&self, offset: u64, count: u32) {
+        let Some(word) = self.word(offset) else { return };
+        // SAFETY: FUTEX_WAKE takes an address as a name; the kernel does not write there.
+        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, count, null::<c_void>(), null::<c_void>(), 0) };
+    }
+
+    /// Sleeps while the word is `expected`, at most `timeout`.
+    fn wait(&self, offset: u64, expected: u32, timeout: Duration) {
+        let Some(word) = self.word(offset) else {
+            std::thread::sleep(timeout.min(POLL));
+            return;
         };
-        if len == 0 || address == libc::MAP_FAILED {
-            FutexMap { address: ptr::null_mut(), len: 0 }
-        } else {
-            FutexMap { address, len }
-        }
-    }
-
-    fn word(&self, offset: u64) -> Option<u64> {
-        let offset =
-            usize::try_from(offset).ok().filter(|offset| offset + 4 <= self.len && offset % 4 == 0)?;
-        Some(self.address as u64 + offset as u64)
-    }
-
-    /// Wakes all waiters of the word at `offset`.
-    pub(super) fn wake(&self, offset: u64) {
-        if let Some(word) = self.word(offset) {
-            // SAFETY: FUTEX_WAKE only identifies the page; a bad address is EFAULT.
-            unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) };
+        let time = timespec(timeout);
+        // SAFETY: the kernel reads the word and the time; a page that is gone is answered with EFAULT.
+        let result = unsafe {
+            libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, expected, &raw const time, null::<c_void>(), 0)
+        };
+        if result != 0 && errno() == libc::EFAULT {
+            std::thread::sleep(timeout.min(POLL));
         }
     }
 }
 
 impl Drop for FutexMap {
     fn drop(&mut self) {
-        if self.len != 0 {
-            // SAFETY: this map was made by mmap with this length and nobody has pointers into it.
-            unsafe { libc::munmap(self.address, self.len) };
+        // SAFETY: the mapping made in new, used by nobody else.
+        let _ = unsafe { rustix::mm::munmap(self.address, self.len) };
+    }
+}
+
+/// A session that the collector is about to sleep on.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleep<'a> {
+    session: &'a ObservedSession,
+    doorbell: u32,
+}
+
+impl ObservedSession {
+    fn control_map(&self) -> Option<&FutexMap> {
+        self.control_map.get_or_init(|| FutexMap::new(&self.control, HEADER_SIZE as u64)).as_ref()
+    }
+
+    pub(super) fn rings_map(&self) -> Option<&FutexMap> {
+        self.rings_map.get_or_init(|| FutexMap::new(&self.rings, self.header.rings_size)).as_ref()
+    }
+
+    /// Tells producers that the collector sleeps. Afterwards it must look at the rings once more before it does, and [`Self::end_sleep`] afterwards.
+    pub fn begin_sleep(&self) -> Result<Sleep<'_>, ObserveError> {
+        let doorbell = read_u32(&self.control, CONTROL, at::DOORBELL as u64)?;
+        self.put(at::COLLECTOR_SLEEPING, &1u32.to_le_bytes())?;
+        // Pairs with the producer's fence between `committed` and its look at `collector_sleeping`: one of the two sees the other.
+        fence(Ordering::SeqCst);
+        Ok(Sleep { session: self, doorbell })
+    }
+
+    /// Tells producers that the collector is awake.
+    pub fn end_sleep(&self) -> Result<(), ObserveError> {
+        self.put(at::COLLECTOR_SLEEPING, &0u32.to_le_bytes())
+    }
+
+    /// Wakes everybody who waits for other directives.
+    pub(super) fn wake_watchers(&self) {
+        if let Some(map) = self.control_map() {
+            map.wake(at::GENERATION as u64, u32::MAX >> 1);
         }
     }
 }
 
-/// An entry of futex_waitv(2).
+/// Sleeps until one of the sessions rings its doorbell, at most `timeout`. May return early.
+pub fn sleep_until_rung(sleeps: &[Sleep<'_>], timeout: Duration) {
+    let doorbell = at::DOORBELL as u64;
+    match sleeps {
+        [] => std::thread::sleep(timeout),
+        [one] => match one.session.control_map() {
+            Some(map) => map.wait(doorbell, one.doorbell, timeout),
+            None => std::thread::sleep(timeout.min(POLL)),
+        },
+        several => {
+            let timeout = if several.len() > MAX_WORDS { timeout.min(POLL) } else { timeout };
+            wait_for_any(&several[..several.len().min(MAX_WORDS)], timeout);
+        }
+    }
+}
+
+/// `struct futex_waitv` of the kernel.
 #[repr(C)]
-struct WaitEntry {
+#[derive(Clone, Copy)]
+struct WaitWord {
     value: u64,
     address: u64,
     flags: u32,
     reserved: u32,
 }
 
-const FUTEX2_SIZE_U32: u32 = 2;
-const SYS_FUTEX_WAITV: libc::c_long = 449;
-/// Most words of one call.
-const WAIT_MAX: usize = 128;
-
-/// Sleeps until a producer of one of these sessions rings, or `timeout` has passed. `bells` are the values of the doorbells
-/// ([`ObservedSession::doorbell`]) from *before* the rings were last looked at. Beyond 128 sessions the others are found at the timeout.
-pub fn wait_for_any<'a>(sessions: impl Iterator<Item = (&'a ObservedSession, u32)>, timeout: Duration) {
-    let sessions: Vec<(&ObservedSession, u32)> = sessions.take(WAIT_MAX).collect();
-    let sleeping = |value: u32| {
-        for (session, _) in &sessions {
-            // A session that cannot be written any more is found out at the next pass.
-            let _ = session.write_control(&value.to_le_bytes(), at::COLLECTOR_SLEEPING as u64);
-        }
-    };
-    sleeping(1);
-    // A producer stores its position, then looks at `collector_sleeping`; here it is the other way round.
-    fence(Ordering::SeqCst);
-    let rung = sessions.iter().any(|(session, bell)| session.doorbell().is_ok_and(|now| now != *bell));
-    if !rung && !wait(&sessions, timeout) {
-        std::thread::sleep(timeout.min(Duration::from_millis(1)));
+fn wait_for_any(sleeps: &[Sleep<'_>], timeout: Duration) {
+    let mut words = [WaitWord { value: 0, address: 0, flags: FUTEX2_SIZE_U32, reserved: 0 }; MAX_WORDS];
+    let mut count = 0;
+    for sleep in sleeps {
+        let Some(word) = sleep.session.control_map().and_then(|map| map.word(at::DOORBELL as u64)) else { continue };
+        words[count] = WaitWord { value: sleep.doorbell.into(), address: word as u64, ..words[count] };
+        count += 1;
     }
-    sleeping(0);
-}
-
-/// False when the system cannot wait this way.
-fn wait(sessions: &[(&ObservedSession, u32)], timeout: Duration) -> bool {
-    let entries: Vec<WaitEntry> = sessions
-        .iter()
-        .filter_map(|(session, bell)| {
-            let address = session.control_map.word(at::DOORBELL as u64)?;
-            Some(WaitEntry { value: u64::from(*bell), address, flags: FUTEX2_SIZE_U32, reserved: 0 })
-        })
-        .collect();
-    if entries.is_empty() {
-        std::thread::sleep(timeout);
-        return true;
-    }
-    let mut until = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: fills the structure that it is given.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut until) };
-    let ns = until.tv_nsec as u64 + u64::from(timeout.subsec_nanos());
-    until.tv_sec += timeout.as_secs() as libc::time_t + (ns / 1_000_000_000) as libc::time_t;
-    until.tv_nsec = (ns % 1_000_000_000) as libc::c_long;
-    // SAFETY: the entries and the time live during the call; bad addresses within the entries are EFAULT.
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let until = timespec(Duration::new(now.tv_sec as u64, now.tv_nsec as u32) + timeout);
+    // SAFETY: the kernel reads `count` entries, the words they name, and the time; pages that are gone are answered with EFAULT.
     let result = unsafe {
         libc::syscall(
-            SYS_FUTEX_WAITV,
-            entries.as_ptr(),
-            entries.len() as u32,
+            libc::SYS_futex_waitv,
+            words.as_ptr(),
+            count,
             0,
             &raw const until,
             libc::CLOCK_MONOTONIC,
         )
     };
-    // A wake-up, a changed word, the timeout and an interruption are all reasons to look again; a bad address or an old kernel is not.
-    result >= 0
-        || matches!(
-            std::io::Error::last_os_error().raw_os_error(),
-            Some(libc::EAGAIN | libc::ETIMEDOUT | libc::EINTR)
-        )
+    // No such call before 5.16, and sandboxes refuse it; a word that is gone refuses them all.
+    if result < 0 && !matches!(errno(), libc::ETIMEDOUT | libc::EAGAIN | libc::EINTR) {
+        std::thread::sleep(timeout.min(POLL));
+    }
 }
 
-impl ObservedSession {
-    /// The doorbell's word as it is.
-    pub fn doorbell(&self) -> Result<u32, ObserveError> {
-        self.control_u32(at::DOORBELL)
-    }
+fn timespec(duration: Duration) -> libc::timespec {
+    libc::timespec { tv_sec: duration.as_secs() as _, tv_nsec: duration.subsec_nanos() as _ }
+}
+
+fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }

@@ -1,17 +1,17 @@
-//! The collector's intent (spec/wire.md section 9).
+//! The collector's intent: which part of which file its successor must examine (spec/wire.md, section 9).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::layout::intent::{PATH_MAX, at};
 
-use super::error::{ObserveError, ObserveErrorKind};
-use super::session::ObservedSession;
+use super::files::{read_exact, write_all};
+use super::session::COLLECTOR;
+use super::{ObserveError, ObservedSession};
 
-/// Which part of which file a successor has to examine.
+/// Where the collector was about to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
     /// Device of the trace file.
@@ -20,65 +20,82 @@ pub struct Intent {
     pub ino: u64,
     /// Everything of the session at or after this offset may be stored but not released.
     pub offset: u64,
-    /// Absolute path of the trace file.
+    /// Absolute path that the file had.
     pub path: PathBuf,
 }
 
 impl Intent {
-    fn encode(&self, sequence: u64) -> Option<Vec<u8>> {
+    /// The page's bytes from `dev` on, checksum included; `None` when the path is too long or not absolute.
+    fn encode(&self) -> Option<Vec<u8>> {
         let path = self.path.as_os_str().as_bytes();
-        if path.len() > PATH_MAX {
+        if path.len() > PATH_MAX || !self.path.is_absolute() {
             return None;
         }
-        let mut bytes = vec![0; at::PATH];
-        bytes[at::SEQUENCE..][..8].copy_from_slice(&sequence.to_le_bytes());
-        bytes[at::DEV..][..8].copy_from_slice(&self.dev.to_le_bytes());
-        bytes[at::INO..][..8].copy_from_slice(&self.ino.to_le_bytes());
-        bytes[at::OFFSET..][..8].copy_from_slice(&self.offset.to_le_bytes());
-        bytes[at::PATH_LEN..][..4].copy_from_slice(&(path.len() as u32).to_le_bytes());
+        let mut bytes = Vec::with_capacity(at::PATH + path.len());
+        bytes.extend_from_slice(&[0; 8]);
+        for word in [self.dev, self.ino, self.offset] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.extend_from_slice(&(path.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(path);
-        let crc = crc32c::crc32c(&bytes[at::DEV..]);
-        bytes[at::CRC..][..4].copy_from_slice(&crc.to_le_bytes());
+        let crc = checksum(&bytes);
+        bytes[at::CRC..at::PATH].copy_from_slice(&crc.to_le_bytes());
         Some(bytes)
     }
 
-    fn decode(bytes: &[u8]) -> Option<Intent> {
-        let len = u32_at(bytes, at::PATH_LEN)? as usize;
-        let whole = bytes.get(..at::PATH + len.min(PATH_MAX))?;
-        let mut checked = whole[at::DEV..].to_vec();
-        checked[at::CRC - at::DEV..][..4].fill(0);
-        if len > PATH_MAX || u32_at(bytes, at::CRC)? != crc32c::crc32c(&checked) {
+    fn decode(page: &[u8]) -> Option<Self> {
+        if u64_at(page, at::SEQUENCE)? % 2 == 1 {
             return None;
         }
-        let path = Path::new(OsStr::from_bytes(&whole[at::PATH..])).to_owned();
-        Some(Intent {
-            dev: u64_at(bytes, at::DEV)?,
-            ino: u64_at(bytes, at::INO)?,
-            offset: u64_at(bytes, at::OFFSET)?,
-            path,
-        })
+        let len = u32_at(page, at::PATH_LEN)? as usize;
+        let end = at::PATH + Some(len).filter(|len| (1..=PATH_MAX).contains(len))?;
+        let stated = u32_at(page, at::CRC)?;
+        let mut bytes = page.get(..end)?.to_vec();
+        bytes[at::CRC..at::PATH].fill(0);
+        if checksum(&bytes) != stated {
+            return None;
+        }
+        let path = PathBuf::from(OsStr::from_bytes(&bytes[at::PATH..]));
+        let word = |at| u64_at(page, at);
+        let intent = Self { dev: word(at::DEV)?, ino: word(at::INO)?, offset: word(at::OFFSET)?, path };
+        intent.path.is_absolute().then_some(intent)
+    }
+
+    /// Whether the path can stand in an intent.
+    pub fn admits(path: &Path) -> bool {
+        path.is_absolute() && path.as_os_str().len() <= PATH_MAX
     }
 }
 
+/// Bytes 8 to the end of the path, the checksum's own bytes being zero.
+fn checksum(bytes: &[u8]) -> u32 {
+    crc32c::crc32c(&bytes[at::DEV..])
+}
+
 impl ObservedSession {
-    /// Stores the intent. One write: a death within it leaves a checksum that does not agree, which a successor takes as "none".
-    pub fn set_intent(&self, intent: &Intent, sequence: u64) -> Result<(), ObserveError> {
-        let bytes = intent.encode(sequence * 2);
-        let bytes = bytes.ok_or_else(|| {
-            self.fail("collector", ObserveErrorKind::Header("path_len", PATH_MAX as u64 + 1))
-        })?;
-        self.collector.write_all_at(&bytes, 0).map_err(|e| self.fail("collector", ObserveErrorKind::Io(e)))
+    /// The last collector's intent; `None` when there is none, or it was being written (then nothing had been stored under it).
+    pub fn intent(&self) -> Result<Option<Intent>, ObserveError> {
+        let mut page = [0; at::PATH + PATH_MAX];
+        match read_exact(&self.collector, COLLECTOR, &mut page, 0) {
+            Err(ObserveError::Cut { .. }) => Ok(None),
+            result => result.map(|()| Intent::decode(&page)),
+        }
     }
 
-    /// The intent of the last collector; `None` when there was none or it cannot be trusted.
-    pub fn intent(&self) -> Result<Option<Intent>, ObserveError> {
-        let mut bytes = vec![0; at::PATH + PATH_MAX];
-        let len = self
-            .collector
-            .read_at(&mut bytes, 0)
-            .map_err(|e| self.fail("collector", ObserveErrorKind::Io(e)))?;
-        bytes.truncate(len);
-        Ok(Intent::decode(&bytes).filter(|intent| !intent.path.as_os_str().is_empty()))
+    /// Writes the intent; must be complete before anything is stored under it. `sequence` is even and grows.
+    pub fn write_intent(&self, intent: &Intent, sequence: u64) -> Result<(), ObserveError> {
+        let Some(bytes) = intent.encode() else {
+            return Err(ObserveError::refused("path of the trace file", "it is not absolute, or longer than 4000 bytes"));
+        };
+        write_all(&self.collector, COLLECTOR, &(sequence | 1).to_le_bytes(), 0)?;
+        write_all(&self.collector, COLLECTOR, &bytes[at::DEV..], at::DEV as u64)?;
+        write_all(&self.collector, COLLECTOR, &((sequence | 1) + 1).to_le_bytes(), 0)
+    }
+
+    /// As if there had never been one: after a collector has let go with everything released.
+    pub fn clear_intent(&self) -> Result<(), ObserveError> {
+        write_all(&self.collector, COLLECTOR, &[0; at::PATH + PATH_MAX], 0)
     }
 }
 
@@ -86,16 +103,28 @@ impl ObservedSession {
 mod tests {
     use super::*;
 
+    fn intent() -> Intent {
+        Intent { dev: 1, ino: 2, offset: 3, path: "/a/b.silver".into() }
+    }
+
     #[test]
-    fn an_intent_comes_back_and_a_torn_one_does_not() {
-        let intent = Intent { dev: 1, ino: 2, offset: 4096, path: "/var/log/app.silver".into() };
-        let bytes = intent.encode(7).unwrap();
-        assert_eq!(Intent::decode(&bytes), Some(intent));
-        for at in 8..bytes.len() {
-            let mut torn = bytes.clone();
-            torn[at] ^= 1;
-            assert_eq!(Intent::decode(&torn), None, "flip at {at}");
+    fn what_is_written_is_read_and_nothing_else() {
+        let mut page = intent().encode().unwrap();
+        page.resize(4096, 0);
+        assert_eq!(Intent::decode(&page), Some(intent()));
+        for at in 8..51 {
+            let mut bad = page.clone();
+            bad[at] ^= 1;
+            assert_eq!(Intent::decode(&bad), None, "byte {at}");
         }
-        assert_eq!(Intent::decode(&bytes[..30]), None);
+        page[0] = 1;
+        assert_eq!(Intent::decode(&page), None, "being written");
+        assert_eq!(Intent::decode(&[0; 4096]), None, "none yet");
+    }
+
+    #[test]
+    fn paths_are_absolute_and_bounded() {
+        assert!(Intent { path: "b.silver".into(), ..intent() }.encode().is_none());
+        assert!(Intent { path: format!("/{}", "a".repeat(4000)).into(), ..intent() }.encode().is_none());
     }
 }

@@ -1,33 +1,36 @@
-//! The collector's side of a session.
-//!
-//! Everything here reads and writes by `pread` and `pwrite` and trusts nothing: a producer may be broken, hostile, or shrink its files at
-//! any moment, and costs nobody but itself. Maps of a producer's files exist only as addresses for futex calls and are never dereferenced, so that
-//! no access can fault.
+//! The collector's side of a session: it trusts nothing that it reads.
 //!
 //! ```text
-//!  name      names of session directories, and which there are
-//!  header    the control header, checked against the size of its file
-//!  session   an opened session: sites, states, anchors, liveness, locks
-//!  rings     slices, positions, data; releasing and waking
-//!  steer     directives, policies, the collector's own fields
-//!  intent    what is about to be stored where
-//!  doorbell  sleeping until a producer has something
+//!  list ─▶ names in a root        ObservedSession::open ─▶ files (beneath the root, no links) ─▶ header (offsets within the files)
+//!  rings    slabs, ring headers, data by pread, consumed by pwrite        sites     the site table as it grows
+//!  mode     directives, states, policies: change, save, restore           intent    what may be stored but is not released
+//!  doorbell sleeping until a producer rings                               lock      one collector, one controller
 //! ```
+//!
+//! **Why pread?** A producer can cut its files at any moment, and a load from a mapped page that is gone ends the reader (SIGBUS). A pread of such bytes is
+//! merely short. What is read lies in private memory afterwards: it is judged there and cannot change between the check and the use. The only maps are those
+//! whose addresses name futex words ([`doorbell`]); they are never loaded from, and the kernel answers for a page that is gone with an error.
+//!
+//! **Torn words.** A pread copies aligned words whole on every machine that is known, but nobody promises it. Positions that are written often are
+//! therefore read twice and the smaller counts; those that are written seldom are read until two readings agree.
 
 mod doorbell;
 mod error;
+mod files;
 mod header;
 mod intent;
+mod mode;
 mod name;
 mod rings;
 mod session;
-mod steer;
+mod sites;
 
-pub use doorbell::wait_for_any;
-pub use error::{ObserveError, ObserveErrorKind};
-pub use header::Header;
+pub use doorbell::{Sleep, sleep_until_rung};
+pub use error::ObserveError;
+pub use header::ControlHeader;
 pub use intent::Intent;
+pub use mode::SavedMode;
 pub use name::{SessionName, list};
-pub use rings::RingRef;
-pub use session::ObservedSession;
-pub use steer::Steering;
+pub use rings::{MAX_RINGS, Slice, SlabFault};
+pub use session::{Counters, ObservedSession};
+pub use sites::{MAX_DESCRIPTION_BYTES, SiteState, TableSite};

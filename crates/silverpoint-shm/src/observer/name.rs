@@ -1,75 +1,68 @@
-//! Names of session directories.
+//! Names of sessions, and which there are.
 
+use std::ffi::CString;
 use std::fmt;
-use std::io;
 use std::str::FromStr;
 
 use rustix::fs::Dir;
 
+use super::ObserveError;
 use crate::root::Root;
 
-/// `<pid>-<start>-<n>` (spec/wire.md section 2).
+/// Entries of a root that one listing looks at: a bound on time and memory.
+const MAX_ENTRIES: usize = 100_000;
+
+/// `<pid>-<start>-<n>` (spec/wire.md, section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionName {
-    /// Process id in the process's own namespace.
+    /// Process id, in the process's own namespace.
     pub pid: u32,
-    /// Clock ticks since boot at which the process started.
+    /// Start of the process, in clock ticks since boot.
     pub start: u64,
-    /// Counts the images of one process.
-    pub number: u32,
+    /// Which of the images (or layouts) of that process.
+    pub n: u32,
+}
+
+impl SessionName {
+    pub(crate) fn to_c_string(self) -> CString {
+        CString::new(self.to_string()).unwrap_or_default()
+    }
 }
 
 impl fmt::Display for SessionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}", self.pid, self.start, self.number)
+        write!(f, "{}-{}-{}", self.pid, self.start, self.n)
     }
 }
-
-/// The text is no name of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameError;
-
-impl fmt::Display for NameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected the name of a session: <pid>-<start>-<number>")
-    }
-}
-
-impl std::error::Error for NameError {}
 
 impl FromStr for SessionName {
-    type Err = NameError;
+    type Err = ObserveError;
 
-    fn from_str(text: &str) -> Result<SessionName, NameError> {
-        let mut parts = text.split('-');
-        let mut part = || {
-            let digits = parts.next().filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
-            digits.and_then(|digits| digits.parse::<u64>().ok()).ok_or(NameError)
+    fn from_str(text: &str) -> Result<Self, ObserveError> {
+        let parse = || {
+            let mut parts = text.split('-');
+            let name = Self {
+                pid: parts.next()?.parse().ok()?,
+                start: parts.next()?.parse().ok()?,
+                n: parts.next()?.parse().ok()?,
+            };
+            // Other spellings of the same numbers (leading zeros, a plus sign) are other names.
+            (parts.next().is_none() && name.to_string() == text).then_some(name)
         };
-        let (pid, start, number) = (part()?, part()?, part()?);
-        let narrow = |value: u64| u32::try_from(value).map_err(|_| NameError);
-        let name = SessionName { pid: narrow(pid)?, start, number: narrow(number)? };
-        // Exactly one spelling a session: nothing follows, no leading zeros.
-        if name.to_string() == text { Ok(name) } else { Err(NameError) }
+        parse().ok_or_else(|| ObserveError::refused("session name", format!("{text:?} is not <pid>-<start>-<n>")))
     }
 }
 
-/// Most sessions that a root is read for: a bound against a directory that somebody fills.
-const SESSIONS_MAX: usize = 65_536;
-
-/// The sessions of a root by their names, in ascending order. Other entries are ignored.
-pub fn list(root: &Root) -> io::Result<Vec<SessionName>> {
-    let mut names: Vec<SessionName> = Vec::new();
-    for entry in Dir::read_from(root.fd())? {
-        let entry = entry?;
-        if let Some(name) = entry.file_name().to_str().ok().and_then(|text| text.parse().ok()) {
+/// The names in a root that are those of sessions, in no order. Whether they are sessions shows when they are opened.
+pub fn list(root: &Root) -> Result<Vec<SessionName>, ObserveError> {
+    let directory = Dir::read_from(root.fd()).map_err(|error| ObserveError::io("root of sessions", error))?;
+    let mut names = Vec::new();
+    for entry in directory.take(MAX_ENTRIES) {
+        let entry = entry.map_err(|error| ObserveError::io("root of sessions", error))?;
+        if let Some(name) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()) {
             names.push(name);
-            if names.len() == SESSIONS_MAX {
-                break;
-            }
         }
     }
-    names.sort_unstable();
     Ok(names)
 }
 
@@ -78,21 +71,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_one_spelling() {
-        let name: SessionName = "12-345-0".parse().unwrap();
-        assert_eq!((name.pid, name.start, name.number), (12, 345, 0));
-        for bad in [
-            "",
-            "12",
-            "12-345",
-            "12-345-0-1",
-            "012-345-0",
-            "+1-2-3",
-            "1-2-x",
-            ".new-12-77",
-            "99999999999-1-0",
-        ] {
-            assert_eq!(bad.parse::<SessionName>(), Err(NameError), "{bad}");
+    fn only_the_one_spelling_is_a_name() {
+        assert_eq!("12-34-0".parse::<SessionName>().unwrap(), SessionName { pid: 12, start: 34, n: 0 });
+        for bad in ["", "12", "12-34", "12-34-0-1", "012-34-0", "+12-34-0", "a-1-2", ".new-1-2", "12-34-", "5000000000-1-1"] {
+            assert!(bad.parse::<SessionName>().is_err(), "{bad}");
         }
     }
 }

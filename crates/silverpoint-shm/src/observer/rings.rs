@@ -1,116 +1,226 @@
-//! Slices: finding rings, copying their bytes, releasing them.
+//! Rings as the collector sees them: slabs, headers, data, and the words that it may write (spec/wire.md, sections 3.4 and 4).
+//!
+//! The order of one ring's batch:
+//!
+//! ```text
+//!  ring()       header; `committed` a second time, the smaller counts
+//!  read_data()  copy [from, committed)
+//!  fence; revalidate()   stream, base and state as before? `oldest` now: what lies before it may have been overwritten during the copy
+//!  … judge the copy, store it …
+//!  set_consumed(); wake()
+//! ```
 
-use std::os::unix::fs::FileExt;
+use std::fmt;
 use std::sync::atomic::{Ordering, fence};
 
-use silverpoint_wire::bytes::u32_at;
-use silverpoint_wire::layout::control::{SLAB_ENTRY, at};
-use silverpoint_wire::layout::ring::{self, at as ring_at};
+use silverpoint_wire::bytes::{array, u16_at, u32_at, u64_at};
+use silverpoint_wire::layout::control::SLAB_ENTRY;
+use silverpoint_wire::layout::ring::{CLAIMING, FREE, MAGIC, SLICE_SIZES, at};
 use silverpoint_wire::slice::RingHeader;
 
-use super::error::{ObserveError, ObserveErrorKind};
-use super::session::{ObservedSession, read_exact};
+use super::files::{read_exact, read_u32, read_u64, write_all};
+use super::session::{CONTROL, RINGS};
+use super::{ObserveError, ObservedSession};
 
-/// A slice that holds a ring, as it was when it was looked at.
-#[derive(Clone, Copy, Debug)]
-pub struct RingRef {
-    /// Offset of the slice in the ring file.
-    pub offset: u64,
-    /// Size of the slice.
-    pub size: usize,
-    /// Its header; not validated beyond magic and state.
-    pub header: RingHeader,
+/// Slices of one session that are looked at: a bound on memory. More are as if they were not there.
+pub const MAX_RINGS: usize = 1 << 17;
+/// Readings of a word until two agree.
+const MAX_READINGS: usize = 8;
+/// Largest header of a ring, as the control header's check admits.
+const MAX_HEADER: usize = 1024;
+
+/// A place where a ring is or may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slice {
+    /// Offset in the ring file.
+    pub at: u64,
+    /// Bytes, header included.
+    pub size: u32,
+}
+
+/// A slab that contradicts the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlabFault {
+    /// Its number.
+    pub slab: u32,
+    /// log2 of its slices' size, as stated.
+    pub shift: u32,
+}
+
+impl fmt::Display for SlabFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "slab {} has slices of 2^{} bytes, which no ring has", self.slab, self.shift)
+    }
 }
 
 impl ObservedSession {
-    /// All rings that hold or held a stream and are not free, in the order of their slices. Work is bounded by the size of the ring file.
-    pub fn rings(&self, out: &mut Vec<RingRef>) -> Result<(), ObserveError> {
-        out.clear();
-        let header = self.header();
-        let slabs = self.control_u32(at::SLABS_NEXT)?.min(header.slab_count);
-        let mut directory = vec![0; slabs as usize * SLAB_ENTRY];
-        self.read_control(&mut directory, header.slabs_at)?;
-        let slab_bytes = header.slab_bytes as usize;
-        for (slab, entry) in directory.chunks_exact(SLAB_ENTRY).enumerate() {
-            let shift = u32_at(entry, 0).unwrap_or(0);
-            let claimed = u32_at(entry, 4).unwrap_or(0) as usize;
-            let size = 1_usize.checked_shl(shift).unwrap_or(0);
-            if size < ring::SLICE_SIZES[0] || size > slab_bytes {
-                continue;
-            }
-            for slice in 0..claimed.min(slab_bytes / size) {
-                let offset = (slab * slab_bytes + slice * size) as u64;
-                let ring = self.ring_at(offset, size)?;
-                if ring.header.is_in_use() {
-                    out.push(ring);
+    /// Puts all slices that were ever claimed into `slices` (cleared before), at most [`MAX_RINGS`]. `slabs_next` is the counter of that name.
+    pub fn slices(
+        &self,
+        slabs_next: u32,
+        slices: &mut Vec<Slice>,
+        mut fault: impl FnMut(SlabFault),
+    ) -> Result<(), ObserveError> {
+        slices.clear();
+        let header = &self.header;
+        let slabs = slabs_next.min(header.slab_count);
+        let mut chunk = [0; 256 * SLAB_ENTRY];
+        let mut slab = 0;
+        while slab < slabs && slices.len() < MAX_RINGS {
+            let count = (slabs - slab).min(256) as usize;
+            let entries = &mut chunk[..count * SLAB_ENTRY];
+            read_exact(&self.control, CONTROL, entries, header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64)?;
+            for entry in entries.chunks_exact(SLAB_ENTRY) {
+                let shift = u32_at(entry, 0).unwrap_or(0);
+                let next = u32_at(entry, 4).unwrap_or(0);
+                let size = 1u32.checked_shl(shift).unwrap_or(0);
+                let known = SLICE_SIZES.contains(&(size as usize)) || size == header.slab_bytes;
+                if shift == 0 {
+                    // Claimed by number, its size not yet written.
+                } else if known && size <= header.slab_bytes {
+                    let start = u64::from(slab) * u64::from(header.slab_bytes);
+                    let count = next.min(header.slab_bytes >> shift).min((MAX_RINGS - slices.len()) as u32);
+                    slices.extend((0..u64::from(count)).map(|i| Slice { at: start + i * u64::from(size), size }));
+                } else {
+                    fault(SlabFault { slab, shift });
                 }
+                slab += 1;
             }
         }
         Ok(())
     }
 
-    /// The ring at this offset, read anew.
-    pub fn ring_at(&self, offset: u64, size: usize) -> Result<RingRef, ObserveError> {
-        let mut bytes = [0; ring::HEADER_SIZE];
-        self.read_rings(&mut bytes, offset)?;
-        // The data that are read after this are at least as new as these positions (pairs with the producer's release store).
-        fence(Ordering::Acquire);
-        let header =
-            RingHeader::decode(&bytes).ok_or_else(|| self.fail("rings", ObserveErrorKind::Shrunk(offset)))?;
-        Ok(RingRef { offset, size, header })
+    /// The header of a ring; `None` when nothing was ever in the slice, or it is being claimed. Not judged: see [`RingHeader::valid_range`].
+    pub fn ring(&self, slice: Slice) -> Result<Option<RingHeader>, ObserveError> {
+        let Some(mut header) = self.read_header(slice)? else { return Ok(None) };
+        let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.committed as u64)?;
+        header.committed = header.committed.min(again);
+        Ok(Some(header))
     }
 
-    /// Copies the bytes of positions [from, to) into `buffer`, whose length is to − from. The range must have been validated
-    /// ([`RingHeader::valid_range`]).
-    pub fn read_ring(&self, ring: &RingRef, from: u64, buffer: &mut [u8]) -> Result<(), ObserveError> {
-        let capacity = u64::from(ring.header.capacity);
-        let data = ring.offset + u64::from(ring.header.data_at);
-        let start = from % capacity;
-        let first = buffer.len().min((capacity - start) as usize);
-        let (head, tail) = buffer.split_at_mut(first);
-        self.read_rings(head, data + start)?;
-        if !tail.is_empty() {
-            self.read_rings(tail, data)?;
+    fn read_header(&self, slice: Slice) -> Result<Option<RingHeader>, ObserveError> {
+        let mut bytes = [0; MAX_HEADER];
+        let bytes = &mut bytes[..self.header.ring_header_size as usize];
+        read_exact(&self.rings, RINGS, bytes, slice.at)?;
+        Ok(self.decode_header(bytes).filter(|header| header.magic == MAGIC && header.state != FREE && header.state != CLAIMING))
+    }
+
+    /// By the offsets of the session's own header.
+    fn decode_header(&self, bytes: &[u8]) -> Option<RingHeader> {
+        let fields = &self.header.fields;
+        let mut losses = [0; silverpoint_wire::layout::CAUSES];
+        for (cause, loss) in losses.iter_mut().enumerate() {
+            *loss = u64_at(bytes, fields.losses + 8 * cause)?;
         }
-        Ok(())
+        Some(RingHeader {
+            magic: u32_at(bytes, at::MAGIC)?,
+            state: u32_at(bytes, fields.state)?,
+            owner_tid: u32_at(bytes, fields.owner_tid)?,
+            stream: u32_at(bytes, fields.stream)?,
+            capacity: u32_at(bytes, fields.capacity)?,
+            data_at: u32_at(bytes, fields.data_at)?,
+            lane: u16_at(bytes, at::LANE)?,
+            copy: u16_at(bytes, at::COPY)?,
+            previous: u32_at(bytes, at::PREVIOUS)?,
+            claimed_ticks: u64_at(bytes, at::CLAIMED_TICKS)?,
+            name: array(bytes, fields.name)?,
+            base: u64_at(bytes, at::BASE)?,
+            committed: u64_at(bytes, fields.committed)?,
+            oldest: u64_at(bytes, fields.oldest)?,
+            waiting: u32_at(bytes, fields.waiting)?,
+            stalls: u64_at(bytes, at::STALLS)?,
+            stall_ns: u64_at(bytes, at::STALL_NS)?,
+            consumed: u64_at(bytes, fields.consumed)?,
+            wake: u32_at(bytes, fields.wake)?,
+            losses,
+        })
     }
 
-    /// After a copy: where the producer's overwriting has come to, and whether the ring still holds the same stream. What lies before the first must
-    /// be discarded; without the second, everything.
-    pub fn overtaken(&self, ring: &RingRef) -> Result<(u64, bool), ObserveError> {
-        fence(Ordering::Acquire);
-        let now = self.ring_at(ring.offset, ring.size)?.header;
-        Ok((now.oldest.max(now.base), now.stream == ring.header.stream && now.is_in_use()))
+    /// Copies the bytes from position `from` on into the buffer, unwrapped. The header's shape must have been judged, and the range must lie within the
+    /// capacity.
+    pub fn read_data(
+        &self,
+        slice: Slice,
+        header: &RingHeader,
+        from: u64,
+        buffer: &mut [u8],
+    ) -> Result<(), ObserveError> {
+        let data = slice.at + u64::from(header.data_at);
+        let offset = from % u64::from(header.capacity.max(1));
+        let first = buffer.len().min((u64::from(header.capacity) - offset) as usize);
+        let (before, after) = buffer.split_at_mut(first);
+        read_exact(&self.rings, RINGS, before, data + offset)?;
+        read_exact(&self.rings, RINGS, after, data)
     }
 
-    /// Tells the producer that everything before `position` is stored, and wakes it if it waits for room.
-    pub fn release(&self, ring: &RingRef, position: u64) -> Result<(), ObserveError> {
-        self.write_rings(&position.to_le_bytes(), ring.offset + ring_at::CONSUMED as u64)?;
-        // The producer stores `waiting`, then looks at `consumed`; here it is the other way round: one of both sees the other.
+    /// After a copy: `oldest` now, if the slice still holds the same stream. `None`: it has been claimed for another, and what was copied may be anything.
+    pub fn revalidate(&self, slice: Slice, header: &RingHeader) -> Result<Option<u64>, ObserveError> {
+        // The bytes were read before `oldest` is: the producer moves `oldest`, fences, and overwrites then.
         fence(Ordering::SeqCst);
-        let mut word = [0; 4];
-        self.read_rings(&mut word, ring.offset + ring_at::WAITING as u64)?;
-        if u32::from_le_bytes(word) != 0 {
-            self.wake(ring)?;
+        let Some(now) = self.read_header(slice)? else { return Ok(None) };
+        if now.stream != header.stream || now.base != header.base || now.capacity != header.capacity {
+            return Ok(None);
         }
-        Ok(())
+        let mut oldest = now.oldest;
+        if oldest != header.oldest {
+            for _ in 0..MAX_READINGS {
+                let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.oldest as u64)?;
+                if again == oldest {
+                    break;
+                }
+                oldest = again;
+            }
+        }
+        Ok(Some(oldest))
     }
 
-    /// Wakes the producer of a ring.
-    pub fn wake(&self, ring: &RingRef) -> Result<(), ObserveError> {
-        let offset = ring.offset + ring_at::WAKE as u64;
-        let mut word = [0; 4];
-        self.read_rings(&mut word, offset)?;
-        self.write_rings(&u32::from_le_bytes(word).wrapping_add(1).to_le_bytes(), offset)?;
-        self.rings_map.wake(offset);
-        Ok(())
+    /// Releases everything before `position`. Only for what is stored elsewhere.
+    pub fn set_consumed(&self, slice: Slice, position: u64) -> Result<(), ObserveError> {
+        write_all(&self.rings, RINGS, &position.to_le_bytes(), slice.at + self.header.fields.consumed as u64)
     }
 
-    fn read_rings(&self, buffer: &mut [u8], offset: u64) -> Result<(), ObserveError> {
-        read_exact(&self.rings, &self.path().join("rings"), buffer, offset)
+    /// Wakes the producer if it waits for room. True when it did. To be called after [`Self::set_consumed`].
+    pub fn wake(&self, slice: Slice) -> Result<bool, ObserveError> {
+        // `consumed` is visible before `waiting` is read: either the producer sees the room or this sees that it waits.
+        fence(Ordering::SeqCst);
+        if read_u32(&self.rings, RINGS, slice.at + self.header.fields.waiting as u64)? != 1 {
+            return Ok(false);
+        }
+        let place = slice.at + self.header.fields.wake as u64;
+        let word = read_u32(&self.rings, RINGS, place)?;
+        write_all(&self.rings, RINGS, &word.wrapping_add(1).to_le_bytes(), place)?;
+        if let Some(map) = self.rings_map() {
+            map.wake(place, u32::MAX >> 1);
+        }
+        Ok(true)
     }
 
-    fn write_rings(&self, bytes: &[u8], offset: u64) -> Result<(), ObserveError> {
-        self.rings.write_all_at(bytes, offset).map_err(|e| self.fail("rings", ObserveErrorKind::Io(e)))
+    /// Says how many of the stream's lost records the collector has recorded (see `told` in spec/wire.md, section 4).
+    pub fn set_told(&self, slice: Slice, total: u64) -> Result<(), ObserveError> {
+        write_all(&self.rings, RINGS, &total.to_le_bytes(), slice.at + at::TOLD as u64)
+    }
+
+    /// What [`Self::set_told`] has said.
+    pub fn told(&self, slice: Slice) -> Result<u64, ObserveError> {
+        read_u64(&self.rings, RINGS, slice.at + at::TOLD as u64)
+    }
+
+    /// Backs bytes of the ring file with memory, so that a producer that comes there need not wait for pages. False: there is no room, or the file system
+    /// cannot.
+    pub fn prepare(&self, at: u64, bytes: u64) -> bool {
+        let end = at.saturating_add(bytes).min(self.header.rings_size);
+        let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
+        at < end && rustix::fs::fallocate(&self.rings, flags, at, end - at).is_ok()
+    }
+
+    /// Entry of the slab directory: (shift, next, backed). `None` beyond the directory.
+    pub fn slab(&self, slab: u32) -> Result<Option<(u32, u32, u32)>, ObserveError> {
+        if slab >= self.header.slab_count {
+            return Ok(None);
+        }
+        let mut entry = [0; SLAB_ENTRY];
+        read_exact(&self.control, CONTROL, &mut entry, self.header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64)?;
+        let word = |at| u32_at(&entry, at).unwrap_or(0);
+        Ok(Some((word(0), word(4), word(8))))
     }
 }

@@ -1,276 +1,271 @@
-//! An opened session.
+//! One session: its files, its life, its collector's fields.
 
-use std::fs::File;
-use std::io;
+use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::AtFlags;
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::layout::control::{ANCHOR_CHECK, ANCHOR_ENTRY, HEADER_SIZE, at};
-use silverpoint_wire::layout::{CAUSES, site, site_entry};
+use silverpoint_wire::layout::{CAUSES, clock_source};
 
 use super::doorbell::FutexMap;
-use super::error::{ObserveError, ObserveErrorKind};
-use super::header::Header;
-use super::name::SessionName;
+use super::files::{open_directory, open_file, read_exact, write_all};
+use super::{ControlHeader, ObserveError, SessionName};
+use crate::clock::{Instant, Source};
 use crate::ofd::{self, Lock};
 use crate::root::Root;
 
-/// A session seen from outside. All calls are by descriptor: renaming or replacing the directory changes nothing.
+pub(super) const CONTROL: &str = "control file";
+pub(super) const RINGS: &str = "ring file";
+const OWNER: &str = "owner file";
+pub(super) const COLLECTOR: &str = "collector file";
+
+/// Byte of `collector` that is locked by whoever collects.
+const COLLECT_BYTE: u64 = 0;
+/// Byte of `collector` that is locked by whoever changes directives.
+const CONTROL_BYTE: u64 = 1;
+/// Anchors that are looked at.
+const MAX_ANCHORS: u32 = 4096;
+
+/// An opened session. Not for use from several threads at a time where methods change it; each call is a few system calls.
+#[derive(Debug)]
 pub struct ObservedSession {
     name: SessionName,
-    path: PathBuf,
-    pub(super) control: File,
-    pub(super) rings: File,
-    owner: File,
-    pub(super) collector: File,
-    header: Header,
-    pub(super) control_map: FutexMap,
-    pub(super) rings_map: FutexMap,
+    directory: OwnedFd,
+    pub(super) control: OwnedFd,
+    pub(super) rings: OwnedFd,
+    owner: OwnedFd,
+    pub(super) collector: OwnedFd,
+    pub(super) header: ControlHeader,
+    pub(super) control_map: OnceLock<Option<FutexMap>>,
+    pub(super) rings_map: OnceLock<Option<FutexMap>>,
+}
+
+/// The words of the control header that change (spec/wire.md, section 3.1), read together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Counters {
+    pub sites_next: u32,
+    pub descs_next: u32,
+    pub slabs_next: u32,
+    pub streams_next: u32,
+    pub copies_joined: u32,
+    pub anchors_next: u32,
+    pub session_losses: [u64; CAUSES],
+    pub doorbell: u32,
+    pub generation: u32,
+    pub directives_len: u32,
+    pub collector_pid: u32,
+    pub collector_sleeping: u32,
+    pub heartbeat: u64,
+    pub collector_state: u32,
+    pub block_max_ms: u32,
+    pub policy: [u8; 8],
 }
 
 impl ObservedSession {
-    /// Opens a session of this root. Everything in it must be a regular file of the root's owner with one name and no access for others.
-    pub fn open(root: &Root, name: SessionName) -> Result<ObservedSession, ObserveError> {
-        let path = root.path().join(name.to_string());
-        let fail = |kind| ObserveError::new(&path, kind);
-        let root_uid = rustix::fs::fstat(root.fd()).map_err(|e| fail(ObserveErrorKind::Io(e.into())))?.st_uid;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let dir = rustix::fs::openat(root.fd(), name.to_string(), flags, Mode::empty()).map_err(|error| {
-            fail(match error {
-                rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP => ObserveErrorKind::Type,
-                other => ObserveErrorKind::Io(other.into()),
-            })
-        })?;
-        let stat = rustix::fs::fstat(&dir).map_err(|e| fail(ObserveErrorKind::Io(e.into())))?;
-        check_owner(stat.st_uid, stat.st_mode, root_uid).map_err(fail)?;
-        let open = |file: &str| open_file(&dir, &path, file, root_uid);
-        let control = open("control")?;
-        let control_path = path.join("control");
-        let io_error = |e: io::Error| ObserveError::new(&control_path, ObserveErrorKind::Io(e));
-        let size = control.metadata().map_err(io_error)?.len();
+    /// Opens a session of a root and checks everything that is constant in it.
+    pub fn open(root: &Root, name: SessionName) -> Result<Self, ObserveError> {
+        let (directory, owner_uid) = open_directory(root.fd(), &name.to_c_string())?;
+        let open = |what, file: &CStr| open_file(&directory, what, file, owner_uid);
+        let (control, control_len) = open(CONTROL, c"control")?;
+        let (rings, rings_len) = open(RINGS, c"rings")?;
+        let (owner, _) = open(OWNER, c"owner")?;
+        let (collector, _) = open(COLLECTOR, c"collector")?;
         let mut bytes = [0; HEADER_SIZE];
-        read_exact(&control, &control_path, &mut bytes, 0)?;
-        let header = Header::decode(&bytes, size).map_err(|kind| ObserveError::new(&control_path, kind))?;
-        let rings = open("rings")?;
-        let rings_size = rings
-            .metadata()
-            .map_err(|e| ObserveError::new(path.join("rings"), ObserveErrorKind::Io(e)))?
-            .len();
-        if rings_size < header.rings_size {
-            return Err(ObserveError::new(path.join("rings"), ObserveErrorKind::Shrunk(header.rings_size)));
+        match read_exact(&control, CONTROL, &mut bytes, 0) {
+            Err(ObserveError::Cut { .. }) => {
+                return Err(ObserveError::refused("control header", "it is shorter than 4096 bytes"));
+            }
+            result => result?,
         }
-        Ok(ObservedSession {
+        let header = ControlHeader::decode(&bytes, control_len, rings_len)?;
+        Ok(Self {
             name,
-            control_map: FutexMap::new(&control, HEADER_SIZE),
-            rings_map: FutexMap::new(&rings, usize::try_from(header.rings_size).unwrap_or(0)),
-            owner: open("owner")?,
-            collector: open("collector")?,
-            path,
+            directory,
             control,
             rings,
+            owner,
+            collector,
             header,
+            control_map: OnceLock::new(),
+            rings_map: OnceLock::new(),
         })
     }
 
-    /// The name of its directory.
+    /// Its name in the root.
     pub fn name(&self) -> SessionName {
         self.name
     }
 
-    /// The path of its directory, for messages.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The checked header.
-    pub fn header(&self) -> &Header {
+    /// What it says about itself.
+    pub fn header(&self) -> &ControlHeader {
         &self.header
     }
 
-    /// Whether the process image that made it still lives.
-    pub fn is_alive(&self) -> bool {
-        // An unreadable lock is taken as life: nothing of a living process must be removed.
-        ofd::is_locked_against(self.owner.as_fd(), 0, Lock::Exclusive).unwrap_or(true)
+    /// Whether a process of the session still lives: it holds the owner lock (spec/wire.md, section 2).
+    pub fn is_alive(&self) -> Result<bool, ObserveError> {
+        ofd::is_locked_against(self.owner.as_fd(), 0, Lock::Exclusive).map_err(|e| ObserveError::io(OWNER, e))
     }
 
-    /// Takes the lock of the one collector; it ends with this object or its process.
-    pub fn lock_collector(&self) -> Result<(), ObserveError> {
-        match ofd::try_lock(self.collector.as_fd(), 0, Lock::Exclusive) {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                Err(self
-                    .fail("collector", ObserveErrorKind::Locked("the session is being collected already")))
-            }
-            Err(error) => Err(self.fail("collector", ObserveErrorKind::Io(error))),
-        }
+    /// Whether another collector has it.
+    pub fn is_collected(&self) -> Result<bool, ObserveError> {
+        ofd::is_locked_against(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive)
+            .map_err(|e| ObserveError::io(COLLECTOR, e))
+    }
+
+    /// Becomes its collector, for as long as this value lives or until [`Self::unlock_collector`]. False: another is.
+    pub fn lock_collector(&self) -> Result<bool, ObserveError> {
+        ofd::try_lock(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive)
+            .map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// Gives the collector's lock back.
-    pub fn unlock_collector(&self) {
-        let _ = ofd::unlock(self.collector.as_fd(), 0);
+    pub fn unlock_collector(&self) -> Result<(), ObserveError> {
+        ofd::unlock(self.collector.as_fd(), COLLECT_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
-    /// Whether somebody (else) collects.
-    pub fn is_collected(&self) -> bool {
-        ofd::is_locked_against(self.collector.as_fd(), 0, Lock::Exclusive).unwrap_or(false)
+    /// Becomes its only controller (who writes directives). False: another is.
+    pub(super) fn lock_control(&self) -> Result<bool, ObserveError> {
+        ofd::try_lock(self.collector.as_fd(), CONTROL_BYTE, Lock::Exclusive)
+            .map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
-    /// The process text (spec/wire.md section 3.6).
+    pub(super) fn unlock_control(&self) -> Result<(), ObserveError> {
+        ofd::unlock(self.collector.as_fd(), CONTROL_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
+    }
+
+    /// All words that change, in one read.
+    pub fn counters(&self) -> Result<Counters, ObserveError> {
+        const FROM: usize = at::SITES_NEXT;
+        const TO: usize = at::POLICY + 8;
+        let mut bytes = [0; TO - FROM];
+        read_exact(&self.control, CONTROL, &mut bytes, FROM as u64)?;
+        let word = |at: usize| u32_at(&bytes, at - FROM).unwrap_or(0);
+        let wide = |at: usize| u64_at(&bytes, at - FROM).unwrap_or(0);
+        let mut policy = [0; 8];
+        policy.copy_from_slice(&bytes[at::POLICY - FROM..]);
+        Ok(Counters {
+            sites_next: word(at::SITES_NEXT),
+            descs_next: word(at::DESCS_NEXT),
+            slabs_next: word(at::SLABS_NEXT),
+            streams_next: word(at::STREAMS_NEXT),
+            copies_joined: word(at::COPIES_JOINED),
+            anchors_next: word(at::ANCHORS_NEXT),
+            session_losses: std::array::from_fn(|cause| wide(at::SESSION_LOSSES + 8 * cause)),
+            doorbell: word(at::DOORBELL),
+            generation: word(at::GENERATION),
+            directives_len: word(at::DIRECTIVES_LEN),
+            collector_pid: word(at::COLLECTOR_PID),
+            collector_sleeping: word(at::COLLECTOR_SLEEPING),
+            heartbeat: wide(at::HEARTBEAT),
+            collector_state: word(at::COLLECTOR_STATE),
+            block_max_ms: word(at::BLOCK_MAX_MS),
+            policy,
+        })
+    }
+
+    /// The process text (spec/wire.md, section 3.6), as it is.
     pub fn process_text(&self) -> Result<Vec<u8>, ObserveError> {
         let mut text = vec![0; self.header.process_size as usize];
-        self.read_control(&mut text, self.header.process_at)?;
-        // The region may be larger than the text.
-        let len = text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        text.truncate(len);
+        read_exact(&self.control, CONTROL, &mut text, self.header.process_at)?;
         Ok(text)
     }
 
-    /// Anchors that are whole.
+    /// The valid anchors that the program has made, in no order.
     pub fn anchors(&self) -> Result<Vec<Anchor>, ObserveError> {
-        let claimed = self.control_u32(at::ANCHORS_NEXT)?.min(self.header.anchors_cap) as usize;
-        let mut bytes = vec![0; claimed * ANCHOR_ENTRY];
-        self.read_control(&mut bytes, self.header.anchors_at)?;
-        let anchors = bytes.chunks_exact(ANCHOR_ENTRY).filter_map(|entry| {
-            let anchor = Anchor {
-                ticks: u64_at(entry, 0)?,
-                monotonic_ns: u64_at(entry, 8)?,
-                wall_ns: u64_at(entry, 16)?,
-            };
-            let check = anchor.ticks ^ anchor.monotonic_ns ^ anchor.wall_ns ^ ANCHOR_CHECK;
-            (u64_at(entry, 24)? == check).then_some(anchor)
-        });
-        Ok(anchors.collect())
+        let mut bytes = vec![0; self.header.anchors_cap.min(MAX_ANCHORS) as usize * ANCHOR_ENTRY];
+        read_exact(&self.control, CONTROL, &mut bytes, self.header.anchors_at)?;
+        let words = |entry: &[u8]| std::array::from_fn(|i| u64_at(entry, 8 * i).unwrap_or(0));
+        Ok(bytes
+            .chunks_exact(ANCHOR_ENTRY)
+            .map(words)
+            .filter(|[ticks, monotonic_ns, wall_ns, check]: &[u64; 4]| {
+                *check == ticks ^ monotonic_ns ^ wall_ns ^ ANCHOR_CHECK && *ticks != 0
+            })
+            .map(|[ticks, monotonic_ns, wall_ns, _]| Anchor { ticks, monotonic_ns, wall_ns })
+            .collect())
     }
 
-    /// Sites ever claimed.
-    pub fn site_count(&self) -> Result<u32, ObserveError> {
-        Ok(self.control_u32(at::SITES_NEXT)?.min(self.header.sites_cap))
+    /// An anchor of this moment in the session's clock. `None` when this machine (or this boot of it) does not have that clock.
+    pub fn anchor_now(&self) -> Option<Anchor> {
+        let Instant { ticks, monotonic_ns, wall_ns } = Instant::now(self.clock()?);
+        Some(Anchor { ticks, monotonic_ns, wall_ns })
     }
 
-    /// Streams ever begun: 0 when nothing was ever recorded.
-    pub fn stream_count(&self) -> Result<u32, ObserveError> {
-        self.control_u32(at::STREAMS_NEXT)
+    /// Now, in the session's clock; `None` as above.
+    pub fn ticks_now(&self) -> Option<u64> {
+        Some(self.clock()?.now())
     }
 
-    /// The bytes of a site's description and whether it is complete; `None` while there is none. The bytes are bounded, not checked otherwise.
-    pub fn site(&self, id: u32) -> Result<Option<(Vec<u8>, bool)>, ObserveError> {
-        let Some(entry) = id.checked_sub(site_entry::FIRST_ID).filter(|entry| *entry < self.header.sites_cap)
-        else {
-            return Ok(None);
+    /// Ticks a second as far as it is known: stated, or by the outermost of the program's anchors. 0: unknown.
+    pub fn ticks_per_second(&self) -> u64 {
+        if self.header.ticks_per_second != 0 || self.header.clock_source == clock_source::MONOTONIC {
+            return self.header.ticks_per_second.max(1);
+        }
+        let mut anchors = self.anchors().unwrap_or_default();
+        anchors.extend(self.anchor_now());
+        let (Some(a), Some(b)) = (anchors.iter().min_by_key(|a| a.ticks), anchors.iter().max_by_key(|a| a.ticks)) else {
+            return 0;
         };
-        let mut bytes = [0; site_entry::SIZE];
-        self.read_control(&mut bytes, self.header.sites_at + u64::from(entry) * site_entry::SIZE as u64)?;
-        let stage = u32_at(&bytes, site_entry::STAGE).unwrap_or(0);
-        let (field, complete) = match stage {
-            site_entry::LOCATED => (site_entry::LOCATION_AT, false),
-            site_entry::COMPLETE => (site_entry::BODY_AT, true),
-            _ => return Ok(None),
-        };
-        let offset = u64::from(u32_at(&bytes, field).unwrap_or(0)) * 8;
-        if offset + site::FIXED_SIZE as u64 > self.header.descs_size {
-            return Ok(None);
+        let ns = b.monotonic_ns.saturating_sub(a.monotonic_ns);
+        if ns < 1_000_000 { 0 } else { (u128::from(b.ticks - a.ticks) * 1_000_000_000 / u128::from(ns)) as u64 }
+    }
+
+    fn clock(&self) -> Option<Source> {
+        (self.header.boot_id == boot_id()?).then(|| Source::from_wire(self.header.clock_source)).flatten()
+    }
+
+    /// Says who collects. 0: nobody.
+    pub fn set_collector_pid(&self, pid: u32) -> Result<(), ObserveError> {
+        self.put(at::COLLECTOR_PID, &pid.to_le_bytes())
+    }
+
+    /// Says what the collector does ([`silverpoint_wire::layout::collector_state`]).
+    pub fn set_collector_state(&self, state: u32) -> Result<(), ObserveError> {
+        self.put(at::COLLECTOR_STATE, &state.to_le_bytes())
+    }
+
+    /// Says that the collector is there. To be called at least 5 times a second.
+    pub fn set_heartbeat(&self, beats: u64) -> Result<(), ObserveError> {
+        self.put(at::HEARTBEAT, &beats.to_le_bytes())
+    }
+
+    pub(super) fn put(&self, at: usize, bytes: &[u8]) -> Result<(), ObserveError> {
+        write_all(&self.control, CONTROL, bytes, at as u64)
+    }
+
+    /// Bytes of memory or disk that the session uses.
+    pub fn used_bytes(&self) -> u64 {
+        let blocks = |fd| rustix::fs::fstat(fd).map_or(0, |stat| stat.st_blocks as u64 * 512);
+        blocks(&self.control) + blocks(&self.rings)
+    }
+
+    /// When something was last entered into its directory (it was made): seconds since 1970.
+    pub fn changed_seconds(&self) -> u64 {
+        rustix::fs::fstat(&self.directory).map_or(0, |stat| stat.st_mtime.max(0) as u64)
+    }
+
+    /// Removes the session's files and directory, nothing else that may be there. The lock files go last: as long as they are there, others see that the
+    /// session is taken. What is mapped or open stays usable.
+    pub fn remove(&self, root: &Root) -> Result<(), ObserveError> {
+        for file in [c"control", c"rings", c"collector", c"owner"] {
+            let _ = rustix::fs::unlinkat(&self.directory, file, AtFlags::empty());
         }
-        let mut word = [0; 4];
-        self.read_control(&mut word, self.header.descs_at + offset)?;
-        let size = u32::from_le_bytes(word) as usize;
-        if !(site::FIXED_SIZE..=site::SIZE_MAX).contains(&size)
-            || offset + size as u64 > self.header.descs_size
-        {
-            return Ok(None);
-        }
-        let mut description = vec![0; size];
-        self.read_control(&mut description, self.header.descs_at + offset)?;
-        Ok(Some((description, complete)))
-    }
-
-    /// Losses of records that had no ring, by cause.
-    pub fn session_losses(&self) -> Result<[u64; CAUSES], ObserveError> {
-        let mut bytes = [0; 8 * CAUSES];
-        self.read_control(&mut bytes, at::SESSION_LOSSES as u64)?;
-        let mut losses = [0; CAUSES];
-        for (i, loss) in losses.iter_mut().enumerate() {
-            *loss = u64_at(&bytes, 8 * i).unwrap_or(0);
-        }
-        Ok(losses)
-    }
-
-    /// Removes the session's files and directory. The caller made sure that its process is dead and nothing in it is needed.
-    pub fn remove(&self, root: &Root) -> io::Result<()> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let dir = rustix::fs::openat(root.fd(), self.name.to_string(), flags, Mode::empty())?;
-        for file in ["rings", "control", "collector", "owner"] {
-            match rustix::fs::unlinkat(&dir, file, AtFlags::empty()) {
-                Ok(()) | Err(rustix::io::Errno::NOENT) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(rustix::fs::unlinkat(root.fd(), self.name.to_string(), AtFlags::REMOVEDIR)?)
-    }
-
-    pub(super) fn fail(&self, file: &str, kind: ObserveErrorKind) -> ObserveError {
-        ObserveError::new(self.path.join(file), kind)
-    }
-
-    pub(super) fn read_control(&self, buffer: &mut [u8], offset: u64) -> Result<(), ObserveError> {
-        read_exact(&self.control, &self.path.join("control"), buffer, offset)
-    }
-
-    pub(super) fn write_control(&self, bytes: &[u8], offset: u64) -> Result<(), ObserveError> {
-        self.control.write_all_at(bytes, offset).map_err(|e| self.fail("control", ObserveErrorKind::Io(e)))
-    }
-
-    pub(super) fn control_u32(&self, at: usize) -> Result<u32, ObserveError> {
-        let mut word = [0; 4];
-        self.read_control(&mut word, at as u64)?;
-        Ok(u32::from_le_bytes(word))
+        rustix::fs::unlinkat(root.fd(), self.name.to_c_string(), AtFlags::REMOVEDIR)
+            .map_err(|error| ObserveError::io("session directory", error))
     }
 }
 
-pub(super) fn read_exact(
-    file: &File,
-    path: &Path,
-    buffer: &mut [u8],
-    offset: u64,
-) -> Result<(), ObserveError> {
-    file.read_exact_at(buffer, offset).map_err(|error| {
-        let kind = if error.kind() == io::ErrorKind::UnexpectedEof {
-            ObserveErrorKind::Shrunk(offset + buffer.len() as u64)
-        } else {
-            ObserveErrorKind::Io(error)
-        };
-        ObserveError::new(path, kind)
+/// This boot's id, read once.
+fn boot_id() -> Option<[u8; 16]> {
+    static ID: OnceLock<Option<[u8; 16]>> = OnceLock::new();
+    *ID.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let digits: String = text.trim().chars().filter(|c| *c != '-').collect();
+        let number = u128::from_str_radix(&digits, 16).ok()?;
+        (digits.len() == 32).then(|| number.to_be_bytes())
     })
-}
-
-fn check_owner(uid: u32, mode: u32, root_uid: u32) -> Result<(), ObserveErrorKind> {
-    if uid != root_uid {
-        return Err(ObserveErrorKind::Owner(uid));
-    }
-    if mode & 0o077 != 0 { Err(ObserveErrorKind::Door) } else { Ok(()) }
-}
-
-fn open_file(dir: &OwnedFd, path: &Path, file: &str, root_uid: u32) -> Result<File, ObserveError> {
-    let fail = |kind| ObserveError::new(path.join(file), kind);
-    // Looked at before it is opened: opening a device or a FIFO may do something.
-    let before = rustix::fs::statat(dir, file, AtFlags::SYMLINK_NOFOLLOW)
-        .map_err(|e| fail(ObserveErrorKind::Io(e.into())))?;
-    if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
-        return Err(fail(ObserveErrorKind::Type));
-    }
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = rustix::fs::openat(dir, file, flags, Mode::empty())
-        .map_err(|e| fail(ObserveErrorKind::Io(e.into())))?;
-    let stat = rustix::fs::fstat(&fd).map_err(|e| fail(ObserveErrorKind::Io(e.into())))?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(fail(ObserveErrorKind::Type));
-    }
-    check_owner(stat.st_uid, stat.st_mode, root_uid).map_err(fail)?;
-    if stat.st_nlink != 1 {
-        return Err(fail(ObserveErrorKind::Door));
-    }
-    Ok(File::from(fd))
 }
