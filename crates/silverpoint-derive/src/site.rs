@@ -159,14 +159,14 @@ impl Site {
         let at = self.text.as_ref().map_or(self.level.span(), Spanned::span);
         let mut fields: Vec<Option<Item>> = before.into_iter().map(Some).collect();
         let mut positional = Vec::new();
+        let mut last_name = None;
         for item in after {
-            if item.name.is_some() {
+            if let Some(name) = &item.name {
+                last_name = Some(name.clone());
                 fields.push(Some(item));
-            } else if fields.iter().skip_while(|f| f.is_some()).next().is_some() {
-                return Err(Error::new(
-                    item.expr.span(),
-                    "an argument without a name cannot follow one with a name",
-                ));
+            } else if let Some(name) = &last_name {
+                let message = format!("an argument without a name cannot follow one with a name (`{name}`)");
+                return Err(Error::new(item.expr.span(), message));
             } else {
                 positional.push(Some(item));
             }
@@ -233,13 +233,16 @@ impl Site {
                 parts: placeholder.parts,
             });
         }
-        if let Some(item) = positional.into_iter().flatten().next() {
+        // `?value` and `%value` have the name of what they show, so that they can be fields.
+        let (shown, rest): (Vec<_>, Vec<_>) =
+            positional.into_iter().flatten().partition(|item| item.how != How::Typed);
+        if let Some(item) = rest.first() {
             return Err(Error::new(
                 item.expr.span(),
                 "the text has no placeholder for this argument (a field has a name: `name = value`)",
             ));
         }
-        for item in fields.into_iter().flatten() {
+        for item in fields.into_iter().flatten().chain(shown) {
             let name = item.name.unwrap_or_else(|| source(&item.expr));
             self.push(name, item.how, item.expr);
         }
@@ -287,19 +290,20 @@ impl Site {
             };
             quote!((#wrapped, #rest))
         });
+        // Spans and questions have a value when they are off, too.
         let (then, otherwise) = match kind.to_string().as_str() {
             "span" => (
                 quote!(#private::Span::begin::<__Here, #private::#level, _>(&__SITE, &__arguments)),
-                quote!(#private::Span::none()),
+                quote!(else { #private::Span::none() }),
             ),
             "enabled" => (
                 quote!({
                     let () = __arguments;
                     true
                 }),
-                quote!(false),
+                quote!(else { false }),
             ),
-            _ => (quote!(#private::record::<__Here, #private::#level, _>(&__SITE, &__arguments)), quote!(())),
+            _ => (quote!(#private::record::<__Here, #private::#level, _>(&__SITE, &__arguments);), quote!()),
         };
         quote! {{
             // A type of this place: it carries the site's constants, and its path names the function.
@@ -328,9 +332,9 @@ impl Site {
                                 #then
                             }
                         }
-                    } else { #otherwise }
-                } else { #otherwise }
-            } else { #otherwise }
+                    } #otherwise
+                } #otherwise
+            } #otherwise
         }}
     }
 }
@@ -356,10 +360,6 @@ fn item(input: ParseStream<'_>) -> Result<Item> {
         How::Typed
     };
     let expr: Expr = input.parse()?;
-    // `?value` and `%value` are fields: they have the name of what they show.
-    if name.is_none() && how != How::Typed {
-        name = Some(source(&expr));
-    }
     Ok(Item { name, how, expr })
 }
 

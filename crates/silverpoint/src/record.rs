@@ -1,6 +1,6 @@
 //! Recording: sizes, room, bytes, publication.
 
-use silverpoint_shm::owner::{self, Cause, Reservation};
+use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
 
 use crate::args::Args;
 use crate::site::{Meta, Site};
@@ -20,24 +20,51 @@ pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) 
 }
 
 /// As [`record`]; gives the id and the ticks of the record, `None` when it was lost.
+///
+/// The bytes are written at two places of the code: where room was to be had at once, and where it was not. So the first is straight, and small arguments stay
+/// in registers, for their addresses go nowhere.
 #[inline(always)]
 pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Option<(u32, u64)> {
-    let id = site.id::<M, A>();
+    let id = site.id::<M, A>()?;
     let size = match const { A::FIXED } {
         Some(fixed) => HEADER + fixed,
         None => HEADER + arguments.size(),
     };
-    let total = size.next_multiple_of(8);
-    let room = owner::reserve(total, L::LEVEL)?;
-    if id == 0 || room.room() < total {
-        return cut(room, id, arguments);
+    let total = (size + 7) & !7;
+    match owner::reserve(total) {
+        Ok(room) => write(room, total, id, arguments),
+        Err(owned) if const { is_small::<A>() } => {
+            // Such a record has its room in every ring.
+            write(owner::reserve_slowly(total, L::LEVEL, owned)?, total, id, arguments)
+        }
+        Err(owned) => slowly::<L, A>(owned, total, id, arguments),
     }
+}
+
+/// Whether such arguments never have to be cut.
+const fn is_small<A: Args>() -> bool {
+    match A::FIXED {
+        Some(fixed) => HEADER + fixed + 7 <= owner::ALWAYS_FITS,
+        None => false,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn slowly<L: AtLevel, A: Args>(owned: Owned, total: usize, id: u32, arguments: &A) -> Option<(u32, u64)> {
+    let room = owner::reserve_slowly(total, L::LEVEL, owned)?;
+    if room.room() < total { cut(room, id, arguments) } else { write(room, total, id, arguments) }
+}
+
+/// Writes a record for which there is room, and publishes it.
+#[inline(always)]
+fn write<A: Args>(room: Reservation, total: usize, id: u32, arguments: &A) -> Option<(u32, u64)> {
     let ticks = room.ticks();
     let start = room.at();
     // SAFETY: `total` bytes at `start` are reserved for this record; every store lies within them.
     unsafe {
-        if total > HEADER {
-            // The tail is zero, whatever the arguments leave of it.
+        if const { !matches!(A::FIXED, Some(0)) } {
+            // The tail is zero, whatever the arguments leave of it. (Of a record without any bytes of arguments these are the ticks, stored below.)
             start.add(total - 8).cast::<u64>().write_unaligned(0);
         }
         let mut writer = Writer::whole(start.add(HEADER), start.add(total));
@@ -84,15 +111,8 @@ unsafe fn header(start: *mut u8, size: usize, flags: u32, id: u32, ticks: u64) {
     }
 }
 
-/// A record that no ring can have whole, or that has no site.
-#[cold]
-#[inline(never)]
+/// A record that no ring can have whole.
 fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Option<(u32, u64)> {
-    if id == 0 {
-        drop(room);
-        owner::lose_without_site();
-        return None;
-    }
     let ticks = room.ticks();
     let (start, total) = (room.at(), room.room());
     let Some(slack) = total.checked_sub(HEADER + arguments.least()) else {
@@ -119,7 +139,13 @@ fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Option<(u32, u64)>
 /// Records the end of a span.
 pub(crate) fn span_end(level: u8, id: u32, ticks: u64) {
     const TOTAL: usize = 32;
-    let Some(room) = owner::reserve(TOTAL, level) else { return };
+    let room = match owner::reserve(TOTAL) {
+        Ok(room) => room,
+        Err(owned) => match owner::reserve_slowly(TOTAL, level, owned) {
+            Some(room) => room,
+            None => return,
+        },
+    };
     let (start, now) = (room.at(), room.ticks());
     // SAFETY: 32 bytes at `start` are reserved: a ring's limit is never less.
     unsafe {

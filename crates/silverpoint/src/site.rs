@@ -104,33 +104,35 @@ impl Site {
         unsafe { (*self.state.load(Ordering::Acquire)).load(Ordering::Relaxed) }
     }
 
-    /// The site's id for these arguments; 0 when there is no room for it in the session.
+    /// The site's id for these arguments. `None` when there is no room for it in the session: its record is lost, and counted.
     #[inline(always)]
-    pub(crate) fn id<M: Meta, A: Args>(&self) -> u32 {
+    pub(crate) fn id<M: Meta, A: Args>(&self) -> Option<u32> {
         let word = self.id.load(Ordering::Relaxed);
-        if (word >> 32) as u32 == const { A::HASH } { word as u32 } else { self.other_id::<M, A>() }
+        if (word >> 32) as u32 == const { A::HASH } { Some(word as u32) } else { self.other_id::<M, A>() }
     }
 
     #[cold]
     #[inline(never)]
-    fn other_id<M: Meta, A: Args>(&self) -> u32 {
+    fn other_id<M: Meta, A: Args>(&self) -> Option<u32> {
         let known = self
             .others
             .iter()
             .map(|word| word.load(Ordering::Relaxed))
             .find(|word| (word >> 32) as u32 == A::HASH);
         if let Some(word) = known {
-            return word as u32;
+            return Some(word as u32);
         }
         let registered = self.register::<M, A>();
-        if registered.id != 0 {
-            let word = word_of::<A>(registered.id);
-            let _ = self
-                .others
-                .iter()
-                .find(|other| other.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        if registered.id == 0 {
+            owner::lose_without_site();
+            return None;
         }
-        registered.id
+        let word = word_of::<A>(registered.id);
+        let _ = self
+            .others
+            .iter()
+            .find(|other| other.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        Some(registered.id)
     }
 
     fn register<M: Meta, A: Args>(&self) -> owner::Registered {

@@ -250,19 +250,20 @@ pub(crate) fn formatted_len(text: fmt::Arguments<'_>) -> usize {
 /// `len` bytes at `from` and at `to`, not the same ones.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    type Block = [u8; 16];
+    type Half = [u8; 16];
+    type Block = [u8; 32];
     // SAFETY: each access lies within `len` bytes of either side: the last one overlaps the one before it rather than go further.
     unsafe {
         if len > 64 {
             ptr::copy_nonoverlapping(from, to, len);
+        } else if len >= 32 {
+            let last = from.add(len - 32).cast::<Block>().read_unaligned();
+            to.cast::<Block>().write_unaligned(from.cast::<Block>().read_unaligned());
+            to.add(len - 32).cast::<Block>().write_unaligned(last);
         } else if len >= 16 {
-            let last = len - 16;
-            let mut at = 0;
-            while at < last {
-                to.add(at).cast::<Block>().write_unaligned(from.add(at).cast::<Block>().read_unaligned());
-                at += 16;
-            }
-            to.add(last).cast::<Block>().write_unaligned(from.add(last).cast::<Block>().read_unaligned());
+            let last = from.add(len - 16).cast::<Half>().read_unaligned();
+            to.cast::<Half>().write_unaligned(from.cast::<Half>().read_unaligned());
+            to.add(len - 16).cast::<Half>().write_unaligned(last);
         } else if len >= 8 {
             let (first, last) =
                 (from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned());

@@ -48,7 +48,7 @@ pub(crate) fn copy_control(parent: &Session, child: Shared, back: impl Fn(usize,
     let sites = sites_of(parent) as usize;
     let old = parent.control;
     let place = |at: u64| at as usize;
-    // SAFETY (of the whole block): the places come from a checked layout that both files have; of the parent's file only bytes that its counters say to
+    // SAFETY: the places come from a checked layout that both files have; of the parent's file only bytes that its counters say to
     // be written, and so backed, are read; of the child's only what `back` has backed is touched.
     unsafe {
         let descs = (old.u32(at::header::DESCS_NEXT).load(Ordering::Acquire) as u64 * 8)

@@ -38,8 +38,6 @@ const SMALLEST_CEILING: u64 = 64 << 10;
 pub(crate) struct Session {
     pub(crate) control: Shared,
     pub(crate) rings: Shared,
-    /// The mapping that holds the owner lock.
-    pub(crate) owner: *mut u8,
     pub(crate) layout: Layout,
     /// Number of this copy in the session.
     pub(crate) copy: u16,
@@ -160,7 +158,7 @@ fn join(
         give_up();
         return None;
     };
-    Some(Session { control, rings, owner: lock, layout, copy, source, root: path_of(root), name })
+    Some(Session { control, rings, layout, copy, source, root: path_of(root), name })
 }
 
 fn create(root: &Root, name: Name, identity: &Identity, origin: &Origin<'_>) -> Result<Session, Errno> {
@@ -185,7 +183,6 @@ fn create(root: &Root, name: Name, identity: &Identity, origin: &Origin<'_>) -> 
             .map(|(control, rings)| Session {
                 control,
                 rings,
-                owner: made.owner,
                 layout: made.layout,
                 copy: 1,
                 source: made.source,

@@ -365,6 +365,7 @@ fn begin(session: &Session, slice: Slice, claim: &Claim, shift: u32) -> Claimed 
         for cause in 0..8 {
             slice.losses(session, cause).store(0, Ordering::Relaxed);
         }
+        slice.0.u64(at::ring::at::TOLD).store(0, Ordering::Relaxed);
         slice.state(session).store(at::ring::LIVE, Ordering::Release);
         slice.0.u32(0).store(at::ring::MAGIC, Ordering::Release);
         Claimed { slice, stream, base, capacity: capacity as usize }

@@ -22,6 +22,9 @@ use crate::sys::{self, ErrnoGuard};
 /// Slots of dead threads that one new thread looks for before it takes a slot never used.
 const LOOK_AT: u32 = 8;
 
+/// A record of so many bytes can be had by a ring of the smallest size.
+pub const ALWAYS_FITS: usize = (2048 - 1024) / 4;
+
 struct Empty(Head<Machine>);
 // SAFETY: nothing writes to it: the hot path stops at `ready`, the cold path takes it for no lane.
 unsafe impl Sync for Empty {}
@@ -41,24 +44,26 @@ pub struct Reservation {
     ready: u32,
 }
 
-/// Reserves `size` bytes (a multiple of 8, at least 16) for a record of a level (0 trace to 5 fatal). `None`: it was lost, and is counted.
-///
-/// Costs a few instructions and no call, but at every eighth of the ring. May wait there for the collector, by the session's policy. The record that is
-/// reserved may have less [room](Reservation::room) than was asked for, when no ring can have it.
+/// Whether the hot path has marked the thread's lane busy before it gave up.
+#[derive(Clone, Copy)]
+pub struct Owned(Option<&'static Head<Machine>>);
+
+/// Reserves `size` bytes (a multiple of 8, at least 16) for a record, where that takes a few instructions: always but at every eighth of the ring. Otherwise
+/// [`reserve_slowly`] goes on with what this gives.
 #[inline(always)]
-pub fn reserve(size: usize, level: u8) -> Option<Reservation> {
+pub fn reserve(size: usize) -> Result<Reservation, Owned> {
     let head = HEAD.get();
-    if head.ready().load(Ordering::Relaxed) == HOT {
-        head.ready().store(BUSY, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        if head.fits(size) {
-            // SAFETY: `fits` says that the offset lies in the ring's data.
-            let at = unsafe { head.data().add(head.offset()) };
-            return Some(Reservation { head, at, ticks: clock::counter(), room: size, ready: HOT });
-        }
-        return slow(size, level, Some(head));
+    if head.ready().load(Ordering::Relaxed) != HOT {
+        return Err(Owned(None));
     }
-    slow(size, level, None)
+    head.ready().store(BUSY, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    if !head.fits(size) {
+        return Err(Owned(Some(head)));
+    }
+    // SAFETY: `fits` says that the offset lies in the ring's data.
+    let at = unsafe { head.data().add(head.offset()) };
+    Ok(Reservation { head, at, ticks: clock::counter(), room: size, ready: HOT })
 }
 
 impl Reservation {
@@ -117,19 +122,23 @@ pub fn lose_without_site() {
     }
 }
 
-/// Everything but the common case. `owned`: the hot path has already marked this head busy.
+/// Everything but the common case: a thread's first record, a new eighth of the ring, a full ring, a forked child, a signal handler. `None`: the record was
+/// lost, and is counted.
+///
+/// `level` is 0 trace to 5 fatal. May wait for the collector, by the session's policy. There may be less [room](Reservation::room) than was asked for, when no
+/// ring can have such a record; up to [`ALWAYS_FITS`] bytes there is not.
 #[cold]
 #[inline(never)]
-fn slow(size: usize, level: u8, owned: Option<&'static Head<Machine>>) -> Option<Reservation> {
+pub fn reserve_slowly(size: usize, level: u8, owned: Owned) -> Option<Reservation> {
     let _errno = ErrnoGuard::new();
     let level = level.min(MAX_LEVEL);
     let Some((session, local)) = local::session() else {
-        if let Some(head) = owned {
+        if let Some(head) = owned.0 {
             head.ready().store(HOT, Ordering::Relaxed);
         }
         return None;
     };
-    let (lane, number) = match owned {
+    let (lane, number) = match owned.0 {
         // SAFETY: every head that is not EMPTY is the first field of a lane, and EMPTY is never owned.
         Some(head) => (unsafe { &*std::ptr::from_ref(head).cast::<Lane>() }, 0),
         None => enter(session, local)?,
