@@ -12,8 +12,6 @@ use std::time::Duration;
 use rustix::mm::{MapFlags, ProtFlags};
 use silverpoint_wire::layout::control::{HEADER_SIZE, at};
 
-use super::files::read_u32;
-use super::session::CONTROL;
 use super::{ObserveError, ObservedSession};
 
 /// The kernel waits for at most so many words at once.
@@ -97,18 +95,17 @@ impl ObservedSession {
         self.rings_map.get_or_init(|| FutexMap::new(&self.rings, self.header.rings_size)).as_ref()
     }
 
-    /// Tells producers that the collector sleeps. Afterwards it must look at the rings once more before it does, and [`Self::end_sleep`] afterwards.
-    pub fn begin_sleep(&self) -> Result<Sleep<'_>, ObserveError> {
-        let doorbell = read_u32(&self.control, CONTROL, at::DOORBELL as u64)?;
-        self.put(at::COLLECTOR_SLEEPING, &1u32.to_le_bytes())?;
+    /// Tells producers whether the collector sleeps: then they ring. After it has said that it does, it must look at the rings once more before it sleeps.
+    pub fn set_sleeping(&self, sleeping: bool) -> Result<(), ObserveError> {
+        self.put(at::COLLECTOR_SLEEPING, &u32::from(sleeping).to_le_bytes())?;
         // Pairs with the producer's fence between `committed` and its look at `collector_sleeping`: one of the two sees the other.
         fence(Ordering::SeqCst);
-        Ok(Sleep { session: self, doorbell })
+        Ok(())
     }
 
-    /// Tells producers that the collector is awake.
-    pub fn end_sleep(&self) -> Result<(), ObserveError> {
-        self.put(at::COLLECTOR_SLEEPING, &0u32.to_le_bytes())
+    /// What [`sleep_until_rung`] waits for: that the doorbell is no longer `doorbell`, its value before the last look at the rings.
+    pub fn sleep_on(&self, doorbell: u32) -> Sleep<'_> {
+        Sleep { session: self, doorbell }
     }
 
     /// Wakes everybody who waits for other directives.

@@ -83,14 +83,14 @@ impl ObservedSession {
         }
     }
 
-    /// Writes the intent; must be complete before anything is stored under it. `sequence` is even and grows.
+    /// Writes the intent; must be complete before anything is stored under it. `sequence` grows; its lowest bit is ignored.
     pub fn write_intent(&self, intent: &Intent, sequence: u64) -> Result<(), ObserveError> {
-        let Some(bytes) = intent.encode() else {
+        let Some(mut bytes) = intent.encode() else {
             return Err(ObserveError::refused("path of the trace file", "it is not absolute, or longer than 4000 bytes"));
         };
-        write_all(&self.collector, COLLECTOR, &(sequence | 1).to_le_bytes(), 0)?;
-        write_all(&self.collector, COLLECTOR, &bytes[at::DEV..], at::DEV as u64)?;
-        write_all(&self.collector, COLLECTOR, &((sequence | 1) + 1).to_le_bytes(), 0)
+        // One write: it is read only by a successor, when its writer is dead, and the checksum tells whether it was complete.
+        bytes[..at::DEV].copy_from_slice(&(sequence & !1).to_le_bytes());
+        write_all(&self.collector, COLLECTOR, &bytes, 0)
     }
 
     /// As if there had never been one: after a collector has let go with everything released.

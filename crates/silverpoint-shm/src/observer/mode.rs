@@ -151,7 +151,7 @@ impl ObservedSession {
         let states = self.states(sites_next)?;
         let mut on = 0;
         let mut failed = None;
-        self.sites_since(first, sites_next, |site| {
+        self.sites_since(first, sites_next, |_| true, |site| {
             let decoded = site.description.and_then(|bytes| SiteDescription::decode(bytes).ok());
             let Some((decoded, _)) = decoded else { return };
             let facts = SiteFacts {

@@ -1,8 +1,8 @@
 //! The site table as it grows (spec/wire.md, section 3.2).
 
-use silverpoint_wire::bytes::{u32_at, u64_at};
+use silverpoint_wire::bytes::u32_at;
 use silverpoint_wire::layout::site::{FIXED_SIZE, SIZE_MAX};
-use silverpoint_wire::layout::site_entry::{BODY_AT, COMPLETE, FIRST_ID, HASH, LOCATED, LOCATION_AT, SIZE, STAGE};
+use silverpoint_wire::layout::site_entry::{BODY_AT, COMPLETE, FIRST_ID, LOCATED, LOCATION_AT, SIZE, STAGE};
 
 use super::files::read_exact;
 use super::session::CONTROL;
@@ -57,12 +57,13 @@ impl ObservedSession {
         sites_next.min(self.header.sites_cap)
     }
 
-    /// Visits the entries from number `first` to the table's current end that are at stage 2 or 3. Gives the number of the first entry that is not
-    /// complete, or the end: where to go on next time.
+    /// Visits the entries from number `first` to the table's current end that are at stage 2 or 3 and wanted. Gives the number of the first entry that is
+    /// not complete, or the end: where to go on next time.
     pub fn sites_since(
         &self,
         first: u32,
         sites_next: u32,
+        wanted: impl Fn(u32) -> bool,
         mut visit: impl FnMut(TableSite<'_>),
     ) -> Result<u32, ObserveError> {
         let end = self.site_count(sites_next);
@@ -81,9 +82,8 @@ impl ObservedSession {
                 if !is_complete {
                     incomplete.get_or_insert(entry);
                 }
-                if is_complete || stage == LOCATED {
+                if (is_complete || stage == LOCATED) && wanted(entry) {
                     let units = word(if is_complete { BODY_AT } else { LOCATION_AT });
-                    debug_assert!(u64_at(bytes, HASH).is_some());
                     let description = self.description(&mut window, u64::from(units) * 8)?;
                     visit(TableSite { entry, is_complete, description });
                 }
