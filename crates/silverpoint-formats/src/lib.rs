@@ -1,4 +1,13 @@
-//! Readers and writers of what was recorded.
+//! Readers and writers of what was recorded: trace files in, text, JSON lines and statistics out.
+//!
+//! ```text
+//! tracefile   files ─▶ Trace ─▶ Event, in order of time       filter    which of them
+//! site        a site taken apart once                         render    its records as text      format, escape, time
+//! json, text  one line an event                               stats     counts, spans, counters, losses
+//! cbor        items of CBOR inside arguments, as values
+//! ```
+//!
+//! Knows files only: no session, no shared memory. Whatever a file holds, nothing panics and memory stays bounded.
 #![forbid(unsafe_code)]
 
 pub mod cbor;
@@ -9,4 +18,6 @@ pub mod json;
 pub mod render;
 pub mod site;
 pub mod stats;
+pub mod text;
 pub mod time;
+pub mod tracefile;

@@ -12,7 +12,8 @@ pub fn matches(pattern: &str, text: &str) -> bool {
                 continue;
             }
             Some(wanted) => {
-                if t.next().is_some_and(|c| wanted == '?' || wanted == c) {
+                let fits = t.next().is_some_and(|c| wanted == '?' || wanted == c);
+                if fits {
                     continue;
                 }
             }

@@ -1,7 +1,9 @@
-//! JSON lines.
+//! JSON: values, and one object a line for each event.
 
 mod escape;
+mod line;
 mod value;
 
-pub use escape::{push_hex, push_string};
+pub use escape::{push_f64, push_hex, push_string};
+pub use line::{Options, Writer};
 pub use value::{JsonVisitor, Stack};

@@ -58,6 +58,8 @@ pub struct Note {
 /// What a [`Note`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matter {
+    /// Not one valid block.
+    NotATraceFile,
     /// The file ends within a block: bytes from `offset` on.
     Cut {
         /// Where the incomplete block begins.
@@ -71,6 +73,8 @@ pub enum Matter {
         offset: u64,
         /// How many.
         bytes: u64,
+        /// What is wrong with the first of them.
+        why: String,
     },
     /// A block with a valid header whose payload is not what was stored, or contradicts its header.
     BadBlock {
@@ -94,7 +98,8 @@ pub enum Matter {
         /// The last.
         last: u64,
     },
-    /// Bytes of a stream that no block holds, although blocks before and after them are there.
+    /// Bytes of a stream that no block of the files read holds, although blocks before and after them are there: they were in damaged
+    /// blocks, or another collector stored them elsewhere.
     MissingBytes {
         /// Process and thread.
         whose: String,
@@ -130,12 +135,12 @@ impl Matter {
     /// The least bad verdict that this allows.
     pub fn verdict(&self) -> Verdict {
         match self {
+            Self::NotATraceFile => Verdict::NotATraceFile,
             Self::Cut { .. } => Verdict::Cut,
-            Self::Skipped { .. } | Self::BadBlock { .. } | Self::MissingBlocks { .. } | Self::MissingBytes { .. } => {
-                Verdict::Damaged
-            }
+            Self::Skipped { .. } | Self::BadBlock { .. } | Self::MissingBlocks { .. } => Verdict::Damaged,
             Self::Gap { .. } | Self::Lost { .. } => Verdict::Lossy,
-            Self::Collector { .. } => Verdict::Intact,
+            // Where the file is whole, another file holds them: two collectors took turns.
+            Self::MissingBytes { .. } | Self::Collector { .. } => Verdict::Intact,
         }
     }
 }
@@ -144,11 +149,12 @@ impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file.display())?;
         match &self.matter {
+            Matter::NotATraceFile => f.write_str("not a trace file: it holds no valid block"),
             Matter::Cut { offset, bytes } => {
                 write!(f, "cut at byte {offset}: {bytes} bytes of a block that is not whole are left out")
             }
-            Matter::Skipped { offset, bytes } => {
-                write!(f, "damaged at byte {offset}: {bytes} bytes are no valid block and were skipped")
+            Matter::Skipped { offset, bytes, why } => {
+                write!(f, "damaged at byte {offset}: {bytes} bytes were skipped: {why}")
             }
             Matter::BadBlock { offset, sequence, session, stream, records, why } => {
                 write!(f, "damaged block {sequence} at byte {offset}: {why}")?;
@@ -161,12 +167,18 @@ impl fmt::Display for Note {
             Matter::MissingBlocks { first, last } => {
                 write!(f, "blocks {first} to {last} are missing ({} blocks)", last - first + 1)
             }
-            Matter::MissingBytes { whose, bytes } => write!(f, "{bytes} bytes of records of {whose} are missing"),
+            Matter::MissingBytes { whose, bytes } => {
+                write!(f, "{bytes} bytes of records of {whose} are not here")
+            }
             Matter::Gap { whose, bytes } => {
                 write!(f, "{bytes} bytes of records of {whose} could not be stored by the collector")
             }
-            Matter::Lost { whose, records, cause } => write!(f, "{records} records of {whose} were lost: {cause}"),
-            Matter::Collector { whose, text } if whose.is_empty() => write!(f, "collector: {}", OneLine(text)),
+            Matter::Lost { whose, records, cause } => {
+                write!(f, "{records} records of {whose} were lost: {cause}")
+            }
+            Matter::Collector { whose, text } if whose.is_empty() => {
+                write!(f, "collector: {}", OneLine(text))
+            }
             Matter::Collector { whose, text } => write!(f, "collector: {whose}: {}", OneLine(text)),
         }
     }

@@ -1,0 +1,254 @@
+//! A filter applied to one trace: its sites, sessions and threads decided, its times made absolute.
+
+use silverpoint_wire::block::{BlockHeader, site_bit};
+use silverpoint_wire::layout::block::LEVELS_CONTROL;
+use silverpoint_wire::layout::record::{LOSS, SPAN_END, STALL, THREAD_NAME};
+use silverpoint_wire::layout::site_entry::FIRST_ID;
+use silverpoint_wire::level::{Kind, Level};
+use silverpoint_wire::record::Record;
+use silverpoint_wire::value::skip;
+
+use super::expression::{Expression, Test};
+use super::{Filter, any_matches, evaluate};
+use crate::render::Renderer;
+use crate::site::Site;
+use crate::tracefile::{Session, Trace};
+
+/// See the module.
+pub(crate) struct Selection {
+    filter: Filter,
+    from_ns: i64,
+    until_ns: i64,
+    /// By the trace's session numbers.
+    sessions: Vec<bool>,
+    /// By the trace's site numbers.
+    sites: Vec<bool>,
+    /// By session and thread, by the thread's name as it is now.
+    threads: Vec<Vec<bool>>,
+    /// Of each session the bits of a block's `sites` that may lead to something wanted.
+    site_bits: Vec<u64>,
+    /// Bits of a block's `levels` that may.
+    levels: u32,
+    /// Control records by id.
+    control: [bool; FIRST_ID as usize],
+    /// Records of sites that nobody describes.
+    unknown: bool,
+    expression: Option<Compiled>,
+}
+
+impl Selection {
+    /// Decides what can be decided now.
+    pub(crate) fn new(filter: &Filter, trace: &Trace) -> Self {
+        let (begin_ns, end_ns) = trace.time_range().unwrap_or((0, 0));
+        let zone = filter.zone();
+        let resolve = |when: &Option<crate::time::When>| {
+            when.as_ref().map(|when| when.resolve(begin_ns, end_ns, &zone))
+        };
+        let least = filter.level.unwrap_or(Level::Trace);
+        let sites: Vec<bool> = trace.sites.iter().map(|site| filter.site(site)).collect();
+        let of_no_site = !filter.concerns_sites();
+        let mut control = [false; FIRST_ID as usize];
+        control[LOSS as usize] = of_no_site && least <= Level::Warn;
+        control[STALL as usize] = of_no_site && least <= Level::Info;
+        control[SPAN_END as usize] = filter.expression.is_none()
+            && (of_no_site
+                || sites.iter().zip(&trace.sites).any(|(wanted, site)| *wanted && site.kind() == Kind::Span));
+        for other in THREAD_NAME..FIRST_ID {
+            control[other as usize] = of_no_site && least == Level::Trace;
+        }
+        let unknown = of_no_site && least <= Level::Info;
+        // Names of threads are followed through every block that may have one.
+        let names = site_bit(THREAD_NAME);
+        let control_bits =
+            (1..FIRST_ID).filter(|id| control[*id as usize]).fold(names, |bits, id| bits | site_bit(id));
+        let site_bits = trace.sessions.iter().map(|session| match unknown {
+            true => u64::MAX,
+            false => session
+                .site_numbers()
+                .filter(|(_, number)| sites[*number])
+                .fold(control_bits, |bits, (id, _)| bits | site_bit(id)),
+        });
+        let levels = Level::ALL.into_iter().filter(|level| *level >= least || unknown);
+        Self {
+            from_ns: resolve(&filter.since).unwrap_or(i64::MIN),
+            until_ns: resolve(&filter.until).unwrap_or(i64::MAX),
+            sessions: trace.sessions.iter().map(|s| any_matches(&filter.processes, s.pid, &s.name)).collect(),
+            threads: trace.sessions.iter().map(|s| vec![true; s.threads.len()]).collect(),
+            site_bits: site_bits.collect(),
+            levels: levels.fold(LEVELS_CONTROL, |bits, level| bits | 1 << level as u32),
+            control,
+            unknown,
+            expression: filter.expression.as_ref().map(|e| Compiled::new(e, trace.sites.len())),
+            sites,
+            filter: filter.clone(),
+        }
+    }
+
+    /// Whether anything of a session is wanted.
+    pub(crate) fn session(&self, number: usize) -> bool {
+        self.sessions[number]
+    }
+
+    /// Whether a block may hold something wanted, or a thread's name.
+    pub(crate) fn block(&self, session: &Session, number: usize, header: &BlockHeader) -> bool {
+        if header.levels & self.levels == 0 || header.sites & self.site_bits[number] == 0 {
+            return false;
+        }
+        if self.until_ns < i64::MAX && session.clock.wall_ns(header.first_ticks) > self.until_ns {
+            return false;
+        }
+        if self.from_ns > i64::MIN && session.clock.wall_ns(header.last_ticks) < self.from_ns {
+            return header.levels & LEVELS_CONTROL != 0 && header.sites & site_bit(THREAD_NAME) != 0;
+        }
+        true
+    }
+
+    /// A thread has appeared or has another name.
+    pub(crate) fn thread_changed(&mut self, session: usize, thread: usize, tid: u32, name: &str) {
+        self.threads[session][thread] = any_matches(&self.filter.threads, tid, name);
+    }
+
+    /// Whether a record is wanted.
+    #[inline]
+    pub(crate) fn record(
+        &mut self,
+        trace: &Trace,
+        session: usize,
+        thread: usize,
+        wall_ns: i64,
+        record: &Record<'_>,
+    ) -> bool {
+        if wall_ns < self.from_ns || wall_ns > self.until_ns || !self.threads[session][thread] {
+            return false;
+        }
+        let id = record.header.site;
+        let site_of = |id| trace.sessions[session].site_number(id);
+        if id >= FIRST_ID {
+            let Some(number) = site_of(id) else { return self.unknown };
+            return self.sites[number]
+                && self
+                    .expression
+                    .as_mut()
+                    .is_none_or(|e| e.passes(&trace.sites[number], number, record.args));
+        }
+        if id == SPAN_END && self.control[SPAN_END as usize] {
+            let site = record.args.first_chunk().and_then(|id| site_of(u32::from_le_bytes(*id)));
+            return site.map_or(self.unknown, |number| self.sites[number]);
+        }
+        self.control[id as usize]
+    }
+}
+
+/// An expression whose paths have been looked up in the sites.
+struct Compiled {
+    tree: Node,
+    tests: Vec<Test>,
+    /// By site number; made when the site first occurs.
+    places: Vec<Option<Box<[Place]>>>,
+    renderer: Renderer,
+    message: String,
+}
+
+enum Node {
+    And(Box<Node>, Box<Node>),
+    Or(Box<Node>, Box<Node>),
+    Not(Box<Node>),
+    Test(usize),
+}
+
+/// Where the first step of a path leads in a site.
+#[derive(Clone, Copy)]
+enum Place {
+    Argument(usize),
+    /// The rendered text, for sites without an argument called `message`.
+    Message,
+    Nowhere,
+}
+
+impl Compiled {
+    fn new(expression: &Expression, sites: usize) -> Self {
+        let mut tests = Vec::new();
+        let tree = Node::new(expression, &mut tests);
+        Self { tree, tests, places: vec![None; sites], renderer: Renderer::new(), message: String::new() }
+    }
+
+    fn passes(&mut self, site: &Site, number: usize, args: &[u8]) -> bool {
+        let tests = &self.tests;
+        let places =
+            self.places[number].get_or_insert_with(|| tests.iter().map(|test| place(test, site)).collect());
+        let mut evaluation = Evaluation {
+            tests,
+            places,
+            site,
+            args,
+            renderer: &mut self.renderer,
+            message: &mut self.message,
+        };
+        evaluation.passes(&self.tree)
+    }
+}
+
+impl Node {
+    fn new(expression: &Expression, tests: &mut Vec<Test>) -> Self {
+        let mut sub = |inner: &Expression| Box::new(Self::new(inner, tests));
+        match expression {
+            Expression::And(a, b) => Self::And(sub(a), sub(b)),
+            Expression::Or(a, b) => Self::Or(sub(a), sub(b)),
+            Expression::Not(inner) => Self::Not(sub(inner)),
+            Expression::Test(test) => {
+                tests.push(test.clone());
+                Self::Test(tests.len() - 1)
+            }
+        }
+    }
+}
+
+fn place(test: &Test, site: &Site) -> Place {
+    let first = test.path.first().map_or("", String::as_str);
+    if let Some(index) = site.names.iter().position(|name| name == first) {
+        return Place::Argument(index);
+    }
+    match first.parse::<usize>() {
+        Ok(index) if index < site.types.len() => Place::Argument(index),
+        _ if first == "value" && site.kind() == Kind::Counter && site.types.len() == 1 => Place::Argument(0),
+        _ if first == "message" && test.path.len() == 1 => Place::Message,
+        _ => Place::Nowhere,
+    }
+}
+
+struct Evaluation<'a> {
+    tests: &'a [Test],
+    places: &'a [Place],
+    site: &'a Site,
+    args: &'a [u8],
+    renderer: &'a mut Renderer,
+    message: &'a mut String,
+}
+
+impl Evaluation<'_> {
+    fn passes(&mut self, node: &Node) -> bool {
+        match node {
+            Node::And(a, b) => self.passes(a) && self.passes(b),
+            Node::Or(a, b) => self.passes(a) || self.passes(b),
+            Node::Not(inner) => !self.passes(inner),
+            Node::Test(number) => self.test(*number),
+        }
+    }
+
+    fn test(&mut self, number: usize) -> bool {
+        let test = &self.tests[number];
+        match self.places[number] {
+            Place::Nowhere => false,
+            Place::Message => {
+                self.message.clear();
+                let _ = self.renderer.message(self.message, self.site, self.args);
+                evaluate::text_passes(test, self.message)
+            }
+            Place::Argument(index) => {
+                let types = &self.site.types;
+                let at = types[..index].iter().try_fold(0, |at, ty| skip(ty, self.args, at));
+                at.is_ok_and(|at| evaluate::passes(test, &test.path[1..], &types[index], self.args, at))
+            }
+        }
+    }
+}

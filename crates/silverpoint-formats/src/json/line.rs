@@ -1,0 +1,206 @@
+//! One JSON object a line for each event.
+//!
+//! ```json
+//! {"time":"2026-11-20T19:02:11.123456789Z","level":"info","process":"indexer","pid":4312,"tid":4313,"thread":"worker-2",
+//!  "category":"net::tcp","file":"src/pump.cpp","line":88,"function":"Pump::start","kind":"log","template":"order {} at {:.2f}",
+//!  "message":"order 7 at 3.14","args":[7,3.14159]}
+//! ```
+//!
+//! `args` is an object when the arguments have names. `kind` is that of the site, or `span_end` (with `duration_ns`), `loss` (with `cause`, `count`),
+//! `stall` (with `cause`, `duration_ns`), `unknown` (with `site`). `"truncated":true` where the program cut an argument, `"damaged":true` where the
+//! arguments contradict the signature: those that cannot be read are null.
+
+use std::convert::Infallible;
+
+use silverpoint_wire::level::Level;
+use silverpoint_wire::value::{WalkError, walk};
+
+use super::escape::push_string;
+use super::value::{JsonVisitor, Stack};
+use crate::render::Renderer;
+use crate::site::Site;
+use crate::text;
+use crate::time::TimeText;
+use crate::tracefile::{Event, Trace, What, cause_name};
+
+/// What an object holds beyond the usual.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// `ticks`: the time in the session's own clock.
+    pub ticks: bool,
+}
+
+/// Writes objects. Keeps what is the same for all records of a site or process, and room that is reused.
+pub struct Writer {
+    options: Options,
+    time: TimeText,
+    renderer: Renderer,
+    stack: Stack,
+    message: String,
+    /// By session number: `"process":…,"pid":…`.
+    processes: Vec<String>,
+    /// By site number: `"category":… "template":…`, each with its keys.
+    sites: Vec<SiteJson>,
+}
+
+struct SiteJson {
+    /// Category, file, line, function.
+    place: String,
+    /// Kind and template.
+    kind: String,
+}
+
+impl Writer {
+    /// A writer for one trace.
+    pub fn new(options: Options, trace: &Trace) -> Self {
+        let processes = trace.sessions.iter().map(|session| {
+            let mut json = String::from("\"process\":");
+            push_string(&mut json, &session.name);
+            json.push_str(",\"pid\":");
+            json.push_str(itoa::Buffer::new().format(session.pid));
+            json
+        });
+        Self {
+            options,
+            time: TimeText::rfc3339_utc(),
+            renderer: Renderer::new(),
+            stack: Stack::default(),
+            message: String::new(),
+            processes: processes.collect(),
+            sites: trace.sites.iter().map(SiteJson::new).collect(),
+        }
+    }
+
+    /// Appends the object of an event and a newline. Names and ends of threads have none: then nothing is appended.
+    pub fn line(&mut self, out: &mut String, event: &Event<'_>) {
+        if matches!(event.what, What::ThreadName | What::ThreadEnd | What::OtherControl { .. }) {
+            return;
+        }
+        out.push_str("{\"time\":\"");
+        self.time.push(out, event.wall_ns);
+        out.push('"');
+        if self.options.ticks {
+            number(out, "ticks", event.ticks);
+        }
+        out.push_str(level_json(event.what.level()));
+        out.push_str(self.processes.get(event.session_number).map_or("\"process\":null", String::as_str));
+        number(out, "tid", u64::from(event.tid));
+        out.push_str(",\"thread\":");
+        push_string(out, event.thread_name);
+        self.body(out, event);
+        out.push_str("}\n");
+    }
+
+    fn body(&mut self, out: &mut String, event: &Event<'_>) {
+        match event.what {
+            What::Record { site, site_number, args, truncated } => {
+                if let Some(json) = self.sites.get(site_number) {
+                    out.push_str(&json.place);
+                    out.push_str(&json.kind);
+                }
+                self.message(out, event);
+                let damaged = self.args(out, site, args);
+                out.push_str(if truncated { ",\"truncated\":true" } else { "" });
+                out.push_str(if damaged { ",\"damaged\":true" } else { "" });
+                return;
+            }
+            What::SpanEnd { site_number, duration_ns, .. } => {
+                if let Some(json) = site_number.and_then(|number| self.sites.get(number)) {
+                    out.push_str(&json.place);
+                }
+                out.push_str(",\"kind\":\"span_end\",\"duration_ns\":");
+                match duration_ns {
+                    Some(ns) => out.push_str(itoa::Buffer::new().format(ns)),
+                    None => out.push_str("null"),
+                }
+            }
+            What::Loss { cause, count, .. } => {
+                out.push_str(",\"kind\":\"loss\",\"cause\":");
+                push_string(out, cause_name(cause));
+                number(out, "count", count);
+            }
+            What::Stall { cause, duration_ns } => {
+                out.push_str(",\"kind\":\"stall\",\"cause\":");
+                push_string(out, cause_name(cause));
+                number(out, "duration_ns", duration_ns);
+            }
+            What::Unknown { site_id, .. } => {
+                out.push_str(",\"kind\":\"unknown\"");
+                number(out, "site", u64::from(site_id));
+            }
+            What::ThreadName | What::ThreadEnd | What::OtherControl { .. } => {}
+        }
+        self.message(out, event);
+    }
+
+    fn message(&mut self, out: &mut String, event: &Event<'_>) {
+        self.message.clear();
+        text::message(&mut self.renderer, &mut self.message, event);
+        out.push_str(",\"message\":");
+        push_string(out, &self.message);
+    }
+
+    /// Appends the arguments; true when not all could be read.
+    fn args(&mut self, out: &mut String, site: &Site, args: &[u8]) -> bool {
+        let named = !site.names.is_empty() || site.types.is_empty();
+        out.push_str(if named { ",\"args\":{" } else { ",\"args\":[" });
+        let mut at = Some(0);
+        for (index, ty) in site.types.iter().enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            if let Some(name) = site.names.get(index) {
+                push_string(out, name);
+                out.push(':');
+            }
+            let start = out.len();
+            at = at.and_then(|at| {
+                let mut visitor = JsonVisitor::new(out, &mut self.stack);
+                let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut visitor);
+                walked.ok()
+            });
+            if at.is_none() {
+                out.truncate(start);
+                out.push_str("null");
+            }
+        }
+        out.push(if named { '}' } else { ']' });
+        at.is_none()
+    }
+}
+
+impl SiteJson {
+    fn new(site: &Site) -> Self {
+        let description = &site.description;
+        let mut place = String::from(",\"category\":");
+        push_string(&mut place, &description.category);
+        place.push_str(",\"file\":");
+        push_string(&mut place, &description.file);
+        number(&mut place, "line", u64::from(description.line));
+        place.push_str(",\"function\":");
+        push_string(&mut place, site.function());
+        let mut kind = String::from(",\"kind\":");
+        push_string(&mut kind, site.kind().name());
+        kind.push_str(",\"template\":");
+        push_string(&mut kind, &description.template);
+        Self { place, kind }
+    }
+}
+
+fn number(out: &mut String, key: &str, value: u64) {
+    out.push_str(",\"");
+    out.push_str(key);
+    out.push_str("\":");
+    out.push_str(itoa::Buffer::new().format(value));
+}
+
+fn level_json(level: Level) -> &'static str {
+    match level {
+        Level::Trace => ",\"level\":\"trace\",",
+        Level::Debug => ",\"level\":\"debug\",",
+        Level::Info => ",\"level\":\"info\",",
+        Level::Warn => ",\"level\":\"warn\",",
+        Level::Error => ",\"level\":\"error\",",
+        Level::Fatal => ",\"level\":\"fatal\",",
+    }
+}

@@ -1,0 +1,255 @@
+//! One line of text an event:
+//!
+//! ```text
+//! 19:02:11.123456789 INFO  indexer[4312] worker-2 net::tcp  order 7 at 3.14   pump.cpp:88
+//! ```
+//!
+//! Columns are as wide as what the trace's dictionaries hold, within limits, so that lines stand below each other from the first on. Control
+//! characters of every value and name are escaped: one event is one line.
+
+use silverpoint_wire::level::Level;
+
+use crate::escape;
+use crate::format::columns;
+use crate::render::Renderer;
+use crate::time::{self, Style, TimeText};
+use crate::tracefile::{Event, Trace, What, cause_name};
+
+/// What a line shows, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How time is shown.
+    pub time: Style,
+    /// In which zone.
+    pub zone: jiff::tz::TimeZone,
+    /// Digits of the second's fraction.
+    pub digits: u8,
+    /// Colours, by escape sequences.
+    pub colour: bool,
+    /// The file's name and the line, at the end.
+    pub location: bool,
+    /// The whole path instead of the file's name, and the function.
+    pub long: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            time: Style::TimeOfDay,
+            zone: time::local_zone(),
+            digits: 9,
+            colour: false,
+            location: true,
+            long: false,
+        }
+    }
+}
+
+/// Greatest widths of the columns; longer values push the rest of their line to the right.
+const PROCESS_MAX: usize = 24;
+const THREAD_MAX: usize = 15;
+const CATEGORY_MAX: usize = 24;
+
+/// Writes lines. Keeps what is the same for all records of a site or process, and room that is reused.
+pub struct Writer {
+    time: TimeText,
+    colour: bool,
+    renderer: Renderer,
+    /// By session number: `name[pid]`, filled to the column's width.
+    processes: Vec<String>,
+    /// By site number: the category, filled, and what stands after the message.
+    sites: Vec<SiteText>,
+    thread_width: usize,
+    /// Of an event without a category.
+    no_category: String,
+}
+
+struct SiteText {
+    category: String,
+    location: String,
+}
+
+impl Writer {
+    /// A writer for one trace.
+    pub fn new(options: &Options, trace: &Trace) -> Self {
+        let label = |name: &str| {
+            let mut escaped = String::new();
+            escape::push_escaped(&mut escaped, name);
+            escaped
+        };
+        let mut processes: Vec<String> =
+            trace.sessions.iter().map(|session| label(&session.label())).collect();
+        fill_all(&mut processes, PROCESS_MAX);
+        let threads = trace.sessions.iter().flat_map(|session| &session.threads);
+        let thread_width = threads
+            .map(
+                |thread| {
+                    if thread.name.is_empty() { decimal_digits(thread.tid) } else { columns(&thread.name) }
+                },
+            )
+            .max()
+            .unwrap_or(0);
+        let mut categories: Vec<String> =
+            trace.sites.iter().map(|site| label(&site.description.category)).collect();
+        let category_width = fill_all(&mut categories, CATEGORY_MAX);
+        let sites = trace.sites.iter().zip(categories).map(|(site, category)| {
+            let mut location = String::new();
+            if options.location && !site.description.file.is_empty() {
+                let file = if options.long { &site.description.file } else { site.file_name() };
+                location.push_str(if options.colour { "   \x1b[2m" } else { "   " });
+                escape::push_escaped(&mut location, file);
+                location.push(':');
+                location.push_str(itoa::Buffer::new().format(site.description.line));
+                if options.long {
+                    location.push(' ');
+                    escape::push_escaped(&mut location, site.function());
+                }
+                location.push_str(if options.colour { "\x1b[0m" } else { "" });
+            }
+            SiteText { category, location }
+        });
+        Self {
+            time: TimeText::new(options.time, options.zone.clone(), options.digits),
+            colour: options.colour,
+            renderer: Renderer::new(),
+            sites: sites.collect(),
+            processes,
+            thread_width: thread_width.min(THREAD_MAX),
+            no_category: " ".repeat(category_width),
+        }
+    }
+
+    /// Appends the line of an event, with its end. Names and ends of threads have none: then nothing is appended.
+    pub fn line(&mut self, out: &mut String, event: &Event<'_>) {
+        if matches!(event.what, What::ThreadName | What::ThreadEnd | What::OtherControl { .. }) {
+            return;
+        }
+        if self.colour {
+            out.push_str("\x1b[2m");
+        }
+        let timed = self.time.push(out, event.wall_ns);
+        if self.colour {
+            out.push_str("\x1b[0m");
+        }
+        if timed {
+            out.push(' ');
+        }
+        out.push_str(level_text(event.what.level(), self.colour));
+        out.push(' ');
+        out.push_str(self.processes.get(event.session_number).map_or("?", String::as_str));
+        out.push(' ');
+        self.thread(out, event);
+        out.push(' ');
+        let site = match event.what {
+            What::Record { site_number, .. } => Some(site_number),
+            What::SpanEnd { site_number, .. } => site_number,
+            _ => None,
+        };
+        let site = site.and_then(|number| self.sites.get(number));
+        let category = site.map_or(&self.no_category, |site| &site.category);
+        if !category.is_empty() {
+            out.push_str(category);
+            out.push_str("  ");
+        }
+        message(&mut self.renderer, out, event);
+        if let Some(site) = site {
+            out.push_str(&site.location);
+        }
+        out.push('\n');
+    }
+
+    fn thread(&self, out: &mut String, event: &Event<'_>) {
+        let start = out.len();
+        if event.thread_name.is_empty() {
+            out.push_str(itoa::Buffer::new().format(event.tid));
+        } else {
+            escape::push_escaped(out, event.thread_name);
+        }
+        let used = columns(&out[start..]);
+        spaces(out, self.thread_width.saturating_sub(used));
+    }
+}
+
+/// Appends what an event says, in one line.
+pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
+    match &event.what {
+        What::Record { site, args, .. } => {
+            // What cannot be read is marked in the text.
+            let _ = renderer.message(out, site, args);
+        }
+        What::SpanEnd { site: Some(site), duration_ns, .. } => renderer.span_end(out, site, *duration_ns),
+        What::SpanEnd { site: None, duration_ns, .. } => {
+            out.push_str("a span without description done");
+            if let Some(ns) = duration_ns {
+                out.push(' ');
+                time::push_duration(out, *ns);
+            }
+        }
+        What::Unknown { site_id, args } => {
+            out.push_str("record of a site without description, id ");
+            out.push_str(itoa::Buffer::new().format(*site_id));
+            out.push_str(", ");
+            out.push_str(itoa::Buffer::new().format(args.len()));
+            out.push_str(" bytes");
+        }
+        What::Loss { cause, count, span_ns } => {
+            out.push_str("lost ");
+            out.push_str(itoa::Buffer::new().format(*count));
+            out.push_str(" records (");
+            out.push_str(cause_name(*cause));
+            out.push_str(") within ");
+            time::push_duration(out, *span_ns);
+        }
+        What::Stall { cause, duration_ns } => {
+            out.push_str("waited ");
+            time::push_duration(out, *duration_ns);
+            out.push_str(" for room in the ring (");
+            out.push_str(cause_name(*cause));
+            out.push(')');
+        }
+        What::ThreadName => {
+            out.push_str("thread is called ");
+            escape::push_escaped(out, event.thread_name);
+        }
+        What::ThreadEnd => out.push_str("thread ends"),
+        What::OtherControl { site_id } => {
+            out.push_str("control record ");
+            out.push_str(itoa::Buffer::new().format(*site_id));
+        }
+    }
+}
+
+fn level_text(level: Level, colour: bool) -> &'static str {
+    match (level, colour) {
+        (Level::Trace, false) => "TRACE",
+        (Level::Debug, false) => "DEBUG",
+        (Level::Info, false) => "INFO ",
+        (Level::Warn, false) => "WARN ",
+        (Level::Error, false) => "ERROR",
+        (Level::Fatal, false) => "FATAL",
+        (Level::Trace, true) => "\x1b[2mTRACE\x1b[0m",
+        (Level::Debug, true) => "\x1b[36mDEBUG\x1b[0m",
+        (Level::Info, true) => "\x1b[32mINFO\x1b[0m ",
+        (Level::Warn, true) => "\x1b[33mWARN\x1b[0m ",
+        (Level::Error, true) => "\x1b[31mERROR\x1b[0m",
+        (Level::Fatal, true) => "\x1b[1;37;41mFATAL\x1b[0m",
+    }
+}
+
+/// Fills all to the width of the widest, at most `max`, which is returned.
+fn fill_all(texts: &mut [String], max: usize) -> usize {
+    let width = texts.iter().map(|text| columns(text)).max().unwrap_or(0).min(max);
+    for text in texts {
+        let missing = width.saturating_sub(columns(text));
+        spaces(text, missing);
+    }
+    width
+}
+
+fn spaces(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n(' ', count));
+}
+
+fn decimal_digits(number: u32) -> usize {
+    number.checked_ilog10().map_or(1, |log| log as usize + 1)
+}

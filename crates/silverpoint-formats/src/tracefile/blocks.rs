@@ -1,0 +1,137 @@
+//! The blocks of one stream, one after the other: read, checked, expanded, duplicates left out.
+
+use silverpoint_wire::compact;
+use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX, RAW};
+
+use super::Trace;
+use super::scan::{BlockRef, bad_block, read_payload};
+use super::session::{Session, Stream};
+use super::verdict::{Matter, Note};
+
+/// Reads blocks. Keeps the room for a stored payload that must be expanded.
+#[derive(Debug, Default)]
+pub(crate) struct BlockReader {
+    stored: Vec<u8>,
+}
+
+impl BlockReader {
+    /// Puts the raw bytes of a block into `raw`.
+    ///
+    /// # Errors
+    /// What is wrong with the block; `raw` is empty then.
+    pub(crate) fn read(
+        &mut self,
+        trace: &Trace,
+        session: &Session,
+        block: &BlockRef,
+        raw: &mut Vec<u8>,
+    ) -> Result<(), Note> {
+        raw.clear();
+        let Some(source) = trace.source(block.file) else { return Ok(()) };
+        let result = self.raw(source, session, block, raw);
+        result.map_err(|why| {
+            raw.clear();
+            Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) }
+        })
+    }
+
+    fn raw(
+        &mut self,
+        source: &super::Source,
+        session: &Session,
+        block: &BlockRef,
+        raw: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let header = &block.header;
+        let stored = if header.encoding == RAW { &mut *raw } else { &mut self.stored };
+        read_payload(source, block.at, header, stored).map_err(|error| error.to_string())??;
+        match header.encoding {
+            RAW => {}
+            COMPACT => {
+                let size = (header.raw_size as usize).min(PAYLOAD_MAX);
+                compact::expand(&self.stored, size, &session.signatures, raw)
+                    .map_err(|error| error.to_string())?;
+            }
+            other => return Err(format!("encoding {other} is not known to this version")),
+        }
+        if header.ring_end.checked_sub(header.ring_begin) == Some(raw.len() as u64) {
+            Ok(())
+        } else {
+            Err(format!("{} bytes for positions {} to {}", raw.len(), header.ring_begin, header.ring_end))
+        }
+    }
+}
+
+/// Which of a stream's blocks comes next.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockCursor<'t> {
+    blocks: &'t [BlockRef],
+    gaps: &'t [(u64, u64)],
+    next: usize,
+    /// Ring bytes before this position have been given out, or are known to be elsewhere or lost.
+    covered: u64,
+}
+
+/// A block to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NextBlock<'t> {
+    pub(crate) block: &'t BlockRef,
+    /// Bytes at its start that another block has given out already.
+    pub(crate) skip: usize,
+    /// Ring bytes before it that no block holds.
+    pub(crate) missing: u64,
+}
+
+impl<'t> BlockCursor<'t> {
+    pub(crate) fn new(stream: &'t Stream) -> Self {
+        // What came before the first block was overwritten, or is in another file: it begins where it is found.
+        let covered = stream.blocks.first().map_or(0, |block| block.header.ring_begin);
+        Self { blocks: &stream.blocks, gaps: &stream.gaps, next: 0, covered }
+    }
+
+    /// The next block that holds something new. It counts as given out.
+    pub(crate) fn next(&mut self) -> Option<NextBlock<'t>> {
+        loop {
+            let block = self.blocks.get(self.next)?;
+            self.next += 1;
+            let (begin, end) = (block.header.ring_begin, block.header.ring_end);
+            if end <= self.covered && end > begin {
+                continue;
+            }
+            let missing = self.missing(begin);
+            let skip = self.covered.saturating_sub(begin) as usize;
+            self.covered = self.covered.max(end);
+            return Some(NextBlock { block, skip, missing });
+        }
+    }
+
+    /// Ring bytes up to `begin` that are neither given out nor told as a gap.
+    fn missing(&mut self, begin: u64) -> u64 {
+        let mut missing = begin.saturating_sub(self.covered);
+        let mut told = self.covered;
+        while let Some((&(gap_begin, gap_end), rest)) = self.gaps.split_first()
+            && gap_begin < begin
+        {
+            let end = gap_end.min(begin);
+            missing = missing.saturating_sub(end.saturating_sub(gap_begin.max(told)));
+            told = told.max(end);
+            self.gaps = rest;
+        }
+        missing
+    }
+
+    /// Takes a block back that could not be read: another one may hold the same bytes.
+    pub(crate) fn not_read(&mut self, next: &NextBlock<'_>) {
+        let before = next.block.header.ring_begin + next.skip as u64;
+        let after = self.blocks.get(self.next).map(|block| block.header.ring_begin);
+        // Bytes that nobody else holds have been told by the note about the block.
+        self.covered =
+            if after.is_some_and(|after| after < next.block.header.ring_end) { before } else { self.covered };
+    }
+}
+
+/// The note about ring bytes that no block holds.
+pub(crate) fn missing_bytes(trace: &Trace, session: &Session, stream: &Stream, next: &NextBlock<'_>) -> Note {
+    let file = trace.source(next.block.file).map_or_else(Default::default, |source| source.path.clone());
+    Note { file, matter: Matter::MissingBytes { whose: session.stream_label(stream), bytes: next.missing } }
+}

@@ -1,0 +1,384 @@
+//! The exact merge: all streams of all sessions in order of time, with one open block a stream.
+//!
+//! Every stream has a cursor that stands before a record, or before a block whose header tells its first time. A heap holds the cursors by
+//! time; the one in front is *current* and goes on, without touching the heap, as long as it stays in front of the second.
+//!
+//! **Order.** Within a session by ticks, between sessions by a time that never runs back (monotonic time plus one constant a boot); equal ones by stream number,
+//! which grows with time. Within a stream as in the file.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use silverpoint_wire::clock::Segment;
+use silverpoint_wire::layout::record::{PAD, THREAD_NAME};
+use silverpoint_wire::record::Records;
+
+use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
+use super::event::{Event, What, interpret, thread_name};
+use super::verdict::{Note, Verdict};
+use super::{Trace, worst};
+use crate::filter::Selection;
+
+/// Bytes of open blocks above which streams that are not current give theirs back, to read them again later.
+const OPEN_BYTES_MAX: usize = 256 << 20;
+
+/// Most notes that are kept; a file of nothing but broken blocks must not fill the memory.
+const NOTES_MAX: usize = 10_000;
+
+/// Gives events in order of time. See [`Trace::events`].
+pub struct Events<'t> {
+    trace: &'t Trace,
+    cursors: Vec<Cursor<'t>>,
+    /// Every cursor but the current one and those at their end.
+    waiting: BinaryHeap<Reverse<(Key, u32)>>,
+    current: Option<u32>,
+    /// The least key in `waiting`.
+    limit: Option<Key>,
+    /// Names of threads at the current time, by session and thread.
+    names: Vec<Vec<String>>,
+    selection: Option<Selection>,
+    reader: BlockReader,
+    /// Payloads that no cursor needs now.
+    spare: Vec<Vec<u8>>,
+    open_bytes: usize,
+    notes: Vec<Note>,
+}
+
+/// Place in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// By the session's order clock.
+    ns: i64,
+    session: u32,
+    ticks: u64,
+    stream: u32,
+}
+
+/// One stream.
+struct Cursor<'t> {
+    session: u32,
+    stream: u32,
+    /// A record has been reached.
+    begun: bool,
+    blocks: BlockCursor<'t>,
+    state: State<'t>,
+    order: Segment,
+    wall: Segment,
+}
+
+/// Where a cursor stands.
+enum State<'t> {
+    /// Before a block that has not been read, or was given back at this offset.
+    Block(NextBlock<'t>),
+    /// Before a record of an open block.
+    Record { block: NextBlock<'t>, raw: Vec<u8>, at: usize, ticks: u64 },
+    /// At the end.
+    End,
+}
+
+impl<'t> Events<'t> {
+    pub(super) fn new(trace: &'t Trace, selection: Option<Selection>) -> Self {
+        let mut events = Self {
+            trace,
+            cursors: Vec::new(),
+            waiting: BinaryHeap::new(),
+            current: None,
+            limit: None,
+            names: Vec::new(),
+            selection,
+            reader: BlockReader::default(),
+            spare: Vec::new(),
+            open_bytes: 0,
+            notes: Vec::new(),
+        };
+        for (number, session) in trace.sessions.iter().enumerate() {
+            events.names.push(vec![String::new(); session.threads.len()]);
+            if events.selection.as_ref().is_some_and(|selection| !selection.session(number)) {
+                continue;
+            }
+            for (at, stream) in session.streams.iter().enumerate() {
+                let (order, wall) = (session.order.segment(0), session.clock.segment(0));
+                let cursor = Cursor {
+                    session: number as u32,
+                    stream: at as u32,
+                    begun: false,
+                    blocks: BlockCursor::new(stream),
+                    state: State::End,
+                    order,
+                    wall,
+                };
+                events.cursors.push(cursor);
+                let index = events.cursors.len() as u32 - 1;
+                if let Some(key) = events.next_block(index) {
+                    events.waiting.push(Reverse((key, index)));
+                }
+            }
+        }
+        events
+    }
+
+    /// What was missing so far, beyond what [`Trace::notes`] tells. Complete once [`Events::next`] has given `None`.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The verdict about the trace, as far as it has been read.
+    pub fn verdict(&self) -> Verdict {
+        worst(&self.notes).max(self.trace.verdict())
+    }
+
+    /// The next event; `None` at the end.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Option<Event<'_>> {
+        let index = loop {
+            let index = self.advance()?;
+            if self.arrive(index) {
+                break index;
+            }
+        };
+        Some(self.event(index))
+    }
+
+    /// Moves to the next record, whichever stream has it.
+    fn advance(&mut self) -> Option<u32> {
+        if let Some(index) = self.current {
+            let key = self.step(index);
+            match key {
+                Some(key) if self.limit.is_none_or(|limit| key <= limit) => {
+                    if matches!(self.cursors[index as usize].state, State::Record { .. }) {
+                        return Some(index);
+                    }
+                    self.waiting.push(Reverse((key, index)));
+                }
+                Some(key) => {
+                    self.waiting.push(Reverse((key, index)));
+                    self.give_back(index);
+                }
+                None => {}
+            }
+            self.current = None;
+        }
+        loop {
+            let Reverse((_, index)) = self.waiting.pop()?;
+            self.limit = self.waiting.peek().map(|Reverse((key, _))| *key);
+            if matches!(self.cursors[index as usize].state, State::Record { .. }) {
+                self.current = Some(index);
+                return Some(index);
+            }
+            match self.open(index) {
+                Some(key) if self.limit.is_none_or(|limit| key <= limit) && self.is_open(index) => {
+                    self.current = Some(index);
+                    return Some(index);
+                }
+                Some(key) => self.waiting.push(Reverse((key, index))),
+                None => {}
+            }
+        }
+    }
+
+    fn is_open(&self, index: u32) -> bool {
+        matches!(self.cursors[index as usize].state, State::Record { .. })
+    }
+
+    /// Puts the cursor before its next block, if it has one that may be wanted.
+    fn next_block(&mut self, index: u32) -> Option<Key> {
+        let cursor = &mut self.cursors[index as usize];
+        let session = &self.trace.sessions[cursor.session as usize];
+        let stream = &session.streams[cursor.stream as usize];
+        while let Some(next) = cursor.blocks.next() {
+            if next.missing > 0 && self.notes.len() < NOTES_MAX {
+                self.notes.push(missing_bytes(self.trace, session, stream, &next));
+            }
+            let wanted = self.selection.as_ref().is_none_or(|selection| {
+                selection.block(session, cursor.session as usize, &next.block.header)
+            });
+            if wanted {
+                cursor.state = State::Block(next);
+                return Some(cursor.key(session, next.block.header.first_ticks));
+            }
+        }
+        cursor.state = State::End;
+        None
+    }
+
+    /// Reads the block before which the cursor stands; gives the key of its first record, or of the next block.
+    fn open(&mut self, index: u32) -> Option<Key> {
+        let mut raw = self.spare.pop().unwrap_or_default();
+        let cursor = &mut self.cursors[index as usize];
+        let State::Block(next) = &cursor.state else { return None };
+        let next = *next;
+        let session = &self.trace.sessions[cursor.session as usize];
+        if let Err(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
+            cursor.blocks.not_read(&next);
+            self.spare.push(raw);
+            self.note(note);
+            return self.next_block(index);
+        }
+        self.open_bytes += raw.len();
+        cursor.state = State::Record { block: next, raw, at: next.skip, ticks: 0 };
+        self.settle(index)
+    }
+
+    /// Passes over the record that was given out.
+    #[inline]
+    fn step(&mut self, index: u32) -> Option<Key> {
+        let cursor = &mut self.cursors[index as usize];
+        if let State::Record { raw, at, .. } = &mut cursor.state {
+            let size = raw[*at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word) & 0x00FF_FFFF);
+            *at += size as usize;
+        }
+        self.settle(index)
+    }
+
+    /// From the place where the cursor stands to the first record there or in the blocks that follow, which may be still to be read.
+    #[inline]
+    fn settle(&mut self, index: u32) -> Option<Key> {
+        let cursor = &mut self.cursors[index as usize];
+        let State::Record { block, raw, at, ticks } = &mut cursor.state else { return None };
+        let mut fault = None;
+        while *at < raw.len() {
+            match Records::new(&raw[*at..]).next() {
+                Some(Ok(record)) if record.header.site == PAD => *at += record.header.size as usize,
+                Some(Ok(record)) => {
+                    *ticks = record.header.ticks;
+                    let ticks = *ticks;
+                    let session = &self.trace.sessions[cursor.session as usize];
+                    return Some(cursor.key(session, ticks));
+                }
+                Some(Err(error)) => {
+                    fault = Some(error.to_string());
+                    break;
+                }
+                None => break,
+            }
+        }
+        let block = *block;
+        self.close(index);
+        if let Some(why) = fault {
+            let matter = super::scan::bad_block(block.block.at, &block.block.header, why);
+            let file = self
+                .trace
+                .files
+                .get(block.block.file as usize)
+                .map_or_else(Default::default, |file| file.path.clone());
+            self.note(Note { file, matter });
+        }
+        self.next_block(index)
+    }
+
+    fn note(&mut self, note: Note) {
+        if self.notes.len() < NOTES_MAX {
+            self.notes.push(note);
+        }
+    }
+
+    /// Takes the room of an open block back.
+    fn close(&mut self, index: u32) {
+        let cursor = &mut self.cursors[index as usize];
+        if let State::Record { raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
+            self.open_bytes -= raw.len();
+            if self.spare.len() < 16 {
+                self.spare.push(raw);
+            }
+        }
+    }
+
+    /// When many blocks are open, the one that was left keeps its place but not its bytes.
+    fn give_back(&mut self, index: u32) {
+        if self.open_bytes <= OPEN_BYTES_MAX {
+            return;
+        }
+        if let State::Record { block, at, .. } = &self.cursors[index as usize].state {
+            let again = NextBlock { skip: *at, missing: 0, ..*block };
+            self.close(index);
+            self.cursors[index as usize].state = State::Block(again);
+        }
+    }
+
+    /// Follows what changes with the record at which the cursor stands, and decides whether it is wanted.
+    fn arrive(&mut self, index: u32) -> bool {
+        let cursor = &mut self.cursors[index as usize];
+        let session_number = cursor.session as usize;
+        let session = &self.trace.sessions[session_number];
+        let stream = &session.streams[cursor.stream as usize];
+        let names = &mut self.names[session_number];
+        if !cursor.begun {
+            cursor.begun = true;
+            let name = stream.info.map_or_else(String::new, |info| info.thread_name());
+            // A thread that reuses the id of one that is gone does not inherit its name.
+            let fresh = stream.info.is_none_or(|info| info.lane == 0 && info.previous == 0);
+            if fresh || !name.is_empty() {
+                names[stream.thread] = name;
+            }
+            if let Some(selection) = &mut self.selection {
+                selection.thread_changed(
+                    session_number,
+                    stream.thread,
+                    session.threads[stream.thread].tid,
+                    &names[stream.thread],
+                );
+            }
+        }
+        let State::Record { ticks, .. } = cursor.state else { return false };
+        let wall_ns = cursor.wall_ns(session, ticks);
+        let State::Record { raw, at, .. } = &cursor.state else { return false };
+        let Some(Ok(record)) = Records::new(&raw[*at..]).next() else { return false };
+        if record.header.site == THREAD_NAME
+            && let Some(name) = thread_name(&record)
+        {
+            names[stream.thread] = name;
+            if let Some(selection) = &mut self.selection {
+                let tid = session.threads[stream.thread].tid;
+                selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread]);
+            }
+        }
+        let Some(selection) = &mut self.selection else { return true };
+        selection.record(self.trace, session_number, stream.thread, wall_ns, &record)
+    }
+
+    fn event(&mut self, index: u32) -> Event<'_> {
+        let cursor = &mut self.cursors[index as usize];
+        let session_number = cursor.session as usize;
+        let session = &self.trace.sessions[session_number];
+        let stream = &session.streams[cursor.stream as usize];
+        let (ticks, what) = match &cursor.state {
+            State::Record { raw, at, .. } => match Records::new(&raw[*at..]).next() {
+                Some(Ok(record)) => (record.header.ticks, interpret(self.trace, session_number, &record)),
+                _ => (0, What::OtherControl { site_id: PAD }),
+            },
+            _ => (0, What::OtherControl { site_id: PAD }),
+        };
+        let wall = &mut cursor.wall;
+        if !wall.contains(ticks) {
+            *wall = session.clock.segment(ticks);
+        }
+        Event {
+            session,
+            session_number,
+            stream,
+            tid: session.threads[stream.thread].tid,
+            thread_name: &self.names[session_number][stream.thread],
+            ticks,
+            wall_ns: wall.wall_ns(ticks),
+            what,
+        }
+    }
+}
+
+impl Cursor<'_> {
+    #[inline]
+    fn key(&mut self, session: &super::Session, ticks: u64) -> Key {
+        if !self.order.contains(ticks) {
+            self.order = session.order.segment(ticks);
+        }
+        Key { ns: self.order.wall_ns(ticks), session: self.session, ticks, stream: self.stream }
+    }
+
+    #[inline]
+    fn wall_ns(&mut self, session: &super::Session, ticks: u64) -> i64 {
+        if !self.wall.contains(ticks) {
+            self.wall = session.clock.segment(ticks);
+        }
+        self.wall.wall_ns(ticks)
+    }
+}

@@ -1,0 +1,296 @@
+//! One file: its blocks indexed, its dictionaries read. Payloads of records are not touched, unless there is damage.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::{Entry, HashMap};
+use std::io;
+
+use silverpoint_wire::block::{self, BlockError, BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo};
+use silverpoint_wire::clock::Anchor;
+use silverpoint_wire::layout::CAUSES;
+use silverpoint_wire::layout::block::{HEADER_SIZE, PAYLOAD_MAX};
+use silverpoint_wire::process;
+use silverpoint_wire::scan::{Damage, Found, ReadAt, Scanner};
+use silverpoint_wire::site::SiteDescription;
+
+use super::source::Source;
+use super::verdict::Matter;
+
+/// Where a block of records lies, and what its header says of it.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockRef {
+    /// Number of the file, in the order of opening.
+    pub file: u32,
+    /// Offset of the block in its file.
+    pub at: u64,
+    /// The header, which has been checked.
+    pub header: BlockHeader,
+}
+
+/// What one file says about a session.
+#[derive(Debug, Default)]
+pub(super) struct FoundSession {
+    pub(super) info: Option<SessionInfo>,
+    pub(super) sites: BTreeMap<u32, SiteDescription>,
+    pub(super) streams: BTreeMap<u32, FoundStream>,
+    pub(super) anchors: Vec<Anchor>,
+    /// Of records that had no ring.
+    pub(super) loss: LossInfo,
+    pub(super) notes: Vec<String>,
+    pub(super) watermark: u64,
+}
+
+/// What one file says about a stream.
+#[derive(Debug, Default)]
+pub(super) struct FoundStream {
+    pub(super) info: Option<StreamInfo>,
+    pub(super) blocks: Vec<BlockRef>,
+    pub(super) loss: LossInfo,
+    /// Ring bytes that could not be stored.
+    pub(super) gaps: Vec<(u64, u64)>,
+}
+
+/// One file, indexed.
+#[derive(Debug, Default)]
+pub(super) struct FileScan {
+    /// Lines of the first *file* block.
+    pub(super) about: Vec<(String, String)>,
+    /// By the file's own numbers.
+    pub(super) sessions: BTreeMap<u32, FoundSession>,
+    /// Notes of the collector that concern no session.
+    pub(super) notes: Vec<String>,
+    pub(super) matters: Vec<Matter>,
+    /// Valid blocks.
+    pub(super) blocks: u64,
+    /// Bytes looked at.
+    pub(super) bytes: u64,
+    /// Reason of the *end* block.
+    pub(super) end: Option<u32>,
+}
+
+/// Most notes of a collector that are kept from one file.
+const NOTES_MAX: usize = 10_000;
+
+/// Indexes a file. Memory grows with blocks, streams and sites, not with records.
+///
+/// # Errors
+/// Those of reading the file.
+pub(super) fn scan(source: &Source, file: u32) -> io::Result<FileScan> {
+    let quick = scan_once(source, file, false)?;
+    let whole =
+        quick.matters.iter().all(|matter| matches!(matter, Matter::Cut { .. } | Matter::Collector { .. }));
+    // Where something is wrong, a block that follows may begin before the place that a broken block's header promises: then every payload
+    // is checked, so that none is missed.
+    if whole || quick.blocks == 0 { Ok(quick) } else { scan_once(source, file, true) }
+}
+
+fn scan_once(source: &Source, file: u32, check_payloads: bool) -> io::Result<FileScan> {
+    let mut scan = FileScan { bytes: source.size()?, ..FileScan::default() };
+    let mut scanner = Scanner::new(source, 0, check_payloads);
+    let mut expected = 0u64;
+    let mut payload = Vec::new();
+    while let Some(found) = scanner.next()? {
+        match found {
+            Found::Block { at, header } => {
+                scan.blocks += 1;
+                if header.sequence > expected {
+                    scan.matters.push(Matter::MissingBlocks { first: expected, last: header.sequence - 1 });
+                }
+                expected = expected.max(header.sequence.saturating_add(1));
+                if header.kind == BlockKind::RECORDS {
+                    let session = scan.sessions.entry(header.session).or_default();
+                    let stream = session.streams.entry(header.stream).or_default();
+                    stream.blocks.push(BlockRef { file, at, header });
+                    continue;
+                }
+                match read_payload(source, at, &header, &mut payload)? {
+                    Ok(()) => scan.take(at, &header, &payload),
+                    Err(why) => scan.matters.push(bad_block(at, &header, why)),
+                }
+            }
+            Found::Damage(damage) if damage.is_cut => {
+                scan.matters.push(Matter::Cut { offset: damage.at, bytes: damage.bytes });
+            }
+            Found::Damage(damage) if let Some(header) = broken_block(source, &damage)? => {
+                expected = expected.max(header.sequence.saturating_add(1));
+                scan.matters.push(bad_block(damage.at, &header, damage.why.to_string()));
+            }
+            Found::Damage(damage) => {
+                scan.matters.push(Matter::Skipped {
+                    offset: damage.at,
+                    bytes: damage.bytes,
+                    why: damage.why.to_string(),
+                });
+            }
+        }
+    }
+    Ok(scan)
+}
+
+/// The header of a block whose payload alone is damaged.
+fn broken_block(source: &Source, damage: &Damage) -> io::Result<Option<BlockHeader>> {
+    let mut bytes = [0; HEADER_SIZE];
+    if damage.why != BlockError::PayloadCrc || source.read_at(damage.at, &mut bytes)? < HEADER_SIZE {
+        return Ok(None);
+    }
+    Ok(BlockHeader::decode(&bytes).ok())
+}
+
+/// Reads a stored payload and checks it. The outer error is the file system's, the inner one the block's.
+pub(super) fn read_payload(
+    source: &Source,
+    at: u64,
+    header: &BlockHeader,
+    payload: &mut Vec<u8>,
+) -> io::Result<Result<(), String>> {
+    let size = (header.stored_size as usize).min(PAYLOAD_MAX);
+    payload.resize(size, 0);
+    let mut filled = 0;
+    while filled < size {
+        match source.read_at(at + u64::from(header.header_size) + filled as u64, &mut payload[filled..])? {
+            0 => break,
+            n => filled += n,
+        }
+    }
+    payload.truncate(filled);
+    Ok(header.check(payload).map_err(|error| error.to_string()))
+}
+
+pub(super) fn bad_block(at: u64, header: &BlockHeader, why: String) -> Matter {
+    Matter::BadBlock {
+        offset: at,
+        sequence: header.sequence,
+        session: header.session,
+        stream: header.stream,
+        records: if header.kind == BlockKind::RECORDS { header.records } else { 0 },
+        why,
+    }
+}
+
+impl FileScan {
+    /// Takes a payload, which is as it was stored, into the dictionaries.
+    fn take(&mut self, at: u64, header: &BlockHeader, payload: &[u8]) {
+        match header.kind {
+            BlockKind::FILE => {
+                if self.about.is_empty() {
+                    self.about = process::lines(payload);
+                }
+                return;
+            }
+            BlockKind::END => {
+                self.end = payload.first_chunk().map(|reason| u32::from_le_bytes(*reason));
+                return;
+            }
+            BlockKind::NOTE if header.session == 0 => {
+                if self.notes.len() < NOTES_MAX {
+                    self.notes.push(String::from_utf8_lossy(payload).into_owned());
+                }
+                return;
+            }
+            BlockKind::SESSION
+            | BlockKind::SITES
+            | BlockKind::STREAMS
+            | BlockKind::ANCHORS
+            | BlockKind::LOSSES
+            | BlockKind::WATERMARK
+            | BlockKind::NOTE
+            | BlockKind::GAP => {}
+            _ => return,
+        }
+        let session = self.sessions.entry(header.session).or_default();
+        match header.kind {
+            BlockKind::SESSION => match SessionInfo::decode(payload) {
+                Some(info) => {
+                    session.info.get_or_insert(info);
+                }
+                None => {
+                    self.matters.push(bad_block(
+                        at,
+                        header,
+                        "the description of the session is too short".into(),
+                    ));
+                }
+            },
+            BlockKind::SITES => {
+                for (id, site) in block::sites(payload) {
+                    match site {
+                        // A site that was pending has been completed; else a repetition equals the first.
+                        Ok(site) => match session.sites.get(&id) {
+                            Some(known) if !known.is_pending() => {}
+                            _ => {
+                                session.sites.insert(id, site);
+                            }
+                        },
+                        Err(error) => self.matters.push(bad_block(at, header, format!("site {id}: {error}"))),
+                    }
+                }
+            }
+            BlockKind::STREAMS => {
+                for info in StreamInfo::decode_all(payload) {
+                    // The last one knows the thread's name best.
+                    session.streams.entry(info.stream).or_default().info = Some(info);
+                }
+            }
+            BlockKind::ANCHORS => session.anchors.extend(block::anchors(payload)),
+            BlockKind::LOSSES => {
+                for loss in LossInfo::decode_all(payload) {
+                    let total = match loss.stream {
+                        0 => &mut session.loss,
+                        stream => &mut session.streams.entry(stream).or_default().loss,
+                    };
+                    raise(total, &loss);
+                }
+            }
+            BlockKind::WATERMARK => {
+                if let Some(ticks) = payload.first_chunk() {
+                    session.watermark = session.watermark.max(u64::from_le_bytes(*ticks));
+                }
+            }
+            BlockKind::NOTE if session.notes.len() < NOTES_MAX => {
+                session.notes.push(String::from_utf8_lossy(payload).into_owned());
+            }
+            BlockKind::GAP => {
+                if let (Some(begin), Some(end)) = (word(payload, 0), word(payload, 8)) {
+                    session.streams.entry(header.stream).or_default().gaps.push((begin, end));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn word(payload: &[u8], at: usize) -> Option<u64> {
+    payload.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Totals only grow: the greatest of each is the last.
+pub(super) fn raise(total: &mut LossInfo, seen: &LossInfo) {
+    total.stream = seen.stream;
+    for cause in 0..CAUSES {
+        total.losses[cause] = total.losses[cause].max(seen.losses[cause]);
+    }
+    total.stalls = total.stalls.max(seen.stalls);
+    total.stall_ns = total.stall_ns.max(seen.stall_ns);
+}
+
+/// Numbers sessions across files: the same id is the same session.
+#[derive(Debug, Default)]
+pub(super) struct SessionNumbers {
+    by_id: HashMap<[u8; 16], usize>,
+    next: usize,
+}
+
+impl SessionNumbers {
+    /// The number of the session, and whether it is new. A session without description is its own.
+    pub(super) fn number(&mut self, info: Option<&SessionInfo>) -> (usize, bool) {
+        let next = self.next;
+        let number = match info {
+            Some(info) => match self.by_id.entry(info.session_id) {
+                Entry::Occupied(known) => return (*known.get(), false),
+                Entry::Vacant(new) => *new.insert(next),
+            },
+            None => next,
+        };
+        self.next += 1;
+        (number, true)
+    }
+}

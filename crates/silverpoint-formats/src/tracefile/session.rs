@@ -1,0 +1,253 @@
+//! Sessions and streams as all files together describe them.
+
+use std::collections::HashMap;
+
+use silverpoint_wire::block::{LossInfo, SessionInfo, StreamInfo};
+use silverpoint_wire::clock::{Anchor, TickClock};
+use silverpoint_wire::compact::Signatures;
+use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
+use silverpoint_wire::process;
+
+use super::scan::{BlockRef, FoundSession, raise};
+use crate::site::Site;
+
+/// One traced process.
+#[derive(Debug)]
+pub struct Session {
+    /// Its description; absent when that part of the file was lost.
+    pub info: Option<SessionInfo>,
+    /// Lines of the process text: `exe`, `cmdline`, `build_id` …
+    pub process: Vec<(String, String)>,
+    /// The executable's name without directories; `?` when unknown.
+    pub name: String,
+    /// Process id in its own namespace; 0 when unknown.
+    pub pid: u32,
+    /// Ticks to wall time.
+    pub clock: TickClock,
+    /// In ascending order of their numbers.
+    pub streams: Vec<Stream>,
+    /// Threads, each with at least one stream.
+    pub threads: Vec<Thread>,
+    /// Of records that had no ring.
+    pub loss: LossInfo,
+    /// What the collector says about it.
+    pub notes: Vec<String>,
+    /// Ticks to a time that never runs back and is common to all sessions of one boot: the order of records.
+    pub(super) order: TickClock,
+    pub(super) signatures: Signatures,
+    sites: SiteNumbers,
+}
+
+/// One incarnation of a ring.
+#[derive(Debug)]
+pub struct Stream {
+    /// Its number in the session.
+    pub number: u32,
+    /// Its description; absent when that part of the file was lost.
+    pub info: Option<StreamInfo>,
+    /// Which of the session's threads owned it.
+    pub thread: usize,
+    /// Totals of losses and stalls.
+    pub loss: LossInfo,
+    /// Ring bytes that could not be stored.
+    pub gaps: Vec<(u64, u64)>,
+    /// In ring order.
+    pub(super) blocks: Vec<BlockRef>,
+}
+
+/// One thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Kernel thread id; 0 when unknown.
+    pub tid: u32,
+    /// The last name that the dictionaries give; may be empty.
+    pub name: String,
+}
+
+impl Session {
+    /// The number in the trace's sites of the site with this id.
+    #[inline]
+    pub fn site_number(&self, id: u32) -> Option<usize> {
+        self.sites.get(id)
+    }
+
+    /// Ids and numbers of all its sites, in no order.
+    pub fn site_numbers(&self) -> impl Iterator<Item = (u32, usize)> {
+        self.sites.all()
+    }
+
+    /// `name[pid]`.
+    pub fn label(&self) -> String {
+        format!("{}[{}]", self.name, self.pid)
+    }
+
+    /// `name[pid]`, and the thread of a stream.
+    pub fn stream_label(&self, stream: &Stream) -> String {
+        match self.threads.get(stream.thread) {
+            Some(thread) if !thread.name.is_empty() => {
+                format!("{} {} (thread {}, stream {})", self.label(), thread.name, thread.tid, stream.number)
+            }
+            Some(thread) => format!("{} thread {} (stream {})", self.label(), thread.tid, stream.number),
+            None => format!("{} stream {}", self.label(), stream.number),
+        }
+    }
+
+    /// Losses of the session and all its streams, by cause.
+    pub fn losses(&self) -> [u64; CAUSES] {
+        let mut sum = self.loss.losses;
+        for stream in &self.streams {
+            for (total, loss) in sum.iter_mut().zip(stream.loss.losses) {
+                *total = total.saturating_add(loss);
+            }
+        }
+        sum
+    }
+
+    /// Makes an empty one from its description.
+    pub(super) fn new(info: Option<SessionInfo>) -> Self {
+        let process = info.as_ref().map_or_else(Vec::new, |info| process::lines(&info.process));
+        let exe = process::value(&process, "exe").or(process::value(&process, "cmdline")).unwrap_or("?");
+        let name = exe.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("?").to_owned();
+        let pid = info.as_ref().map_or(0, |info| info.pid);
+        Self {
+            info,
+            process,
+            name,
+            pid,
+            clock: TickClock::new(&[], 0),
+            streams: Vec::new(),
+            threads: Vec::new(),
+            loss: LossInfo::default(),
+            notes: Vec::new(),
+            order: TickClock::new(&[], 0),
+            signatures: Signatures::new(),
+            sites: SiteNumbers::default(),
+        }
+    }
+
+    /// Adds what a further file says. Returns its anchors.
+    pub(super) fn add(&mut self, found: FoundSession, all_sites: &mut Vec<Site>) -> Vec<Anchor> {
+        for (id, description) in found.sites {
+            match self.sites.get(id) {
+                Some(number) if !all_sites[number].description.is_pending() => {}
+                known => {
+                    let _ = self.signatures.insert(id, &description.signature);
+                    let site = Site::new(description);
+                    match known {
+                        Some(number) => all_sites[number] = site,
+                        None => {
+                            self.sites.insert(id, all_sites.len());
+                            all_sites.push(site);
+                        }
+                    }
+                }
+            }
+        }
+        for (number, stream) in found.streams {
+            let at = match self.streams.binary_search_by_key(&number, |known| known.number) {
+                Ok(at) => at,
+                Err(at) => {
+                    let new = Stream {
+                        number,
+                        info: None,
+                        thread: 0,
+                        loss: LossInfo::default(),
+                        gaps: Vec::new(),
+                        blocks: Vec::new(),
+                    };
+                    self.streams.insert(at, new);
+                    at
+                }
+            };
+            let known = &mut self.streams[at];
+            known.info = stream.info.or(known.info);
+            known.blocks.extend(stream.blocks);
+            known.gaps.extend(stream.gaps);
+            raise(&mut known.loss, &stream.loss);
+        }
+        raise(&mut self.loss, &found.loss);
+        for note in found.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        found.anchors
+    }
+
+    /// Puts everything into order, after the last file.
+    pub(super) fn finish(&mut self, anchors: &[Anchor], wall_minus_monotonic: i128) {
+        let rate = self.info.as_ref().map_or(0, |info| info.ticks_per_second);
+        self.clock = TickClock::new(anchors, rate);
+        let steady: Vec<Anchor> = anchors
+            .iter()
+            .map(|anchor| Anchor {
+                wall_ns: (i128::from(anchor.monotonic_ns) + wall_minus_monotonic).clamp(0, i64::MAX.into())
+                    as u64,
+                ..*anchor
+            })
+            .collect();
+        self.order = TickClock::new(&steady, rate);
+        let mut by_tid: HashMap<u32, usize> = HashMap::new();
+        for stream in &mut self.streams {
+            stream.blocks.sort_by_key(|block| block.header.ring_begin);
+            stream.gaps.sort_unstable();
+            stream.gaps.dedup();
+            let tid = stream.info.map_or(0, |info| info.tid);
+            let threads = &mut self.threads;
+            stream.thread = *by_tid.entry(tid).or_insert_with(|| {
+                threads.push(Thread { tid, name: String::new() });
+                threads.len() - 1
+            });
+            let name = stream.info.map_or_else(String::new, |info| info.thread_name());
+            if !name.is_empty() {
+                threads[stream.thread].name = name;
+            }
+        }
+    }
+}
+
+/// Total losses in words, by cause, those that are not zero.
+pub fn loss_causes(losses: &[u64; CAUSES]) -> impl Iterator<Item = (&'static str, u64)> {
+    CAUSE_NAMES.into_iter().zip(*losses).filter(|(_, n)| *n > 0)
+}
+
+/// Numbers of sites by id: ids are small numbers but for hostile files.
+#[derive(Debug, Default)]
+struct SiteNumbers {
+    /// Number + 1; 0: none.
+    small: Vec<u32>,
+    large: HashMap<u32, u32>,
+}
+
+/// Ids below this are found by index.
+const SMALL: u32 = 1 << 16;
+
+impl SiteNumbers {
+    #[inline]
+    fn get(&self, id: u32) -> Option<usize> {
+        let number = match self.small.get(id as usize) {
+            Some(number) => *number,
+            None if id < SMALL => 0,
+            None => *self.large.get(&id)?,
+        };
+        (number as usize).checked_sub(1)
+    }
+
+    fn insert(&mut self, id: u32, number: usize) {
+        let number = number as u32 + 1;
+        if id >= SMALL {
+            self.large.insert(id, number);
+            return;
+        }
+        if self.small.len() <= id as usize {
+            self.small.resize(id as usize + 1, 0);
+        }
+        self.small[id as usize] = number;
+    }
+
+    fn all(&self) -> impl Iterator<Item = (u32, usize)> {
+        let small = self.small.iter().enumerate().map(|(id, number)| (id as u32, *number));
+        let large = self.large.iter().map(|(id, number)| (*id, *number));
+        small.chain(large).filter(|(_, number)| *number > 0).map(|(id, number)| (id, number as usize - 1))
+    }
+}
