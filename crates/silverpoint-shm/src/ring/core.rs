@@ -121,7 +121,7 @@ impl<P: Platform> Head<P> {
     /// Puts the lane on a ring whose stream begins at `base`: nothing is in it, everything before is gone.
     ///
     /// # Safety
-    /// `shared` and `data` point to one ring of `capacity` bytes (a multiple of 64, at least 256) that stays mapped as long as the lane uses it, and that
+    /// `shared` and `data` point to one ring of `capacity` bytes (a multiple of 64) that stays mapped as long as the lane uses it, and that
     /// no other producer uses.
     pub unsafe fn attach(&self, shared: Shared<P>, data: P::Data, capacity: usize, base: u64) {
         let capacity_u64 = capacity as u64;
