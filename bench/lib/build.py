@@ -61,9 +61,10 @@ class Build:
         return self.cargo_target / "release/silverpoint"
 
     def rust_driver(self):
+        """The driver of the Rust frontend."""
         # Its own target directory: its lock file and features are not the workspace's.
         target = self.directory / "rust"
-        self.cargo("--locked", cwd=BENCH / "rust", target=target)
+        self.cargo(cwd=BENCH / "rust", target=target)
         return target / "release/silverpoint-bench-rust"
 
 

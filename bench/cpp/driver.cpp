@@ -1,0 +1,96 @@
+// The driver of the C++ frontend: the tracepoints of the suite, each in a loop of its own.
+//
+// A case is a tracepoint; CASE makes its two loops, with and without the counter read around each call.
+// Arguments change from call to call and are computed by nothing dearer than an addition.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <silverpoint/silverpoint.hpp>
+#include <string>
+
+#include "../harness/harness.h"
+
+SP_CATEGORY("bench")
+
+namespace {
+
+// What the tracepoints take as arguments. `fraction` stands for a measured value that never repeats.
+struct Inputs {
+    std::array<float, 128> samples{};
+    std::map<std::string, std::int32_t> counts{{"alpha", 1}, {"beta", 20}, {"gamma", 300}};
+    std::string path = "/var/lib/silverpoint/data/frame.000";  // 35 bytes
+    Inputs() {
+        for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = 0.25F * static_cast<float>(i);
+    }
+};
+const Inputs inputs;
+
+}  // namespace
+
+// `index` (i32), `fraction` (f64) and `id` (u64) are in scope of the tracepoint.
+#define CASE(function, ...)                                                                     \
+    [[gnu::noinline]] static void function##_burst(std::uint64_t n, std::uint64_t first_id) {   \
+        double fraction = 0.125;                                                                \
+        std::int32_t index = 0;                                                                 \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
+            __VA_ARGS__;                                                                        \
+        }                                                                                       \
+        (void)index, (void)fraction;                                                            \
+    }                                                                                           \
+    [[gnu::noinline]] static void function##_singles(std::uint64_t n, std::uint64_t first_id,   \
+                                                     std::uint32_t* elapsed_ticks) {            \
+        double fraction = 0.125;                                                                \
+        std::int32_t index = 0;                                                                 \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
+            const std::uint64_t before = bench_ticks();                                         \
+            __VA_ARGS__;                                                                        \
+            *elapsed_ticks++ = static_cast<std::uint32_t>(bench_ticks() - before);              \
+        }                                                                                       \
+        (void)index, (void)fraction;                                                            \
+    }
+
+CASE(literal, SP_INFO("bench literal"))
+CASE(three, SP_INFO("bench three {} {} {}", index, fraction, id))
+CASE(text, SP_INFO("bench text {} {} {}", id, fraction, inputs.path))
+CASE(map, SP_INFO("bench map {} {} {} {}", id, index, fraction, inputs.counts))
+CASE(floats, SP_INFO("bench floats {}", inputs.samples))
+CASE(literal_stream, SP_INFO << "bench literal stream")
+CASE(three_stream, SP_INFO << "bench three" << index << fraction << id)
+CASE(text_stream, SP_INFO << "bench text" << id << fraction << inputs.path)
+CASE(map_stream, SP_INFO << "bench map" << id << index << fraction << inputs.counts)
+CASE(floats_stream, SP_INFO << "bench floats" << inputs.samples)
+
+// The same loop with nothing in it and with a tracepoint that is off (the runner's filter leaves trace out).
+// The clobber keeps the compiler from dropping the loop, and stands in both.
+#define LOOP(function, ...)                                                           \
+    [[gnu::noinline]] static void function(std::uint64_t n, std::uint64_t first_id) { \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id) {                 \
+            __asm__ volatile("" : : "r"(id) : "memory");                              \
+            __VA_ARGS__;                                                              \
+        }                                                                             \
+    }
+LOOP(empty, (void)0)
+LOOP(disabled, SP_TRACE("bench disabled {} {}", id, inputs.path))
+
+int main(int argc, char** argv) {
+    static const bench_case cases[] = {
+        {"literal", literal_burst, literal_singles},
+        {"three", three_burst, three_singles},
+        {"text", text_burst, text_singles},
+        {"map", map_burst, map_singles},
+        {"floats", floats_burst, floats_singles},
+        {"literal.stream", literal_stream_burst, literal_stream_singles},
+        {"three.stream", three_stream_burst, three_stream_singles},
+        {"text.stream", text_stream_burst, text_stream_singles},
+        {"map.stream", map_stream_burst, map_stream_singles},
+        {"floats.stream", floats_stream_burst, floats_stream_singles},
+    };
+    bench_facility facility{};
+    facility.name = "silverpoint-cpp";
+    facility.cases = cases;
+    facility.case_count = sizeof cases / sizeof cases[0];
+    facility.empty = empty;
+    facility.disabled = disabled;
+    facility.observe = bench_observe_session;
+    return bench_main(argc, argv, &facility);
+}

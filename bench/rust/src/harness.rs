@@ -1,0 +1,99 @@
+//! The harness (bench/harness/harness.h) as Rust sees it.
+
+use std::ffi::{CString, c_char, c_int};
+use std::ptr;
+
+/// A loop of `n` calls whose ids begin at `first_id`.
+pub type Burst = extern "C" fn(n: u64, first_id: u64);
+/// The same with the counter read around each call; `elapsed_ticks` has `n` entries.
+pub type Singles = extern "C" fn(n: u64, first_id: u64, elapsed_ticks: *mut u32);
+
+/// One tracepoint.
+pub struct Case {
+    pub name: &'static str,
+    pub burst: Burst,
+    pub singles: Singles,
+}
+
+#[repr(C)]
+struct RawCase {
+    name: *const c_char,
+    burst: Burst,
+    singles: Singles,
+}
+
+#[repr(C)]
+struct Observation {
+    _private: [u64; 8],
+}
+
+#[repr(C)]
+struct RawFacility {
+    name: *const c_char,
+    cases: *const RawCase,
+    case_count: usize,
+    empty: Burst,
+    disabled: Burst,
+    prepare_thread: Option<extern "C" fn()>,
+    turn_begins: Option<extern "C" fn()>,
+    turn_ends: Option<extern "C" fn()>,
+    flush: Option<extern "C" fn()>,
+    observe: Option<unsafe extern "C" fn(*mut Observation) -> c_int>,
+}
+
+unsafe extern "C" {
+    fn bench_main(argc: c_int, argv: *const *const c_char, facility: *const RawFacility) -> c_int;
+    fn bench_observe_session(out: *mut Observation) -> c_int;
+}
+
+/// The time stamp counter, as the floor reads it.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction; it touches no memory.
+    return unsafe { core::arch::x86_64::_rdtsc() };
+    #[cfg(target_arch = "aarch64")]
+    {
+        let ticks: u64;
+        // SAFETY: reads a counter that Linux lets every program read; it touches no memory.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+        ticks
+    }
+}
+
+fn c_text(text: &str) -> *const c_char {
+    // Lives as long as the program: the harness keeps the pointer.
+    CString::new(text).expect("no zero byte in a name or an argument").into_raw()
+}
+
+/// Runs the mode that the command line asks for; returns the exit status.
+pub fn run(
+    name: &str,
+    cases: &[Case],
+    empty: Burst,
+    disabled: Burst,
+    prepare_thread: Option<extern "C" fn()>,
+) -> i32 {
+    let raw: Vec<RawCase> = cases
+        .iter()
+        .map(|case| RawCase { name: c_text(case.name), burst: case.burst, singles: case.singles })
+        .collect();
+    let facility = RawFacility {
+        name: c_text(name),
+        cases: raw.as_ptr(),
+        case_count: raw.len(),
+        empty,
+        disabled,
+        prepare_thread,
+        turn_begins: None,
+        turn_ends: None,
+        flush: None,
+        observe: Some(bench_observe_session),
+    };
+    let mut arguments: Vec<*const c_char> = std::env::args().map(|argument| c_text(&argument)).collect();
+    let count = arguments.len() as c_int;
+    arguments.push(ptr::null());
+    // SAFETY: the layouts are those of harness.h; `arguments` ends with a null pointer; `facility` and what it points to outlive the call, and
+    // the functions in it write only into the buffer they are given.
+    unsafe { bench_main(count, arguments.as_ptr(), &raw const facility) }
+}

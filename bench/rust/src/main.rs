@@ -1,0 +1,105 @@
+//! The driver of the Rust frontend: the tracepoints of the suite, each in a loop of its own, as in bench/cpp/driver.cpp.
+
+mod harness;
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+
+use harness::Case;
+use silverpoint::{info, trace};
+
+/// What the tracepoints take as arguments.
+struct Inputs {
+    samples: [f32; 128],
+    counts: BTreeMap<String, i32>,
+    path: String,
+}
+
+static INPUTS: LazyLock<Inputs> = LazyLock::new(|| Inputs {
+    samples: std::array::from_fn(|i| 0.25 * i as f32),
+    counts: [("alpha", 1), ("beta", 20), ("gamma", 300)].map(|(name, count)| (name.to_owned(), count)).into(),
+    path: "/var/lib/silverpoint/data/frame.000".to_owned(), // 35 bytes
+});
+
+/// Makes the two loops of a case, with and without the counter read around each call, and the `Case` that names them.
+macro_rules! case {
+    ($name:ident, |$inputs:ident, $index:ident, $fraction:ident, $id:ident| $tracepoint:expr) => {{
+        #[inline(never)]
+        extern "C" fn burst(n: u64, first_id: u64) {
+            let $inputs = &*INPUTS;
+            let mut $fraction = 0.125_f64;
+            let mut $index = 0_i32;
+            for $id in first_id..first_id + n {
+                $tracepoint;
+                let _ = ($inputs, $index, $fraction, $id); // not every tracepoint uses all
+                $fraction += 1.0;
+                $index = $index.wrapping_add(1);
+            }
+        }
+        #[inline(never)]
+        extern "C" fn singles(n: u64, first_id: u64, elapsed_ticks: *mut u32) {
+            // SAFETY: the harness gives a buffer of n entries that nobody else uses meanwhile.
+            let elapsed_ticks = unsafe { std::slice::from_raw_parts_mut(elapsed_ticks, n as usize) };
+            let $inputs = &*INPUTS;
+            let mut $fraction = 0.125_f64;
+            let mut $index = 0_i32;
+            for ($id, elapsed) in (first_id..).zip(elapsed_ticks) {
+                let before = harness::ticks();
+                $tracepoint;
+                *elapsed = (harness::ticks() - before) as u32;
+                let _ = ($inputs, $index, $fraction, $id);
+                $fraction += 1.0;
+                $index = $index.wrapping_add(1);
+            }
+        }
+        Case { name: stringify!($name), burst, singles }
+    }};
+}
+
+/// The same loop with nothing in it and with a tracepoint that is off (the runner's filter leaves trace out). The empty assembly keeps
+/// the compiler from dropping the loop, and stands in both.
+macro_rules! bare_loop {
+    ($name:ident, |$inputs:ident, $id:ident| $tracepoint:expr) => {
+        #[inline(never)]
+        extern "C" fn $name(n: u64, first_id: u64) {
+            let $inputs = &*INPUTS;
+            for $id in first_id..first_id + n {
+                // SAFETY: no instruction at all; the compiler must only think that memory may change.
+                unsafe { core::arch::asm!("/* {} */", in(reg) $id, options(nostack, preserves_flags)) };
+                $tracepoint;
+                let _ = $inputs;
+            }
+        }
+    };
+}
+bare_loop!(empty, |inputs, id| {});
+bare_loop!(disabled, |inputs, id| trace!(target: "bench", "bench disabled {} {}", id, inputs.path));
+
+fn main() -> ExitCode {
+    let cases = [
+        case!(literal, |inputs, index, fraction, id| info!(target: "bench", "bench literal")),
+        case!(
+            three,
+            |inputs, index, fraction, id| info!(target: "bench", "bench three {} {} {}", index, fraction, id)
+        ),
+        case!(
+            text,
+            |inputs, index, fraction, id| info!(target: "bench", "bench text {} {} {}", id, fraction, inputs.path)
+        ),
+        case!(map, |inputs, index, fraction, id| info!(
+            target: "bench",
+            "bench map {} {} {} {}",
+            id,
+            index,
+            fraction,
+            inputs.counts
+        )),
+        case!(
+            floats,
+            |inputs, index, fraction, id| info!(target: "bench", "bench floats {}", inputs.samples)
+        ),
+    ];
+    let status = harness::run("silverpoint-rust", &cases, empty, disabled, None);
+    ExitCode::from(u8::try_from(status).unwrap_or(1))
+}
