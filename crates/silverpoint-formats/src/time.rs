@@ -3,7 +3,7 @@
 //! Consecutive records mostly fall into the same second, so the text up to the second is kept and only the fraction is written
 //! anew; the time zone is asked once a second.
 
-use jiff::tz::TimeZone;
+pub use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 
 const NS_PER_S: i64 = 1_000_000_000;
@@ -27,6 +27,11 @@ pub enum Style {
 /// The local time zone, or UTC when it cannot be found out.
 pub fn local_zone() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)
+}
+
+/// Coordinated universal time.
+pub fn utc_zone() -> TimeZone {
+    TimeZone::UTC
 }
 
 /// Writes times in one style. Not shared between threads: it remembers what it wrote.

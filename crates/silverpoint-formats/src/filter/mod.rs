@@ -70,6 +70,11 @@ impl Filter {
             && (self.files.is_empty() || self.files.iter().any(|p| p.matches(site)))
     }
 
+    /// Whether records of a process may be wanted.
+    pub fn process(&self, pid: u32, name: &str) -> bool {
+        any_matches(&self.processes, pid, name)
+    }
+
     fn zone(&self) -> TimeZone {
         self.zone.clone().unwrap_or_else(local_zone)
     }

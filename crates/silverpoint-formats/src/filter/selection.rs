@@ -72,7 +72,7 @@ impl Selection {
         Self {
             from_ns: resolve(&filter.since).unwrap_or(i64::MIN),
             until_ns: resolve(&filter.until).unwrap_or(i64::MAX),
-            sessions: trace.sessions.iter().map(|s| any_matches(&filter.processes, s.pid, &s.name)).collect(),
+            sessions: trace.sessions.iter().map(|s| filter.process(s.pid, &s.name)).collect(),
             threads: trace.sessions.iter().map(|s| vec![true; s.threads.len()]).collect(),
             site_bits: site_bits.collect(),
             levels: levels.fold(LEVELS_CONTROL, |bits, level| bits | 1 << level as u32),
@@ -106,6 +106,41 @@ impl Selection {
     /// A thread has appeared or has another name.
     pub(crate) fn thread_changed(&mut self, session: usize, thread: usize, tid: u32, name: &str) {
         self.threads[session][thread] = any_matches(&self.filter.threads, tid, name);
+    }
+
+    /// Whether records of a site may be wanted.
+    pub(crate) fn site(&self, number: usize) -> bool {
+        self.sites[number]
+    }
+
+    /// Whether records of sites that nobody describes are wanted.
+    pub(crate) fn unknown(&self) -> bool {
+        self.unknown
+    }
+
+    /// Whether a control record is wanted, as far as its id tells.
+    pub(crate) fn control(&self, id: u32) -> bool {
+        self.control.get(id as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether a thread is wanted under the name that it had last.
+    pub(crate) fn thread(&self, tid: u32, name: &str) -> bool {
+        any_matches(&self.filter.threads, tid, name)
+    }
+
+    /// The first and the last nanosecond that are wanted, when not all are.
+    pub(crate) fn times(&self) -> Option<(i64, i64)> {
+        (self.from_ns > i64::MIN || self.until_ns < i64::MAX).then_some((self.from_ns, self.until_ns))
+    }
+
+    /// Whether arguments must be looked at.
+    pub(crate) fn has_expression(&self) -> bool {
+        self.expression.is_some()
+    }
+
+    /// Whether the arguments of a record pass the expression, if there is one.
+    pub(crate) fn values(&mut self, site: &Site, number: usize, args: &[u8]) -> bool {
+        self.expression.as_mut().is_none_or(|expression| expression.passes(site, number, args))
     }
 
     /// Whether a record is wanted.

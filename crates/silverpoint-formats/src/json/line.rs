@@ -73,7 +73,7 @@ impl Writer {
 
     /// Appends the object of an event and a newline. Names and ends of threads have none: then nothing is appended.
     pub fn line(&mut self, out: &mut String, event: &Event<'_>) {
-        if matches!(event.what, What::ThreadName | What::ThreadEnd | What::OtherControl { .. }) {
+        if !event.is_shown() {
             return;
         }
         out.push_str("{\"time\":\"");

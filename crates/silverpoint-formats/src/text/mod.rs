@@ -121,7 +121,7 @@ impl Writer {
 
     /// Appends the line of an event, with its end. Names and ends of threads have none: then nothing is appended.
     pub fn line(&mut self, out: &mut String, event: &Event<'_>) {
-        if matches!(event.what, What::ThreadName | What::ThreadEnd | What::OtherControl { .. }) {
+        if !event.is_shown() {
             return;
         }
         if self.colour {
@@ -158,7 +158,8 @@ impl Writer {
         out.push('\n');
     }
 
-    fn thread(&self, out: &mut String, event: &Event<'_>) {
+    /// The column grows with the names that appear while reading.
+    fn thread(&mut self, out: &mut String, event: &Event<'_>) {
         let start = out.len();
         if event.thread_name.is_empty() {
             out.push_str(itoa::Buffer::new().format(event.tid));
@@ -166,6 +167,7 @@ impl Writer {
             escape::push_escaped(out, event.thread_name);
         }
         let used = columns(&out[start..]);
+        self.thread_width = self.thread_width.max(used.min(THREAD_MAX));
         spaces(out, self.thread_width.saturating_sub(used));
     }
 }

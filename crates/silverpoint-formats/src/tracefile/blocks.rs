@@ -35,6 +35,12 @@ impl BlockReader {
         })
     }
 
+    /// The note about a block whose records contradict the rules.
+    pub(crate) fn contradiction(&self, trace: &Trace, block: &BlockRef) -> Note {
+        let file = trace.source(block.file).map_or_else(Default::default, |source| source.path.clone());
+        Note { file, matter: bad_block(block.at, &block.header, "its records contradict each other".into()) }
+    }
+
     fn raw(
         &mut self,
         source: &super::Source,

@@ -92,6 +92,13 @@ pub enum What<'a> {
     },
 }
 
+impl Event<'_> {
+    /// Whether text and JSON lines have a line for it: names and ends of threads have none.
+    pub fn is_shown(&self) -> bool {
+        !matches!(self.what, What::ThreadName | What::ThreadEnd | What::OtherControl { .. })
+    }
+}
+
 impl What<'_> {
     /// The level at which it is shown: the site's; losses as warnings, waits as information, the rest as trace.
     pub fn level(&self) -> Level {

@@ -22,6 +22,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) use blocks::{BlockCursor, BlockReader};
 pub use event::{Event, What, cause_name};
 pub use merge::Events;
 pub use parts::with_parts;
@@ -34,6 +35,7 @@ pub use verdict::{Matter, Note, Verdict};
 
 use crate::filter::{Filter, Selection};
 use crate::site::Site;
+use crate::time::When;
 
 /// One trace: all files that were opened together, indexed.
 #[derive(Debug)]
@@ -205,6 +207,33 @@ impl Trace {
             })
         });
         blocks.reduce(|(begin, end), (first, last)| (begin.min(first), end.max(last)))
+    }
+
+    /// A time since which there are at least `n` records (control records counted too), as late as the block headers allow to say; `None`
+    /// when all records are needed.
+    pub fn last_records_since(&self, n: u64) -> Option<i64> {
+        let blocks = self.sessions.iter().flat_map(|session| {
+            let blocks = session.streams.iter().flat_map(|stream| &stream.blocks);
+            blocks.map(|block| {
+                (session.clock.wall_ns(block.header.first_ticks), u64::from(block.header.records))
+            })
+        });
+        let mut blocks: Vec<(i64, u64)> = blocks.collect();
+        blocks.sort_unstable_by(|a, b| b.cmp(a));
+        let mut found = 0u64;
+        for (first_ns, records) in blocks {
+            found = found.saturating_add(records);
+            if found >= n {
+                return Some(first_ns);
+            }
+        }
+        None
+    }
+
+    /// Whether a filter's beginning lies before `ns`.
+    pub fn starts_before(&self, since: &Option<When>, ns: i64) -> bool {
+        let (begin_ns, end_ns) = self.time_range().unwrap_or((0, 0));
+        since.as_ref().is_none_or(|when| when.resolve(begin_ns, end_ns, &crate::time::local_zone()) < ns)
     }
 
     /// All records and the interpreted control records, in order of time: exact, up to the skew between clocks.

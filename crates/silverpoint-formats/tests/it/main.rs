@@ -1,3 +1,6 @@
 //! One harness for all integration tests of this crate.
 
+#[path = "../../examples/make_trace/builder.rs"]
+mod builder;
 mod numbers;
+mod trace;

@@ -1,0 +1,160 @@
+//! `silverpoint cat`: the records of trace files as text or JSON lines, in order of time.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::time::{Style, When};
+use silverpoint_formats::tracefile::{Event, Events, Trace};
+use silverpoint_formats::{json, text};
+
+use crate::input::{Colour, Files, Output, Wanted, tell};
+
+/// Show the records of trace files as text or JSON lines
+///
+/// Exit status: 0 when the files are whole (or cut at their end, which is told), 3 when something before the end is damaged and was left out,
+/// 4 when a file is no trace file, 1 when a file cannot be read.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    files: Files,
+    #[command(flatten)]
+    wanted: Wanted,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// With --json: the time in the session's own clock too
+    #[arg(long, requires = "json")]
+    ticks: bool,
+    /// The first N records
+    #[arg(long, value_name = "N", conflicts_with = "tail")]
+    head: Option<u64>,
+    /// The last N records
+    #[arg(long, value_name = "N")]
+    tail: Option<u64>,
+    /// How time is shown
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t = TimeStyle::Time)]
+    time: TimeStyle,
+    /// Digits of the second's fraction
+    #[arg(long, value_name = "0-9", default_value_t = 9, value_parser = clap::value_parser!(u8).range(0..=9))]
+    digits: u8,
+    /// Colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
+    color: Colour,
+    /// The whole path of the source file, and the function
+    #[arg(long)]
+    long: bool,
+    /// No source file and line
+    #[arg(long, conflicts_with = "long")]
+    no_location: bool,
+    /// Do not tell what is missing; the exit status still does
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// How time is shown.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum TimeStyle {
+    /// 19:02:11.123456789
+    Time,
+    /// 2026-11-20T19:02:11.123456789+01:00
+    Full,
+    /// Seconds since the first record shown
+    Relative,
+    /// Seconds since the record before
+    Delta,
+    /// Not at all
+    None,
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+    let mut filter = args.wanted.filter()?;
+    let trace = args.files.open()?;
+    let mut skip = 0;
+    if let Some(wanted) = args.tail {
+        (filter, skip) = last(&trace, &filter, wanted);
+    }
+    let mut events = trace.select(&filter);
+    let mut out = Output::new();
+    let mut line = writer(&args, &trace);
+    let mut left = args.head.unwrap_or(u64::MAX);
+    while left > 0
+        && let Some(event) = events.next()
+    {
+        if !event.is_shown() {
+            continue;
+        }
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        left -= 1;
+        line(&mut out.text, &event);
+        if !out.pass_on()? {
+            break;
+        }
+    }
+    out.flush()?;
+    if out.is_gone() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.quiet {
+        tell(trace.notes().iter().chain(events.notes()));
+    }
+    Ok(ExitCode::from(events.verdict().exit_code()))
+}
+
+type Line = Box<dyn FnMut(&mut String, &Event<'_>)>;
+
+fn writer(args: &Args, trace: &Trace) -> Line {
+    if args.json {
+        let mut writer = json::Writer::new(json::Options { ticks: args.ticks }, trace);
+        return Box::new(move |out, event| writer.line(out, event));
+    }
+    let options = text::Options {
+        time: match args.time {
+            TimeStyle::Time => Style::TimeOfDay,
+            TimeStyle::Full => Style::Full,
+            TimeStyle::Relative => Style::Relative,
+            TimeStyle::Delta => Style::Delta,
+            TimeStyle::None => Style::None,
+        },
+        zone: args.wanted.zone(),
+        digits: args.digits,
+        colour: args.color.wanted(),
+        location: !args.no_location,
+        long: args.long,
+    };
+    let mut writer = text::Writer::new(&options, trace);
+    Box::new(move |out, event| writer.line(out, event))
+}
+
+/// A filter that leaves at least the last `wanted` records, and how many of those it leaves must be skipped. Reads as little of the trace as the
+/// filter allows: twice as much each time that too few were found.
+fn last(trace: &Trace, filter: &Filter, wanted: u64) -> (Filter, u64) {
+    let mut at_least = wanted.max(1);
+    loop {
+        let since = trace.last_records_since(at_least);
+        let narrowed = match since {
+            // A later start that was asked for is kept: nothing before it counts.
+            Some(ns) if trace.starts_before(&filter.since, ns) => {
+                Filter { since: Some(When::Absolute(ns)), ..filter.clone() }
+            }
+            _ => filter.clone(),
+        };
+        let found = count(&mut trace.select(&narrowed));
+        if found >= wanted || narrowed.since == filter.since {
+            return (narrowed, found.saturating_sub(wanted));
+        }
+        at_least = at_least.saturating_mul(4);
+    }
+}
+
+fn count(events: &mut Events<'_>) -> u64 {
+    let mut count = 0;
+    while let Some(event) = events.next() {
+        count += u64::from(event.is_shown());
+    }
+    count
+}

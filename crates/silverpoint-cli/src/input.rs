@@ -1,0 +1,192 @@
+//! What `cat`, `stats` and `sites` have in common: which files, which records of them, and what is said about damage.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
+use silverpoint_formats::time::{When, local_zone, utc_zone};
+use silverpoint_formats::tracefile::{Note, OpenError, Source, Trace, with_parts};
+use silverpoint_wire::level::Level;
+
+/// The files to read.
+#[derive(clap::Args, Debug)]
+pub struct Files {
+    /// Trace files; `-` is standard input. The parts of a rotated trace are found from any of them
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Read exactly the files named, not the other parts of a rotated trace
+    #[arg(long)]
+    pub only: bool,
+}
+
+impl Files {
+    /// Opens and indexes them.
+    pub fn open(&self) -> Result<Trace, OpenError> {
+        let named = if self.only { self.files.clone() } else { with_parts(&self.files) };
+        let sources =
+            named.iter().map(|path| open(path).map_err(|error| OpenError { path: path.clone(), error }));
+        Trace::from_sources(sources.collect::<Result<_, _>>()?)
+    }
+}
+
+fn open(path: &Path) -> io::Result<Source> {
+    if path == Path::new("-") {
+        let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        return Source::from_file(Path::new("standard input"), stdin);
+    }
+    Source::open(path)
+}
+
+/// Which records are wanted. Options of one sort widen, of different sorts narrow the choice.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Filters")]
+pub struct Wanted {
+    /// This level and above: trace, debug, info, warn, error, fatal
+    #[arg(short, long, value_name = "LEVEL")]
+    pub level: Option<Level>,
+    /// Category, and those below it (`net` takes `net::tcp`); `*` and `?` match
+    #[arg(short, long, value_name = "PATTERN")]
+    pub category: Vec<String>,
+    /// Source file, with an optional line: `pump.cpp`, `src/*.rs`, `pump.cpp:88`
+    #[arg(long, value_name = "PATTERN")]
+    pub file: Vec<String>,
+    /// Function: its qualified name or the end of it (`Pump::start`)
+    #[arg(long, value_name = "PATTERN")]
+    pub function: Vec<String>,
+    /// Thread, by id or name
+    #[arg(short, long, value_name = "ID|PATTERN")]
+    pub thread: Vec<String>,
+    /// Process, by id or name
+    #[arg(short, long, value_name = "ID|PATTERN")]
+    pub process: Vec<String>,
+    /// From this time on: `19:02:11.5`, `2026-11-20 19:02`, `2026-11-20T19:02:11Z`, `-5s` (before the end), `+1m` (after the beginning)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub since: Option<String>,
+    /// Up to this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub until: Option<String>,
+    /// What the arguments must satisfy: `id=7`, `px>3.5 and not user~"bob*"`, `point.x<0`, `message~"*timeout*"`
+    #[arg(short, long = "where", value_name = "EXPRESSION")]
+    pub expression: Option<String>,
+    /// Times in UTC instead of the local zone
+    #[arg(long)]
+    pub utc: bool,
+}
+
+impl Wanted {
+    /// As the library takes it.
+    pub fn filter(&self) -> Result<Filter, Box<dyn Error>> {
+        let zone = self.zone();
+        let when = |text: &Option<String>| text.as_deref().map(|text| When::parse(text, &zone)).transpose();
+        let who = |patterns: &[String]| patterns.iter().map(|text| WhoPattern::parse(text)).collect();
+        let expression = self.expression.as_deref().map(|text| {
+            Expression::parse(text)
+                .map_err(|error| format!("--where: {error}\n  {text}\n  {:>1$}", "^", error.column))
+        });
+        Ok(Filter {
+            level: self.level,
+            categories: self.category.clone(),
+            files: self.file.iter().map(|text| FilePattern::parse(text)).collect(),
+            functions: self.function.clone(),
+            threads: who(&self.thread),
+            processes: who(&self.process),
+            since: when(&self.since)?,
+            until: when(&self.until)?,
+            expression: expression.transpose()?,
+            zone: Some(zone),
+        })
+    }
+
+    /// The zone in which times are given and shown.
+    pub fn zone(&self) -> silverpoint_formats::time::TimeZone {
+        if self.utc { utc_zone() } else { local_zone() }
+    }
+}
+
+/// Most notes that are printed.
+const NOTES_SHOWN: usize = 20;
+
+/// Tells on standard error what is missing.
+pub fn tell<'n>(notes: impl Iterator<Item = &'n Note>) {
+    let mut error = io::stderr().lock();
+    let mut untold = 0u64;
+    for (at, note) in notes.enumerate() {
+        if at < NOTES_SHOWN {
+            // Where standard error is closed, nobody is to be told.
+            let _ = writeln!(error, "silverpoint: {note}");
+        } else {
+            untold += 1;
+        }
+    }
+    if untold > 0 {
+        let _ = writeln!(error, "silverpoint: … and {untold} more like these");
+    }
+}
+
+/// When to use colours.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Colour {
+    /// Whether to use them now.
+    pub fn wanted(self) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                io::stdout().is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        }
+    }
+}
+
+/// Standard output. A reader that has gone away (`| head`) is the end, not an error.
+pub struct Output {
+    out: io::StdoutLock<'static>,
+    /// Text that waits to be written; append here.
+    pub text: String,
+    gone: bool,
+}
+
+/// Bytes that are written at a time.
+const CHUNK: usize = 64 << 10;
+
+impl Output {
+    /// Locks standard output.
+    pub fn new() -> Self {
+        Self { out: io::stdout().lock(), text: String::with_capacity(CHUNK * 2), gone: false }
+    }
+
+    /// Writes what waits when it is worth while. False when nobody reads any more.
+    pub fn pass_on(&mut self) -> io::Result<bool> {
+        if self.text.len() >= CHUNK { self.flush() } else { Ok(!self.gone) }
+    }
+
+    /// Writes what waits. False when nobody reads any more.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        if !self.gone {
+            match self.out.write_all(self.text.as_bytes()).and_then(|()| self.out.flush()) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.gone = true,
+                other => other?,
+            }
+        }
+        self.text.clear();
+        Ok(!self.gone)
+    }
+
+    /// Whether nobody reads any more.
+    pub fn is_gone(&self) -> bool {
+        self.gone
+    }
+}
