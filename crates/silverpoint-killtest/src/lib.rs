@@ -1,0 +1,3 @@
+//! Parts that the kill test and its victims share.
+
+pub mod counts;
