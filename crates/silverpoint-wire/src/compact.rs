@@ -589,7 +589,7 @@ mod tests {
         #[test]
         fn expansion_is_exact(records in prop::collection::vec((0_u32..24, any::<u64>(), prop::collection::vec(0_u8..4, 0..48)), 0..20)) {
             let mut signatures = Signatures::new();
-            let kinds = ["idL", "s", "[i", "?l", "{si}", "<P|x:h,y:$A,>", "/is|", "#2:(bn)", "eE|h|1=a,;", "@unit=ms;H"];
+            let kinds = ["idL", "s", "[i", "?l", "{si", "<P|x:h,y:$A,>", "/is|", "#2:(bn)", "eE|h|1=a,;", "@unit=ms;H"];
             for (i, kind) in kinds.iter().enumerate() {
                 signatures.insert(i as u32 + 10, kind).unwrap();
             }
@@ -614,7 +614,7 @@ mod tests {
         #[test]
         fn expansion_of_anything_is_bounded(bytes in prop::collection::vec(any::<u8>(), 0..200), size in 0_usize..4096) {
             let mut signatures = Signatures::new();
-            for (i, kind) in ["[[#9:n", "s", "{[ii}", "#65535:n"].iter().enumerate() {
+            for (i, kind) in ["[[#9:n", "s", "{[ii", "#65535:n"].iter().enumerate() {
                 signatures.insert(i as u32 + 16, kind).unwrap();
             }
             let mut out = Vec::new();

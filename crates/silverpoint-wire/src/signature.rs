@@ -231,7 +231,6 @@ impl Parser<'_> {
             b'{' => {
                 let key = self.boxed(depth)?;
                 let value = self.boxed(depth)?;
-                self.expect(b'}', "'}' after a map's types is expected")?;
                 Type::Map(key, value)
             }
             b'(' => Type::Tuple(self.parse_types(depth, b')')?),
@@ -406,7 +405,7 @@ impl fmt::Display for Type {
             Type::Sequence(inner) => write!(f, "[{inner}"),
             Type::Set(inner) => write!(f, "${inner}"),
             Type::Array(count, inner) => write!(f, "#{count}:{inner}"),
-            Type::Map(key, value) => write!(f, "{{{key}{value}}}"),
+            Type::Map(key, value) => write!(f, "{{{key}{value}"),
             Type::Tuple(types) => {
                 f.write_str("(")?;
                 types.iter().try_for_each(|ty| write!(f, "{ty}"))?;
