@@ -69,7 +69,7 @@ pub struct Wanted {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub until: Option<String>,
     /// What the arguments must satisfy: `id=7`, `px>3.5 and not user~"bob*"`, `point.x<0`, `message~"*timeout*"`
-    #[arg(short, long = "where", value_name = "EXPRESSION")]
+    #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
     pub expression: Option<String>,
     /// Times in UTC instead of the local zone
     #[arg(long)]

@@ -134,10 +134,12 @@ impl Collector<'_, '_> {
                 self.statistics.skipped_blocks += 1;
                 continue;
             }
-            if let Err(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
-                cursor.not_read(&next);
+            if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
                 self.statistics.notes.push(note);
-                continue;
+                if raw.is_empty() {
+                    cursor.not_read(&next);
+                    continue;
+                }
             }
             self.statistics.blocks += 1;
             self.statistics.stored_bytes += u64::from(header.stored_size);

@@ -2,11 +2,12 @@
 
 use silverpoint_wire::compact;
 use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX, RAW};
+use silverpoint_wire::record::Records;
 
-use super::Trace;
 use super::scan::{BlockRef, bad_block, read_payload};
 use super::session::{Session, Stream};
 use super::verdict::{Matter, Note};
+use super::{Source, Trace};
 
 /// Reads blocks. Keeps the room for a stored payload that must be expanded.
 #[derive(Debug, Default)]
@@ -15,24 +16,19 @@ pub(crate) struct BlockReader {
 }
 
 impl BlockReader {
-    /// Puts the raw bytes of a block into `raw`.
-    ///
-    /// # Errors
-    /// What is wrong with the block; `raw` is empty then.
+    /// Puts the raw bytes of a block into `raw`, and tells what is wrong with it, if anything is. A compact block that cannot be expanded to its
+    /// end gives the records before that place; any other mistake leaves `raw` empty.
     pub(crate) fn read(
         &mut self,
         trace: &Trace,
         session: &Session,
         block: &BlockRef,
         raw: &mut Vec<u8>,
-    ) -> Result<(), Note> {
+    ) -> Option<Note> {
         raw.clear();
-        let Some(source) = trace.source(block.file) else { return Ok(()) };
-        let result = self.raw(source, session, block, raw);
-        result.map_err(|why| {
-            raw.clear();
-            Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) }
-        })
+        let source = trace.source(block.file)?;
+        let why = self.raw(source, session, block, raw).err()?;
+        Some(Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) })
     }
 
     /// The note about a block whose records contradict the rules.
@@ -43,29 +39,44 @@ impl BlockReader {
 
     fn raw(
         &mut self,
-        source: &super::Source,
+        source: &Source,
         session: &Session,
         block: &BlockRef,
         raw: &mut Vec<u8>,
     ) -> Result<(), String> {
         let header = &block.header;
         let stored = if header.encoding == RAW { &mut *raw } else { &mut self.stored };
-        read_payload(source, block.at, header, stored).map_err(|error| error.to_string())??;
+        let read = read_payload(source, block.at, header, stored).map_err(|error| error.to_string());
+        if let Err(why) = read.and_then(|read| read) {
+            raw.clear();
+            return Err(why);
+        }
         match header.encoding {
             RAW => {}
             COMPACT => {
                 let size = (header.raw_size as usize).min(PAYLOAD_MAX);
-                compact::expand(&self.stored, size, &session.signatures, raw)
-                    .map_err(|error| error.to_string())?;
+                if let Err(error) = compact::expand(&self.stored, size, &session.signatures, raw) {
+                    keep_whole_records(raw);
+                    return Err(error.to_string());
+                }
             }
             other => return Err(format!("encoding {other} is not known to this version")),
         }
         if header.ring_end.checked_sub(header.ring_begin) == Some(raw.len() as u64) {
-            Ok(())
-        } else {
-            Err(format!("{} bytes for positions {} to {}", raw.len(), header.ring_begin, header.ring_end))
+            return Ok(());
         }
+        let why = format!("{} bytes for positions {} to {}", raw.len(), header.ring_begin, header.ring_end);
+        raw.clear();
+        Err(why)
     }
+}
+
+/// Cuts what an expansion that failed has left behind the last whole record.
+fn keep_whole_records(raw: &mut Vec<u8>) {
+    let mut records = Records::new(raw);
+    let whole = records.by_ref().map_while(Result::ok).last();
+    let end = whole.map_or(0, |record| record.offset + record.header.size as usize);
+    raw.truncate(end);
 }
 
 /// Which of a stream's blocks comes next.

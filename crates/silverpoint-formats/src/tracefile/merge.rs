@@ -208,12 +208,15 @@ impl<'t> Events<'t> {
         let State::Block(next) = &cursor.state else { return None };
         let next = *next;
         let session = &self.trace.sessions[cursor.session as usize];
-        if let Err(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
-            cursor.blocks.not_read(&next);
-            self.spare.push(raw);
+        if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
             self.note(note);
-            return self.next_block(index);
+            if raw.is_empty() {
+                self.cursors[index as usize].blocks.not_read(&next);
+                self.spare.push(raw);
+                return self.next_block(index);
+            }
         }
+        let cursor = &mut self.cursors[index as usize];
         self.open_bytes += raw.len();
         cursor.state = State::Record { block: next, raw, at: next.skip, ticks: 0 };
         self.settle(index)

@@ -108,7 +108,8 @@ fn scan_once(source: &Source, file: u32, check_payloads: bool) -> io::Result<Fil
                 }
             }
             Found::Damage(damage) if damage.is_cut => {
-                scan.matters.push(Matter::Cut { offset: damage.at, bytes: damage.bytes });
+                let bytes = damage.bytes.min(scan.bytes.saturating_sub(damage.at));
+                scan.matters.push(Matter::Cut { offset: damage.at, bytes });
             }
             Found::Damage(damage) if let Some(header) = broken_block(source, &damage)? => {
                 expected = expected.max(header.sequence.saturating_add(1));

@@ -2,5 +2,7 @@
 
 #[path = "../../examples/make_trace/builder.rs"]
 mod builder;
+mod damage;
 mod numbers;
+mod order;
 mod trace;

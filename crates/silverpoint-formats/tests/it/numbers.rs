@@ -149,7 +149,8 @@ fn text_by_columns() {
 
 #[test]
 fn bool_characters_pointers_specials() {
-    let table: &[(&dyn Fn(&mut String, &Spec), &str, &str)] = &[
+    type Write<'a> = &'a dyn Fn(&mut String, &Spec);
+    let table: &[(Write<'_>, &str, &str)] = &[
         (&|o, s| format::boolean(o, true, s), "", "true"),
         (&|o, s| format::boolean(o, false, s), "7", "false  "),
         (&|o, s| format::boolean(o, true, s), "d", "1"),

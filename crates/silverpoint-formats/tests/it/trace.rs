@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::json;
-use silverpoint_formats::text;
 use silverpoint_formats::time::Style;
 use silverpoint_formats::tracefile::{Events, Source, Trace, Verdict};
-use silverpoint_wire::block::{BlockKind, LossInfo};
+use silverpoint_formats::{json, text};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
-use crate::builder::{Builder, log, text};
+use crate::builder::{Builder, log, text as packed};
 
 pub fn open(bytes: &[u8]) -> Trace {
     Trace::from_sources(vec![Source::from_bytes(Path::new("t.silver"), bytes.to_vec())]).unwrap()
@@ -39,7 +36,7 @@ pub fn json_lines(trace: &Trace, events: &mut Events<'_>) -> Vec<serde_json::Val
         .collect()
 }
 
-fn named(
+pub fn named(
     kind: Kind,
     level: Level,
     line: u32,
@@ -51,7 +48,7 @@ fn named(
 }
 
 /// Two processes, three threads, every kind of site.
-fn sample() -> Builder {
+pub fn sample() -> Builder {
     let mut b = Builder::new();
     b.session(1, "/usr/bin/indexer", 4312);
     b.session(2, "/opt/digest", 77);
@@ -67,11 +64,11 @@ fn sample() -> Builder {
     let mut order = 7i32.to_le_bytes().to_vec();
     order.extend_from_slice(&std::f64::consts::PI.to_le_bytes());
     b.record(1, 1, 16, 1_000, &order);
-    b.record(1, 1, 19, 2_000, &text("/usr/include"));
-    b.record(1, 1, 17, 5_000, &text("bad\nname"));
+    b.record(1, 1, 19, 2_000, &packed("/usr/include"));
+    b.record(1, 1, 17, 5_000, &packed("bad\nname"));
     b.span_end(1, 1, 19, 2_000, 1_236_567);
     b.thread_name(1, 2, 1_500, "worker-2");
-    let mut indexed = text("a b.h");
+    let mut indexed = packed("a b.h");
     indexed.extend_from_slice(&4096u64.to_le_bytes());
     b.record(1, 2, 18, 3_000, &indexed);
     b.record(2, 1, 16, 2_500, &12u64.to_le_bytes());
@@ -83,7 +80,7 @@ fn sample() -> Builder {
     b
 }
 
-fn finished() -> Vec<u8> {
+pub fn finished() -> Vec<u8> {
     let mut b = sample();
     b.flush(1, 2, true);
     b.flush(2, 1, false);
