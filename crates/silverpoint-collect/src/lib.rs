@@ -1,1 +1,38 @@
-//! Drains sessions into trace files: order, deliver, rotate, recover
+//! The collector: drains sessions into trace files, each record exactly once, whoever dies and when.
+//!
+//! ```text
+//!  collector   discovers sessions, passes over them, sleeps          config, error, stats   what is asked for, what went wrong, what was done
+//!  session     what the collector knows of one session               takeover               what a dead collector had stored
+//!  drain       one ring's bytes: copy, judge, into the batch         sink                   intent, write, release: in this order
+//!  trace       the file: blocks, appending, rotation, quota          recover, sweep         sessions that nobody collected
+//!  pace        how long to sleep                                     fault                  places where tests kill the process
+//! ```
+//!
+//! **The promise.** Bytes are copied from a ring, judged, written, and only then released. Before each write the *intent* says where it will stand; whoever comes
+//! after a collector that died reads the file from there and releases what valid blocks prove stored ([`takeover`]). Nothing else has to survive.
+//!
+//! **The invariant.** Nothing is released that is not stored; nothing is known here of any language, or of any format but the trace file.
+#![forbid(unsafe_code)]
+
+mod collector;
+mod config;
+mod discover;
+mod drain;
+mod error;
+pub mod fault;
+mod pace;
+mod recover;
+mod session;
+mod sink;
+mod sites;
+mod stats;
+mod sweep;
+mod takeover;
+mod trace;
+
+pub use collector::{Collector, Pass};
+pub use config::{AttachMode, Config, Encoding, Existing, Filter, Fsync, OutputConfig};
+pub use error::CollectError;
+pub use recover::{Account, Loss, Recovery, recover};
+pub use stats::{Message, Stats};
+pub use sweep::{Limits, Swept, sweep};

@@ -1,0 +1,453 @@
+//! Passes over all sessions: discover, drain, finish the dead, sleep.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use silverpoint_shm::observer::{ObserveError, ObservedSession, SessionName, sleep_until_rung};
+use silverpoint_wire::layout::collector_state;
+
+use crate::config::{AttachMode, Config, Filter};
+use crate::discover::Watched;
+use crate::drain::{self, Looked};
+use crate::error::CollectError;
+use crate::pace::{Pace, Rest};
+use crate::session::Session;
+use crate::sink::{PassError, Sink};
+use crate::stats::{Message, Stats};
+use crate::takeover::take_over;
+use crate::trace::{Opened, TraceFile};
+
+/// Sessions that one collector has at a time; others wait.
+const MAX_SESSIONS: usize = 4096;
+/// Between two attempts to write when the last failed: at first, and at most.
+const RETRY: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(2);
+/// Between two heartbeats while nothing can be written.
+const BEAT: Duration = Duration::from_millis(100);
+/// Without any session.
+const IDLE: Duration = Duration::from_millis(100);
+/// Rounds in which a leaving collector drains what producers still write.
+const LAST_ROUNDS: usize = 64;
+
+/// Drains sessions into a trace file. One thread uses it; dropping it without [`Collector::leave`] is like a death: everything stored is stored, and another
+/// collector can go on.
+#[derive(Debug)]
+pub struct Collector {
+    watched: Vec<Watched>,
+    filter: Filter,
+    attach: Option<AttachMode>,
+    remove_dead: bool,
+    sessions: Vec<Session>,
+    sink: Sink,
+    /// Numbers of sessions in the file, also of those that are gone.
+    numbers: HashMap<[u8; 16], u32>,
+    last_number: u32,
+    pace: Pace,
+    rest: Rest,
+    /// Since when nothing can be written, and when to try again.
+    failing: Option<Failing>,
+}
+
+#[derive(Debug)]
+struct Failing {
+    since: Instant,
+    retry_at: Instant,
+    pause: Duration,
+    text: String,
+}
+
+/// What one pass did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pass {
+    /// Bytes of rings stored.
+    pub bytes: u64,
+    /// Sessions that the collector has now.
+    pub sessions: usize,
+    /// Nothing can be written at the moment.
+    pub is_failing: bool,
+}
+
+impl Collector {
+    /// Opens the trace file. Sessions are looked for in the first pass.
+    pub fn new(config: Config) -> Result<Self, CollectError> {
+        let Opened { trace, held, cut } = TraceFile::open(config.output)?;
+        let mut sink = Sink::new(trace);
+        if cut > 0 {
+            sink.note(
+                None,
+                0,
+                &format!("{cut} bytes of an incomplete block were cut off: its writer had died"),
+            );
+            // Whether it can be written shows soon enough.
+            let _ = sink.flush_notes();
+        }
+        Ok(Self {
+            watched: config.roots.into_iter().map(Watched::new).collect(),
+            filter: config.filter,
+            attach: config.attach,
+            remove_dead: config.remove_dead,
+            sessions: Vec::new(),
+            sink,
+            numbers: held.sessions,
+            last_number: held.last_session,
+            pace: Pace::new(),
+            rest: Rest::None,
+            failing: None,
+        })
+    }
+
+    /// Adds a root that the caller has opened (another user's, for root).
+    pub fn add_root(&mut self, root: silverpoint_shm::root::Root) {
+        self.watched.push(Watched::opened(root));
+    }
+
+    /// Names of the sessions that it has.
+    pub fn sessions(&self) -> Vec<SessionName> {
+        self.sessions.iter().map(Session::name).collect()
+    }
+
+    /// What it has done.
+    pub fn stats(&self) -> Stats {
+        let mut stats = self.sink.stats;
+        if let Some(failing) = &self.failing {
+            stats.sink_full_ms += failing.since.elapsed().as_millis() as u64;
+        }
+        stats
+    }
+
+    /// What happened since the last call and should be known.
+    pub fn take_messages(&mut self) -> Vec<Message> {
+        self.sink.messages.take()
+    }
+
+    /// Path of the current part.
+    pub fn path(&self) -> &std::path::Path {
+        self.sink.trace.path()
+    }
+
+    /// Looks at everything once: takes new sessions, stores what rings hold, finishes dead sessions.
+    pub fn pass(&mut self) -> Pass {
+        self.sink.stats.passes += 1;
+        self.discover();
+        if !self.may_write() {
+            for session in &mut self.sessions {
+                let _ = session.beat();
+            }
+            self.rest = Rest::Nap(BEAT);
+            return Pass { bytes: 0, sessions: self.sessions.len(), is_failing: true };
+        }
+        let mut total = Looked::default();
+        let mut index = 0;
+        while index < self.sessions.len() {
+            match self.look_at(index, &mut total) {
+                Ok(true) => index += 1,
+                Ok(false) => drop(self.sessions.remove(index)),
+                Err(PassError::Sink(error)) => {
+                    self.fail(&error);
+                    break;
+                }
+                Err(PassError::Session(error)) => {
+                    let session = self.sessions.remove(index);
+                    self.lose(session, &error);
+                }
+            }
+            self.sink.rotate_if_due();
+        }
+        if self.failing.as_ref().is_some_and(|failing| failing.retry_at <= Instant::now()) {
+            self.resume();
+        }
+        if let Err(error) = self.sink.trace.sync_if_due() {
+            self.fail(&error);
+        }
+        if total.bytes == 0 {
+            self.sink.stats.idle_passes += 1;
+        }
+        self.rest = if self.failing.is_some() {
+            Rest::Nap(BEAT)
+        } else {
+            self.pace.rest(total.fullest, total.bytes > 0, total.is_unsettled)
+        };
+        Pass { bytes: total.bytes, sessions: self.sessions.len(), is_failing: self.failing.is_some() }
+    }
+
+    /// Sleeps as long as the last pass suggests, or until a producer rings or a session appears.
+    pub fn rest(&mut self) {
+        let (asleep, time) = match self.rest {
+            Rest::None => (false, Duration::ZERO),
+            Rest::Nap(time) => (false, time),
+            Rest::Doze(time) => (true, time),
+        };
+        let mut newly = false;
+        for session in &mut self.sessions {
+            if session.is_sleeping != asleep {
+                session.is_sleeping = asleep;
+                newly |= asleep;
+                // A session that cannot be told is found out by the next pass.
+                let _ = session.observed.set_sleeping(asleep);
+            }
+        }
+        // Between the last look and the announcement nobody rang: one more look.
+        if newly || time.is_zero() {
+            return;
+        }
+        if self.sessions.is_empty() {
+            self.wait_for_sessions(time.max(IDLE));
+        } else if asleep {
+            let sleeps: Vec<_> =
+                self.sessions.iter().map(|s| s.observed.sleep_on(s.counters.doorbell)).collect();
+            sleep_until_rung(&sleeps, time);
+        } else {
+            std::thread::sleep(time);
+        }
+    }
+
+    /// Passes and rests until `stop` says so (it is asked after each pass), then leaves.
+    pub fn run_until(mut self, mut stop: impl FnMut(&mut Self, Pass) -> bool) -> Stats {
+        loop {
+            let pass = self.pass();
+            if stop(&mut self, pass) {
+                return self.leave();
+            }
+            self.rest();
+        }
+    }
+
+    /// Stores what there is, gives every session back as it was found (bytes, mode, waiters), and closes the file.
+    pub fn leave(mut self) -> Stats {
+        self.let_go();
+        self.sink.trace.close();
+        self.stats()
+    }
+
+    /// As [`Collector::leave`], but the file stays open and messages can still be taken.
+    pub fn let_go(&mut self) {
+        for session in &self.sessions {
+            let _ = session.observed.set_collector_state(collector_state::LEAVING);
+        }
+        for mut session in std::mem::take(&mut self.sessions) {
+            let mut left = Ok(());
+            if self.failing.is_none() {
+                left = self.drain_last(&mut session);
+            }
+            if let Err(PassError::Sink(error)) = &left {
+                self.fail(error);
+            }
+            if let Err(error) = self.give_back(&session, left.is_ok() && self.failing.is_none()) {
+                self.sink.messages.say(Some(session.name()), format!("it could not be given back: {error}"));
+            }
+        }
+    }
+
+    fn discover(&mut self) {
+        for index in 0..self.watched.len() {
+            for name in self.watched[index].look() {
+                let is_known =
+                    self.sessions.iter().any(|session| session.root == index && session.name() == name);
+                if is_known || self.sessions.len() >= MAX_SESSIONS || !self.filter.accepts(name) {
+                    continue;
+                }
+                match self.take(index, name) {
+                    Ok(true) => {}
+                    Ok(false) => self.watched[index].refuse(name),
+                    Err(ObserveError::Gone) => {}
+                    Err(error) => {
+                        if self.watched[index].refuse_for_ever(name) {
+                            self.sink.messages.say(Some(name), error.to_string());
+                        }
+                    }
+                }
+            }
+            if let Some(text) = self.watched[index].complaint.take() {
+                self.sink.messages.say(None, text);
+            }
+        }
+    }
+
+    /// Becomes the collector of a session. False: another is.
+    fn take(&mut self, root: usize, name: SessionName) -> Result<bool, ObserveError> {
+        let Some(directory) = self.watched[root].root() else { return Ok(false) };
+        let observed = ObservedSession::open(directory, name)?;
+        if !observed.lock_collector()? {
+            return Ok(false);
+        }
+        let before = observed.counters()?;
+        if before.collector_pid != 0 {
+            self.sink.stats.takeovers += 1;
+        }
+        let remark = take_over(&observed, &self.sink.trace)?;
+        let saved = match &self.attach {
+            Some(mode) => Some(attach(&observed, mode)?),
+            None => None,
+        };
+        let id = observed.header().session_id;
+        let number = *self.numbers.entry(id).or_insert_with(|| {
+            self.last_number += 1;
+            self.last_number
+        });
+        let mut session = Session::new(observed, root, number, self.sink.trace.encoding())?;
+        session.saved = saved;
+        session.is_sleeping = false;
+        session.observed.set_sleeping(false)?;
+        let state =
+            if self.failing.is_some() { collector_state::SINK_FULL } else { collector_state::COLLECTING };
+        session.observed.set_collector_state(state)?;
+        session.beat()?;
+        session.observed.set_collector_pid(std::process::id())?;
+        if let Some(remark) = remark {
+            self.sink.messages.say(Some(name), remark);
+        }
+        self.sink.stats.sessions += 1;
+        self.sessions.push(session);
+        Ok(true)
+    }
+
+    /// One session's turn. False: it is dead and stored whole.
+    fn look_at(&mut self, index: usize, total: &mut Looked) -> Result<bool, PassError> {
+        let session = &mut self.sessions[index];
+        // Before the look: what a dead session has now is all it will ever have.
+        let is_alive = session.observed.is_alive()?;
+        let looked = drain::drain(session, &mut self.sink)?;
+        total.bytes += looked.bytes;
+        total.fullest = total.fullest.max(looked.fullest);
+        total.is_unsettled |= looked.is_unsettled || (!is_alive && looked.bytes > 0);
+        if is_alive || !drain::is_finished(&looked) {
+            return Ok(true);
+        }
+        session.push_end(&mut self.sink)?;
+        self.sink.flush(session)?;
+        self.sink.stats.sessions_ended += 1;
+        if self.remove_dead {
+            if let Some(root) = self.watched[session.root].root()
+                && let Err(error) = session.observed.remove(root)
+                && !matches!(error, ObserveError::Gone)
+            {
+                self.sink.messages.say(Some(session.name()), format!("it could not be removed: {error}"));
+            }
+        } else {
+            session.observed.clear_intent()?;
+            session.observed.set_collector_pid(0)?;
+            session.observed.set_collector_state(collector_state::NONE)?;
+            self.watched[session.root].refuse_for_ever(session.name());
+        }
+        Ok(false)
+    }
+
+    /// A session that cannot be read any more is left where it is.
+    fn lose(&mut self, session: Session, error: &ObserveError) {
+        self.sink.clear();
+        self.watched[session.root].refuse_for_ever(session.name());
+        let text = format!("it is given up: {error}");
+        self.sink.note(session.who(), 0, &text);
+        if let Err(error) = self.sink.flush_notes() {
+            self.fail(&error);
+        }
+    }
+
+    fn may_write(&self) -> bool {
+        self.failing.as_ref().is_none_or(|failing| failing.retry_at <= Instant::now())
+    }
+
+    /// Nothing can be written: says so, once, to people and producers.
+    fn fail(&mut self, error: &io::Error) {
+        self.sink.clear();
+        let now = Instant::now();
+        match &mut self.failing {
+            Some(failing) => {
+                failing.pause = (failing.pause * 2).min(RETRY_MAX);
+                failing.retry_at = now + failing.pause;
+            }
+            None => {
+                let text = format!("{}: {error}", self.sink.trace.path().display());
+                self.sink
+                    .messages
+                    .say(None, format!("{text}; nothing is released until it can be written again"));
+                self.failing = Some(Failing { since: now, retry_at: now + RETRY, pause: RETRY, text });
+                for session in &self.sessions {
+                    let _ = session.observed.set_collector_state(collector_state::SINK_FULL);
+                }
+            }
+        }
+    }
+
+    /// A pass has written again.
+    fn resume(&mut self) {
+        let Some(failing) = self.failing.take() else { return };
+        let ms = failing.since.elapsed().as_millis() as u64;
+        self.sink.note(None, 0, &format!("resumed: for {ms} ms nothing could be written ({})", failing.text));
+        if let Err(error) = self.sink.flush_notes() {
+            self.failing = Some(failing);
+            self.fail(&error);
+            return;
+        }
+        self.sink.stats.sink_full_ms += ms;
+        for session in &self.sessions {
+            let _ = session.observed.set_collector_state(collector_state::COLLECTING);
+        }
+    }
+
+    /// What a session holds when the collector leaves.
+    fn drain_last(&mut self, session: &mut Session) -> Result<(), PassError> {
+        for _ in 0..LAST_ROUNDS {
+            let looked = drain::drain(session, &mut self.sink)?;
+            if drain::is_finished(&looked) {
+                break;
+            }
+        }
+        session.push_losses(&mut self.sink, true)?;
+        self.sink.flush(session)
+    }
+
+    /// Puts the session's bytes back and wakes whoever waits.
+    fn give_back(&mut self, session: &Session, is_stored: bool) -> Result<(), ObserveError> {
+        let observed = &session.observed;
+        match &session.saved {
+            Some(saved) => observed.restore_mode(saved)?,
+            None => {
+                observed.set_sleeping(false)?;
+                observed.set_collector_state(collector_state::NONE)?;
+                observed.set_collector_pid(0)?;
+            }
+        }
+        // Otherwise the next collector reads what this one had stored.
+        if is_stored {
+            observed.clear_intent()?;
+        }
+        for slice in &session.slices {
+            observed.wake(*slice)?;
+        }
+        observed.unlock_collector()
+    }
+
+    fn wait_for_sessions(&self, time: Duration) {
+        let mut fds: Vec<PollFd<'_>> = self
+            .watched
+            .iter()
+            .filter_map(|watched| watched.descriptor().map(|fd| PollFd::new(fd, PollFlags::IN)))
+            .collect();
+        let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+}
+
+/// Saves a session's mode and changes it.
+fn attach(
+    observed: &ObservedSession,
+    mode: &AttachMode,
+) -> Result<silverpoint_shm::observer::SavedMode, ObserveError> {
+    // What a collector that died says about itself is not how the session was.
+    let saved = observed.save_mode()?.without_collector();
+    if let Some(policy) = mode.policy {
+        let mut bytes = [0; 8];
+        bytes[..policy.len()].copy_from_slice(&policy);
+        observed.set_policy(bytes)?;
+    }
+    if let Some(block_max_ms) = mode.block_max_ms {
+        observed.set_block_max_ms(block_max_ms)?;
+    }
+    if let Some(text) = &mode.directives {
+        observed.write_directives(text)?;
+    }
+    Ok(saved)
+}

@@ -1,0 +1,165 @@
+//! Finding sessions: a directory that is watched, and looked through when something appeared in it, or now and then.
+
+use std::collections::{HashMap, HashSet};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use silverpoint_shm::observer::{SessionName, list};
+use silverpoint_shm::root::Root;
+
+/// A root is looked through so often even when nothing is reported: watching may be impossible.
+const SCAN_INTERVAL: Duration = Duration::from_secs(2);
+/// A root that is missing is looked for so often.
+const OPEN_INTERVAL: Duration = Duration::from_millis(100);
+/// A session that could not be taken is tried again so often.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// Sessions that could not be taken and are remembered.
+const MAX_REFUSED: usize = 10_000;
+
+/// One root.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    path: PathBuf,
+    root: Option<Root>,
+    watch: Option<OwnedFd>,
+    scanned: Option<Instant>,
+    opened: Option<Instant>,
+    /// When each was last tried in vain.
+    refused: HashMap<SessionName, Instant>,
+    /// Those that are not tried again.
+    given_up: HashSet<SessionName>,
+    /// What was wrong with the root itself, once.
+    pub(crate) complaint: Option<String>,
+    complained: bool,
+}
+
+impl Watched {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            root: None,
+            watch: None,
+            scanned: None,
+            opened: None,
+            refused: HashMap::new(),
+            given_up: HashSet::new(),
+            complaint: None,
+            complained: false,
+        }
+    }
+
+    pub(crate) fn opened(root: Root) -> Self {
+        let mut watched = Self::new(root.path().to_owned());
+        watched.watch(&root);
+        watched.root = Some(root);
+        watched
+    }
+
+    pub(crate) fn root(&self) -> Option<&Root> {
+        self.root.as_ref()
+    }
+
+    /// The watch's descriptor: readable when something has appeared.
+    pub(crate) fn descriptor(&self) -> Option<&OwnedFd> {
+        self.watch.as_ref()
+    }
+
+    /// Names of sessions to try, when it is time to look. Empty most of the time.
+    pub(crate) fn look(&mut self) -> Vec<SessionName> {
+        if self.root.is_none() && !self.open() {
+            return Vec::new();
+        }
+        let reported = self.is_reported();
+        let is_due = self.scanned.is_none_or(|at| at.elapsed() >= SCAN_INTERVAL)
+            || self.refused.values().any(|at| at.elapsed() >= RETRY_INTERVAL);
+        if !reported && !is_due {
+            return Vec::new();
+        }
+        self.scanned = Some(Instant::now());
+        self.refused.retain(|_, at| at.elapsed() < RETRY_INTERVAL);
+        match self.root.as_ref().map(list) {
+            Some(Ok(mut names)) => {
+                names.retain(|name| !self.refused.contains_key(name) && !self.given_up.contains(name));
+                names
+            }
+            Some(Err(error)) => {
+                self.complain(error.to_string());
+                Vec::new()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The session could not be taken; it is tried again later.
+    pub(crate) fn refuse(&mut self, name: SessionName) {
+        if self.refused.len() < MAX_REFUSED {
+            self.refused.insert(name, Instant::now());
+        }
+    }
+
+    /// The session cannot be used, or must not be taken again. False when there are too many of them already: then it is tried again later.
+    pub(crate) fn refuse_for_ever(&mut self, name: SessionName) -> bool {
+        if self.given_up.len() < MAX_REFUSED {
+            return self.given_up.insert(name);
+        }
+        self.refuse(name);
+        false
+    }
+
+    fn open(&mut self) -> bool {
+        if self.opened.is_some_and(|at| at.elapsed() < OPEN_INTERVAL) {
+            return false;
+        }
+        self.opened = Some(Instant::now());
+        match Root::open_directory(&self.path) {
+            Ok(root) => {
+                self.watch(&root);
+                self.root = Some(root);
+                true
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => {
+                self.complain(format!("{}: it cannot be a root of sessions: {error}", self.path.display()));
+                false
+            }
+        }
+    }
+
+    /// Without a watch the interval must do.
+    fn watch(&mut self, root: &Root) {
+        // By descriptor: the path may be another's by now.
+        let path = format!("/proc/self/fd/{}", root.fd().as_raw_fd());
+        let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK);
+        self.watch = watch
+            .and_then(|watch| {
+                inotify::add_watch(
+                    &watch,
+                    path,
+                    WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::ONLYDIR,
+                )?;
+                Ok(watch)
+            })
+            .ok();
+    }
+
+    fn is_reported(&self) -> bool {
+        let Some(watch) = &self.watch else { return false };
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
+        let mut reader = inotify::Reader::new(watch, &mut buffer);
+        let mut reported = false;
+        while reader.next().is_ok() {
+            reported = true;
+        }
+        reported
+    }
+
+    fn complain(&mut self, text: String) {
+        if !self.complained {
+            self.complained = true;
+            self.complaint = Some(text);
+        }
+    }
+}

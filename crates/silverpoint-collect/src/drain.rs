@@ -1,0 +1,361 @@
+//! One look at a session: every ring's new bytes go into the batch, judged.
+//!
+//! A ring is read at most once a batch, so that `consumed` in its header is always the whole truth about what is stored. What contradicts the rules is looked
+//! at again (a position may have been read torn) before the ring is given up; a ring that is given up is emptied without being stored, so that its owner need
+//! not wait for ever, and the file says which bytes are missing.
+
+use silverpoint_shm::observer::Slice;
+use silverpoint_wire::block::{BlockHeader, BlockKind};
+use silverpoint_wire::compact::compact;
+use silverpoint_wire::layout::block::{COMPACT, LATE, LEVELS_CONTROL};
+use silverpoint_wire::layout::ring::RETIRED;
+use silverpoint_wire::layout::site_entry::FIRST_ID;
+use silverpoint_wire::record::RecordErrorKind;
+use silverpoint_wire::slice::{RingError, RingHeader, Summary, summarize};
+
+use crate::session::Session;
+use crate::sink::{PassError, Sink};
+
+/// Bytes that are read from a ring at a time. More than the longest record.
+const READ: usize = 512 << 10;
+/// A batch with so many bytes is stored.
+const FLUSH: usize = 256 << 10;
+/// Rings whose headers are read before their data are.
+const GROUP: usize = 256;
+/// How often a contradiction must be seen before a ring is given up.
+const STRIKES: u8 = 3;
+
+/// What a look at a session found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Looked {
+    /// Bytes of rings that were stored or given up.
+    pub(crate) bytes: u64,
+    /// How full the fullest ring was, in 256ths.
+    pub(crate) fullest: u32,
+    /// Something was seen that must be looked at again soon.
+    pub(crate) is_unsettled: bool,
+}
+
+/// A ring with something to read.
+struct Active {
+    ring: usize,
+    header: RingHeader,
+    /// Through which it is stored.
+    expected: u64,
+    /// From which it can be read: later, when the producer has overwritten something.
+    from: u64,
+    to: u64,
+}
+
+/// Looks at all rings that may have changed, and stores what they hold.
+pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, PassError> {
+    session.counters = session.observed.counters()?;
+    session.beat()?;
+    let ticks = session.observed.ticks_now();
+    let all = session.list(sink)?;
+    session.declare_in_new_part(sink)?;
+    let mut looked = Looked::default();
+    let mut active = Vec::new();
+    let mut ring = 0;
+    while ring < session.slices.len() {
+        let end = (ring + GROUP).min(session.slices.len());
+        while ring < end {
+            if all || !session.rings[ring].is_quiet {
+                look(session, sink, ring, &mut looked, &mut active)?;
+            }
+            ring += 1;
+        }
+        if !active.is_empty() {
+            session.declare(sink)?;
+            session.declare_streams(&mut sink.batch, active.iter().map(|active: &Active| &active.ring));
+            for active in active.drain(..) {
+                read(session, sink, &active, &mut looked)?;
+            }
+        }
+    }
+    session.push_losses(sink, false)?;
+    session.push_anchor_if_due(sink);
+    if !looked.is_unsettled {
+        session.push_watermark_if_due(sink, ticks);
+    }
+    sink.flush(session)?;
+    Ok(looked)
+}
+
+/// Reads a ring's header; what it has goes to `active`.
+fn look(
+    session: &mut Session,
+    sink: &mut Sink,
+    ring: usize,
+    looked: &mut Looked,
+    active: &mut Vec<Active>,
+) -> Result<(), PassError> {
+    let slice = session.slices[ring];
+    let Some(header) = session.observed.ring(slice)? else { return Ok(()) };
+    session.meet(ring, &header);
+    match header.valid_range(slice.size as usize) {
+        Ok((from, to)) => {
+            if session.rings[ring].is_broken {
+                return pass_over(session, sink, ring, &header, looked);
+            }
+            let expected = session.rings[ring].stored;
+            let from = from.max(expected);
+            if from < to || expected < from {
+                let fullness = to.saturating_sub(from) * 256 / u64::from(header.capacity);
+                looked.fullest = looked.fullest.max(fullness as u32);
+                active.push(Active { ring, header, expected, from, to });
+                return Ok(());
+            }
+            // Drained. A claimer looks whether `consumed` has reached `committed`.
+            if header.consumed != to && !session.keeps {
+                session.observed.set_consumed(slice, to)?;
+            }
+            let state = &mut session.rings[ring];
+            state.strikes = 0;
+            state.is_quiet = header.state == RETIRED && !state.has_news;
+        }
+        Err(error) => strike(session, sink, ring, &header, &error, looked),
+    }
+    Ok(())
+}
+
+/// Copies, judges and stores what a ring had when its header was read.
+fn read(
+    session: &mut Session,
+    sink: &mut Sink,
+    active: &Active,
+    looked: &mut Looked,
+) -> Result<(), PassError> {
+    let slice = session.slices[active.ring];
+    let number = session.number;
+    let stream = active.header.stream;
+    let expected = active.expected;
+    let mut from = active.from;
+    // A batch before this ring's may have ended the segment.
+    session.declare(sink)?;
+    // What was overwritten before anybody came.
+    if expected < from {
+        push_gap(session, sink, stream, expected, from);
+        session.overwritten_bytes += from - expected;
+        session.rings[active.ring].stored = from;
+        sink.releases.push((slice, from));
+        looked.bytes += from - expected;
+    }
+    while from < active.to {
+        // The segment may have ended with the last batch.
+        session.declare(sink)?;
+        let len = ((active.to - from) as usize).min(READ);
+        let mut slot = sink.batch.reserve(len);
+        if let Err(error) =
+            session.observed.read_data(slice, &active.header, from, sink.batch.payload_mut(&slot))
+        {
+            sink.batch.cancel(slot);
+            return Err(error.into());
+        }
+        let Some(oldest) = session.observed.revalidate(slice, &active.header)? else {
+            // Claimed by another thread meanwhile, which only happens to what nobody was collecting when it was decided.
+            sink.batch.cancel(slot);
+            push_gap(session, sink, stream, from, active.to);
+            session.overwritten_bytes += active.to - from;
+            looked.is_unsettled = true;
+            return sink.flush(session);
+        };
+        if oldest > from {
+            let lost = oldest - from;
+            if lost >= len as u64 || !lost.is_multiple_of(8) {
+                // All of it was overtaken: the next look begins where the producer has come to.
+                sink.batch.cancel(slot);
+                looked.is_unsettled = true;
+                return sink.flush(session);
+            }
+            sink.batch.drop_front(&mut slot, lost as usize);
+            slot = sink
+                .batch
+                .insert_before(slot, |batch| batch.push(BlockKind::GAP, number, stream, &gap(from, oldest)));
+            session.overwritten_bytes += lost;
+            sink.stats.gap_bytes += lost;
+            from = oldest;
+        }
+        let capacity = active.header.capacity;
+        let mut judged = judge(session, sink.batch.payload(&slot), from, capacity);
+        if let Some(RingError::Record(_, RecordErrorKind::Site(_))) = judged.error {
+            // Registered since the table was last read, which the counters then say.
+            session.counters = session.observed.counters()?;
+            let (observed, counters) = (&session.observed, &session.counters);
+            session.sites.load(observed, counters)?;
+            slot = sink.batch.insert_before(slot, |batch| session.sites.push(batch, number));
+            judged = judge(session, sink.batch.payload(&slot), from, capacity);
+            if session.sites.faults != session.said.1 {
+                session.said.1 = session.sites.faults;
+                let text = format!("{} sites have descriptions that make no sense", session.sites.faults);
+                sink.messages.say(Some(session.name()), text.clone());
+                slot = sink
+                    .batch
+                    .insert_before(slot, |batch| batch.push(BlockKind::NOTE, number, 0, text.as_bytes()));
+            }
+        }
+        // The last record of a part of a ring may go beyond the part.
+        let is_cut = from + (len as u64) < active.to
+            && matches!(
+                judged.error,
+                Some(RingError::Record(_, RecordErrorKind::Beyond(_) | RecordErrorKind::Truncated))
+            )
+            && judged.summary.bytes > 0;
+        let summary = judged.summary;
+        let end = from + summary.bytes as u64;
+        if summary.bytes > 0 {
+            store(session, sink, slot, stream, from, &judged);
+            sink.releases.push((slice, end));
+            session.rings[active.ring].stored = end;
+            session.rings[active.ring].strikes = 0;
+            looked.bytes += summary.bytes as u64;
+        } else {
+            sink.batch.cancel(slot);
+        }
+        if let Some(error) = judged.error.filter(|_| !is_cut) {
+            // What came before it is stored; the next look begins with it.
+            if summary.bytes == 0 {
+                strike(session, sink, active.ring, &active.header, &error, looked);
+            }
+            looked.is_unsettled = true;
+            break;
+        }
+        from = end;
+        // At most once a batch: see above.
+        if from < active.to || sink.batch.len() >= FLUSH {
+            sink.flush(session)?;
+            sink.rotate_if_due();
+        }
+    }
+    Ok(())
+}
+
+/// A judged copy.
+struct Judged {
+    summary: Summary,
+    error: Option<RingError>,
+    levels: u32,
+}
+
+fn judge(session: &Session, payload: &[u8], position: u64, capacity: u32) -> Judged {
+    let mut levels = 0u32;
+    let sites = &session.sites;
+    let (summary, error) = summarize(payload, position, capacity, |id| {
+        let bit = sites.level_bit(id);
+        levels |= u32::from(bit);
+        bit != 0 || id < FIRST_ID
+    });
+    if summary.control {
+        levels |= LEVELS_CONTROL;
+    }
+    Judged { summary, error, levels }
+}
+
+/// Completes the block of a judged copy.
+fn store(
+    session: &Session,
+    sink: &mut Sink,
+    slot: crate::trace::Slot,
+    stream: u32,
+    from: u64,
+    judged: &Judged,
+) {
+    let summary = &judged.summary;
+    let is_late = summary.records > 0 && summary.first_ticks < session.watermark;
+    let mut header = BlockHeader {
+        session: session.number,
+        stream,
+        ring_begin: from,
+        ring_end: from + summary.bytes as u64,
+        first_ticks: summary.first_ticks,
+        last_ticks: summary.last_ticks,
+        records: summary.records,
+        levels: judged.levels,
+        sites: summary.sites,
+        raw_size: summary.bytes as u32,
+        flags: if is_late { LATE } else { 0 },
+        ..BlockHeader::new(BlockKind::RECORDS, &[])
+    };
+    if let Some(signatures) = session.sites.signatures() {
+        let mut small = std::mem::take(&mut sink.compact);
+        small.clear();
+        let raw = &sink.batch.payload(&slot)[..summary.bytes];
+        if compact(raw, signatures, &mut small).is_ok() && small.len() < raw.len() {
+            header.encoding = COMPACT;
+            sink.batch.finish_with(slot, header, &small);
+            sink.compact = small;
+            return;
+        }
+        sink.compact = small;
+    }
+    sink.batch.finish(slot, header, summary.bytes);
+}
+
+/// Counts a contradiction; gives the ring up when it stays.
+fn strike(
+    session: &mut Session,
+    sink: &mut Sink,
+    ring: usize,
+    header: &RingHeader,
+    error: &RingError,
+    looked: &mut Looked,
+) {
+    let state = &mut session.rings[ring];
+    if state.is_broken {
+        return;
+    }
+    looked.is_unsettled = true;
+    state.strikes += 1;
+    if state.strikes < STRIKES {
+        return;
+    }
+    state.is_broken = true;
+    let Slice { at, size } = session.slices[ring];
+    let text = format!(
+        "the ring of thread {} (stream {}, {size} bytes at offset {at} of the ring file) is given up: {error}",
+        header.owner_tid, header.stream
+    );
+    sink.stats.broken_rings += 1;
+    if session.broken_rings.len() < 1000 {
+        session.broken_rings.push(text.clone());
+    }
+    sink.note(session.who(), header.stream, &text);
+}
+
+/// Empties a ring that was given up.
+fn pass_over(
+    session: &mut Session,
+    sink: &mut Sink,
+    ring: usize,
+    header: &RingHeader,
+    looked: &mut Looked,
+) -> Result<(), PassError> {
+    let from = session.rings[ring].stored;
+    if from < header.committed {
+        session.declare(sink)?;
+        session.declare_streams(&mut sink.batch, std::iter::once(&ring));
+        push_gap(session, sink, header.stream, from, header.committed);
+        session.broken_bytes += header.committed - from;
+        sink.releases.push((session.slices[ring], header.committed));
+        session.rings[ring].stored = header.committed;
+        looked.bytes += header.committed - from;
+    }
+    Ok(())
+}
+
+fn push_gap(session: &Session, sink: &mut Sink, stream: u32, from: u64, to: u64) {
+    sink.batch.push(BlockKind::GAP, session.number, stream, &gap(from, to));
+    sink.stats.gap_bytes += to - from;
+}
+
+fn gap(from: u64, to: u64) -> [u8; 16] {
+    let mut payload = [0; 16];
+    payload[..8].copy_from_slice(&from.to_le_bytes());
+    payload[8..].copy_from_slice(&to.to_le_bytes());
+    payload
+}
+
+/// Whether the session's rings are all drained, and dead: nothing can come any more. To be asked when the session was dead before the last look.
+pub(crate) fn is_finished(looked: &Looked) -> bool {
+    looked.bytes == 0 && !looked.is_unsettled
+}

@@ -1,0 +1,67 @@
+//! Why a collector cannot begin, or a session cannot be recovered.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use silverpoint_shm::observer::ObserveError;
+
+/// Why a collector cannot begin. (What goes wrong later is retried, or costs one session or ring, and is told as a message.)
+#[derive(Debug)]
+pub enum CollectError {
+    /// The trace file cannot be used.
+    Output {
+        /// Which.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// There is a file that is not a trace file.
+    NotATraceFile(PathBuf),
+    /// There is a file, and the configuration says to refuse then.
+    Exists(PathBuf),
+    /// Another collector writes into it.
+    Busy(PathBuf),
+    /// A session cannot be used.
+    Session {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: ObserveError,
+    },
+    /// The session lives, or another collector has it.
+    InUse(String),
+}
+
+impl CollectError {
+    pub(crate) fn output(path: &Path, what: &'static str, source: impl Into<io::Error>) -> Self {
+        Self::Output { path: path.to_owned(), what, source: source.into() }
+    }
+}
+
+impl fmt::Display for CollectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Output { path, what, source } => write!(f, "{}: {what}: {source}", path.display()),
+            Self::NotATraceFile(path) => {
+                write!(f, "{}: it is there and is not a trace file; it is not overwritten", path.display())
+            }
+            Self::Exists(path) => write!(f, "{}: it is there already", path.display()),
+            Self::Busy(path) => write!(f, "{}: another collector writes into it", path.display()),
+            Self::Session { name, source } => write!(f, "session {name}: {source}"),
+            Self::InUse(name) => write!(f, "session {name} lives or is being collected"),
+        }
+    }
+}
+
+impl std::error::Error for CollectError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Output { source, .. } => Some(source),
+            Self::Session { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

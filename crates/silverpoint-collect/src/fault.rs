@@ -1,0 +1,68 @@
+//! Places where a test kills the process. Without the feature `fault-points` there are none.
+//!
+//! `SILVERPOINT_FAULT=<name>:<n>` raises SIGKILL at the n-th passing (from 1) of the place of that name: the death that a collector must survive at any moment,
+//! at the moments that matter.
+
+/// All names, in the order in which a collector passes them.
+pub const NAMES: [&str; 11] = [
+    "before-intent",
+    "after-intent",
+    "mid-write",
+    "after-write",
+    "mid-release",
+    "after-release",
+    "before-rename",
+    "after-rename",
+    "after-create",
+    "after-rotation",
+    "mid-takeover",
+];
+
+/// Kills the process if the environment says so.
+#[inline(always)]
+pub(crate) fn point(name: &str) {
+    if reached(name) {
+        kill();
+    }
+}
+
+/// Counts a passing; true when this is the one at which to die. For places that must leave something half done first.
+#[inline(always)]
+pub(crate) fn reached(name: &str) -> bool {
+    #[cfg(feature = "fault-points")]
+    return armed::reached(name);
+    #[cfg(not(feature = "fault-points"))]
+    {
+        let _ = name;
+        false
+    }
+}
+
+/// SIGKILL, now.
+pub(crate) fn kill() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    loop {
+        std::thread::park();
+    }
+}
+
+#[cfg(feature = "fault-points")]
+mod armed {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
+    static PASSED: AtomicU64 = AtomicU64::new(0);
+
+    pub(super) fn reached(name: &str) -> bool {
+        let wanted = WANTED.get_or_init(|| {
+            let text = std::env::var("SILVERPOINT_FAULT").ok()?;
+            let (name, nth) = text.split_once(':')?;
+            Some((name.to_owned(), nth.parse().ok()?))
+        });
+        match wanted {
+            Some((place, nth)) if place == name => PASSED.fetch_add(1, Ordering::Relaxed) + 1 == *nth,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! What the collector knows of one session, and what the file must know before its records.
+
+use std::time::{Duration, Instant};
+
+use silverpoint_shm::observer::{
+    ControlHeader, Counters, Intent, ObserveError, ObservedSession, SavedMode, SessionName, Slice,
+};
+use silverpoint_wire::block::{BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_position};
+use silverpoint_wire::layout::CAUSES;
+use silverpoint_wire::slice::RingHeader;
+
+use crate::config::Encoding;
+use crate::sink::Sink;
+use crate::sites::SiteBook;
+use crate::trace::Batch;
+
+/// A watermark lies so far in the past: a thread may be put aside between reading the clock and committing. What is later still is marked *late*.
+const SLACK: Duration = Duration::from_millis(20);
+/// Between two watermarks of a session.
+const WATERMARK_INTERVAL: Duration = Duration::from_millis(100);
+/// Between two anchors, and between two reports of losses.
+const ANCHOR_INTERVAL: Duration = Duration::from_secs(1);
+/// Streams, positions or losses in one block.
+const ENTRIES: usize = 4096;
+
+/// One ring, as far as the collector remembers it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RingState {
+    /// The stream that is in it; `stream.stream` 0: none yet.
+    pub(crate) stream: StreamInfo,
+    /// Whether the file was told about the stream.
+    pub(crate) is_declared: bool,
+    /// Retired, drained and told: nothing can change before another stream begins.
+    pub(crate) is_quiet: bool,
+    /// Its contents contradict the rules: passed over from `consumed` on.
+    pub(crate) is_broken: bool,
+    /// How often in a row the same contradiction was seen.
+    pub(crate) strikes: u8,
+    /// Position through which it is stored, or in the batch.
+    pub(crate) stored: u64,
+    /// Losses or stalls are not as the file has them.
+    pub(crate) has_news: bool,
+    /// Totals as the file has them.
+    pub(crate) losses: [u64; CAUSES],
+    pub(crate) stalls: u64,
+}
+
+/// A session that this collector has.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) observed: ObservedSession,
+    /// Which root it is in.
+    pub(crate) root: usize,
+    /// Its number in the file.
+    pub(crate) number: u32,
+    /// Nothing is released: for a recovery that leaves the session as it is.
+    pub(crate) keeps: bool,
+    pub(crate) saved: Option<SavedMode>,
+    pub(crate) sites: SiteBook,
+    pub(crate) slices: Vec<Slice>,
+    /// One a slice.
+    pub(crate) rings: Vec<RingState>,
+    pub(crate) counters: Counters,
+    /// Counters at which `slices` were listed: (streams_next, slabs_next).
+    pub(crate) listed: Option<(u32, u32)>,
+    pub(crate) is_sleeping: bool,
+    pub(crate) heartbeat: u64,
+    pub(crate) records: u64,
+    pub(crate) overwritten_bytes: u64,
+    pub(crate) broken_bytes: u64,
+    pub(crate) broken_rings: Vec<String>,
+    /// The watermark in force in the file.
+    pub(crate) watermark: u64,
+    /// What has been said once: (slab faults, site faults).
+    pub(crate) said: (bool, u32),
+    info: Vec<u8>,
+    epoch: u64,
+    part_epoch: u64,
+    intent_sequence: u64,
+    session_losses: [u64; CAUSES],
+    watermark_at: Option<Instant>,
+    anchor_at: Option<Instant>,
+    losses_at: Option<Instant>,
+    /// [`SLACK`] in ticks; 0 until the rate of the clock is known.
+    slack_ticks: u64,
+}
+
+impl Session {
+    pub(crate) fn new(
+        observed: ObservedSession,
+        root: usize,
+        number: u32,
+        encoding: Encoding,
+    ) -> Result<Self, ObserveError> {
+        let header: &ControlHeader = observed.header();
+        let info = SessionInfo {
+            session_id: header.session_id,
+            clock_source: header.clock_source,
+            pid: header.pid,
+            start_time: header.start_time,
+            ticks_per_second: observed.ticks_per_second(),
+            boot_id: header.boot_id,
+            uid: header.uid,
+            process: observed.process_text()?,
+        };
+        let mut payload = Vec::new();
+        info.encode(&mut payload);
+        let counters = observed.counters()?;
+        Ok(Self {
+            root,
+            number,
+            keeps: false,
+            saved: None,
+            sites: SiteBook::new(encoding),
+            slices: Vec::new(),
+            rings: Vec::new(),
+            counters,
+            listed: None,
+            is_sleeping: counters.collector_sleeping != 0,
+            heartbeat: counters.heartbeat,
+            records: 0,
+            overwritten_bytes: 0,
+            broken_bytes: 0,
+            broken_rings: Vec::new(),
+            watermark: 0,
+            said: (false, 0),
+            info: payload,
+            epoch: 0,
+            part_epoch: 0,
+            intent_sequence: 0,
+            session_losses: [0; CAUSES],
+            watermark_at: None,
+            anchor_at: None,
+            losses_at: None,
+            slack_ticks: 0,
+            observed,
+        })
+    }
+
+    pub(crate) fn name(&self) -> SessionName {
+        self.observed.name()
+    }
+
+    /// For [`Sink::note`].
+    pub(crate) fn who(&self) -> Option<(SessionName, u32)> {
+        Some((self.name(), self.number))
+    }
+
+    pub(crate) fn write_intent(&mut self, intent: &Intent) -> Result<(), ObserveError> {
+        if self.keeps {
+            return Ok(());
+        }
+        self.intent_sequence += 2;
+        self.observed.write_intent(intent, self.intent_sequence)
+    }
+
+    /// Tells producers that the collector is there.
+    pub(crate) fn beat(&mut self) -> Result<(), ObserveError> {
+        if self.keeps {
+            return Ok(());
+        }
+        self.heartbeat = self.heartbeat.wrapping_add(1);
+        self.observed.set_heartbeat(self.heartbeat)
+    }
+
+    /// Lists the slices again when more were claimed. True when it did: then every ring must be looked at.
+    pub(crate) fn list(&mut self, sink: &mut Sink) -> Result<bool, ObserveError> {
+        let now = (self.counters.streams_next, self.counters.slabs_next);
+        if self.listed == Some(now) {
+            return Ok(false);
+        }
+        let mut slices = Vec::new();
+        let mut fault = None;
+        self.observed.slices(self.counters.slabs_next, &mut slices, |found| {
+            fault.get_or_insert(found);
+        })?;
+        if let Some(fault) = fault.filter(|_| !self.said.0) {
+            self.said.0 = true;
+            sink.note(self.who(), 0, &fault.to_string());
+        }
+        // Both lists ascend: what was known keeps its place.
+        let mut rings = Vec::with_capacity(slices.len());
+        let mut known = self.slices.iter().zip(&self.rings).peekable();
+        for slice in &slices {
+            while known.next_if(|(before, _)| before.at < slice.at).is_some() {}
+            rings.push(
+                known
+                    .next_if(|(before, _)| **before == *slice)
+                    .map_or_else(RingState::default, |(_, ring)| *ring),
+            );
+        }
+        (self.slices, self.rings, self.listed) = (slices, rings, Some(now));
+        Ok(true)
+    }
+
+    /// Makes sure that the file's current segment has all dictionaries but new streams.
+    pub(crate) fn declare(&mut self, sink: &mut Sink) -> Result<(), ObserveError> {
+        let epoch = sink.trace.epoch();
+        if self.epoch == epoch {
+            return Ok(());
+        }
+        self.epoch = epoch;
+        let batch = &mut sink.batch;
+        batch.push(BlockKind::SESSION, self.number, 0, &self.info);
+        self.sites.begin_segment();
+        self.sites.push(batch, self.number);
+        let streams = self.rings.iter().filter(|ring| ring.is_declared);
+        push_all(batch, BlockKind::STREAMS, self.number, streams, |out, ring| ring.stream.encode(out));
+        self.push_anchors(batch)?;
+        if self.part_epoch != sink.trace.part() {
+            self.part_epoch = sink.trace.part();
+            if self.part_epoch > 1 {
+                let streams = self.rings.iter().filter(|ring| ring.is_declared);
+                push_all(batch, BlockKind::POSITIONS, self.number, streams, |out, ring| {
+                    push_position(out, ring.stream.stream, ring.stored);
+                });
+            }
+        }
+        // Totals again: only the last counts.
+        self.session_losses = [0; CAUSES];
+        for ring in &mut self.rings {
+            // A quiet one is looked at once more, for what it lost.
+            ring.is_quiet &= ring.losses == [0; CAUSES] && ring.stalls == 0;
+            (ring.losses, ring.stalls) = ([0; CAUSES], 0);
+        }
+        self.losses_at = None;
+        Ok(())
+    }
+
+    /// A part that was begun meanwhile gets the dictionaries of a session that is in the part before, also when it has nothing to say.
+    pub(crate) fn declare_in_new_part(&mut self, sink: &mut Sink) -> Result<(), ObserveError> {
+        if self.part_epoch != 0 && self.part_epoch != sink.trace.part() { self.declare(sink) } else { Ok(()) }
+    }
+
+    /// Writes new streams.
+    pub(crate) fn declare_streams<'a>(&mut self, batch: &mut Batch, rings: impl Iterator<Item = &'a usize>) {
+        let mut payload = Vec::new();
+        for ring in rings {
+            let ring = &mut self.rings[*ring];
+            if !ring.is_declared {
+                ring.is_declared = true;
+                ring.stream.encode(&mut payload);
+            }
+        }
+        if !payload.is_empty() {
+            batch.push(BlockKind::STREAMS, self.number, 0, &payload);
+        }
+    }
+
+    /// All anchors that the program has made, and one of now.
+    fn push_anchors(&mut self, batch: &mut Batch) -> Result<(), ObserveError> {
+        let mut anchors = self.observed.anchors()?;
+        anchors.extend(self.observed.anchor_now());
+        anchors.sort_unstable_by_key(|anchor| anchor.ticks);
+        push_all(batch, BlockKind::ANCHORS, self.number, anchors.iter(), |out, anchor| {
+            push_anchor(out, anchor)
+        });
+        self.anchor_at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// An anchor, when the last is old and records were stored since.
+    pub(crate) fn push_anchor_if_due(&mut self, sink: &mut Sink) {
+        let is_due = self.epoch == sink.trace.epoch()
+            && self.anchor_at.is_some_and(|at| {
+                at.elapsed() >= ANCHOR_INTERVAL && sink.records_at.is_some_and(|records| records > at)
+            });
+        if is_due && let Some(anchor) = self.observed.anchor_now() {
+            let mut payload = Vec::new();
+            push_anchor(&mut payload, &anchor);
+            sink.batch.push(BlockKind::ANCHORS, self.number, 0, &payload);
+            self.anchor_at = Some(Instant::now());
+        }
+    }
+
+    /// A watermark: everything that was committed before `ticks` (when a look at all rings began) is in the file. Written as long as records of any session
+    /// were stored after the last: a reader waits for the slowest.
+    pub(crate) fn push_watermark_if_due(&mut self, sink: &mut Sink, ticks: Option<u64>) {
+        let Some(ticks) = ticks.filter(|_| self.epoch == sink.trace.epoch()) else { return };
+        let Some(records_at) = sink.records_at else { return };
+        let is_due =
+            self.watermark_at.is_none_or(|at| at.elapsed() >= WATERMARK_INTERVAL && at < records_at + SLACK);
+        if !is_due {
+            return;
+        }
+        if self.slack_ticks == 0 {
+            self.slack_ticks =
+                (u128::from(self.observed.ticks_per_second()) * SLACK.as_nanos() / 1_000_000_000) as u64;
+            if self.slack_ticks == 0 {
+                return;
+            }
+        }
+        self.push_watermark(sink, ticks.saturating_sub(self.slack_ticks));
+    }
+
+    pub(crate) fn push_watermark(&mut self, sink: &mut Sink, ticks: u64) {
+        if ticks > self.watermark {
+            self.watermark = ticks;
+            sink.batch.push(BlockKind::WATERMARK, self.number, 0, &ticks.to_le_bytes());
+        }
+        self.watermark_at = Some(Instant::now());
+    }
+
+    /// Reports losses and stalls that the file does not have. `now`: also when the last report is young.
+    pub(crate) fn push_losses(&mut self, sink: &mut Sink, now: bool) -> Result<(), ObserveError> {
+        if !now && self.losses_at.is_some_and(|at| at.elapsed() < ANCHOR_INTERVAL) {
+            return Ok(());
+        }
+        let mut changed = Vec::new();
+        if self.counters.session_losses != self.session_losses {
+            changed.push(LossInfo { losses: self.counters.session_losses, ..LossInfo::default() });
+        }
+        let mut told = Vec::new();
+        let mut rings = Vec::new();
+        for (ring, slice) in self.slices.iter().enumerate() {
+            let state = self.rings[ring];
+            if !state.has_news {
+                continue;
+            }
+            let Some(header) = self.observed.ring(*slice)? else { continue };
+            if header.stream != state.stream.stream {
+                continue;
+            }
+            let (losses, stalls) = (header.losses, header.stalls);
+            changed.push(LossInfo { stream: header.stream, losses, stalls, stall_ns: header.stall_ns });
+            rings.push((ring, losses, stalls));
+            if !self.keeps {
+                told.push((*slice, losses.iter().fold(0u64, |sum, loss| sum.wrapping_add(*loss))));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        self.declare(sink)?;
+        self.declare_streams(&mut sink.batch, rings.iter().map(|(ring, ..)| ring));
+        for (ring, losses, stalls) in rings {
+            let state = &mut self.rings[ring];
+            (state.losses, state.stalls, state.has_news) = (losses, stalls, false);
+        }
+        self.session_losses = self.counters.session_losses;
+        self.losses_at = Some(Instant::now());
+        push_all(&mut sink.batch, BlockKind::LOSSES, self.number, changed.iter(), |out, info| {
+            info.encode(out)
+        });
+        sink.told.append(&mut told);
+        Ok(())
+    }
+
+    /// Losses by cause of the session and of all streams that are still in their rings.
+    pub(crate) fn total_losses(&self) -> [u64; CAUSES] {
+        let mut total = self.session_losses;
+        for ring in &self.rings {
+            for (sum, loss) in total.iter_mut().zip(ring.losses) {
+                *sum = sum.saturating_add(loss);
+            }
+        }
+        total
+    }
+
+    /// What closes a session: the anchors once more, the losses, and that nothing follows.
+    pub(crate) fn push_end(&mut self, sink: &mut Sink) -> Result<(), ObserveError> {
+        self.push_losses(sink, true)?;
+        if self.epoch == sink.trace.epoch() {
+            self.push_anchors(&mut sink.batch)?;
+            self.push_watermark(sink, u64::MAX);
+        }
+        Ok(())
+    }
+
+    /// What is known of a ring; begins anew when another stream is in it.
+    pub(crate) fn meet(&mut self, ring: usize, header: &RingHeader) {
+        let state = &mut self.rings[ring];
+        if state.stream.stream != header.stream {
+            *state = RingState::default();
+        }
+        state.stream = StreamInfo {
+            stream: header.stream,
+            tid: header.owner_tid,
+            lane: header.lane,
+            copy: header.copy,
+            previous: header.previous,
+            claimed_ticks: header.claimed_ticks,
+            base: header.base,
+            name: header.name,
+        };
+        let released = header.consumed.max(header.base);
+        state.stored = if self.keeps { state.stored.max(released) } else { released };
+        state.has_news = header.losses != state.losses || header.stalls != state.stalls;
+    }
+}
+
+/// Blocks of one kind with all these entries.
+fn push_all<T>(
+    batch: &mut Batch,
+    kind: BlockKind,
+    session: u32,
+    entries: impl Iterator<Item = T>,
+    encode: impl Fn(&mut Vec<u8>, T),
+) {
+    let mut payload = Vec::new();
+    let mut count = 0;
+    for entry in entries {
+        encode(&mut payload, entry);
+        count += 1;
+        if count == ENTRIES {
+            batch.push(kind, session, 0, &payload);
+            payload.clear();
+            count = 0;
+        }
+    }
+    if count > 0 {
+        batch.push(kind, session, 0, &payload);
+    }
+}

@@ -1,0 +1,168 @@
+//! Storing: intent, write, release. In this order, always.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use silverpoint_shm::observer::{ObserveError, SessionName, Slice};
+use silverpoint_wire::block::BlockKind;
+
+use crate::fault;
+use crate::session::Session;
+use crate::stats::{Messages, Stats};
+use crate::trace::{Batch, TraceFile};
+
+/// After a rotation that failed.
+const ROTATION_PAUSE: Duration = Duration::from_secs(1);
+
+/// What ends a pass early.
+#[derive(Debug)]
+pub(crate) enum PassError {
+    /// The trace file cannot be written: nothing was released, all is tried again.
+    Sink(io::Error),
+    /// The session cannot be read any more.
+    Session(ObserveError),
+}
+
+impl From<ObserveError> for PassError {
+    fn from(error: ObserveError) -> Self {
+        Self::Session(error)
+    }
+}
+
+/// The trace file, what is about to be written to it, and what may be released afterwards.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    pub(crate) trace: TraceFile,
+    pub(crate) batch: Batch,
+    /// Rings of the session whose batch it is, with the positions through which the batch has them.
+    pub(crate) releases: Vec<(Slice, u64)>,
+    /// Rings whose losses the batch tells, with their sums.
+    pub(crate) told: Vec<(Slice, u64)>,
+    /// For compact payloads.
+    pub(crate) compact: Vec<u8>,
+    pub(crate) stats: Stats,
+    pub(crate) messages: Messages,
+    /// When records were last stored.
+    pub(crate) records_at: Option<Instant>,
+    /// After a rotation that failed.
+    no_rotation_before: Option<Instant>,
+}
+
+impl Sink {
+    pub(crate) fn new(trace: TraceFile) -> Self {
+        let mut batch = Batch::new();
+        batch.restart(trace.next_sequence());
+        Self {
+            trace,
+            batch,
+            releases: Vec::new(),
+            told: Vec::new(),
+            compact: Vec::new(),
+            stats: Stats::default(),
+            messages: Messages::default(),
+            records_at: None,
+            no_rotation_before: None,
+        }
+    }
+
+    /// Stores the batch and releases what it holds. After an error the batch is empty, and nothing was released.
+    pub(crate) fn flush(&mut self, session: &mut Session) -> Result<(), PassError> {
+        let result = self.store(session).and_then(|()| self.release(session));
+        self.clear();
+        result
+    }
+
+    /// Forgets what was about to be written.
+    pub(crate) fn clear(&mut self) {
+        self.batch.restart(self.trace.next_sequence());
+        self.releases.clear();
+        self.told.clear();
+    }
+
+    fn store(&mut self, session: &mut Session) -> Result<(), PassError> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        if !self.releases.is_empty() {
+            fault::point("before-intent");
+            session.write_intent(&self.trace.intent())?;
+            fault::point("after-intent");
+        }
+        if let Err(error) = self.trace.append(&self.batch) {
+            self.stats.write_errors += 1;
+            return Err(PassError::Sink(error));
+        }
+        let (records, ring_bytes) = self.batch.contents();
+        self.stats.batches += 1;
+        self.stats.file_bytes += self.batch.len() as u64;
+        self.stats.records += records;
+        self.stats.ring_bytes += ring_bytes;
+        session.records += records;
+        if records > 0 {
+            self.records_at = Some(Instant::now());
+        }
+        fault::point("after-write");
+        Ok(())
+    }
+
+    fn release(&mut self, session: &mut Session) -> Result<(), PassError> {
+        for (n, (slice, position)) in self.releases.iter().enumerate() {
+            if n > 0 {
+                fault::point("mid-release");
+            }
+            if session.keeps {
+                continue;
+            }
+            session.observed.set_consumed(*slice, *position)?;
+            if session.observed.wake(*slice)? {
+                self.stats.wakes += 1;
+            }
+        }
+        for (slice, sum) in &self.told {
+            session.observed.set_told(*slice, *sum)?;
+        }
+        if !self.releases.is_empty() {
+            fault::point("after-release");
+        }
+        Ok(())
+    }
+
+    /// Begins a new part between two batches, so that an intent and its batch never belong to different files. Where that fails, the current part goes on.
+    pub(crate) fn rotate_if_due(&mut self) {
+        let is_waiting = self.no_rotation_before.is_some_and(|until| Instant::now() < until);
+        if !self.batch.is_empty() || is_waiting || !self.trace.is_rotation_due() {
+            return;
+        }
+        match self.trace.rotate() {
+            Ok(()) => {
+                self.clear();
+                self.no_rotation_before = None;
+                self.stats.rotations += 1;
+                self.stats.parts_deleted += self.trace.enforce_quota();
+            }
+            Err(error) => {
+                if self.no_rotation_before.is_none() {
+                    let text = format!(
+                        "{}: no new part can be begun: {error}; this one goes on",
+                        self.trace.path().display()
+                    );
+                    self.messages.say(None, text);
+                }
+                self.no_rotation_before = Some(Instant::now() + ROTATION_PAUSE);
+            }
+        }
+    }
+
+    /// Puts a remark into the file and among the messages.
+    pub(crate) fn note(&mut self, session: Option<(SessionName, u32)>, stream: u32, text: &str) {
+        self.batch.push(BlockKind::NOTE, session.map_or(0, |(_, number)| number), stream, text.as_bytes());
+        self.messages.say(session.map(|(name, _)| name), text);
+    }
+
+    /// Stores remarks that concern no session. An error is that of the file; the remark is lost then.
+    pub(crate) fn flush_notes(&mut self) -> io::Result<()> {
+        let result = if self.batch.is_empty() { Ok(()) } else { self.trace.append(&self.batch) };
+        self.clear();
+        result
+    }
+}

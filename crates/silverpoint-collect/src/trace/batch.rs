@@ -1,0 +1,182 @@
+//! Blocks that are stored by one write.
+
+use silverpoint_wire::block::{BlockHeader, BlockKind};
+use silverpoint_wire::layout::block::HEADER_SIZE;
+
+/// Blocks one after the other, as they will stand in the file. Ring bytes are read straight into their place: [`Batch::reserve`], then [`Batch::finish`].
+///
+/// Invariant: `bytes[..len]` are whole blocks, but for one that is reserved at the end.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    /// Grows, never shrinks: what is beyond `len` is not cleared each time.
+    bytes: Vec<u8>,
+    len: usize,
+    next_sequence: u64,
+    records: u64,
+    ring_bytes: u64,
+    scratch: Vec<u8>,
+}
+
+/// Room for one block at the end of a batch.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// Where its header will stand.
+    at: usize,
+    /// Bytes of its payload.
+    len: usize,
+}
+
+impl Batch {
+    pub(crate) fn new() -> Self {
+        Self { bytes: Vec::new(), len: 0, next_sequence: 0, records: 0, ring_bytes: 0, scratch: Vec::new() }
+    }
+
+    /// Empties it; the next block has this number.
+    pub(crate) fn restart(&mut self, sequence: u64) {
+        (self.len, self.next_sequence, self.records, self.ring_bytes) = (0, sequence, 0, 0);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Number of the block after the last.
+    pub(crate) fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
+    /// Records in it, and the bytes they had in their rings.
+    pub(crate) fn contents(&self) -> (u64, u64) {
+        (self.records, self.ring_bytes)
+    }
+
+    /// Appends a block that concerns a session (0: none) and a stream (0: none).
+    pub(crate) fn push(&mut self, kind: BlockKind, session: u32, stream: u32, payload: &[u8]) {
+        let slot = self.reserve(payload.len());
+        self.payload_mut(&slot).copy_from_slice(payload);
+        let header = BlockHeader { session, stream, ..BlockHeader::new(kind, &[]) };
+        self.finish(slot, header, payload.len());
+    }
+
+    /// Makes room for a block with up to `len` bytes of payload.
+    pub(crate) fn reserve(&mut self, len: usize) -> Slot {
+        let slot = Slot { at: self.len, len };
+        self.len += HEADER_SIZE + len;
+        // The padding that finish may add is within reach too.
+        if self.bytes.len() < self.len + 8 {
+            self.bytes.resize((self.len + 8).next_multiple_of(64 << 10), 0);
+        }
+        slot
+    }
+
+    pub(crate) fn payload(&self, slot: &Slot) -> &[u8] {
+        &self.bytes[slot.at + HEADER_SIZE..][..slot.len]
+    }
+
+    pub(crate) fn payload_mut(&mut self, slot: &Slot) -> &mut [u8] {
+        &mut self.bytes[slot.at + HEADER_SIZE..][..slot.len]
+    }
+
+    /// Takes the room back.
+    pub(crate) fn cancel(&mut self, slot: Slot) {
+        self.len = slot.at;
+    }
+
+    /// Removes bytes from the start of the payload.
+    pub(crate) fn drop_front(&mut self, slot: &mut Slot, count: usize) {
+        let count = count.min(slot.len);
+        self.payload_mut(slot).copy_within(count.., 0);
+        slot.len -= count;
+        self.len -= count;
+    }
+
+    /// Lets other blocks be pushed before the reserved one, whose payload is kept. Rare: it copies the payload.
+    pub(crate) fn insert_before(&mut self, slot: Slot, push: impl FnOnce(&mut Self)) -> Slot {
+        let mut kept = std::mem::take(&mut self.scratch);
+        kept.clear();
+        kept.extend_from_slice(self.payload(&slot));
+        self.len = slot.at;
+        push(self);
+        let slot = self.reserve(kept.len());
+        self.payload_mut(&slot).copy_from_slice(&kept);
+        self.scratch = kept;
+        slot
+    }
+
+    /// Completes the reserved block with the first `stored` bytes of its payload: sizes, checksum, number, padding.
+    pub(crate) fn finish(&mut self, slot: Slot, mut header: BlockHeader, stored: usize) {
+        let stored = stored.min(slot.len);
+        let start = slot.at + HEADER_SIZE;
+        header.stored_size = stored as u32;
+        if header.encoding == 0 {
+            header.raw_size = header.stored_size;
+        }
+        header.sequence = self.next_sequence;
+        header.payload_crc = crc32c::crc32c(&self.bytes[start..start + stored]);
+        self.bytes[slot.at..start].copy_from_slice(&header.encode());
+        self.len = (start + stored).next_multiple_of(8);
+        self.bytes[start + stored..self.len].fill(0);
+        self.next_sequence += 1;
+        if header.kind == BlockKind::RECORDS {
+            self.records += u64::from(header.records);
+            self.ring_bytes += header.ring_end - header.ring_begin;
+        }
+    }
+
+    /// As [`Batch::finish`], with another payload (no longer than the reserved one, else the room grows).
+    pub(crate) fn finish_with(&mut self, slot: Slot, header: BlockHeader, payload: &[u8]) {
+        self.cancel(slot);
+        let slot = self.reserve(payload.len());
+        self.payload_mut(&slot).copy_from_slice(payload);
+        self.finish(slot, header, payload.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use silverpoint_wire::scan::{Found, Scanner};
+
+    fn kinds(batch: &Batch) -> Vec<(u64, u8, u32)> {
+        let mut scanner = Scanner::new(batch.bytes(), 0, true);
+        let mut found = Vec::new();
+        while let Ok(Some(next)) = scanner.next() {
+            let Found::Block { header, .. } = next else { panic!("{next:?}") };
+            found.push((header.sequence, header.kind.0, header.stored_size));
+        }
+        found
+    }
+
+    #[test]
+    fn blocks_stand_one_after_the_other() {
+        let mut batch = Batch::new();
+        batch.restart(7);
+        batch.push(BlockKind::NOTE, 1, 0, b"hello");
+        let mut slot = batch.reserve(32);
+        batch.payload_mut(&slot).copy_from_slice(&[1; 32]);
+        batch.drop_front(&mut slot, 8);
+        let slot = batch.insert_before(slot, |batch| batch.push(BlockKind::SITES, 1, 0, &[2; 16]));
+        assert_eq!(batch.payload(&slot), [1; 24]);
+        let header = BlockHeader {
+            ring_begin: 8,
+            ring_end: 24,
+            records: 1,
+            ..BlockHeader::new(BlockKind::RECORDS, &[])
+        };
+        batch.finish(slot, header, 16);
+        let slot = batch.reserve(8);
+        batch.cancel(slot);
+        assert_eq!(kinds(&batch), [(7, 11, 5), (8, 3, 16), (9, 5, 16)]);
+        assert_eq!(batch.contents(), (1, 16));
+        batch.restart(0);
+        assert!(batch.is_empty());
+    }
+}

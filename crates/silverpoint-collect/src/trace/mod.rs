@@ -1,0 +1,439 @@
+//! The trace file: opening, appending, rotation, quota, making durable.
+//!
+//! **Rotation** renames the current part to the next free `NAME.N.silver` and creates a new `NAME.silver`. A death in between leaves no `NAME.silver`: whoever
+//! comes next makes it and goes on; intents name a file by its inode too, and the renamed one is found by that ([`crate::takeover`]). Nothing is ever written
+//! under a name that another trace may have.
+//!
+//! **Writers** hold a lock on the first byte of the file (of the open file description), so that nobody cuts a tail that another is writing.
+
+mod batch;
+mod held;
+mod parts;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use silverpoint_shm::observer::Intent;
+use silverpoint_shm::ofd::{self, Lock};
+use silverpoint_wire::block::BlockKind;
+use silverpoint_wire::layout::block::{SEGMENT, SYNC};
+use silverpoint_wire::process::push_line;
+
+pub(crate) use batch::{Batch, Slot};
+pub(crate) use held::{Held, Source};
+pub(crate) use parts::rotated;
+
+use crate::config::{Existing, Fsync, OutputConfig};
+use crate::error::CollectError;
+use crate::fault;
+
+/// Reasons of an *end* block.
+const END_CLOSED: u32 = 1;
+const END_ROTATED: u32 = 2;
+/// A part is not rotated away before it has so many bytes: dictionaries alone need some.
+const MIN_ROTATION: u64 = 64 << 10;
+
+/// The current part.
+#[derive(Debug)]
+pub(crate) struct TraceFile {
+    config: OutputConfig,
+    directory: OwnedFd,
+    name: OsString,
+    /// Absolute.
+    path: PathBuf,
+    file: File,
+    dev: u64,
+    ino: u64,
+    /// Where the last whole block ends.
+    end: u64,
+    next_sequence: u64,
+    /// Dictionaries are repeated when the file has grown beyond this.
+    segment_end: u64,
+    /// Grows whenever dictionaries must be written again: a new segment, a new part, after a failed write.
+    epoch: u64,
+    part: u64,
+    opened: Instant,
+    synced: Instant,
+    is_dirty: bool,
+    has_records: bool,
+}
+
+/// What opening gives.
+pub(crate) struct Opened {
+    pub(crate) trace: TraceFile,
+    /// What the file held.
+    pub(crate) held: Held,
+    /// Bytes of an incomplete block that were cut.
+    pub(crate) cut: u64,
+}
+
+impl TraceFile {
+    /// Opens or makes the file as the configuration says.
+    pub(crate) fn open(mut config: OutputConfig) -> Result<Opened, CollectError> {
+        let given = config.path.clone();
+        let fail = |what| move |error: io::Error| CollectError::output(&given, what, error);
+        let (directory, path, name) = resolve(&config.path).map_err(fail("opening its directory"))?;
+        config.path = path.clone();
+        let existing = find(&directory, &name, &config)?;
+        let (file, held, cut) = match existing {
+            Some(file) => {
+                let held =
+                    Held::read(&file).map_err(|e| CollectError::output(&path, "reading what it holds", e))?;
+                let len =
+                    file.metadata().map_err(|e| CollectError::output(&path, "reading its size", e))?.len();
+                // What follows the last whole block was being written when its writer died. The zero bytes after a payload may be missing.
+                file.set_len(held.end)
+                    .map_err(|e| CollectError::output(&path, "cutting what is incomplete", e))?;
+                let cut = len.saturating_sub(held.end);
+                (file, held, cut)
+            }
+            None => {
+                let file =
+                    create(&directory, &name).map_err(|e| CollectError::output(&path, "creating it", e))?;
+                (file, Held::default(), 0)
+            }
+        };
+        let (dev, ino) = identity(&file).map_err(|e| CollectError::output(&path, "reading its state", e))?;
+        let now = Instant::now();
+        let mut trace = Self {
+            config,
+            directory,
+            name,
+            path,
+            file,
+            dev,
+            ino,
+            end: held.end,
+            next_sequence: held.next_sequence,
+            segment_end: (held.end / SEGMENT + 1) * SEGMENT,
+            epoch: 1,
+            part: 1,
+            opened: now,
+            synced: now,
+            is_dirty: false,
+            has_records: held.has_records,
+        };
+        if held.blocks == 0 {
+            // A part of the same trace that was rotated away when its collector died, before the new one was there.
+            let before = match trace.config.existing {
+                Existing::Continue => rotated(&trace.directory, &trace.name).unwrap_or_default().pop(),
+                Existing::Replace | Existing::Refuse => None,
+            };
+            trace.part = before.as_ref().map_or(1, |part| part.number + 1);
+            let path = trace.path.clone();
+            trace
+                .begin(before.map(|part| part.name).as_deref())
+                .map_err(|e| CollectError::output(&path, "writing to it", e))?;
+        }
+        Ok(Opened { trace, held, cut })
+    }
+
+    /// Absolute path of the current part.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn encoding(&self) -> crate::config::Encoding {
+        self.config.encoding
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    pub(crate) fn part(&self) -> u64 {
+        self.part
+    }
+
+    pub(crate) fn next_sequence(&self) -> u64 {
+        self.next_sequence
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(crate) fn directory(&self) -> &OwnedFd {
+        &self.directory
+    }
+
+    pub(crate) fn is(&self, dev: u64, ino: u64) -> bool {
+        (self.dev, self.ino) == (dev, ino)
+    }
+
+    /// Everything that is written from now on stands at or after this.
+    pub(crate) fn intent(&self) -> Intent {
+        Intent { dev: self.dev, ino: self.ino, offset: self.end, path: self.path.clone() }
+    }
+
+    /// Stores a batch whose blocks are numbered from [`Self::next_sequence`]. After an error nothing of it is in the file, and all dictionaries count as not
+    /// written.
+    pub(crate) fn append(&mut self, batch: &Batch) -> io::Result<()> {
+        if fault::reached("mid-write") {
+            let half = batch.len() / 2;
+            let _ = self.file.write_all_at(&batch.bytes()[..half], self.end);
+            fault::kill();
+        }
+        let written =
+            self.file.write_all_at(batch.bytes(), self.end).and_then(|()| match self.config.fsync {
+                Fsync::EachBatch => self.file.sync_data(),
+                _ => Ok(()),
+            });
+        if let Err(error) = written {
+            // If that fails too: the next batch is written over it, and a reader sees by the checksums that it is none.
+            let _ = self.file.set_len(self.end);
+            self.epoch += 1;
+            return Err(error);
+        }
+        self.end += batch.len() as u64;
+        self.next_sequence = batch.next_sequence();
+        self.is_dirty = true;
+        self.has_records |= batch.contents().0 > 0;
+        if self.end >= self.segment_end {
+            self.segment_end = (self.end / SEGMENT + 1) * SEGMENT;
+            self.epoch += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes what was written durable, if the policy says that it is time.
+    pub(crate) fn sync_if_due(&mut self) -> io::Result<()> {
+        if let Fsync::Every(interval) = self.config.fsync
+            && self.is_dirty
+            && self.synced.elapsed() >= interval
+        {
+            self.synced = Instant::now();
+            self.file.sync_data()?;
+            self.is_dirty = false;
+        }
+        Ok(())
+    }
+
+    /// Whether a new part is due.
+    pub(crate) fn is_rotation_due(&self) -> bool {
+        let large = self.config.rotate_bytes.is_some_and(|limit| self.end >= limit.max(MIN_ROTATION));
+        let old = self.config.rotate_after.is_some_and(|limit| self.opened.elapsed() >= limit);
+        self.has_records && (large || old)
+    }
+
+    /// Begins a new part. After an error the current one goes on.
+    pub(crate) fn rotate(&mut self) -> io::Result<()> {
+        let number = rotated(&self.directory, &self.name)?.last().map_or(0, |part| part.number) + 1;
+        let away = parts::part_name(&self.name, number);
+        fault::point("before-rename");
+        rename(&self.directory, &self.name, &away)?;
+        fault::point("after-rename");
+        let created = create(&self.directory, &self.name).and_then(|file| Ok((identity(&file)?, file)));
+        let ((dev, ino), file) = match created {
+            Ok(created) => created,
+            Err(error) => {
+                // The old part goes on under its old name. If even that fails, its inode is what counts.
+                let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+                let _ = rename(&self.directory, &away, &self.name);
+                return Err(error);
+            }
+        };
+        fault::point("after-create");
+        let mut batch = Batch::new();
+        batch.restart(0);
+        batch.push(BlockKind::FILE, 0, 0, about(self.part + 1, Some(&away)).as_bytes());
+        if let Err(error) = file.write_all_at(batch.bytes(), 0) {
+            let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+            let _ = rename(&self.directory, &away, &self.name);
+            return Err(error);
+        }
+        self.finish(END_ROTATED);
+        (self.dev, self.ino, self.file) = (dev, ino, file);
+        self.end = batch.len() as u64;
+        self.next_sequence = batch.next_sequence();
+        self.segment_end = SEGMENT;
+        self.epoch += 1;
+        self.part += 1;
+        self.opened = Instant::now();
+        self.is_dirty = true;
+        self.has_records = false;
+        self.sync_directory();
+        fault::point("after-rotation");
+        Ok(())
+    }
+
+    /// Deletes the oldest parts until all together are within the quota. Gives how many.
+    pub(crate) fn enforce_quota(&self) -> u64 {
+        let Some(quota) = self.config.quota_bytes else { return 0 };
+        let parts = rotated(&self.directory, &self.name).unwrap_or_default();
+        let mut total = self.end + parts.iter().map(|part| part.bytes).sum::<u64>();
+        let mut deleted = 0;
+        for part in parts {
+            if total <= quota {
+                break;
+            }
+            if is_trace(&self.directory, &part.name)
+                && rustix::fs::unlinkat(&self.directory, &part.name, AtFlags::empty()).is_ok()
+            {
+                total -= part.bytes;
+                deleted += 1;
+            }
+        }
+        deleted
+    }
+
+    /// A last block, and durable if the policy says so.
+    pub(crate) fn close(&mut self) {
+        self.finish(END_CLOSED);
+    }
+
+    /// Ends the part. What fails here fails in vain: the end block is optional, and everything else is stored.
+    fn finish(&mut self, reason: u32) {
+        let mut batch = Batch::new();
+        batch.restart(self.next_sequence);
+        batch.push(BlockKind::END, 0, 0, &reason.to_le_bytes());
+        if self.file.write_all_at(batch.bytes(), self.end).is_ok() {
+            self.end += batch.len() as u64;
+            self.next_sequence += 1;
+        } else {
+            let _ = self.file.set_len(self.end);
+        }
+        if self.config.fsync != Fsync::Never {
+            let _ = self.file.sync_data();
+            self.sync_directory();
+        }
+    }
+
+    fn begin(&mut self, previous: Option<&OsStr>) -> io::Result<()> {
+        let mut batch = Batch::new();
+        batch.restart(self.next_sequence);
+        batch.push(BlockKind::FILE, 0, 0, about(self.part, previous).as_bytes());
+        self.append(&batch)?;
+        self.sync_directory();
+        Ok(())
+    }
+
+    /// Makes names durable.
+    fn sync_directory(&self) {
+        if self.config.fsync != Fsync::Never {
+            let _ = rustix::fs::fsync(&self.directory);
+        }
+    }
+}
+
+/// The text of a *file* block.
+fn about(part: u64, previous: Option<&OsStr>) -> String {
+    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    let mut id = [0u8; 16];
+    if rustix::rand::getrandom(&mut id, rustix::rand::GetRandomFlags::empty()).is_err() {
+        id = created.to_le_bytes();
+    }
+    let mut text = String::new();
+    push_line(&mut text, "format", "1.0");
+    push_line(&mut text, "writer", concat!("silverpoint ", env!("CARGO_PKG_VERSION")));
+    push_line(&mut text, "created", &created.to_string());
+    push_line(&mut text, "host", &rustix::system::uname().nodename().to_string_lossy());
+    push_line(&mut text, "file_id", &format!("{:032x}", u128::from_be_bytes(id)));
+    if let Some(previous) = previous {
+        push_line(&mut text, "previous", &previous.to_string_lossy());
+    }
+    push_line(&mut text, "part", &part.to_string());
+    text
+}
+
+/// The directory, the absolute path and the name.
+fn resolve(path: &Path) -> io::Result<(OwnedFd, PathBuf, OsString)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = parent.canonicalize()?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(&parent, flags, Mode::empty())?;
+    let path = parent.join(&name);
+    if !Intent::admits(&path) {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
+    Ok((directory, path, name))
+}
+
+/// The file that is there, if the configuration says to go on in it; locked. Removes what is to be replaced.
+fn find(directory: &OwnedFd, name: &OsStr, config: &OutputConfig) -> Result<Option<File>, CollectError> {
+    let path = &config.path;
+    let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(CollectError::output(path, "looking for it", error)),
+    };
+    // Looked at before it is opened: a device or a pipe may act when it is.
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(CollectError::NotATraceFile(path.clone()));
+    }
+    if config.existing == Existing::Refuse && stat.st_size > 0 {
+        return Err(CollectError::Exists(path.clone()));
+    }
+    let file = open(directory, name).map_err(|error| CollectError::output(path, "opening it", error))?;
+    let is_trace =
+        begins_like_a_trace(&file).map_err(|error| CollectError::output(path, "reading it", error))?;
+    if !is_trace && !config.force {
+        return Err(CollectError::NotATraceFile(path.clone()));
+    }
+    if !lock(&file) {
+        return Err(CollectError::Busy(path.clone()));
+    }
+    if is_trace && config.existing != Existing::Replace {
+        return Ok(Some(file));
+    }
+    // Not cut but removed: a reader of the old file keeps it, and intents that name it by its inode do not mean the new one.
+    rustix::fs::unlinkat(directory, name, AtFlags::empty())
+        .map_err(|error| CollectError::output(path, "replacing it", error))?;
+    Ok(None)
+}
+
+fn open(directory: &OwnedFd, name: &OsStr) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::openat(directory, name, flags, Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+fn create(directory: &OwnedFd, name: &OsStr) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?);
+    lock(&file);
+    Ok(file)
+}
+
+/// Becomes the file's writer; false: another is. File systems without such locks have one writer by agreement.
+fn lock(file: &File) -> bool {
+    ofd::try_lock(file.as_fd(), 0, Lock::Exclusive).unwrap_or(true)
+}
+
+/// Empty, or beginning with (a part of) the sync mark.
+fn begins_like_a_trace(file: &File) -> io::Result<bool> {
+    let mut start = [0; SYNC.len()];
+    let read = file.read_at(&mut start, 0)?;
+    Ok(start[..read] == SYNC[..read])
+}
+
+fn is_trace(directory: &OwnedFd, name: &OsStr) -> bool {
+    open(directory, name).and_then(|file| begins_like_a_trace(&file)).unwrap_or(false)
+}
+
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Renames within the directory, never over something.
+fn rename(directory: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
+        // File systems that do not know the flag.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            if rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            Ok(rustix::fs::renameat(directory, from, directory, to)?)
+        }
+        result => Ok(result?),
+    }
+}
