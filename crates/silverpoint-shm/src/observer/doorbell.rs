@@ -38,7 +38,8 @@ impl FutexMap {
         let len = usize::try_from(len).ok().filter(|len| *len > 0)?;
         // SAFETY: a new mapping at an address of the kernel's choice; it is never dereferenced.
         let address =
-            unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, fd, 0) }.ok()?;
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, fd, 0) }
+                .ok()?;
         Some(Self { address, len })
     }
 
@@ -52,7 +53,17 @@ impl FutexMap {
     pub(super) fn wake(&self, offset: u64, count: u32) {
         let Some(word) = self.word(offset) else { return };
         // SAFETY: FUTEX_WAKE takes an address as a name; the kernel does not write there.
-        unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, count, null::<c_void>(), null::<c_void>(), 0) };
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                word,
+                libc::FUTEX_WAKE,
+                count,
+                null::<c_void>(),
+                null::<c_void>(),
+                0,
+            )
+        };
     }
 
     /// Sleeps while the word is `expected`, at most `timeout`.
@@ -64,7 +75,15 @@ impl FutexMap {
         let time = timespec(timeout);
         // SAFETY: the kernel reads the word and the time; a page that is gone is answered with EFAULT.
         let result = unsafe {
-            libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, expected, &raw const time, null::<c_void>(), 0)
+            libc::syscall(
+                libc::SYS_futex,
+                word,
+                libc::FUTEX_WAIT,
+                expected,
+                &raw const time,
+                null::<c_void>(),
+                0,
+            )
         };
         if result != 0 && errno() == libc::EFAULT {
             std::thread::sleep(timeout.min(POLL));
@@ -146,7 +165,9 @@ fn wait_for_any(sleeps: &[Sleep<'_>], timeout: Duration) {
     let mut words = [WaitWord { value: 0, address: 0, flags: FUTEX2_SIZE_U32, reserved: 0 }; MAX_WORDS];
     let mut count = 0;
     for sleep in sleeps {
-        let Some(word) = sleep.session.control_map().and_then(|map| map.word(at::DOORBELL as u64)) else { continue };
+        let Some(word) = sleep.session.control_map().and_then(|map| map.word(at::DOORBELL as u64)) else {
+            continue;
+        };
         words[count] = WaitWord { value: sleep.doorbell.into(), address: word as u64, ..words[count] };
         count += 1;
     }

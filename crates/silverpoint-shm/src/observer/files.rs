@@ -25,7 +25,9 @@ pub(super) fn open_directory(root: impl AsFd, name: &CStr) -> Result<(OwnedFd, u
     let owner = rustix::fs::fstat(&root).map_err(|error| ObserveError::io("root of sessions", error))?.st_uid;
     let directory = match open_beneath(root, name, OFlags::RDONLY | OFlags::DIRECTORY) {
         Ok(directory) => directory,
-        Err(Errno::LOOP | Errno::NOTDIR) => return Err(ObserveError::refused(WHAT, "it is a link or no directory")),
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            return Err(ObserveError::refused(WHAT, "it is a link or no directory"));
+        }
         Err(error) => return Err(ObserveError::io(WHAT, error)),
     };
     let stat = rustix::fs::fstat(&directory).map_err(|error| ObserveError::io(WHAT, error))?;
@@ -33,7 +35,10 @@ pub(super) fn open_directory(root: impl AsFd, name: &CStr) -> Result<(OwnedFd, u
         return Err(ObserveError::refused(WHAT, format!("it belongs to user {}", stat.st_uid)));
     }
     if stat.st_mode & 0o077 != 0 {
-        return Err(ObserveError::refused(WHAT, format!("its mode {:o} lets others in", stat.st_mode & 0o777)));
+        return Err(ObserveError::refused(
+            WHAT,
+            format!("its mode {:o} lets others in", stat.st_mode & 0o777),
+        ));
     }
     Ok((directory, owner))
 }
@@ -62,7 +67,10 @@ pub(super) fn open_file(
         return Err(ObserveError::refused(what, format!("it has {} names", stat.st_nlink)));
     }
     if stat.st_mode & 0o077 != 0 {
-        return Err(ObserveError::refused(what, format!("its mode {:o} lets others in", stat.st_mode & 0o777)));
+        return Err(ObserveError::refused(
+            what,
+            format!("its mode {:o} lets others in", stat.st_mode & 0o777),
+        ));
     }
     // Standard descriptors may be closed: a message must not land in a session.
     if fd.as_raw_fd() > 2 {

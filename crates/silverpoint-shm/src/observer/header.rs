@@ -85,7 +85,8 @@ impl ControlHeader {
         if bytes[..8] != control::MAGIC {
             return refuse("the magic is missing");
         }
-        let [u16_field, u32_field] = [|b, at| u16_at(b, at).map_or(0, u32::from), |b, at| u32_at(b, at).unwrap_or(0)];
+        let [u16_field, u32_field] =
+            [|b, at| u16_at(b, at).map_or(0, u32::from), |b, at| u32_at(b, at).unwrap_or(0)];
         let u64_field = |at| u64_at(bytes, at).unwrap_or(0);
         let major = u16_field(bytes, at::VERSION_MAJOR);
         if major != u32::from(layout::VERSION_MAJOR) {
@@ -144,7 +145,10 @@ impl ControlHeader {
     fn check(&self, control_len: u64, rings_len: u64) -> Result<(), ObserveError> {
         let refuse = |why: String| Err(ObserveError::refused("control header", why));
         if self.control_size > control_len || self.control_size > MAX_FILE {
-            return refuse(format!("control_size {} exceeds the file's {control_len} bytes", self.control_size));
+            return refuse(format!(
+                "control_size {} exceeds the file's {control_len} bytes",
+                self.control_size
+            ));
         }
         if self.rings_size > rings_len || self.rings_size > MAX_FILE {
             return refuse(format!("rings_size {} exceeds the file's {rings_len} bytes", self.rings_size));
@@ -177,8 +181,10 @@ impl ControlHeader {
             return refuse(format!("ring_header_size {size} is no multiple of 64 from 256 to 1024"));
         }
         let f = &self.fields;
-        let words = [f.state, f.owner_tid, f.capacity, f.data_at, f.stream, f.waiting, f.wake].map(|at| (at, 4, 4));
-        let wides = [(f.committed, 8, 8), (f.oldest, 8, 8), (f.consumed, 8, 8), (f.losses, 64, 8), (f.name, 16, 1)];
+        let words =
+            [f.state, f.owner_tid, f.capacity, f.data_at, f.stream, f.waiting, f.wake].map(|at| (at, 4, 4));
+        let wides =
+            [(f.committed, 8, 8), (f.oldest, 8, 8), (f.consumed, 8, 8), (f.losses, 64, 8), (f.name, 16, 1)];
         for (at, len, align) in words.into_iter().chain(wides) {
             if at % align != 0 || at + len > size as usize {
                 return refuse(format!("a ring field at {at} does not lie in the ring's header"));

@@ -86,7 +86,10 @@ impl ObservedSession {
     /// Writes the intent; must be complete before anything is stored under it. `sequence` grows; its lowest bit is ignored.
     pub fn write_intent(&self, intent: &Intent, sequence: u64) -> Result<(), ObserveError> {
         let Some(mut bytes) = intent.encode() else {
-            return Err(ObserveError::refused("path of the trace file", "it is not absolute, or longer than 4000 bytes"));
+            return Err(ObserveError::refused(
+                "path of the trace file",
+                "it is not absolute, or longer than 4000 bytes",
+            ));
         };
         // One write: it is read only by a successor, when its writer is dead, and the checksum tells whether it was complete.
         bytes[..at::DEV].copy_from_slice(&(sequence & !1).to_le_bytes());

@@ -30,6 +30,15 @@ pub struct SavedMode {
     collector_state: u32,
 }
 
+impl SavedMode {
+    /// As if nobody had collected: for what a collector that died had left.
+    #[must_use]
+    pub fn without_collector(mut self) -> Self {
+        (self.collector_pid, self.collector_sleeping, self.collector_state) = (0, 0, 0);
+        self
+    }
+}
+
 /// Holds the controller's lock.
 struct Controller<'a>(&'a ObservedSession);
 
@@ -42,7 +51,8 @@ impl Drop for Controller<'_> {
 impl ObservedSession {
     /// The text of the directives.
     pub fn directives(&self) -> Result<Vec<u8>, ObserveError> {
-        let len = read_u32(&self.control, CONTROL, at::DIRECTIVES_LEN as u64)?.min(self.header.directives_cap);
+        let len =
+            read_u32(&self.control, CONTROL, at::DIRECTIVES_LEN as u64)?.min(self.header.directives_cap);
         let mut text = vec![0; len as usize];
         read_exact(&self.control, CONTROL, &mut text, self.header.directives_at)?;
         Ok(text)
@@ -55,7 +65,8 @@ impl ObservedSession {
             return Err(ObserveError::refused("directives", error.to_string()));
         }
         if text.len() > self.header.directives_cap as usize {
-            let why = format!("{} bytes are more than the session's {}", text.len(), self.header.directives_cap);
+            let why =
+                format!("{} bytes are more than the session's {}", text.len(), self.header.directives_cap);
             return Err(ObserveError::refused("directives", why));
         }
         let controller = self.controller()?;
@@ -151,25 +162,30 @@ impl ObservedSession {
         let states = self.states(sites_next)?;
         let mut on = 0;
         let mut failed = None;
-        self.sites_since(first, sites_next, |_| true, |site| {
-            let decoded = site.description.and_then(|bytes| SiteDescription::decode(bytes).ok());
-            let Some((decoded, _)) = decoded else { return };
-            let facts = SiteFacts {
-                level: decoded.level,
-                category: &decoded.category,
-                file: &decoded.file,
-                line: decoded.line,
-                function: &decoded.function,
-            };
-            let bit = if directive::decide(text, &facts) { RING_BIT } else { 0 };
-            on += u32::from(bit);
-            let before = states.get(site.entry as usize).map_or(0, |state| state.0);
-            if before & RING_BIT != bit
-                && let Err(error) = self.put_state(site.entry, before & !RING_BIT | bit)
-            {
-                failed.get_or_insert(error);
-            }
-        })?;
+        self.sites_since(
+            first,
+            sites_next,
+            |_| true,
+            |site| {
+                let decoded = site.description.and_then(|bytes| SiteDescription::decode(bytes).ok());
+                let Some((decoded, _)) = decoded else { return };
+                let facts = SiteFacts {
+                    level: decoded.level,
+                    category: &decoded.category,
+                    file: &decoded.file,
+                    line: decoded.line,
+                    function: &decoded.function,
+                };
+                let bit = if directive::decide(text, &facts) { RING_BIT } else { 0 };
+                on += u32::from(bit);
+                let before = states.get(site.entry as usize).map_or(0, |state| state.0);
+                if before & RING_BIT != bit
+                    && let Err(error) = self.put_state(site.entry, before & !RING_BIT | bit)
+                {
+                    failed.get_or_insert(error);
+                }
+            },
+        )?;
         failed.map_or(Ok(on), Err)
     }
 

@@ -49,7 +49,9 @@ impl FromStr for SessionName {
             // Other spellings of the same numbers (leading zeros, a plus sign) are other names.
             (parts.next().is_none() && name.to_string() == text).then_some(name)
         };
-        parse().ok_or_else(|| ObserveError::refused("session name", format!("{text:?} is not <pid>-<start>-<n>")))
+        parse().ok_or_else(|| {
+            ObserveError::refused("session name", format!("{text:?} is not <pid>-<start>-<n>"))
+        })
     }
 }
 
@@ -73,7 +75,18 @@ mod tests {
     #[test]
     fn only_the_one_spelling_is_a_name() {
         assert_eq!("12-34-0".parse::<SessionName>().unwrap(), SessionName { pid: 12, start: 34, n: 0 });
-        for bad in ["", "12", "12-34", "12-34-0-1", "012-34-0", "+12-34-0", "a-1-2", ".new-1-2", "12-34-", "5000000000-1-1"] {
+        for bad in [
+            "",
+            "12",
+            "12-34",
+            "12-34-0-1",
+            "012-34-0",
+            "+12-34-0",
+            "a-1-2",
+            ".new-1-2",
+            "12-34-",
+            "5000000000-1-1",
+        ] {
             assert!(bad.parse::<SessionName>().is_err(), "{bad}");
         }
     }

@@ -69,7 +69,12 @@ impl ObservedSession {
         while slab < slabs && slices.len() < MAX_RINGS {
             let count = (slabs - slab).min(256) as usize;
             let entries = &mut chunk[..count * SLAB_ENTRY];
-            read_exact(&self.control, CONTROL, entries, header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64)?;
+            read_exact(
+                &self.control,
+                CONTROL,
+                entries,
+                header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64,
+            )?;
             for entry in entries.chunks_exact(SLAB_ENTRY) {
                 let shift = u32_at(entry, 0).unwrap_or(0);
                 let next = u32_at(entry, 4).unwrap_or(0);
@@ -80,7 +85,9 @@ impl ObservedSession {
                 } else if known && size <= header.slab_bytes {
                     let start = u64::from(slab) * u64::from(header.slab_bytes);
                     let count = next.min(header.slab_bytes >> shift).min((MAX_RINGS - slices.len()) as u32);
-                    slices.extend((0..u64::from(count)).map(|i| Slice { at: start + i * u64::from(size), size }));
+                    slices.extend(
+                        (0..u64::from(count)).map(|i| Slice { at: start + i * u64::from(size), size }),
+                    );
                 } else {
                     fault(SlabFault { slab, shift });
                 }
@@ -93,8 +100,10 @@ impl ObservedSession {
     /// The header of a ring; `None` when nothing was ever in the slice, or it is being claimed. Not judged: see [`RingHeader::valid_range`].
     pub fn ring(&self, slice: Slice) -> Result<Option<RingHeader>, ObserveError> {
         let Some(mut header) = self.read_header(slice)? else { return Ok(None) };
-        let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.committed as u64)?;
-        header.committed = header.committed.min(again);
+        if header.committed != header.consumed {
+            let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.committed as u64)?;
+            header.committed = header.committed.min(again);
+        }
         Ok(Some(header))
     }
 
@@ -102,7 +111,9 @@ impl ObservedSession {
         let mut bytes = [0; MAX_HEADER];
         let bytes = &mut bytes[..self.header.ring_header_size as usize];
         read_exact(&self.rings, RINGS, bytes, slice.at)?;
-        Ok(self.decode_header(bytes).filter(|header| header.magic == MAGIC && header.state != FREE && header.state != CLAIMING))
+        Ok(self
+            .decode_header(bytes)
+            .filter(|header| header.magic == MAGIC && header.state != FREE && header.state != CLAIMING))
     }
 
     /// By the offsets of the session's own header.
@@ -219,7 +230,12 @@ impl ObservedSession {
             return Ok(None);
         }
         let mut entry = [0; SLAB_ENTRY];
-        read_exact(&self.control, CONTROL, &mut entry, self.header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64)?;
+        read_exact(
+            &self.control,
+            CONTROL,
+            &mut entry,
+            self.header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64,
+        )?;
         let word = |at| u32_at(&entry, at).unwrap_or(0);
         Ok(Some((word(0), word(4), word(8))))
     }

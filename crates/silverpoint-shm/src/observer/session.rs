@@ -207,11 +207,17 @@ impl ObservedSession {
         }
         let mut anchors = self.anchors().unwrap_or_default();
         anchors.extend(self.anchor_now());
-        let (Some(a), Some(b)) = (anchors.iter().min_by_key(|a| a.ticks), anchors.iter().max_by_key(|a| a.ticks)) else {
+        let (Some(a), Some(b)) =
+            (anchors.iter().min_by_key(|a| a.ticks), anchors.iter().max_by_key(|a| a.ticks))
+        else {
             return 0;
         };
         let ns = b.monotonic_ns.saturating_sub(a.monotonic_ns);
-        if ns < 1_000_000 { 0 } else { (u128::from(b.ticks - a.ticks) * 1_000_000_000 / u128::from(ns)) as u64 }
+        if ns < 1_000_000 {
+            0
+        } else {
+            (u128::from(b.ticks - a.ticks) * 1_000_000_000 / u128::from(ns)) as u64
+        }
     }
 
     fn clock(&self) -> Option<Source> {

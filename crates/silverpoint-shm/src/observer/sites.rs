@@ -103,7 +103,12 @@ impl ObservedSession {
         self.window(window, at, size)
     }
 
-    fn window<'w>(&self, window: &'w mut Window, at: u64, len: usize) -> Result<Option<&'w [u8]>, ObserveError> {
+    fn window<'w>(
+        &self,
+        window: &'w mut Window,
+        at: u64,
+        len: usize,
+    ) -> Result<Option<&'w [u8]>, ObserveError> {
         let region = self.header.descs_size;
         if at.checked_add(len as u64).is_none_or(|end| end > region) {
             return Ok(None);
