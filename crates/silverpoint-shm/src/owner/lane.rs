@@ -4,8 +4,8 @@
 //!            room              record
 //!  make_room ────▶ Ready ───────────────────────────────▶ Reservation
 //!      │ Full
-//!      ├─ a larger slice is to be had ──▶ grow, again
-//!      ├─ overwrite ──▶ (the core has made room)
+//!      ├─ a larger slice is to be had, and others have enough ──▶ grow, again
+//!      ├─ overwrite ──▶ the core forgets what is oldest
 //!      ├─ drop ───────▶ counted: full
 //!      └─ block ──────▶ wait; room: again; block_max passed: counted (collector_gone, sink_full) until the ring is half empty
 //! ```
@@ -145,7 +145,15 @@ impl Lane {
             if self.untold.get() != 0 {
                 self.tell(session, overwrite);
             }
-            match self.head.make_room(want, overwrite) {
+            // Rather a larger ring than a wait, a loss, or a history cut short: as long as there is plenty for others.
+            let mut room = self.head.make_room(want, false);
+            if room == Room::Full && slabs::is_plenty(session) && self.grow(session, local, number, size) {
+                continue;
+            }
+            if room == Room::Full && overwrite {
+                room = self.head.make_room(want, true);
+            }
+            match room {
                 Room::Ready { crossed } => {
                     if crossed {
                         if self.is_too_small(session) && self.grow(session, local, number, size) {
@@ -155,15 +163,10 @@ impl Lane {
                     }
                     return Ok(want);
                 }
-                Room::Full => {
-                    if self.grow(session, local, number, size) {
-                        continue;
-                    }
-                    match mode {
-                        Mode::Drop => return Err(Cause::Full),
-                        Mode::Block | Mode::Overwrite => self.wait(session, want, level)?,
-                    }
-                }
+                Room::Full => match mode {
+                    Mode::Drop => return Err(Cause::Full),
+                    Mode::Block | Mode::Overwrite => self.wait(session, want, level)?,
+                },
             }
         }
     }
@@ -266,7 +269,10 @@ impl Lane {
 
     /// Whether the ring was filled twice while it was young.
     fn is_too_small(&self, session: &Session) -> bool {
-        if self.settled.get() != 0 || slabs::capacity_of(session, self.size.get() as usize + 1).is_none() {
+        if self.settled.get() != 0
+            || slabs::capacity_of(session, self.size.get() as usize + 1).is_none()
+            || !slabs::is_plenty(session)
+        {
             return false;
         }
         if clock::coarse_ns().saturating_sub(self.claimed_ns.get()) >= YOUNG_NS {

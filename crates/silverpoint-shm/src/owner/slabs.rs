@@ -117,6 +117,11 @@ fn slabs(session: &Session) -> u32 {
         .min(session.layout.slab_count)
 }
 
+/// Whether more than a quarter of the slabs is unused: else threads do not grow for comfort, so that new threads still find room.
+pub(crate) fn is_plenty(session: &Session) -> bool {
+    slabs(session) < session.layout.slab_count - session.layout.slab_count / 4
+}
+
 /// Slices of a slab that were ever claimed and are backed.
 fn used(session: &Session, slab: u32, shift: u32) -> u32 {
     // SAFETY: offsets within the entry.

@@ -269,7 +269,11 @@ impl<P: Platform> Head<P> {
             self.marks[(number % EIGHTHS) as usize].get()
         };
         // SAFETY: set by attach, valid as long as the lane has its ring.
-        unsafe { (*shared.oldest).store(oldest, Ordering::Relaxed) };
+        unsafe {
+            // A record that was given up after a wrap leaves the position ahead of what is published; `oldest` never is.
+            let committed = (*shared.committed).load(Ordering::Relaxed);
+            (*shared.oldest).store(oldest.min(committed), Ordering::Relaxed);
+        }
         P::full_fence();
     }
 

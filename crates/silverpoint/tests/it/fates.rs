@@ -1,0 +1,201 @@
+//! Places where nothing can be recorded, and what is left behind.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::process::Command;
+use std::thread;
+
+use silverpoint::{event, info};
+
+use crate::{Role, Scene, Test, reader};
+
+pub const TESTS: &[Test] = &[
+    ("an_idle_program_leaves_nothing", idle),
+    ("off_is_off", off),
+    ("all_descriptors_closed", descriptors_closed),
+    ("a_tiny_file_system", tiny_file_system),
+    ("a_root_of_others_is_refused", refused),
+    ("the_dead_are_swept", swept),
+    ("a_malformed_filter_is_told", malformed_filter),
+    ("a_killed_program_leaves_its_records", killed),
+];
+pub const ROLES: &[Role] = &[
+    ("record_some", record_some),
+    ("record_nothing", || assert!(!silverpoint::enabled!(Fatal))),
+    ("close_descriptors", close_descriptors),
+    ("die", die),
+    ("limited", limited),
+];
+
+fn record_some() {
+    for n in 0..10u8 {
+        event!("some", n);
+    }
+}
+
+fn left_in(scene: &Scene) -> usize {
+    fs::read_dir(scene.root()).map_or(0, |entries| entries.count())
+}
+
+fn idle() {
+    let scene = Scene::new();
+    scene.run("record_nothing", &[]);
+    assert!(scene.root().is_dir(), "there was a session");
+    assert_eq!(left_in(&scene), 0);
+    scene.run("record_some", &[("SILVERPOINT_FILTER", "other=info")]);
+    assert_eq!(left_in(&scene), 1, "demanded: it stays, though it has no records, for whoever demanded it");
+}
+
+fn off() {
+    let scene = Scene::new();
+    scene.run("record_some", &[("SILVERPOINT_FILTER", "info"), ("SILVERPOINT_OFF", "1")]);
+    assert!(!scene.root().exists());
+}
+
+fn close_descriptors() {
+    event!("before", 1u8);
+    // SAFETY: nothing of this process uses them afterwards.
+    (0..1024).for_each(|fd| unsafe {
+        libc::close(fd);
+    });
+    for n in 0..100_000u32 {
+        event!("after", n);
+    }
+    thread::spawn(|| event!("thread", 2u8)).join().unwrap();
+    // SAFETY: as in any program.
+    unsafe {
+        if libc::fork() == 0 {
+            event!("child", 3u8);
+            libc::_exit(0);
+        }
+        libc::wait(std::ptr::null_mut());
+        libc::_exit(0);
+    }
+}
+
+fn descriptors_closed() {
+    let scene = Scene::new();
+    scene.run("close_descriptors", &[("SILVERPOINT_FILTER", "info")]);
+    let mut sessions = reader::sessions(scene.root());
+    sessions.sort_by_key(|session| session.records()[0].ticks);
+    let [parent, child] = &sessions[..] else { panic!("{} sessions", sessions.len()) };
+    assert_eq!(parent.args_of("thread"), ["2"]);
+    assert_eq!(parent.args_of("after").last().unwrap(), "99999");
+    assert_eq!(child.args_of("child"), ["3"]);
+    assert!(!parent.alive && !child.alive);
+}
+
+/// Fills what there is, with many threads.
+fn limited() {
+    thread::scope(|scope| {
+        for number in 0..50u32 {
+            scope.spawn(move || {
+                for n in 0..2000u32 {
+                    event!("limited", number, n, [n; 16]);
+                }
+            });
+        }
+    });
+    println!("unharmed");
+}
+
+/// Runs the role on file systems of a few sizes, in a mount namespace of its own.
+fn tiny_file_system() {
+    let scene = Scene::new();
+    for size in ["4k", "64k", "300k", "1m", "3m"] {
+        let inner = scene.command("limited");
+        let mut command = Command::new("unshare");
+        let script = format!(
+            "mount -t tmpfs -o size={size},mode=0700 none \"$SILVERPOINT_DIR\" && \"$0\" && df --output=used \"$SILVERPOINT_DIR\""
+        );
+        command.args(["--mount", "sh", "-c", &script]).arg(inner.get_program());
+        inner.get_envs().for_each(|(name, value)| {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        });
+        let _ = fs::DirBuilder::new().mode(0o700).create(scene.root());
+        let output = command.env("SILVERPOINT_FILTER", "info").output().expect("unshare");
+        let (said, warned) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        // Whoever may not mount cannot see this; that a program runs is seen elsewhere.
+        if warned.contains("unshare") || warned.contains("mount:") {
+            println!("a_tiny_file_system: not run, no mount namespace: {warned}");
+            return;
+        }
+        assert!(output.status.success() && said.contains("unharmed"), "{size}: {}\n{said}{warned}", output.status);
+        let warnings = warned.lines().filter(|line| line.starts_with("silverpoint:")).count();
+        assert!(warnings <= 1, "{size}: one clear warning, no more:\n{warned}");
+        if size == "4k" {
+            assert_eq!(warnings, 1, "there was no room at all");
+        }
+    }
+}
+
+fn refused() {
+    let scene = Scene::new();
+    fs::DirBuilder::new().mode(0o755).create(scene.root()).unwrap();
+    fs::set_permissions(scene.root(), fs::Permissions::from_mode(0o755)).unwrap();
+    // The next place that is set is taken: another scene's, as the runtime directory.
+    let other = Scene::new();
+    fs::DirBuilder::new().mode(0o700).create(other.root()).unwrap();
+    let output = scene
+        .command("record_some")
+        .env("SILVERPOINT_FILTER", "info")
+        .env("XDG_RUNTIME_DIR", other.root())
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    assert_eq!(left_in(&scene), 0, "nothing in a directory that others can read");
+}
+
+fn die() {
+    for n in 0..5000u32 {
+        event!("last words", n);
+    }
+    // SAFETY: ends this process the hard way.
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+}
+
+fn killed() {
+    let scene = Scene::new();
+    let status = scene.command("die").env("SILVERPOINT_FILTER", "info").status().unwrap();
+    assert!(!status.success());
+    let session = reader::only_session(scene.root());
+    assert_eq!(session.args_of("last words").last().unwrap(), "4999");
+    assert!(!session.alive);
+}
+
+fn swept() {
+    let scene = Scene::new();
+    // One killed without records, one that was never finished, one with records, and things that are no sessions.
+    scene.command("die").status().unwrap();
+    assert_eq!(left_in(&scene), 1);
+    fs::create_dir(scene.root().join(".new-1-1")).unwrap();
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    fs::File::open(scene.root().join(".new-1-1")).unwrap().set_modified(long_ago).unwrap();
+    fs::create_dir(scene.root().join("notes")).unwrap();
+    fs::write(scene.root().join("1-2-3"), b"").unwrap();
+    scene.command("die").env("SILVERPOINT_FILTER", "info").status().unwrap();
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(scene.root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names().len(), 3, "the killed one without records and the unfinished one are gone: {:?}", names());
+    scene.run("record_nothing", &[]);
+    assert_eq!(names().len(), 3, "the one with records stays: {:?}", names());
+    assert!(scene.root().join("notes").is_dir() && scene.root().join("1-2-3").is_file());
+}
+
+fn malformed_filter() {
+    let scene = Scene::new();
+    let output = scene.run("record_some", &[("SILVERPOINT_FILTER", "=what, info")]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.starts_with("silverpoint: SILVERPOINT_FILTER:"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let session = reader::only_session(scene.root());
+    assert_eq!(session.args_of("some").len(), 10, "the rest of the filter counts");
+    info!("the parent is off");
+}

@@ -1,0 +1,99 @@
+//! The frontend as programs use it: each test starts this program again in a role, with an environment and a root of its own, and reads what it recorded.
+
+mod allocation;
+mod fates;
+mod processes;
+mod reader;
+mod rings;
+mod threads;
+mod values;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, panic};
+
+#[global_allocator]
+static ALLOCATOR: allocation::Counting = allocation::Counting;
+
+/// A test: runs in the parent.
+type Test = (&'static str, fn());
+/// What a child does.
+type Role = (&'static str, fn());
+
+const ROLE: &str = "SILVERPOINT_TEST_ROLE";
+
+fn main() {
+    if let Ok(wanted) = env::var(ROLE) {
+        let roles = [values::ROLES, rings::ROLES, threads::ROLES, processes::ROLES, fates::ROLES, allocation::ROLES];
+        let role = roles.iter().copied().flatten().find(|(name, _)| *name == wanted);
+        role.unwrap_or_else(|| panic!("no role {wanted}")).1();
+        return;
+    }
+    let wanted: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let tests = [values::TESTS, rings::TESTS, threads::TESTS, processes::TESTS, fates::TESTS, allocation::TESTS];
+    let (mut passed, mut failed) = (0, 0);
+    for (name, test) in tests.iter().copied().flatten() {
+        if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
+            continue;
+        }
+        let outcome = panic::catch_unwind(test);
+        println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
+        *if outcome.is_ok() { &mut passed } else { &mut failed } += 1;
+    }
+    let verdict = if failed == 0 { "ok" } else { "FAILED" };
+    println!("\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out");
+    std::process::exit(i32::from(failed != 0));
+}
+
+/// A root of sessions for one test, in memory, removed at the end.
+pub struct Scene {
+    path: PathBuf,
+}
+
+impl Scene {
+    /// A place that nobody else uses.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
+        Self { path: place.join(format!("silverpoint-test-{}-{number}", std::process::id())) }
+    }
+
+    /// Where its sessions are.
+    pub fn root(&self) -> &Path {
+        &self.path
+    }
+
+    /// This program again, in a role, with nothing of Silverpoint's environment but the root.
+    pub fn command(&self, role: &str) -> Command {
+        let mut command = Command::new(env::current_exe().unwrap());
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("SILVERPOINT_") {
+                command.env_remove(name);
+            }
+        }
+        command.env(ROLE, role).env("SILVERPOINT_DIR", &self.path).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a role to its end, which must be a good one.
+    pub fn run(&self, role: &str, settings: &[(&str, &str)]) -> Output {
+        let output = self.command(role).envs(settings.iter().copied()).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{role}: {}\n{}{}",
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        output
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}

@@ -1,0 +1,251 @@
+//! Policies, accounting, growth, and switching from outside.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use silverpoint::{event, info, trace};
+use silverpoint_shm::observer::{self, ObservedSession};
+use silverpoint_shm::root::Root;
+
+use crate::reader::{Drain, Session};
+use crate::{Role, Scene, Test, reader};
+
+pub const TESTS: &[Test] = &[
+    ("a_flight_recorder_keeps_the_latest", flight_recorder),
+    ("drop_counts_every_record", drop_counts),
+    ("block_gives_up_and_says_so", block_gives_up),
+    ("block_loses_nothing_while_somebody_collects", block_loses_nothing),
+    ("a_collector_that_lets_go_leaves_a_flight_recorder", letting_go),
+    ("sites_are_switched_from_outside", switched_from_outside),
+];
+pub const ROLES: &[Role] = &[("storm", storm), ("four_threads", four_threads), ("switched", switched), ("until_killed", until_killed)];
+
+const RECORDS: u64 = 200_000;
+
+fn storm() {
+    for n in 0..RECORDS {
+        event!("n", n);
+    }
+}
+
+fn four_threads() {
+    thread::scope(|scope| {
+        for number in 0..4u64 {
+            scope.spawn(move || {
+                for n in 0..RECORDS / 2 {
+                    match n % 3 {
+                        0 => event!("n", number, n),
+                        1 => event!("n", number, n, "a text of some length"),
+                        _ => event!("n", number, n, 1.5f64, [n; 7]),
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn flight_recorder() {
+    let scene = Scene::new();
+    scene.run("storm", &[("SILVERPOINT_FILTER", "info")]);
+    let session = reader::only_session(scene.root());
+    let numbers: Vec<u64> = session.args_of("n").iter().map(|n| n.parse().unwrap()).collect();
+    // Whatever is kept is the end, without a gap: the last ring, and the smaller ones before it as far as they were kept.
+    assert_eq!(numbers.last(), Some(&(RECORDS - 1)));
+    let last_ring = session.streams.values().next_back().unwrap();
+    let kept: Vec<u64> = last_ring.records.iter().map(|r| r.args.parse().unwrap()).collect();
+    assert!(kept.windows(2).all(|pair| pair[1] == pair[0] + 1));
+    let bytes = kept.len() as u64 * 24;
+    let capacity = u64::from(last_ring.header.capacity);
+    assert!(bytes > capacity * 3 / 4 && bytes <= capacity, "{bytes} of {capacity}");
+    assert_eq!(session.losses(), [0; 8], "forgetting is no loss");
+    assert!(!session.alive);
+    let sizes: Vec<u32> = session.streams.values().map(|stream| stream.header.capacity).collect();
+    assert_eq!(sizes, [1792, 16_128, 130_816, 1_048_320], "it grew step by step");
+    let chain: Vec<u32> = session.streams.values().map(|stream| stream.header.previous).collect();
+    assert_eq!(chain, [0, 1, 2, 3]);
+}
+
+fn drop_counts() {
+    let scene = Scene::new();
+    let settings = [
+        ("SILVERPOINT_FILTER", "info"),
+        ("SILVERPOINT_COLLECTOR", "1"),
+        ("SILVERPOINT_POLICY", "drop"),
+        ("SILVERPOINT_MEMORY", "1M"),
+    ];
+    scene.run("storm", &settings);
+    let session = reader::only_session(scene.root());
+    let numbers: Vec<u64> = session.args_of("n").iter().map(|n| n.parse().unwrap()).collect();
+    assert!(numbers.iter().copied().eq(0..numbers.len() as u64), "what is kept is the beginning");
+    let losses = session.losses();
+    assert_eq!(losses[0] + numbers.len() as u64, RECORDS);
+    assert_eq!(losses[1..], [0; 7]);
+    assert!(numbers.len() > 1000);
+}
+
+fn block_gives_up() {
+    let scene = Scene::new();
+    let settings = [
+        ("SILVERPOINT_FILTER", "info"),
+        ("SILVERPOINT_COLLECTOR", "1"),
+        ("SILVERPOINT_BLOCK_MAX", "200ms"),
+        ("SILVERPOINT_MEMORY", "256K"),
+    ];
+    let start = Instant::now();
+    scene.run("storm", &settings);
+    assert!(start.elapsed() >= Duration::from_millis(200));
+    let session = reader::only_session(scene.root());
+    let losses = session.losses();
+    assert_eq!(losses[1] + session.args_of("n").len() as u64, RECORDS, "collector_gone");
+    let stalls: Vec<_> = session.streams.values().map(|s| (s.header.stalls, s.header.stall_ns)).collect();
+    let (stalls, stall_ns) = stalls.into_iter().reduce(|a, b| (a.0 + b.0, a.1 + b.1)).unwrap();
+    assert_eq!(stalls, 1, "it waits once, then drops until the ring is half empty");
+    assert!((150_000_000..2_000_000_000).contains(&stall_ns), "{stall_ns}");
+}
+
+/// Collects a child's session until the child has ended and everything is taken.
+fn collect(root: &Path, child: &mut Child, pause: Duration, mut each: impl FnMut(&ObservedSession, u64)) -> Session {
+    let session = wait_for_session(root, child);
+    assert!(session.lock_collector().unwrap());
+    session.set_collector_pid(std::process::id()).unwrap();
+    session.set_collector_state(1).unwrap();
+    let mut drain = Drain::default();
+    let mut passes = 0;
+    loop {
+        let ended = child.try_wait().unwrap();
+        let taken = drain.pass(&session, true);
+        each(&session, passes);
+        passes += 1;
+        if let Some(status) = ended {
+            assert!(status.success(), "{status}");
+            if taken == 0 {
+                return drain.finish(&session);
+            }
+        }
+        thread::sleep(pause);
+    }
+}
+
+fn wait_for_session(root: &Path, child: &mut Child) -> ObservedSession {
+    let start = Instant::now();
+    loop {
+        assert!(start.elapsed() < Duration::from_secs(10), "no session of {}", child.id());
+        let open = || {
+            let root = Root::open_directory(root).ok()?;
+            let name = observer::list(&root).ok()?.into_iter().next()?;
+            ObservedSession::open(&root, name).ok()
+        };
+        if let Some(session) = open() {
+            return session;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn block_loses_nothing() {
+    let scene = Scene::new();
+    let settings = [("SILVERPOINT_FILTER", "info"), ("SILVERPOINT_COLLECTOR", "1"), ("SILVERPOINT_BLOCK_MAX", "20s")];
+    for memory in ["256K", "32M"] {
+        let mut command = scene.command("four_threads");
+        let mut child = command.envs(settings).env("SILVERPOINT_MEMORY", memory).spawn().unwrap();
+        let session = collect(scene.root(), &mut child, Duration::from_micros(200), |_, _| {});
+        assert_eq!(session.losses(), [0; 8], "{memory}");
+        let mut next: HashMap<u64, u64> = HashMap::new();
+        for record in session.records().iter().filter(|record| record.what == "n") {
+            let mut numbers = record.args.split(", ");
+            let number: u64 = numbers.next().unwrap().parse().unwrap();
+            let n: u64 = numbers.next().unwrap().parse().unwrap();
+            let expected = next.entry(number).or_default();
+            assert_eq!(n, *expected, "thread {number}");
+            *expected += 1;
+        }
+        assert_eq!(next.len(), 4);
+        assert!(next.values().all(|n| *n == RECORDS / 2), "{next:?}");
+        let root = Root::open_directory(scene.root()).unwrap();
+        let name = observer::list(&root).unwrap()[0];
+        ObservedSession::open(&root, name).unwrap().remove(&root).unwrap();
+    }
+}
+
+/// Records until it is killed.
+fn until_killed() {
+    for n in 0u64.. {
+        info!("n {}", n);
+    }
+}
+
+fn letting_go() {
+    let scene = Scene::new();
+    let mut command = scene.command("until_killed");
+    let mut child = command.env("SILVERPOINT_FILTER", "info").env("SILVERPOINT_MEMORY", "1M").spawn().unwrap();
+    let session = wait_for_session(scene.root(), &mut child);
+    // Somebody collects, and never takes anything: the program waits.
+    session.set_collector_pid(std::process::id()).unwrap();
+    session.set_collector_state(1).unwrap();
+    session.set_block_max_ms(u32::MAX).unwrap();
+    let committed = || {
+        let slabs = session.counters().unwrap().slabs_next;
+        let mut slices = Vec::new();
+        session.slices(slabs, &mut slices, |_| {}).unwrap();
+        let sum: u64 = slices.iter().filter_map(|slice| session.ring(*slice).unwrap()).map(|ring| ring.committed).sum();
+        let waiting = slices.iter().filter_map(|slice| session.ring(*slice).unwrap()).any(|ring| ring.waiting == 1);
+        (sum, waiting)
+    };
+    let until = |what: &str, done: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !done() {
+            assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+            thread::sleep(Duration::from_millis(2));
+        }
+    };
+    until("it waits", &|| committed().1);
+    // It lets go: the program goes on without it.
+    session.set_collector_state(0).unwrap();
+    session.set_collector_pid(0).unwrap();
+    let before = committed().0;
+    until("it goes on", &|| committed().0 > before + 4_000_000);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let session = reader::only_session(scene.root());
+    assert_eq!(session.losses(), [0; 8]);
+    assert!(!session.alive);
+}
+
+static EVALUATED: AtomicU64 = AtomicU64::new(0);
+
+fn switched() {
+    // Until a site that the parent switches on after the other says that it is enough.
+    while !silverpoint::enabled!(target: "enough", Error) {
+        trace!(target: "wanted", "evaluated {}", EVALUATED.fetch_add(1, Ordering::Relaxed));
+        event!("never");
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+fn switched_from_outside() {
+    let scene = Scene::new();
+    let mut child = scene.command("switched").stdout(Stdio::null()).spawn().unwrap();
+    let session = wait_for_session(scene.root(), &mut child);
+    thread::sleep(Duration::from_millis(50));
+    assert_eq!(session.counters().unwrap().slabs_next, 0, "nothing is on, nothing is claimed");
+    session.write_directives("wanted=trace").unwrap();
+    let start = Instant::now();
+    while session.counters().unwrap().slabs_next == 0 {
+        assert!(start.elapsed() < Duration::from_secs(5), "switched on");
+    }
+    let took = start.elapsed();
+    thread::sleep(Duration::from_millis(20));
+    session.write_directives("wanted=off, enough=on").unwrap();
+    assert!(child.wait().unwrap().success());
+    let session = reader::only_session(scene.root());
+    let records = session.records();
+    assert!(records.iter().all(|record| record.what == "evaluated {}"), "{records:?}");
+    let numbers: Vec<u64> = records.iter().map(|record| record.args.parse().unwrap()).collect();
+    assert_eq!(numbers[0], 0, "not evaluated before it was on");
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+    assert!(took < Duration::from_millis(100), "{took:?}");
+}

@@ -1,0 +1,156 @@
+//! Many threads, signal handlers.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::{mem, ptr, thread};
+
+use silverpoint::{event, info};
+
+use crate::{Role, Scene, Test, reader};
+
+pub const TESTS: &[Test] = &[
+    ("ten_thousand_threads_one_after_the_other", one_after_the_other),
+    ("ten_thousand_threads_at_once", at_once),
+    ("a_storm_of_signals_tears_nothing", signal_storm),
+    ("threads_have_names", names),
+];
+pub const ROLES: &[Role] = &[
+    ("one_after_the_other", || many(1)),
+    ("at_once", || many(THREADS)),
+    ("signals", signals),
+    ("named", named),
+];
+
+const THREADS: usize = 10_000;
+
+/// Each of many threads records once, `at_once` of them alive together.
+fn many(at_once: usize) {
+    for first in (0..THREADS).step_by(at_once) {
+        let all_here = Arc::new(Barrier::new(at_once));
+        let spawn = |n| {
+            let all_here = all_here.clone();
+            let body = move || {
+                event!("once", n);
+                all_here.wait();
+            };
+            thread::Builder::new().stack_size(64 << 10).spawn(body).expect("a thread")
+        };
+        let threads: Vec<_> = (first..first + at_once).map(spawn).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+}
+
+fn check(role: &str) -> reader::Session {
+    let scene = Scene::new();
+    scene.run(role, &[("SILVERPOINT_FILTER", "info")]);
+    let session = reader::only_session(scene.root());
+    assert_eq!(session.losses(), [0; 8]);
+    let all: HashSet<String> = session.args_of("once").into_iter().collect();
+    assert_eq!(all.len(), THREADS, "each record is there");
+    session
+}
+
+fn one_after_the_other() {
+    let session = check("one_after_the_other");
+    assert_eq!(session.streams.len(), THREADS);
+}
+
+fn at_once() {
+    let session = check("at_once");
+    assert_eq!(session.streams.len(), THREADS);
+    let owners: HashSet<u32> = session.streams.values().map(|stream| stream.header.owner_tid).collect();
+    assert_eq!(owners.len(), THREADS);
+}
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+const SIGNALS: u64 = 100_000;
+
+extern "C" fn handler(signal: libc::c_int) {
+    let n = HANDLED.fetch_add(1, Ordering::Relaxed);
+    event!("handled", n, signal, "a text", [n; 3]);
+}
+
+/// A thread that records is interrupted all the time by handlers that record, and that are interrupted themselves.
+fn signals() {
+    let signals = [libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
+    for signal in signals {
+        // SAFETY: the handler only records and counts; an empty mask lets other signals interrupt it.
+        unsafe {
+            let mut action: libc::sigaction = mem::zeroed();
+            action.sa_sigaction = handler as *const () as usize;
+            libc::sigaction(signal, &action, ptr::null_mut());
+        }
+    }
+    let done = AtomicBool::new(false);
+    // SAFETY: asks for the calling thread's own id.
+    let victim = unsafe { libc::pthread_self() };
+    let mut calls = 0u64;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut sent = 0;
+            while HANDLED.load(Ordering::Relaxed) < SIGNALS {
+                // SAFETY: the victim lives as long as the scope.
+                unsafe { libc::pthread_kill(victim, signals[sent % signals.len()]) };
+                sent += 1;
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        while !done.load(Ordering::Relaxed) {
+            event!("main", calls, calls * 2, "another text");
+            calls += 1;
+        }
+    });
+    println!("{calls} {}", HANDLED.load(Ordering::Relaxed));
+}
+
+fn signal_storm() {
+    let scene = Scene::new();
+    // The largest rings, a policy that keeps what was first: whatever is lost is counted, so that everything adds up.
+    let settings = [
+        ("SILVERPOINT_FILTER", "info"),
+        ("SILVERPOINT_COLLECTOR", "1"),
+        ("SILVERPOINT_POLICY", "drop"),
+        ("SILVERPOINT_MEMORY", "256M"),
+    ];
+    let output = scene.run("signals", &settings);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let (calls, handled) = said.trim().split_once(' ').unwrap();
+    let (calls, handled): (u64, u64) = (calls.parse().unwrap(), handled.parse().unwrap());
+    let session = reader::only_session(scene.root());
+    let mut recorded = 0;
+    let mut numbers = HashSet::new();
+    for stream in session.streams.values() {
+        assert!(stream.records.windows(2).all(|pair| pair[0].ticks <= pair[1].ticks), "in order within a stream");
+        for record in stream.records.iter().filter(|record| record.site >= 16) {
+            recorded += 1;
+            let n = record.args.split(", ").next().unwrap();
+            let whole = match record.what.as_str() {
+                "main" => format!("{n}, {}, \"another text\"", 2 * n.parse::<u64>().unwrap()),
+                _ => {
+                    let signal = record.args.split(", ").nth(1).unwrap();
+                    format!("{n}, {signal}, \"a text\", [{n}, {n}, {n}]")
+                }
+            };
+            assert_eq!(record.args, whole, "torn");
+            assert!(numbers.insert((record.what.clone(), n.to_owned())), "twice: {record:?}");
+        }
+    }
+    let losses = session.losses();
+    assert_eq!(recorded + losses.iter().sum::<u64>(), calls + handled, "{losses:?}");
+    assert!(session.streams.values().any(|stream| stream.header.lane > 0), "handlers interrupted records");
+}
+
+fn named() {
+    let body = || info!("named");
+    thread::Builder::new().name("a worker".into()).spawn(body).unwrap().join().unwrap();
+}
+
+fn names() {
+    let scene = Scene::new();
+    scene.run("named", &[("SILVERPOINT_FILTER", "info")]);
+    let session = reader::only_session(scene.root());
+    let stream = session.streams.values().next().unwrap();
+    assert_eq!(stream.header.name, *b"a worker\0\0\0\0\0\0\0\0");
+    assert_ne!(stream.header.owner_tid, session.pid);
+}

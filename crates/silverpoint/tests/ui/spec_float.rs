@@ -1,0 +1,5 @@
+use silverpoint::info;
+
+fn main() {
+    info!("{:e}", 1u8);
+}

@@ -1,0 +1,5 @@
+use silverpoint::info;
+
+fn main() {
+    info!("{:x}", 1.5f64);
+}

@@ -1,0 +1,5 @@
+use silverpoint::info;
+
+fn main() {
+    info!("{:p}", 1u8);
+}

@@ -1,0 +1,5 @@
+use silverpoint::info;
+
+fn main() {
+    info!("{:.2}", 1u8);
+}

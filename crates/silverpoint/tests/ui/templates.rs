@@ -1,0 +1,20 @@
+use silverpoint::{counter, event, info};
+
+fn main() {
+    let x = 1;
+    info!("{");
+    info!("a } b");
+    info!("{} {0}", x);
+    info!("{} {}", x);
+    info!("{}", x, x);
+    info!("{x.y}");
+    info!("{:z}", x);
+    info!("{:.}", x);
+    info!("{:1001}", x);
+    info!("{:#?}", x);
+    info!("{}", a = x, x);
+    info!(targt: "net", "x");
+    event!(x);
+    counter!("c", x, x);
+    info!("{missing}");
+}

@@ -1,0 +1,7 @@
+use silverpoint::info;
+
+struct Untraced;
+
+fn main() {
+    info!("{}", Untraced);
+}
