@@ -1,14 +1,12 @@
 //! `silverpoint cat`: the records of trace files as text or JSON lines, in order of time.
 
-use std::error::Error;
-use std::process::ExitCode;
-
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::time::{Style, When};
 use silverpoint_formats::tracefile::{Event, Events, Trace};
 use silverpoint_formats::{json, text};
 
-use crate::input::{Colour, Files, Output, Wanted, tell};
+use crate::exit::{Exit, Outcome};
+use crate::input::{Colour, Files, Output, Wanted, exit, tell};
 
 /// Show the records of trace files as text or JSON lines
 ///
@@ -68,7 +66,7 @@ enum TimeStyle {
 }
 
 /// Runs the command.
-pub fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+pub fn run(args: Args) -> Outcome {
     let mut filter = args.wanted.filter()?;
     let trace = args.files.open()?;
     let mut skip = 0;
@@ -97,12 +95,12 @@ pub fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     }
     out.flush()?;
     if out.is_gone() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Success);
     }
     if !args.quiet {
         tell(trace.notes().iter().chain(events.notes()));
     }
-    Ok(ExitCode::from(events.verdict().exit_code()))
+    Ok(exit(events.verdict()))
 }
 
 type Line = Box<dyn FnMut(&mut String, &Event<'_>)>;

@@ -1,6 +1,5 @@
 //! What `cat`, `stats` and `sites` have in common: which files, which records of them, and what is said about damage.
 
-use std::error::Error;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -8,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
 use silverpoint_formats::time::{When, local_zone, utc_zone};
-use silverpoint_formats::tracefile::{Note, OpenError, Source, Trace, with_parts};
+use silverpoint_formats::tracefile::{Note, OpenError, Source, Trace, Verdict, with_parts};
 use silverpoint_wire::level::Level;
+
+use crate::exit::{Exit, Failed, failure};
 
 /// The files to read.
 #[derive(clap::Args, Debug)]
@@ -24,11 +25,11 @@ pub struct Files {
 
 impl Files {
     /// Opens and indexes them.
-    pub fn open(&self) -> Result<Trace, OpenError> {
+    pub fn open(&self) -> Result<Trace, Failed> {
         let named = if self.only { self.files.clone() } else { with_parts(&self.files) };
         let sources =
             named.iter().map(|path| open(path).map_err(|error| OpenError { path: path.clone(), error }));
-        Trace::from_sources(sources.collect::<Result<_, _>>()?)
+        sources.collect::<Result<_, _>>().and_then(Trace::from_sources).map_err(failure)
     }
 }
 
@@ -78,13 +79,18 @@ pub struct Wanted {
 
 impl Wanted {
     /// As the library takes it.
-    pub fn filter(&self) -> Result<Filter, Box<dyn Error>> {
+    pub fn filter(&self) -> Result<Filter, Failed> {
+        let usage = |message: String| Failed::new(Exit::Usage, message);
         let zone = self.zone();
-        let when = |text: &Option<String>| text.as_deref().map(|text| When::parse(text, &zone)).transpose();
+        let when = |text: &Option<String>| {
+            text.as_deref()
+                .map(|text| When::parse(text, &zone).map_err(|error| usage(error.to_string())))
+                .transpose()
+        };
         let who = |patterns: &[String]| patterns.iter().map(|text| WhoPattern::parse(text)).collect();
         let expression = self.expression.as_deref().map(|text| {
             Expression::parse(text)
-                .map_err(|error| format!("--where: {error}\n  {text}\n  {:>1$}", "^", error.column))
+                .map_err(|error| usage(format!("--where: {error}\n  {text}\n  {:>1$}", "^", error.column)))
         });
         Ok(Filter {
             level: self.level,
@@ -103,6 +109,15 @@ impl Wanted {
     /// The zone in which times are given and shown.
     pub fn zone(&self) -> silverpoint_formats::time::TimeZone {
         if self.utc { utc_zone() } else { local_zone() }
+    }
+}
+
+/// The exit code for what a trace was found to be.
+pub fn exit(verdict: Verdict) -> Exit {
+    match verdict {
+        Verdict::Intact | Verdict::Lossy | Verdict::Cut => Exit::Success,
+        Verdict::Damaged => Exit::Damaged,
+        Verdict::NotATraceFile => Exit::NotATraceFile,
     }
 }
 
@@ -169,16 +184,16 @@ impl Output {
     }
 
     /// Writes what waits when it is worth while. False when nobody reads any more.
-    pub fn pass_on(&mut self) -> io::Result<bool> {
+    pub fn pass_on(&mut self) -> Result<bool, Failed> {
         if self.text.len() >= CHUNK { self.flush() } else { Ok(!self.gone) }
     }
 
     /// Writes what waits. False when nobody reads any more.
-    pub fn flush(&mut self) -> io::Result<bool> {
+    pub fn flush(&mut self) -> Result<bool, Failed> {
         if !self.gone {
             match self.out.write_all(self.text.as_bytes()).and_then(|()| self.out.flush()) {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.gone = true,
-                other => other?,
+                other => other.map_err(|error| failure(format_args!("standard output: {error}")))?,
             }
         }
         self.text.clear();

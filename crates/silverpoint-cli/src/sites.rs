@@ -1,12 +1,10 @@
 //! `silverpoint sites`: the tracepoints of a trace, with their counts.
 
-use std::error::Error;
-use std::process::ExitCode;
-
 use silverpoint_formats::stats::{collect, push_site_json, push_sites_text};
 use silverpoint_formats::tracefile::worst;
 
-use crate::input::{Files, Output, Wanted, tell};
+use crate::exit::Outcome;
+use crate::input::{Files, Output, Wanted, exit, tell};
 
 /// List the sites (tracepoints) of trace files, with the number of their records
 ///
@@ -26,7 +24,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+pub fn run(args: Args) -> Outcome {
     let filter = args.wanted.filter()?;
     let trace = args.files.open()?;
     let statistics = collect(&trace, &filter);
@@ -53,5 +51,5 @@ pub fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if !out.is_gone() && !args.json {
         tell(statistics.notes.iter());
     }
-    Ok(ExitCode::from(worst(&statistics.notes).exit_code()))
+    Ok(exit(worst(&statistics.notes)))
 }

@@ -1,12 +1,10 @@
 //! `silverpoint stats`: what a trace holds, in numbers.
 
-use std::error::Error;
-use std::process::ExitCode;
-
 use silverpoint_formats::stats::{collect, push_json, push_text};
 use silverpoint_formats::tracefile::worst;
 
-use crate::input::{Files, Output, Wanted, tell};
+use crate::exit::Outcome;
+use crate::input::{Files, Output, Wanted, exit, tell};
 
 /// Count what trace files hold: records by site, thread and level, spans, counters, losses
 ///
@@ -26,7 +24,7 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+pub fn run(args: Args) -> Outcome {
     let filter = args.wanted.filter()?;
     let trace = args.files.open()?;
     let statistics = collect(&trace, &filter);
@@ -40,5 +38,5 @@ pub fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if !out.is_gone() && !args.json {
         tell(statistics.notes.iter());
     }
-    Ok(ExitCode::from(worst(&statistics.notes).exit_code()))
+    Ok(exit(worst(&statistics.notes)))
 }
