@@ -129,7 +129,8 @@ impl Site {
             if self.kind == "enabled" && before.is_empty() {
                 return Ok(());
             }
-            return Err(Error::new(self.level.span(), "expected a name as a string literal"));
+            let at = before.first().map_or(self.level.span(), |item| item.expr.span());
+            return Err(Error::new(at, "expected a name as a string literal"));
         };
         if let Some(item) = before.first() {
             return Err(Error::new(item.expr.span(), "the name comes first"));

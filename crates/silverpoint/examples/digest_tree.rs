@@ -25,8 +25,9 @@ enum Kind {
 
 fn digest(path: &Path) -> io::Result<Digest> {
     let content = fs::read(path)?;
-    let fnv1a =
-        content.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    let fnv1a = content.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    });
     let kind = if content.contains(&0) { Kind::Binary } else { Kind::Text };
     Ok(Digest { bytes: content.len() as u64, fnv1a, kind })
 }

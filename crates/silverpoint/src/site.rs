@@ -160,7 +160,11 @@ fn word_of<A: Args>(id: u32) -> u64 {
 /// The second half of the question whether a site is on: `state` is not 0.
 #[inline(always)]
 pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>) -> bool {
-    const { check::<M, A>() };
+    const {
+        if let Err(message) = check::<M, A>() {
+            panic!("{}", message);
+        }
+    };
     state & 1 != 0 || (state & UNREGISTERED != 0 && first::<M, A>(site))
 }
 
@@ -213,48 +217,112 @@ fn template<M: Meta, A: Args>(give: &mut dyn FnMut(&[u8])) {
     give(M::TAIL.as_bytes());
 }
 
-/// Refuses, when the program is compiled, specifications that do not fit their arguments' types.
-const fn check<M: Meta, A: Args>() {
+/// What is wrong with the placeholders' specifications for their arguments' types. Evaluated when the program is compiled.
+const fn check<M: Meta, A: Args>() -> Result<(), &'static str> {
     let mut i = 0;
     while i < M::PIECES.len() {
         let piece = &M::PIECES[i];
-        let class = A::CLASSES.at(piece.argument);
-        let integer = matches!(class, Class::Integer | Class::Enumeration);
-        let float = matches!(class, Class::Float);
-        let as_integer = integer || matches!(class, Class::Boolean | Class::Character);
-        match piece.kind {
-            b'b' | b'B' | b'd' | b'o' | b'x' | b'X' => assert!(
-                as_integer,
-                "silverpoint: the types b B d o x X of a placeholder want an integer, bool, character or enum"
-            ),
-            b'c' => assert!(
-                integer || matches!(class, Class::Character),
-                "silverpoint: the type c wants a character or an integer"
-            ),
-            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
-                assert!(
-                    float,
-                    "silverpoint: the types a A e E f F g G of a placeholder want a floating point number"
+        if let Err(message) = fits(piece, A::CLASSES.at(piece.argument)) {
+            return Err(message);
+        }
+        i += 1;
+    }
+    Ok(())
+}
+
+const fn fits(piece: &Piece, class: Class) -> Result<(), &'static str> {
+    let integer = matches!(class, Class::Integer | Class::Enumeration);
+    let float = matches!(class, Class::Float);
+    let as_integer = integer || matches!(class, Class::Boolean | Class::Character);
+    let numeric = match piece.kind {
+        b'b' | b'B' | b'd' | b'o' | b'x' | b'X' if !as_integer => {
+            return Err(
+                "silverpoint: a placeholder of type b B d o x X wants an integer, bool, char or enum",
+            );
+        }
+        b'b' | b'B' | b'd' | b'o' | b'x' | b'X' => true,
+        b'c' if !integer && !matches!(class, Class::Character) => {
+            return Err("silverpoint: a placeholder of type c wants a char or an integer");
+        }
+        b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' if !float => {
+            return Err("silverpoint: a placeholder of type a A e E f F g G wants a floating point number");
+        }
+        b's' if !matches!(class, Class::Text | Class::Boolean | Class::Enumeration) => {
+            return Err("silverpoint: a placeholder of type s wants a text, bool or enum");
+        }
+        b'p' if !matches!(class, Class::Pointer) => {
+            return Err("silverpoint: a placeholder of type p wants a pointer");
+        }
+        _ => integer || float,
+    };
+    if piece.precision && !float && !matches!(class, Class::Text) {
+        return Err("silverpoint: a precision wants a floating point number or a text");
+    }
+    if (piece.sign || piece.alternate) && !numeric {
+        return Err("silverpoint: a sign or # wants a number");
+    }
+    if piece.zero && !numeric && !matches!(class, Class::Pointer) {
+        return Err("silverpoint: zeros before a value want a number or a pointer");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Piece = Piece {
+        before: "",
+        argument: 0,
+        spec: "",
+        sign: false,
+        alternate: false,
+        zero: false,
+        precision: false,
+        kind: 0,
+    };
+
+    #[test]
+    fn specifications_fit_their_arguments() {
+        use Class::*;
+        let of = |kind: char| Piece { kind: kind as u8, ..PLAIN };
+        for class in [Integer, Float, Text, Boolean, Character, Pointer, Enumeration, Other] {
+            assert_eq!(fits(&PLAIN, class), Ok(()));
+            assert_eq!(fits(&of('?'), class), Ok(()));
+            let admits = |kind| fits(&of(kind), class).is_ok();
+            let as_integer = matches!(class, Integer | Boolean | Character | Enumeration);
+            assert!("bBdoxX".chars().all(|kind| admits(kind) == as_integer), "{class:?}");
+            assert!("aAeEfFgG".chars().all(|kind| admits(kind) == (class == Float)), "{class:?}");
+            assert_eq!(admits('c'), matches!(class, Integer | Character | Enumeration), "{class:?}");
+            assert_eq!(admits('s'), matches!(class, Text | Boolean | Enumeration), "{class:?}");
+            assert_eq!(admits('p'), class == Pointer, "{class:?}");
+            let precision = fits(&Piece { precision: true, ..PLAIN }, class);
+            assert_eq!(precision.is_ok(), matches!(class, Float | Text), "{class:?}");
+            for piece in [Piece { sign: true, ..PLAIN }, Piece { alternate: true, ..PLAIN }] {
+                assert_eq!(
+                    fits(&piece, class).is_ok(),
+                    matches!(class, Integer | Float | Enumeration),
+                    "{class:?}"
                 );
             }
-            b's' => assert!(
-                matches!(class, Class::Text | Class::Boolean | Class::Enumeration),
-                "silverpoint: the type s wants a text, bool or enum"
-            ),
-            b'p' => assert!(matches!(class, Class::Pointer), "silverpoint: the type p wants a pointer"),
-            _ => {}
         }
-        assert!(
-            !piece.precision || float || matches!(class, Class::Text),
-            "silverpoint: a precision wants a floating point number or a text"
-        );
-        let numeric =
-            float || integer || (as_integer && matches!(piece.kind, b'b' | b'B' | b'd' | b'o' | b'x' | b'X'));
-        assert!(!(piece.sign || piece.alternate) || numeric, "silverpoint: a sign and # want a number");
-        assert!(
-            !piece.zero || numeric || matches!(class, Class::Pointer),
-            "silverpoint: zeros before a value want a number"
-        );
-        i += 1;
+        assert_eq!(fits(&Piece { alternate: true, ..of('x') }, Boolean), Ok(()));
+        assert_eq!(fits(&Piece { zero: true, ..PLAIN }, Pointer), Ok(()));
+        assert!(fits(&Piece { zero: true, ..PLAIN }, Text).is_err());
+    }
+
+    #[test]
+    fn the_whole_template_is_checked() {
+        struct Second;
+        impl Meta for Second {
+            const PIECES: &'static [Piece] = &[PLAIN, Piece { argument: 1, kind: b'x', ..PLAIN }];
+            const TAIL: &'static str = "";
+            const NAMES: &'static str = "";
+            const IN_ORDER: bool = true;
+        }
+        assert_eq!(check::<Second, (&f64, (&u8, ()))>(), Ok(()));
+        assert!(check::<Second, (&u8, (&f64, ()))>().is_err());
+        // Elements of containers are what a specification is for.
+        assert_eq!(check::<Second, (&f64, (&Vec<Option<u8>>, ()))>(), Ok(()));
     }
 }

@@ -15,6 +15,10 @@ use crate::writer::Writer;
 /// Implementing it by hand: the bytes that [`write`](Trace::write) writes must be what the signature says
 /// (spec/wire.md, section 10) and no more than [`size`](Trace::size) has said; otherwise the record is lost, and counted. A
 /// tracepoint calls these at any place of the program, signal handlers included: they must not allocate, block, or record.
+#[diagnostic::on_unimplemented(
+    message = "a tracepoint cannot record a `{Self}` with its type",
+    note = "derive it: `#[derive(silverpoint::Trace)]`, or record its text: `%value` (Display), `?value` (Debug)"
+)]
 pub trait Trace {
     /// The type's signature.
     const SIGNATURE: Sig;

@@ -117,13 +117,18 @@ fn tiny_file_system() {
         });
         let _ = fs::DirBuilder::new().mode(0o700).create(scene.root());
         let output = command.env("SILVERPOINT_FILTER", "info").output().expect("unshare");
-        let (said, warned) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let (said, warned) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         // Whoever may not mount cannot see this; that a program runs is seen elsewhere.
         if warned.contains("unshare") || warned.contains("mount:") {
             println!("a_tiny_file_system: not run, no mount namespace: {warned}");
             return;
         }
-        assert!(output.status.success() && said.contains("unharmed"), "{size}: {}\n{said}{warned}", output.status);
+        assert!(
+            output.status.success() && said.contains("unharmed"),
+            "{size}: {}\n{said}{warned}",
+            output.status
+        );
         let warnings = warned.lines().filter(|line| line.starts_with("silverpoint:")).count();
         assert!(warnings <= 1, "{size}: one clear warning, no more:\n{warned}");
         if size == "4k" {
@@ -136,17 +141,15 @@ fn refused() {
     let scene = Scene::new();
     fs::DirBuilder::new().mode(0o755).create(scene.root()).unwrap();
     fs::set_permissions(scene.root(), fs::Permissions::from_mode(0o755)).unwrap();
-    // The next place that is set is taken: another scene's, as the runtime directory.
-    let other = Scene::new();
-    fs::DirBuilder::new().mode(0o700).create(other.root()).unwrap();
-    let output = scene
-        .command("record_some")
-        .env("SILVERPOINT_FILTER", "info")
-        .env("XDG_RUNTIME_DIR", other.root())
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    assert_eq!(left_in(&scene), 0, "nothing in a directory that others can read");
+    // The next place that is set is taken; nothing stays there, since nothing is recorded.
+    scene.run("record_nothing", &[]);
+    let touched = |scene: &Scene| fs::metadata(scene.root()).unwrap().modified().unwrap();
+    let before = touched(&scene);
+    scene.run("record_nothing", &[]);
+    assert_eq!(touched(&scene), before, "nothing is made in a directory that others can read");
+    fs::set_permissions(scene.root(), fs::Permissions::from_mode(0o700)).unwrap();
+    scene.run("record_nothing", &[]);
+    assert_ne!(touched(&scene), before, "its own directory is used");
 }
 
 fn die() {
@@ -178,12 +181,19 @@ fn swept() {
     fs::write(scene.root().join("1-2-3"), b"").unwrap();
     scene.command("die").env("SILVERPOINT_FILTER", "info").status().unwrap();
     let names = || {
-        let mut names: Vec<_> =
-            fs::read_dir(scene.root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(scene.root())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     };
-    assert_eq!(names().len(), 3, "the killed one without records and the unfinished one are gone: {:?}", names());
+    assert_eq!(
+        names().len(),
+        3,
+        "the killed one without records and the unfinished one are gone: {:?}",
+        names()
+    );
     scene.run("record_nothing", &[]);
     assert_eq!(names().len(), 3, "the one with records stays: {:?}", names());
     assert!(scene.root().join("notes").is_dir() && scene.root().join("1-2-3").is_file());

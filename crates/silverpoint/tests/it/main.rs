@@ -25,13 +25,15 @@ const ROLE: &str = "SILVERPOINT_TEST_ROLE";
 
 fn main() {
     if let Ok(wanted) = env::var(ROLE) {
-        let roles = [values::ROLES, rings::ROLES, threads::ROLES, processes::ROLES, fates::ROLES, allocation::ROLES];
+        let roles =
+            [values::ROLES, rings::ROLES, threads::ROLES, processes::ROLES, fates::ROLES, allocation::ROLES];
         let role = roles.iter().copied().flatten().find(|(name, _)| *name == wanted);
         role.unwrap_or_else(|| panic!("no role {wanted}")).1();
         return;
     }
     let wanted: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let tests = [values::TESTS, rings::TESTS, threads::TESTS, processes::TESTS, fates::TESTS, allocation::TESTS];
+    let tests =
+        [values::TESTS, rings::TESTS, threads::TESTS, processes::TESTS, fates::TESTS, allocation::TESTS];
     let (mut passed, mut failed) = (0, 0);
     for (name, test) in tests.iter().copied().flatten() {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
@@ -42,7 +44,9 @@ fn main() {
         *if outcome.is_ok() { &mut passed } else { &mut failed } += 1;
     }
     let verdict = if failed == 0 { "ok" } else { "FAILED" };
-    println!("\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out");
+    println!(
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out"
+    );
     std::process::exit(i32::from(failed != 0));
 }
 

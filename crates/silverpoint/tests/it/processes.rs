@@ -15,8 +15,12 @@ pub const TESTS: &[Test] = &[
     ("an_executed_image_has_its_own_session", executes),
     ("copies_of_one_process_share_the_session", copies),
 ];
-pub const ROLES: &[Role] =
-    &[("fork", fork), ("fork_with_threads", fork_with_threads), ("execute", execute), ("load_a_copy", load_a_copy)];
+pub const ROLES: &[Role] = &[
+    ("fork", fork),
+    ("fork_with_threads", fork_with_threads),
+    ("execute", execute),
+    ("load_a_copy", load_a_copy),
+];
 
 fn same_site(what: &str) {
     event!("same site", what);
@@ -68,7 +72,8 @@ fn forks() {
     assert_eq!(child.args_of("same site"), ["\"child\"", "\"child again\""]);
     let said = ["\"grandchild\"", "\"grandchild's thread\"", "\"grandchild again\""];
     assert_eq!(grandchild.args_of("same site"), said);
-    let id = |session: &reader::Session| session.records().iter().find(|r| r.what == "same site").unwrap().site;
+    let id =
+        |session: &reader::Session| session.records().iter().find(|r| r.what == "same site").unwrap().site;
     assert_eq!((id(child), id(grandchild)), (id(parent), id(parent)), "sites keep their ids");
     assert_eq!(child.args_of("only the parent"), [""; 0]);
     assert_eq!(child.args_of("only the child"), [""]);

@@ -41,7 +41,8 @@ pub struct Record {
 impl Session {
     /// All records of all streams by time.
     pub fn records(&self) -> Vec<Record> {
-        let mut all: Vec<_> = self.streams.values().flat_map(|stream| stream.records.iter().cloned()).collect();
+        let mut all: Vec<_> =
+            self.streams.values().flat_map(|stream| stream.records.iter().cloned()).collect();
         all.sort_by_key(|record| record.ticks);
         all
     }
@@ -109,8 +110,8 @@ impl Drain {
             let Some(oldest) = session.revalidate(slice, &header).unwrap() else { continue };
             let skip = oldest.saturating_sub(from).min(to - from) as usize;
             taken += bytes.len();
-            let stream = self.streams.entry(header.stream).or_insert_with(|| (header.clone(), Vec::new()));
-            stream.0 = header.clone();
+            let stream = self.streams.entry(header.stream).or_insert_with(|| (header, Vec::new()));
+            stream.0 = header;
             stream.1.extend_from_slice(&bytes[skip..]);
             if release {
                 if to > header.consumed {
@@ -132,10 +133,18 @@ impl Drain {
         let counters = session.counters().unwrap();
         let mut sites = HashMap::new();
         session
-            .sites_since(0, counters.sites_next, |_| true, |site| {
-                let bytes = site.description.expect("a whole description");
-                sites.insert(site.entry + 16, SiteDescription::decode(bytes).expect("a sound description").0);
-            })
+            .sites_since(
+                0,
+                counters.sites_next,
+                |_| true,
+                |site| {
+                    let bytes = site.description.expect("a whole description");
+                    sites.insert(
+                        site.entry + 16,
+                        SiteDescription::decode(bytes).expect("a sound description").0,
+                    );
+                },
+            )
             .unwrap();
         let types: HashMap<u32, Vec<Type>> = sites
             .iter()
@@ -192,7 +201,11 @@ fn decode(
         text.separate();
         at = value::walk(kind, args, at, &mut text).expect("sound arguments");
     }
-    assert!(args[at..].iter().all(|byte| *byte == 0) && args.len() - at < 8, "the tail is zero: {:?}", &args[at..]);
+    assert!(
+        args[at..].iter().all(|byte| *byte == 0) && args.len() - at < 8,
+        "the tail is zero: {:?}",
+        &args[at..]
+    );
     (what, text.out)
 }
 
@@ -290,11 +303,14 @@ impl Visitor for Plain {
             Sequence::Set => "{".to_owned(),
             Sequence::Tuple => "(".to_owned(),
         };
-        self.begin(&open, match kind {
-            Sequence::List => "]",
-            Sequence::Set => "}",
-            Sequence::Tuple => ")",
-        })
+        self.begin(
+            &open,
+            match kind {
+                Sequence::List => "]",
+                Sequence::Set => "}",
+                Sequence::Tuple => ")",
+            },
+        )
     }
     fn begin_map(&mut self, _: u32) -> Result<(), ()> {
         self.begin("map{", "}")

@@ -22,7 +22,12 @@ pub const TESTS: &[Test] = &[
     ("a_collector_that_lets_go_leaves_a_flight_recorder", letting_go),
     ("sites_are_switched_from_outside", switched_from_outside),
 ];
-pub const ROLES: &[Role] = &[("storm", storm), ("four_threads", four_threads), ("switched", switched), ("until_killed", until_killed)];
+pub const ROLES: &[Role] = &[
+    ("storm", storm),
+    ("four_threads", four_threads),
+    ("switched", switched),
+    ("until_killed", until_killed),
+];
 
 const RECORDS: u64 = 200_000;
 
@@ -108,7 +113,12 @@ fn block_gives_up() {
 }
 
 /// Collects a child's session until the child has ended and everything is taken.
-fn collect(root: &Path, child: &mut Child, pause: Duration, mut each: impl FnMut(&ObservedSession, u64)) -> Session {
+fn collect(
+    root: &Path,
+    child: &mut Child,
+    pause: Duration,
+    mut each: impl FnMut(&ObservedSession, u64),
+) -> Session {
     let session = wait_for_session(root, child);
     assert!(session.lock_collector().unwrap());
     session.set_collector_pid(std::process::id()).unwrap();
@@ -148,7 +158,8 @@ fn wait_for_session(root: &Path, child: &mut Child) -> ObservedSession {
 
 fn block_loses_nothing() {
     let scene = Scene::new();
-    let settings = [("SILVERPOINT_FILTER", "info"), ("SILVERPOINT_COLLECTOR", "1"), ("SILVERPOINT_BLOCK_MAX", "20s")];
+    let settings =
+        [("SILVERPOINT_FILTER", "info"), ("SILVERPOINT_COLLECTOR", "1"), ("SILVERPOINT_BLOCK_MAX", "20s")];
     for memory in ["256K", "32M"] {
         let mut command = scene.command("four_threads");
         let mut child = command.envs(settings).env("SILVERPOINT_MEMORY", memory).spawn().unwrap();
@@ -181,7 +192,8 @@ fn until_killed() {
 fn letting_go() {
     let scene = Scene::new();
     let mut command = scene.command("until_killed");
-    let mut child = command.env("SILVERPOINT_FILTER", "info").env("SILVERPOINT_MEMORY", "1M").spawn().unwrap();
+    let mut child =
+        command.env("SILVERPOINT_FILTER", "info").env("SILVERPOINT_MEMORY", "1M").spawn().unwrap();
     let session = wait_for_session(scene.root(), &mut child);
     // Somebody collects, and never takes anything: the program waits.
     session.set_collector_pid(std::process::id()).unwrap();
@@ -191,8 +203,10 @@ fn letting_go() {
         let slabs = session.counters().unwrap().slabs_next;
         let mut slices = Vec::new();
         session.slices(slabs, &mut slices, |_| {}).unwrap();
-        let sum: u64 = slices.iter().filter_map(|slice| session.ring(*slice).unwrap()).map(|ring| ring.committed).sum();
-        let waiting = slices.iter().filter_map(|slice| session.ring(*slice).unwrap()).any(|ring| ring.waiting == 1);
+        let sum: u64 =
+            slices.iter().filter_map(|slice| session.ring(*slice).unwrap()).map(|ring| ring.committed).sum();
+        let waiting =
+            slices.iter().filter_map(|slice| session.ring(*slice).unwrap()).any(|ring| ring.waiting == 1);
         (sum, waiting)
     };
     let until = |what: &str, done: &dyn Fn() -> bool| {

@@ -121,7 +121,10 @@ fn signal_storm() {
     let mut recorded = 0;
     let mut numbers = HashSet::new();
     for stream in session.streams.values() {
-        assert!(stream.records.windows(2).all(|pair| pair[0].ticks <= pair[1].ticks), "in order within a stream");
+        assert!(
+            stream.records.windows(2).all(|pair| pair[0].ticks <= pair[1].ticks),
+            "in order within a stream"
+        );
         for record in stream.records.iter().filter(|record| record.site >= 16) {
             recorded += 1;
             let n = record.args.split(", ").next().unwrap();

@@ -1,0 +1,216 @@
+//! The ring core over a heap buffer against a simple model: what Miri can run, and many random histories.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::{Head, Machine, Platform, Room, Shared};
+
+struct Ring {
+    data: Vec<u8>,
+    committed: AtomicU64,
+    oldest: AtomicU64,
+    consumed: AtomicU64,
+    waiting: AtomicU32,
+    wake: AtomicU32,
+}
+
+impl Ring {
+    fn new(capacity: usize, base: u64) -> Self {
+        let word = || AtomicU64::new(base);
+        let (waiting, wake) = (AtomicU32::new(0), AtomicU32::new(0));
+        Self {
+            data: vec![0xEE; capacity],
+            committed: word(),
+            oldest: word(),
+            consumed: word(),
+            waiting,
+            wake,
+        }
+    }
+
+    fn head(&mut self, base: u64) -> Head<Machine> {
+        let head = Head::new(std::ptr::null_mut());
+        let shared = Shared {
+            committed: &raw const self.committed,
+            oldest: &raw const self.oldest,
+            consumed: &raw const self.consumed,
+            waiting: &raw const self.waiting,
+            wake: &raw const self.wake,
+        };
+        // SAFETY: the tests keep the ring in its place as long as the head.
+        unsafe { head.attach(shared, self.data.as_mut_ptr(), self.data.len(), base) };
+        head
+    }
+}
+
+/// SplitMix64: the same histories at every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % bound
+    }
+}
+
+/// Writes a record whose words all carry its number.
+fn put(head: &Head<Machine>, size: usize, number: u64) {
+    for at in (0..size).step_by(8) {
+        let word = if at == 0 { size as u64 | 1 << 32 } else { number };
+        // SAFETY: room for `size` bytes was made at the head's offset.
+        unsafe { Machine::put(head.data(), head.offset() + at, word) };
+    }
+    head.commit(size);
+}
+
+/// Reads [from, committed) as a reader would: sizes and numbers of the records.
+fn read(ring: &Ring, head: &Head<Machine>, from: u64) -> Vec<(usize, u64)> {
+    let capacity = ring.data.len() as u64;
+    let word = |position: u64| {
+        // SAFETY: within the data; read through the pointer that the head writes through.
+        unsafe { head.data().add((position % capacity) as usize).cast::<u64>().read_unaligned() }
+    };
+    let (mut at, end) = (from, ring.committed.load(Ordering::Acquire));
+    let mut found = Vec::new();
+    while at < end {
+        let first = word(at);
+        let size = first & 0xFF_FFFF;
+        assert!(size >= 8 && size.is_multiple_of(8) && at + size <= end, "size {size} at {at} of {end}");
+        if first >> 32 != 0 {
+            let number = word(at + 8);
+            assert!((16..size).step_by(8).all(|k| word(at + k) == number), "record {number} at {at} is torn");
+            assert!((at % capacity) + size <= capacity, "record {number} wraps");
+            found.push((size as usize, number));
+        } else {
+            assert_eq!((at + size) % capacity, 0, "a pad goes to the end of the data");
+        }
+        at += size;
+    }
+    found
+}
+
+/// Hot and cold path together, as a tracepoint has them.
+fn reserve(head: &Head<Machine>, size: usize, overwrite: bool) -> bool {
+    head.fits(size) || matches!(head.make_room(size, overwrite), Room::Ready { .. })
+}
+
+const HISTORIES: u64 = if cfg!(miri) { 3 } else { 300 };
+const STEPS: u64 = if cfg!(miri) { 150 } else { 2000 };
+
+#[test]
+fn what_is_consumed_is_what_was_recorded() {
+    for seed in 0..HISTORIES {
+        let mut random = Random(seed);
+        let capacity = 64 * (1 + random.below(40)) as usize;
+        let base = 8 * random.below(1000);
+        let mut ring = Ring::new(capacity, base);
+        let head = ring.head(base);
+        let mut expected = VecDeque::new();
+        for number in 0..STEPS {
+            let most = capacity as u64 / 4 / 8;
+            let size = 8 * (2 + random.below(most - 1)) as usize;
+            if reserve(&head, size, false) {
+                put(&head, size, number);
+                expected.push_back((size, number));
+            } else {
+                assert!(
+                    head.used() + size as u64 + capacity as u64 / 4 > capacity as u64,
+                    "full only when it is"
+                );
+            }
+            if random.below(4) == 0 {
+                let from = ring.consumed.load(Ordering::Relaxed);
+                for found in read(&ring, &head, from) {
+                    assert_eq!(Some(found), expected.pop_front(), "seed {seed}");
+                }
+                assert!(expected.is_empty());
+                ring.consumed.store(ring.committed.load(Ordering::Relaxed), Ordering::Release);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_flight_is_its_end() {
+    for seed in 0..HISTORIES {
+        let mut random = Random(seed);
+        let capacity = 64 * (2 + random.below(40)) as usize;
+        let base = 8 * random.below(1000);
+        let mut ring = Ring::new(capacity, base);
+        let head = ring.head(base);
+        let mut bytes = 0;
+        for number in 0..STEPS {
+            let most = capacity as u64 / 4 / 8;
+            let size = 8 * (2 + random.below(most - 1)) as usize;
+            assert!(reserve(&head, size, true), "overwriting always has room");
+            put(&head, size, number);
+            bytes += size;
+            if random.below(8) != 0 {
+                continue;
+            }
+            let oldest = ring.oldest.load(Ordering::Relaxed).max(base);
+            let kept = read(&ring, &head, oldest);
+            let first = number + 1 - kept.len() as u64;
+            assert!(
+                kept.iter().map(|record| record.1).eq(first..=number),
+                "seed {seed}: the latest, without a gap"
+            );
+            let kept_bytes = ring.committed.load(Ordering::Relaxed) - oldest;
+            // Forgotten are at most the eighth to come, a record that begins before it, and one that ends beyond it.
+            assert!(
+                kept_bytes as usize + capacity * 5 / 8 >= capacity.min(bytes),
+                "seed {seed}: {kept_bytes} of {capacity}"
+            );
+        }
+    }
+}
+
+#[test]
+fn policies_may_change_at_any_time() {
+    for seed in 0..HISTORIES {
+        let mut random = Random(seed);
+        let capacity = 64 * (2 + random.below(20)) as usize;
+        let mut ring = Ring::new(capacity, 0);
+        let head = ring.head(0);
+        let mut recorded = 0;
+        for _ in 0..STEPS {
+            let most = capacity as u64 / 4 / 8;
+            let size = 8 * (2 + random.below(most - 1)) as usize;
+            if reserve(&head, size, random.below(3) == 0) {
+                put(&head, size, recorded);
+                recorded += 1;
+            }
+            let committed = ring.committed.load(Ordering::Relaxed);
+            if ring.consumed.load(Ordering::Relaxed) > committed {
+                ring.consumed.store(committed, Ordering::Release); // the lie below had its chance
+            }
+            let from = ring.oldest.load(Ordering::Relaxed).max(ring.consumed.load(Ordering::Relaxed));
+            assert!(from <= committed && committed - from <= capacity as u64);
+            let kept = read(&ring, &head, from);
+            assert!(
+                kept.iter().map(|record| record.1).eq(recorded - kept.len() as u64..recorded),
+                "seed {seed}"
+            );
+            match random.below(10) {
+                0 => ring.consumed.store(committed, Ordering::Release),
+                // A word that lies makes the producer overrun what is claimed to be stored, never itself.
+                1 => ring.consumed.store(committed + 8 * random.below(1 << 40), Ordering::Release),
+                2 => ring.consumed.store(from, Ordering::Release),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_was_wiped_has_no_ring() {
+    // SAFETY: all zero is documented to be a lane without a ring.
+    let head: Head<Machine> = unsafe { std::mem::zeroed() };
+    assert!(!head.has_ring());
+    assert!(!head.fits(8));
+    assert_eq!(head.ready().load(Ordering::Relaxed), super::BUSY);
+    assert_eq!((head.used(), head.capacity(), head.has_room(0)), (0, 0, true));
+}

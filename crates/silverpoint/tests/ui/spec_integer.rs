@@ -1,5 +1,0 @@
-use silverpoint::info;
-
-fn main() {
-    info!("{:x}", 1.5f64);
-}

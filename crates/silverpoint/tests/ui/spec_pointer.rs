@@ -1,5 +1,0 @@
-use silverpoint::info;
-
-fn main() {
-    info!("{:p}", 1u8);
-}

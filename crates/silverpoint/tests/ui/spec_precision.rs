@@ -1,5 +1,0 @@
-use silverpoint::info;
-
-fn main() {
-    info!("{:.2}", 1u8);
-}

@@ -1,5 +1,0 @@
-use silverpoint::info;
-
-fn main() {
-    info!("{:+}", "text");
-}

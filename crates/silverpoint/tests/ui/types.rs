@@ -1,7 +1,0 @@
-use silverpoint::info;
-
-struct Untraced;
-
-fn main() {
-    info!("{}", Untraced);
-}
