@@ -9,8 +9,8 @@
 //! literal    = "text in quotes, \" and \\ escaped" | word
 //! ```
 //!
-//! A path alone asks whether the argument exists. `~` matches a pattern with `*` and `?`. A path that ends at a sequence, a set or a map
-//! matches when any element does. A comparison with an argument that does not exist is false, `!=` and `!~` too.
+//! A path alone asks whether the argument exists. `~` matches a pattern with `*` and `?`. A path that ends at a container matches
+//! when any value within it does. A comparison with an argument that does not exist is false, `!=` and `!~` too.
 
 /// Nesting of parentheses and `not`.
 const MAX_DEPTH: usize = 64;

@@ -5,4 +5,8 @@ mod builder;
 mod damage;
 mod numbers;
 mod order;
+mod parts;
+mod select;
+mod statistics;
 mod trace;
+mod values;

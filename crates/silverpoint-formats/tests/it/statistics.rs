@@ -1,0 +1,76 @@
+//! Statistics as text and JSON.
+
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::stats::{collect, push_json, push_sites_text, push_text};
+use silverpoint_wire::block::LossInfo;
+use silverpoint_wire::level::Level;
+
+use crate::builder::Builder;
+use crate::trace::{open, sample};
+
+fn finished() -> Builder {
+    let mut b = sample();
+    for n in 1..100u64 {
+        b.span_end(1, 1, 19, 2_000_000, 2_000_000 + n * 1000);
+        b.record(2, 1, 16, 2_000_000 + n, &(n % 17).to_le_bytes());
+    }
+    b.record(2, 1, 16, 2_000_000, &1_000u64.to_le_bytes());
+    b.flush(1, 1, true);
+    b.flush(1, 2, false);
+    b.flush(2, 1, true);
+    b.losses(
+        1,
+        &LossInfo { stream: 1, losses: [3, 0, 4_000, 0, 0, 0, 0, 0], stalls: 2, stall_ns: 5_000_000 },
+    );
+    b.losses(1, &LossInfo { stream: 0, losses: [0, 0, 0, 1, 0, 0, 0, 0], stalls: 0, stall_ns: 0 });
+    b.anchor(1, 10_000_000_000);
+    b.end();
+    b
+}
+
+#[test]
+fn as_text() {
+    let trace = open(&finished().bytes);
+    let statistics = collect(&trace, &Filter::default());
+    let mut out = String::new();
+    push_text(&mut out, &statistics, &trace, 20, &jiff::tz::TimeZone::UTC);
+    out.push_str("\n----\n");
+    let filtered = collect(&trace, &Filter { level: Some(Level::Warn), ..Filter::default() });
+    push_text(&mut out, &filtered, &trace, 1, &jiff::tz::TimeZone::UTC);
+    out.push_str("\n----\n");
+    let mut listed: Vec<_> = trace
+        .sessions
+        .iter()
+        .flat_map(|s| s.site_numbers().map(move |(id, number)| (s, id, number)))
+        .collect();
+    listed.sort_by_key(|(_, _, number)| *number);
+    push_sites_text(&mut out, &listed, &trace, &statistics);
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn as_json() {
+    let trace = open(&finished().bytes);
+    let mut out = String::new();
+    push_json(&mut out, &collect(&trace, &Filter::default()), &trace);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["verdict"], "lossy");
+    assert_eq!(json["lost"], 4004);
+    assert_eq!(json["losses"]["sink_full"], 4000);
+    assert_eq!(json["records"], 106);
+    assert_eq!(json["levels"]["error"], 1);
+    let span = &json["spans"][0];
+    assert_eq!(
+        (&span["count"], &span["min_ns"], &span["max_ns"]),
+        (&100.into(), &1000.into(), &1_234_567.into())
+    );
+    let p50 = span["p50_ns"].as_u64().unwrap();
+    assert!(p50.abs_diff(50_000) <= 1_000, "{p50}");
+    let counter = &json["counters"][0];
+    assert_eq!(
+        (&counter["records"], &counter["max"], &counter["last"]),
+        (&101.into(), &1000.0.into(), &14.0.into())
+    );
+    assert_eq!(json["threads"].as_array().unwrap().len(), 3);
+    assert_eq!(json["sites"][0]["template"], "queue.length");
+}
