@@ -272,6 +272,9 @@ fn pack(ty: &Type, bytes: &[u8], at: usize, zero_sized_left: &mut usize, out: &m
             Some(at + size)
         }
         Shape::Scalar(size) => {
+            if size == 0 {
+                *zero_sized_left = zero_sized_left.checked_sub(1)?;
+            }
             out.extend_from_slice(bytes.get(at..at.checked_add(size)?)?);
             Some(at + size)
         }
@@ -293,6 +296,9 @@ fn pack_container(
     left: &mut usize,
     out: &mut Vec<u8>,
 ) -> Option<usize> {
+    if is_nothing(ty) {
+        *left = left.checked_sub(1)?;
+    }
     match ty {
         Type::Optional(inner) => {
             let mark = *bytes.get(at)?;
@@ -338,6 +344,16 @@ fn pack_container(
     }
 }
 
+/// Whether a value of this container is nothing at all: no bytes, no elements.
+fn is_nothing(ty: &Type) -> bool {
+    match ty {
+        Type::Array(count, _) => *count == 0,
+        Type::Tuple(types) => types.is_empty(),
+        Type::Record(_, fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
 fn pack_elements(
     types: &[&Type],
     len: usize,
@@ -346,8 +362,8 @@ fn pack_elements(
     left: &mut usize,
     out: &mut Vec<u8>,
 ) -> Option<usize> {
-    if types.iter().all(|ty| ty.fixed_size() == Some(0)) {
-        *left = left.checked_sub(len)?;
+    if types.iter().all(|ty| ty.fixed_size() == Some(0)) && len > *left {
+        return None;
     }
     for _ in 0..len {
         for ty in types {
@@ -383,7 +399,13 @@ fn unpack(ty: &Type, input: &mut Input<'_>, limit: usize, out: &mut Vec<u8>) -> 
             let value = input.number(signed)? & mask(size);
             out.extend_from_slice(&value.to_le_bytes()[..size]);
         }
-        Shape::Scalar(size) => out.extend_from_slice(input.take(size)?),
+        Shape::Scalar(size) => {
+            if size == 0 {
+                input.count_zero_sized()?;
+            }
+            out.extend_from_slice(input.take(size)?);
+        }
+        Shape::Other(ty) if is_nothing(ty) => input.count_zero_sized()?,
         Shape::Units(unit) => {
             let len = input.length(out)?;
             let size =
@@ -440,8 +462,9 @@ fn unpack_elements(
     out: &mut Vec<u8>,
 ) -> Result<(), ExpandError> {
     if types.iter().all(|ty| ty.fixed_size() == Some(0)) {
-        let left = input.zero_sized_left.checked_sub(len);
-        input.zero_sized_left = left.ok_or_else(|| input.error("too many elements of zero size"))?;
+        if len > input.zero_sized_left {
+            return Err(input.error("too many values of zero size"));
+        }
     } else if len > limit.saturating_sub(out.len()) {
         // Every other element has at least one byte.
         return Err(input.error("a length is impossible"));
@@ -478,6 +501,12 @@ impl<'a> Input<'a> {
         let taken = array(self.bytes, self.at).ok_or_else(|| self.error("it ends within a record"))?;
         self.at += N;
         Ok(taken)
+    }
+
+    fn count_zero_sized(&mut self) -> Result<(), ExpandError> {
+        let left = self.zero_sized_left.checked_sub(1);
+        self.zero_sized_left = left.ok_or_else(|| self.error("too many values of zero size"))?;
+        Ok(())
     }
 
     fn varint(&mut self) -> Result<u64, ExpandError> {

@@ -145,7 +145,7 @@ pub enum DecodeErrorKind {
     Mark(u8),
     /// A variant has no such alternative.
     Alternative(u8),
-    /// More than 65,536 elements of zero size in one value.
+    /// More than 65,536 values of zero size in one argument.
     ZeroSized(u32),
     /// A cut mark where the element has no fixed size.
     Cut,
@@ -173,7 +173,9 @@ impl fmt::Display for DecodeError {
             DecodeErrorKind::Length(len) => write!(f, "the length {len} exceeds what remains"),
             DecodeErrorKind::Mark(mark) => write!(f, "{mark} stands where 0 or 1 must"),
             DecodeErrorKind::Alternative(index) => write!(f, "the variant has no alternative {index}"),
-            DecodeErrorKind::ZeroSized(len) => write!(f, "{len} elements of zero size"),
+            DecodeErrorKind::ZeroSized(len) => {
+                write!(f, "{len} values of zero size are more than an argument may have")
+            }
             DecodeErrorKind::Cut => f.write_str("a value of this type cannot be cut"),
         }
     }
@@ -208,7 +210,7 @@ pub fn walk<V: Visitor>(
     Ok(walker.at)
 }
 
-/// The offset after the value of type `ty` that starts at `at`. Constant time for types of fixed size.
+/// The offset after the value of type `ty` that starts at `at`. Constant time for types of fixed size (whose bytes are not looked at).
 pub fn skip(ty: &Type, bytes: &[u8], at: usize) -> Result<usize, DecodeError> {
     if let Some(size) = ty.fixed_size() {
         let end = at.checked_add(size).filter(|end| *end <= bytes.len());
@@ -224,7 +226,7 @@ pub fn skip(ty: &Type, bytes: &[u8], at: usize) -> Result<usize, DecodeError> {
 struct Walker<'a, V> {
     bytes: &'a [u8],
     at: usize,
-    /// Elements of zero size that may still be given out: all others are bounded by the bytes that they take.
+    /// Values of zero size that may still be given out, wherever they stand: all others are bounded by the bytes that they take.
     zero_sized_left: usize,
     visitor: &'a mut V,
 }
@@ -240,12 +242,12 @@ impl<V: Visitor> Walker<'_, V> {
     }
 
     /// A length in units of `unit` bytes and how much is missing; what remains suffices for it.
-    fn length(&mut self, unit: Option<usize>) -> Result<(u32, u32), DecodeError> {
+    fn length(&mut self, unit: Option<usize>, may_be_cut: bool) -> Result<(u32, u32), DecodeError> {
         let at = self.at;
         let word = u32::from_le_bytes(self.fixed()?);
         let len = word & !CUT;
         let missing = if word & CUT != 0 {
-            if unit.is_none() {
+            if !may_be_cut {
                 return Err(DecodeError { at, kind: DecodeErrorKind::Cut });
             }
             u32::from_le_bytes(self.fixed()?)
@@ -264,7 +266,7 @@ impl<V: Visitor> Walker<'_, V> {
     }
 
     fn text(&mut self, unit: usize) -> Walked<V> {
-        let (len, missing) = self.length(Some(unit))?;
+        let (len, missing) = self.length(Some(unit), true)?;
         let bytes = &self.bytes[self.at..self.at + len as usize * unit];
         self.at += bytes.len();
         let text = match unit {
@@ -284,12 +286,23 @@ impl<V: Visitor> Walker<'_, V> {
         }
     }
 
-    fn elements(&mut self, kind: Sequence, element: &Type, len: u32, missing: u32) -> Walked<V> {
-        if element.fixed_size() == Some(0) {
-            let left = self.zero_sized_left.checked_sub(len as usize);
-            self.zero_sized_left =
-                left.ok_or(DecodeError { at: self.at, kind: DecodeErrorKind::ZeroSized(len) })?;
+    /// Refuses at once more elements of zero size than may still come; `at` is where their number stands.
+    fn check_zero_sized(&self, at: usize, size: Option<usize>, len: u32) -> Result<(), DecodeError> {
+        if size == Some(0) && len as usize > self.zero_sized_left {
+            return Err(DecodeError { at, kind: DecodeErrorKind::ZeroSized(len) });
         }
+        Ok(())
+    }
+
+    /// Counts a value that takes no bytes.
+    fn count_zero_sized(&mut self) -> Result<(), DecodeError> {
+        let left = self.zero_sized_left.checked_sub(1);
+        self.zero_sized_left =
+            left.ok_or(DecodeError { at: self.at, kind: DecodeErrorKind::ZeroSized(1) })?;
+        Ok(())
+    }
+
+    fn elements(&mut self, kind: Sequence, element: &Type, len: u32, missing: u32) -> Walked<V> {
         self.visitor.begin_sequence(kind, len, missing).map_err(WalkError::Visitor)?;
         for _ in 0..len {
             self.value(element)?;
@@ -312,7 +325,10 @@ impl<V: Visitor> Walker<'_, V> {
 
     fn value(&mut self, ty: &Type) -> Walked<V> {
         let visited = match ty {
-            Type::Null => self.visitor.null(),
+            Type::Null => {
+                self.count_zero_sized()?;
+                self.visitor.null()
+            }
             Type::Bool => {
                 let value = self.mark()?;
                 self.visitor.bool(value)
@@ -356,7 +372,7 @@ impl<V: Visitor> Walker<'_, V> {
             Type::Text16 => return self.text(2),
             Type::Text32 => return self.text(4),
             Type::Bytes => {
-                let (len, missing) = self.length(Some(1))?;
+                let (len, missing) = self.length(Some(1), true)?;
                 let bytes = &self.bytes[self.at..self.at + len as usize];
                 self.at += bytes.len();
                 self.visitor.bytes(bytes, missing)
@@ -374,7 +390,7 @@ impl<V: Visitor> Walker<'_, V> {
                 self.visitor.duration(value)
             }
             Type::Any => {
-                let (len, _) = self.length(Some(1))?;
+                let (len, _) = self.length(Some(1), false)?;
                 let cbor = &self.bytes[self.at..self.at + len as usize];
                 self.at += cbor.len();
                 self.visitor.any(cbor)
@@ -388,28 +404,37 @@ impl<V: Visitor> Walker<'_, V> {
             }
             Type::Sequence(element) | Type::Set(element) => {
                 let kind = if matches!(ty, Type::Set(_)) { Sequence::Set } else { Sequence::List };
-                let (len, missing) = self.length(element.fixed_size())?;
+                let (at, size) = (self.at, element.fixed_size());
+                let (len, missing) = self.length(size, size.is_some())?;
+                self.check_zero_sized(at, size, len)?;
                 return self.elements(kind, element, len, missing);
             }
             Type::Array(count, element) => {
                 // Checked before anything is given out: a signature is hostile too.
-                let size = element.fixed_size().unwrap_or(1);
+                if *count == 0 {
+                    self.count_zero_sized()?;
+                }
+                let size = if *count == 0 { Some(0) } else { element.fixed_size() };
                 let remain = self.bytes.len() - self.at;
-                if (*count as usize).checked_mul(size).is_none_or(|needed| needed > remain) {
+                if (*count as usize).checked_mul(size.unwrap_or(1)).is_none_or(|needed| needed > remain) {
                     return Err(DecodeError { at: self.at, kind: DecodeErrorKind::Truncated }.into());
+                }
+                self.check_zero_sized(self.at, size, *count)?;
+                if *count == 0 {
+                    self.count_zero_sized()?;
                 }
                 return self.elements(Sequence::List, element, *count, 0);
             }
             Type::Map(key, value) => {
                 let pair = key.fixed_size().zip(value.fixed_size()).and_then(|(k, v)| k.checked_add(v));
-                let (len, missing) = self.length(pair)?;
-                if missing != 0 {
-                    return Err(DecodeError { at: self.at, kind: DecodeErrorKind::Cut }.into());
-                }
+                let at = self.at;
+                let (len, _) = self.length(None)?;
                 if pair == Some(0) {
-                    let left = self.zero_sized_left.checked_sub(len as usize);
-                    self.zero_sized_left =
-                        left.ok_or(DecodeError { at: self.at, kind: DecodeErrorKind::ZeroSized(len) })?;
+                    self.check_zero_sized(len)?;
+                } else if let Some(pair) = pair
+                    && (len as usize).checked_mul(pair).is_none_or(|size| size > self.remaining())
+                {
+                    return Err(DecodeError { at, kind: DecodeErrorKind::Length(len) }.into());
                 }
                 self.visitor.begin_map(len).map_err(WalkError::Visitor)?;
                 for _ in 0..len {
@@ -418,7 +443,11 @@ impl<V: Visitor> Walker<'_, V> {
                 }
                 self.visitor.end()
             }
-            Type::Tuple(types) => {
+            Type::Tuple(tuple) => {
+                let types = tuple.types();
+                if types.is_empty() {
+                    self.count_zero_sized()?;
+                }
                 self.visitor
                     .begin_sequence(Sequence::Tuple, types.len() as u32, 0)
                     .map_err(WalkError::Visitor)?;
@@ -427,8 +456,12 @@ impl<V: Visitor> Walker<'_, V> {
                 }
                 self.visitor.end()
             }
-            Type::Record(name, fields) => {
-                self.visitor.begin_record(name, fields.len()).map_err(WalkError::Visitor)?;
+            Type::Record(record) => {
+                let fields = record.fields();
+                if fields.is_empty() {
+                    self.count_zero_sized()?;
+                }
+                self.visitor.begin_record(record.name(), fields.len()).map_err(WalkError::Visitor)?;
                 for (field, ty) in fields {
                     self.visitor.field(field).map_err(WalkError::Visitor)?;
                     self.value(ty)?;
@@ -436,8 +469,8 @@ impl<V: Visitor> Walker<'_, V> {
                 self.visitor.end()
             }
             Type::Enumeration(enumeration) => {
-                let value = self.number(&enumeration.underlying)?;
-                self.visitor.enumeration(&enumeration.name, enumeration.label(value), value)
+                let value = self.number(enumeration.underlying())?;
+                self.visitor.enumeration(enumeration.name(), enumeration.label(value), value)
             }
             Type::Variant(types) => {
                 let at = self.at;
