@@ -210,7 +210,7 @@ enum Shape<'a> {
 fn shape(ty: &Type) -> Shape<'_> {
     match ty {
         Type::Int { bits: bits @ (16 | 32 | 64), signed } => Shape::Number(usize::from(*bits) / 8, *signed),
-        Type::Enumeration(enumeration) => shape(&enumeration.underlying),
+        Type::Enumeration(enumeration) => shape(enumeration.underlying()),
         Type::Meta(_, _, inner) => shape(inner),
         Type::Text8 | Type::Bytes | Type::Any => Shape::Units(1),
         Type::Text16 => Shape::Units(2),
@@ -320,14 +320,14 @@ fn pack_container(
             pack_elements(&[key, value], len, bytes, at + 4, left, out)
         }
         Type::Array(count, element) => pack_elements(&[element], *count as usize, bytes, at, left, out),
-        Type::Tuple(types) => {
-            for ty in types {
+        Type::Tuple(tuple) => {
+            for ty in tuple.types() {
                 at = pack(ty, bytes, at, left, out)?;
             }
             Some(at)
         }
-        Type::Record(_, fields) => {
-            for (_, ty) in fields {
+        Type::Record(record) => {
+            for (_, ty) in record.fields() {
                 at = pack(ty, bytes, at, left, out)?;
             }
             Some(at)
@@ -348,8 +348,8 @@ fn pack_container(
 fn is_nothing(ty: &Type) -> bool {
     match ty {
         Type::Array(count, _) => *count == 0,
-        Type::Tuple(types) => types.is_empty(),
-        Type::Record(_, fields) => fields.is_empty(),
+        Type::Tuple(tuple) => tuple.types().is_empty(),
+        Type::Record(record) => record.fields().is_empty(),
         _ => false,
     }
 }
@@ -432,9 +432,11 @@ fn unpack(ty: &Type, input: &mut Input<'_>, limit: usize, out: &mut Vec<u8>) -> 
         Shape::Other(Type::Array(count, element)) => {
             unpack_elements(&[element], *count as usize, input, limit, out)?
         }
-        Shape::Other(Type::Tuple(types)) => types.iter().try_for_each(|ty| unpack(ty, input, limit, out))?,
-        Shape::Other(Type::Record(_, fields)) => {
-            fields.iter().try_for_each(|(_, ty)| unpack(ty, input, limit, out))?;
+        Shape::Other(Type::Tuple(tuple)) => {
+            tuple.types().iter().try_for_each(|ty| unpack(ty, input, limit, out))?;
+        }
+        Shape::Other(Type::Record(record)) => {
+            record.fields().iter().try_for_each(|(_, ty)| unpack(ty, input, limit, out))?;
         }
         Shape::Other(Type::Variant(types)) => {
             let [index] = input.array()?;

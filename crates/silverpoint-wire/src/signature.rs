@@ -57,9 +57,9 @@ pub enum Type {
     /// Pairs of key and value.
     Map(Box<Type>, Box<Type>),
     /// Values one after the other.
-    Tuple(Vec<Type>),
+    Tuple(Box<Tuple>),
     /// Named fields.
-    Record(String, Vec<(String, Type)>),
+    Record(Box<Record>),
     /// A number with names.
     Enumeration(Box<Enumeration>),
     /// One of several; index 255 is none.
@@ -68,21 +68,84 @@ pub enum Type {
     Meta(String, String, Box<Type>),
 }
 
+/// The type of a tuple.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tuple {
+    types: Vec<Type>,
+    /// Kept here, as in [`Record`]: else a sequence of tuples would count the same widths again for every element.
+    fixed_size: Option<usize>,
+}
+
+impl Tuple {
+    /// Of these elements.
+    pub fn new(types: Vec<Type>) -> Tuple {
+        let fixed_size = sum(types.iter());
+        Tuple { types, fixed_size }
+    }
+
+    /// The elements' types.
+    pub fn types(&self) -> &[Type] {
+        &self.types
+    }
+}
+
+/// The type of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    name: String,
+    fields: Vec<(String, Type)>,
+    fixed_size: Option<usize>,
+}
+
+impl Record {
+    /// With this name and these named fields.
+    pub fn new(name: String, fields: Vec<(String, Type)>) -> Record {
+        let fixed_size = sum(fields.iter().map(|(_, ty)| ty));
+        Record { name, fields, fixed_size }
+    }
+
+    /// Its name, may be empty.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names and types of its fields, in order.
+    pub fn fields(&self) -> &[(String, Type)] {
+        &self.fields
+    }
+}
+
 /// The type of an enumeration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumeration {
-    /// Name of the type.
-    pub name: String,
-    /// An integer, bool or character type.
-    pub underlying: Type,
-    /// Value (sign-extended to 64 bits, as two's complement) and label.
-    pub labels: Vec<(i64, String)>,
+    name: String,
+    underlying: Type,
+    /// In ascending order of values; equal ones as they stood.
+    labels: Vec<(i64, String)>,
 }
 
 impl Enumeration {
-    /// The label of a value.
+    /// Over `underlying` (an integer of at most 64 bits, bool or character). Labels are values (sign-extended, as two's complement) with their names;
+    /// the first of equal values counts.
+    pub fn new(name: String, underlying: Type, mut labels: Vec<(i64, String)>) -> Enumeration {
+        labels.sort_by_key(|(value, _)| *value);
+        Enumeration { name, underlying, labels }
+    }
+
+    /// Name of the type, may be empty.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type that is recorded.
+    pub fn underlying(&self) -> &Type {
+        &self.underlying
+    }
+
+    /// The label of a value. Time is logarithmic in the number of labels.
     pub fn label(&self, value: i64) -> Option<&str> {
-        self.labels.iter().find(|(known, _)| *known == value).map(|(_, label)| label.as_str())
+        let at = self.labels.partition_point(|(known, _)| *known < value);
+        self.labels.get(at).filter(|(known, _)| *known == value).map(|(_, label)| label.as_str())
     }
 }
 
@@ -121,7 +184,7 @@ pub fn parse(signature: &str) -> Result<Vec<Type>, SignatureError> {
 
 impl Type {
     /// The size in bytes that every value of this type has, if it is always the same. A type without one takes at least one byte
-    /// a value: decoders rely on this to bound their work by their input.
+    /// a value: decoders rely on this to bound their work by their input. Time is bounded by the nesting (32), not by the width.
     pub fn fixed_size(&self) -> Option<usize> {
         Some(match self {
             Type::Null => 0,
@@ -133,8 +196,8 @@ impl Type {
             Type::Uuid => 16,
             Type::Array(0, _) => 0,
             Type::Array(count, element) => element.fixed_size()?.checked_mul(*count as usize)?,
-            Type::Tuple(types) => sum(types.iter())?,
-            Type::Record(_, fields) => sum(fields.iter().map(|(_, ty)| ty))?,
+            Type::Tuple(tuple) => tuple.fixed_size?,
+            Type::Record(record) => record.fixed_size?,
             Type::Enumeration(enumeration) => enumeration.underlying.fixed_size()?,
             Type::Meta(_, _, inner) => inner.fixed_size()?,
             Type::Text8
@@ -233,7 +296,7 @@ impl Parser<'_> {
                 let value = self.boxed(depth)?;
                 Type::Map(key, value)
             }
-            b'(' => Type::Tuple(self.parse_types(depth, b')')?),
+            b'(' => Type::Tuple(Box::new(Tuple::new(self.parse_types(depth, b')')?))),
             b'/' => Type::Variant(self.parse_types(depth, b'|')?),
             b'<' => self.parse_record(depth)?,
             b'e' => self.parse_enumeration(depth)?,
@@ -272,7 +335,7 @@ impl Parser<'_> {
             fields.push((field, ty));
         }
         self.at += 1;
-        Ok(Type::Record(name, fields))
+        Ok(Type::Record(Box::new(Record::new(name, fields))))
     }
 
     fn parse_enumeration(&mut self, depth: usize) -> Result<Type, SignatureError> {
@@ -298,7 +361,7 @@ impl Parser<'_> {
             labels.push((value, self.parse_name(b',')?));
         }
         self.at += 1;
-        Ok(Type::Enumeration(Box::new(Enumeration { name, underlying, labels })))
+        Ok(Type::Enumeration(Box::new(Enumeration::new(name, underlying, labels))))
     }
 
     fn parse_number(&mut self) -> Result<u64, SignatureError> {
@@ -406,14 +469,14 @@ impl fmt::Display for Type {
             Type::Set(inner) => write!(f, "${inner}"),
             Type::Array(count, inner) => write!(f, "#{count}:{inner}"),
             Type::Map(key, value) => write!(f, "{{{key}{value}"),
-            Type::Tuple(types) => {
+            Type::Tuple(tuple) => {
                 f.write_str("(")?;
-                types.iter().try_for_each(|ty| write!(f, "{ty}"))?;
+                tuple.types.iter().try_for_each(|ty| write!(f, "{ty}"))?;
                 f.write_str(")")
             }
-            Type::Record(title, fields) => {
-                write!(f, "<{}|", name(title))?;
-                fields.iter().try_for_each(|(field, ty)| write!(f, "{}:{ty},", name(field)))?;
+            Type::Record(record) => {
+                write!(f, "<{}|", name(&record.name))?;
+                record.fields.iter().try_for_each(|(field, ty)| write!(f, "{}:{ty},", name(field)))?;
                 f.write_str(">")
             }
             Type::Enumeration(e) => {

@@ -223,6 +223,11 @@ pub fn skip(ty: &Type, bytes: &[u8], at: usize) -> Result<usize, DecodeError> {
     }
 }
 
+/// The size of every pair of a map, if it is always the same.
+fn pair_size(key: &Type, value: &Type) -> Option<usize> {
+    key.fixed_size()?.checked_add(value.fixed_size()?)
+}
+
 struct Walker<'a, V> {
     bytes: &'a [u8],
     at: usize,
@@ -411,9 +416,6 @@ impl<V: Visitor> Walker<'_, V> {
             }
             Type::Array(count, element) => {
                 // Checked before anything is given out: a signature is hostile too.
-                if *count == 0 {
-                    self.count_zero_sized()?;
-                }
                 let size = if *count == 0 { Some(0) } else { element.fixed_size() };
                 let remain = self.bytes.len() - self.at;
                 if (*count as usize).checked_mul(size.unwrap_or(1)).is_none_or(|needed| needed > remain) {
@@ -426,16 +428,9 @@ impl<V: Visitor> Walker<'_, V> {
                 return self.elements(Sequence::List, element, *count, 0);
             }
             Type::Map(key, value) => {
-                let pair = key.fixed_size().zip(value.fixed_size()).and_then(|(k, v)| k.checked_add(v));
-                let at = self.at;
-                let (len, _) = self.length(None)?;
-                if pair == Some(0) {
-                    self.check_zero_sized(len)?;
-                } else if let Some(pair) = pair
-                    && (len as usize).checked_mul(pair).is_none_or(|size| size > self.remaining())
-                {
-                    return Err(DecodeError { at, kind: DecodeErrorKind::Length(len) }.into());
-                }
+                let (at, pair) = (self.at, pair_size(key, value));
+                let (len, _) = self.length(pair, false)?;
+                self.check_zero_sized(at, pair, len)?;
                 self.visitor.begin_map(len).map_err(WalkError::Visitor)?;
                 for _ in 0..len {
                     self.value(key)?;
