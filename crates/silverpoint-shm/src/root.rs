@@ -65,6 +65,17 @@ impl Root {
         )
     }
 
+    /// Opens a directory in this one as a root, with the same checks: it must belong to whoever owns this one.
+    pub fn open_beneath(&self, name: &OsStr) -> io::Result<Self> {
+        let path = PathText::join(&[self.path.as_bytes(), b"/", name.as_bytes()]).ok_or_else(too_long)?;
+        let name = PathText::join(&[name.as_bytes()]).ok_or_else(too_long)?;
+        if name.as_bytes().contains(&b'/') || matches!(name.as_bytes(), b"." | b"..") {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        let uid = rustix::fs::fstat(&self.fd)?.st_uid;
+        Self::open_at(self.fd.as_fd(), &name, path, uid)
+    }
+
     /// The descriptor of the directory (`O_DIRECTORY`, close on exec).
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
@@ -89,8 +100,13 @@ impl Root {
     }
 
     fn open_path(path: &PathText, uid: u32) -> io::Result<Self> {
+        Self::open_at(CWD, path, *path, uid)
+    }
+
+    /// Opens and checks what is called `name` in a directory; `path` is what it is called in messages.
+    fn open_at(directory: BorrowedFd<'_>, name: &PathText, path: PathText, uid: u32) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(CWD, path.as_c_str(), flags, Mode::empty())?;
+        let fd = rustix::fs::openat(directory, name.as_c_str(), flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
         if stat.st_uid != uid {
             return Err(io::Error::from_raw_os_error(libc::EPERM));
@@ -98,7 +114,7 @@ impl Root {
         if stat.st_mode & 0o777 != 0o700 {
             return Err(io::Error::from_raw_os_error(libc::EACCES));
         }
-        Ok(Self { fd, path: *path })
+        Ok(Self { fd, path })
     }
 }
 
@@ -268,6 +284,11 @@ mod tests {
             io::ErrorKind::PermissionDenied,
             "a group's"
         );
+        let parent = Root::open_directory(&scratch.0).unwrap();
+        assert_eq!(parent.open_beneath("good".as_ref()).unwrap().path(), good);
+        for bad in ["link", "file", "wide", "missing", ".", "..", "good/../good", ""] {
+            assert!(parent.open_beneath(bad.as_ref()).is_err(), "{bad}");
+        }
         let stranger = Root::open_path(&text(&good), effective_uid() + 1).unwrap_err();
         assert_eq!(stranger.raw_os_error(), Some(libc::EPERM), "another owner's");
     }
