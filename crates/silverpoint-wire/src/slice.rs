@@ -1,11 +1,14 @@
 //! A ring's header and image, read from bytes (spec/wire.md sections 4 and 12).
+//!
+//! [`judge_slice`] is the whole judgement over the image of a slice: which records were accepted and not yet stored, and where the image contradicts the
+//! rules. A collector, which reads a ring piece by piece, applies the same rules by [`RingHeader::valid_range`] and [`summarize`].
 
 use std::fmt;
 
 use crate::bytes::{array, u16_at, u32_at, u64_at};
 use crate::layout::ring::{CLAIMING, FREE, HEADER_SIZE, MAGIC, at};
 use crate::layout::{CAUSES, record};
-use crate::record::{RecordError, RecordErrorKind};
+use crate::record::{Record, RecordError, RecordErrorKind, Records};
 
 /// The header of a ring as it was read; not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +156,7 @@ pub struct Summary {
     pub control: bool,
 }
 
-/// Walks the records of a payload that starts at ring position `position` of a ring of this capacity: sizes, the quarter limit, no wrap; `known`
+/// Walks the records of a payload that starts at ring position `position` of a ring of this capacity: sizes, at most a quarter of the capacity, no wrap; `known`
 /// tells whether a site id exists. Gives what is right from the start, and what ended it early. Touches record headers only.
 pub fn summarize(
     payload: &[u8],
@@ -164,6 +167,7 @@ pub fn summarize(
     let mut summary = Summary { first_ticks: u64::MAX, ..Summary::default() };
     let mut error = None;
     let capacity = u64::from(capacity.max(64));
+    let most = (capacity / 4).min(record::SIZE_MAX as u64);
     let mut offset = position % capacity;
     while summary.bytes < payload.len() {
         let rest = &payload[summary.bytes..];
@@ -176,7 +180,7 @@ pub fn summarize(
         let least = if site == record::PAD { record::PAD_MIN } else { record::HEADER_SIZE };
         if !size.is_multiple_of(8)
             || (size as usize) < least
-            || (size as usize > record::SIZE_MAX && site != record::PAD)
+            || (u64::from(size) > most && site != record::PAD)
         {
             error = fail(RecordErrorKind::Size(size));
             break;
@@ -209,6 +213,42 @@ pub fn summarize(
     (summary, error)
 }
 
+/// What the image of a slice holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SliceVerdict {
+    /// As it was read; `None` when the image is shorter than a header.
+    pub header: Option<RingHeader>,
+    /// Position of the first byte of `payload`.
+    pub from: u64,
+    /// The records (pads too) that were accepted and not yet stored, up to the first contradiction. Empty when the slice is not in use.
+    pub payload: Vec<u8>,
+    /// Records in `payload`, pads not counted.
+    pub records: u32,
+    /// What ended it early.
+    pub contradiction: Option<RingError>,
+}
+
+impl SliceVerdict {
+    /// The records with their ring positions, pads left out.
+    pub fn records(&self) -> impl Iterator<Item = (u64, Record<'_>)> {
+        let records = Records::new(&self.payload).without_pads();
+        records.map_while(Result::ok).map(|record| (self.from + record.offset as u64, record))
+    }
+}
+
+/// Judges the image of a slice (header and data), as recovery does (spec/wire.md section 12). `known` tells whether a site id exists. Pure; work and memory
+/// are bounded by the image.
+pub fn judge_slice(slice: &[u8], known: impl FnMut(u32) -> bool) -> SliceVerdict {
+    let header = RingHeader::decode(slice);
+    let (from, mut payload) = match contents(slice) {
+        Ok(contents) => contents,
+        Err(error) => return SliceVerdict { header, contradiction: Some(error), ..SliceVerdict::default() },
+    };
+    let (summary, contradiction) = summarize(&payload, from, header.map_or(0, |h| h.capacity), known);
+    payload.truncate(summary.bytes);
+    SliceVerdict { header, from, payload, records: summary.records, contradiction }
+}
+
 /// The valid bytes of a whole slice image, unwrapped, with the position they start at.
 pub fn contents(slice: &[u8]) -> Result<(u64, Vec<u8>), RingError> {
     let shape = RingError::Shape { capacity: 0, data_at: 0 };
@@ -228,4 +268,78 @@ pub fn contents(slice: &[u8]) -> Result<(u64, Vec<u8>), RingError> {
         position += len;
     }
     Ok((from, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::RecordHeader;
+
+    const CAPACITY: u64 = 512;
+
+    /// A live ring with these positions, whose data are the given records at theirs.
+    fn slice(base: u64, committed: u64, records: &[(u64, u32, u32)]) -> Vec<u8> {
+        let mut slice = vec![0; HEADER_SIZE + CAPACITY as usize];
+        let mut put = |at: usize, bytes: &[u8]| slice[at..at + bytes.len()].copy_from_slice(bytes);
+        for (at, word) in
+            [(at::MAGIC, MAGIC), (at::STATE, 2), (at::CAPACITY, CAPACITY as u32), (at::DATA_AT, 256)]
+        {
+            put(at, &word.to_le_bytes());
+        }
+        for (at, position) in
+            [(at::BASE, base), (at::CONSUMED, base), (at::OLDEST, base), (at::COMMITTED, committed)]
+        {
+            put(at, &position.to_le_bytes());
+        }
+        for (position, size, site) in records {
+            let header = RecordHeader { size: *size, flags: 0, site: *site, ticks: *position };
+            let bytes = header.encode();
+            let len = if *site == record::PAD { 8 } else { 16 };
+            put(HEADER_SIZE + (position % CAPACITY) as usize, &bytes[..len]);
+        }
+        slice
+    }
+
+    fn judge(slice: &[u8]) -> (Vec<u64>, Option<RingError>) {
+        let verdict = judge_slice(slice, |site| site < 20);
+        assert_eq!(verdict.records as usize, verdict.records().count());
+        (verdict.records().map(|(position, _)| position).collect(), verdict.contradiction)
+    }
+
+    #[test]
+    fn records_before_committed_are_given_and_no_others() {
+        let image = slice(0, 64, &[(0, 24, 16), (24, 40, 17), (64, 32, 16)]);
+        assert_eq!(judge(&image), (vec![0, 24], None));
+        let wrapped = slice(448, 560, &[(448, 40, 16), (488, 24, 0), (512, 48, 17)]);
+        assert_eq!(judge(&wrapped), (vec![448, 512], None));
+        assert_eq!(judge(&slice(8, 8, &[])), (vec![], None));
+    }
+
+    #[test]
+    fn the_first_contradiction_ends_a_ring() {
+        let at = |position, kind| Some(RingError::Record(position, kind));
+        for (records, error) in [
+            ([(0, 24, 16), (24, 40, 99)], at(24, RecordErrorKind::Site(99))),
+            ([(0, 24, 16), (24, 0, 16)], at(24, RecordErrorKind::Size(0))),
+            ([(0, 24, 16), (24, 20, 16)], at(24, RecordErrorKind::Size(20))),
+            ([(0, 24, 16), (24, 48, 16)], at(24, RecordErrorKind::Beyond(48))),
+            // More than a quarter of the capacity.
+            ([(0, 24, 16), (24, 136, 16)], at(24, RecordErrorKind::Size(136))),
+        ] {
+            assert_eq!(judge(&slice(0, 64, &records)), (vec![0], error));
+        }
+        let over = RingError::Positions { from: 0, committed: 520 };
+        assert_eq!(judge(&slice(0, 520, &[])), (vec![], Some(over)));
+        assert_eq!(judge(&slice(0, 12, &[])), (vec![], Some(RingError::Unaligned(12))));
+        assert_eq!(judge(&[0; 9]), (vec![], Some(RingError::Shape { capacity: 0, data_at: 0 })));
+    }
+
+    #[test]
+    fn what_is_claimed_or_free_holds_nothing() {
+        for state in [FREE, CLAIMING] {
+            let mut image = slice(0, 24, &[(0, 24, 16)]);
+            image[at::STATE..at::STATE + 4].copy_from_slice(&state.to_le_bytes());
+            assert_eq!(judge(&image), (vec![], None));
+        }
+    }
 }
