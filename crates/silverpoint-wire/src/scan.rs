@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::block::{BlockError, BlockHeader};
-use crate::layout::block::{HEADER_SIZE, SYNC};
+use crate::layout::block::{HEADER_SIZE, PAYLOAD_MAX, SYNC};
 
 /// Something that can be read at any offset: a file, or bytes.
 pub trait ReadAt {
@@ -65,17 +65,23 @@ pub struct Scanner<'a, R: ReadAt + ?Sized> {
     check_payloads: bool,
     /// Of the last whole block: behind damage only a later one continues the file.
     last_sequence: Option<u64>,
+    /// Bytes of payloads that were read in vain and may be read again, because what lies within them is searched.
+    read_in_vain: u64,
     buffer: Vec<u8>,
 }
 
-/// Bytes that are searched at a time for a sync mark.
-const CHUNK: usize = 64 << 10;
+/// Bytes that are searched at a time for a sync mark: few at first, for the next block is often near, then twice as many each time.
+const CHUNK_MIN: usize = 1 << 10;
+/// See [`CHUNK_MIN`].
+const CHUNK_MAX: usize = 64 << 10;
+/// A file whose blocks are nested in broken ones is searched so far; then the sizes in their headers are believed.
+const READ_IN_VAIN_MAX: u64 = 4 * PAYLOAD_MAX as u64;
 
 impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
     /// Starts at `at`, a multiple of 8. With `check_payloads` every payload is read and checked, so that a block with a broken payload counts as
     /// damage; without, only headers are (whoever reads a payload must check it then).
     pub fn new(source: &'a R, at: u64, check_payloads: bool) -> Scanner<'a, R> {
-        Scanner { source, at, check_payloads, last_sequence: None, buffer: Vec::new() }
+        Scanner { source, at, check_payloads, last_sequence: None, read_in_vain: 0, buffer: Vec::new() }
     }
 
     /// Where the scan stands.
@@ -102,7 +108,10 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
                     return Ok(Some(Found::Block { at, header }));
                 }
                 // The header vouches for the size: what follows is found there, if anything is.
-                Some(why @ BlockError::PayloadCrc) if self.is_boundary(at + header.block_size())? => {
+                Some(why @ BlockError::PayloadCrc)
+                    if self.is_boundary(at + header.block_size())?
+                        || self.read_in_vain > READ_IN_VAIN_MAX =>
+                {
                     self.at = at + header.block_size();
                     return Ok(Some(Found::Damage(Damage {
                         at,
@@ -111,7 +120,12 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
                         is_cut: false,
                     })));
                 }
-                Some(why) => why,
+                Some(why) => {
+                    if why == BlockError::PayloadCrc {
+                        self.read_in_vain += u64::from(header.stored_size);
+                    }
+                    why
+                }
             },
         };
         let (end, reaches_end) = match self.search(at)? {
@@ -140,14 +154,14 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
     /// What is wrong with the payload of the block at this offset; without checking payloads, only whether it is all there.
     fn payload_error(&mut self, at: u64, header: &BlockHeader) -> Result<Option<BlockError>, R::Error> {
         let start = at + u64::from(header.header_size);
-        if self.check_payloads {
-            self.buffer.resize(header.stored_size as usize, 0);
-            let len = read_full(self.source, start, &mut self.buffer)?;
-            return Ok(header.check(&self.buffer[..len]).err());
-        }
         let missing = header.stored_size > 0
             && read_full(self.source, start + u64::from(header.stored_size) - 1, &mut [0])? == 0;
-        Ok(missing.then_some(BlockError::Truncated))
+        if missing || !self.check_payloads {
+            return Ok(missing.then_some(BlockError::Truncated));
+        }
+        self.buffer.resize(header.stored_size as usize, 0);
+        let len = read_full(self.source, start, &mut self.buffer)?;
+        Ok(header.check(&self.buffer[..len]).err())
     }
 
     /// Whether a header stands at this offset, or the file ends there.
@@ -158,7 +172,7 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
     /// The offset of the next block after `at` that continues the sequence, or the end of the file.
     fn search(&mut self, at: u64) -> Result<Result<u64, u64>, R::Error> {
         let mut from = (at + 8) & !7;
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; CHUNK_MIN];
         loop {
             let len = read_full(self.source, from, &mut chunk)?;
             for offset in (0..len).step_by(8) {
@@ -172,9 +186,11 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
                 }
             }
             from += len as u64;
-            if len < CHUNK {
+            if len < chunk.len() {
                 return Ok(Err(from.max(at)));
             }
+            // A mark never lies across two chunks: both begin at multiples of 8.
+            chunk.resize((2 * chunk.len()).min(CHUNK_MAX), 0);
         }
     }
 }
@@ -236,6 +252,54 @@ mod tests {
             assert_eq!(blocks.len(), expected, "cut at {len}");
             assert!(damages.iter().all(|damage| damage.is_cut), "cut at {len}: {damages:?}");
         }
+    }
+
+    /// Blocks behind damage of any length, and a source that counts what is read of it.
+    struct Counted(Vec<u8>, std::cell::Cell<u64>);
+
+    impl ReadAt for Counted {
+        type Error = std::convert::Infallible;
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Self::Error> {
+            self.1.set(self.1.get() + buffer.len() as u64);
+            self.0.as_slice().read_at(offset, buffer)
+        }
+    }
+
+    #[test]
+    fn blocks_are_found_behind_damage_of_any_length() {
+        for garbage in [8, 1 << 10, (1 << 10) + 8, 3 << 10, 200_000] {
+            let mut bytes = vec![0x5A; garbage];
+            bytes.extend(file());
+            let (blocks, damages) = sequences(&bytes);
+            assert_eq!(blocks, [0, 1, 2, 3], "{garbage}");
+            let why = BlockError::Sync;
+            assert_eq!(damages, [Damage { at: 0, bytes: garbage as u64, why, is_cut: false }]);
+        }
+    }
+
+    #[test]
+    fn headers_that_lie_do_not_multiply_the_work() {
+        // Thousands of headers, each right by its checksum, that claim a megabyte of what follows as their payload.
+        let mut bytes = Vec::new();
+        for sequence in 0..20_000 {
+            let header =
+                BlockHeader { sequence, stored_size: 1 << 20, ..BlockHeader::new(BlockKind::NOTE, b"") };
+            bytes.extend_from_slice(&header.encode());
+            bytes.extend_from_slice(&[0; 8]);
+        }
+        let size = bytes.len() as u64;
+        let source = Counted(bytes, 0.into());
+        let mut scanner = Scanner::new(&source, 0, true);
+        let mut covered = 0;
+        while let Ok(Some(found)) = scanner.next() {
+            let Found::Damage(damage) = found else { panic!("{found:?}") };
+            assert_eq!(damage.at, covered);
+            covered += damage.bytes;
+        }
+        assert_eq!(covered, size);
+        let read = source.1.get();
+        assert!(read < 40 * size + READ_IN_VAIN_MAX, "{read} bytes read of {size}");
     }
 
     #[test]
