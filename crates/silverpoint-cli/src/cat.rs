@@ -1,11 +1,14 @@
 //! `silverpoint cat`: the records of trace files as text or JSON lines, in order of time.
 
+use std::thread;
+use std::time::Duration;
+
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::time::{Style, When};
-use silverpoint_formats::tracefile::{Event, Events, Trace};
+use silverpoint_formats::tracefile::{Event, Events, Follow, Trace, Watcher};
 use silverpoint_formats::{json, text};
 
-use crate::exit::{Exit, Outcome};
+use crate::exit::{Exit, Failed, Outcome, failure};
 use crate::input::{Colour, Files, Output, Wanted, exit, tell};
 
 /// Show the records of trace files as text or JSON lines
@@ -18,6 +21,9 @@ pub struct Args {
     files: Files,
     #[command(flatten)]
     wanted: Wanted,
+    /// Go on as the files grow and rotate, until they are closed
+    #[arg(short, long)]
+    follow: bool,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
@@ -73,28 +79,18 @@ pub fn run(args: Args) -> Outcome {
     if let Some(wanted) = args.tail {
         (filter, skip) = last(&trace, &filter, wanted);
     }
+    let mut printer = Printer::new(&args, &trace, skip);
+    if args.follow {
+        return follow(&args, trace, &filter, &mut printer);
+    }
     let mut events = trace.select(&filter);
-    let mut out = Output::new();
-    let mut line = writer(&args, &trace);
-    let mut left = args.head.unwrap_or(u64::MAX);
-    while left > 0
+    while printer.wants_more()
         && let Some(event) = events.next()
     {
-        if !event.is_shown() {
-            continue;
-        }
-        if skip > 0 {
-            skip -= 1;
-            continue;
-        }
-        left -= 1;
-        line(&mut out.text, &event);
-        if !out.pass_on()? {
-            break;
-        }
+        printer.print(&event)?;
     }
-    out.flush()?;
-    if out.is_gone() {
+    printer.out.flush()?;
+    if printer.out.is_gone() {
         return Ok(Exit::Success);
     }
     if !args.quiet {
@@ -103,14 +99,94 @@ pub fn run(args: Args) -> Outcome {
     Ok(exit(events.verdict()))
 }
 
-type Line = Box<dyn FnMut(&mut String, &Event<'_>)>;
+/// Between two looks at files that may have grown.
+const LOOK: Duration = Duration::from_millis(50);
 
-fn writer(args: &Args, trace: &Trace) -> Line {
-    if args.json {
-        let mut writer = json::Writer::new(json::Options { ticks: args.ticks }, trace);
-        return Box::new(move |out, event| writer.line(out, event));
+fn follow(args: &Args, trace: Trace, filter: &Filter, printer: &mut Printer) -> Outcome {
+    let mut damaged = Exit::Success;
+    let mut follow = Follow::new(trace, &args.files.paths(), filter);
+    while printer.wants_more() {
+        let notes = follow.poll(printer).map_err(failure)?;
+        if let Some(failed) = printer.failed.take() {
+            return Err(failed);
+        }
+        printer.out.flush()?;
+        if !args.quiet {
+            tell(notes.iter());
+        }
+        if notes.iter().any(|note| exit(note.matter.verdict()) == Exit::Damaged) {
+            damaged = Exit::Damaged;
+        }
+        if follow.is_finished() {
+            break;
+        }
+        thread::sleep(LOOK);
     }
-    let options = text::Options {
+    Ok(damaged)
+}
+
+/// Prints events: the first ones skipped, no more than wanted.
+struct Printer {
+    writer: Writer,
+    out: Output,
+    skip: u64,
+    left: u64,
+    failed: Option<Failed>,
+}
+
+enum Writer {
+    Text(Box<text::Writer>),
+    Json(Box<json::Writer>),
+}
+
+impl Printer {
+    fn new(args: &Args, trace: &Trace, skip: u64) -> Self {
+        let writer = if args.json {
+            Writer::Json(Box::new(json::Writer::new(json::Options { ticks: args.ticks }, trace)))
+        } else {
+            Writer::Text(Box::new(text::Writer::new(&text_options(args), trace)))
+        };
+        Self { writer, out: Output::new(), skip, left: args.head.unwrap_or(u64::MAX), failed: None }
+    }
+
+    fn wants_more(&self) -> bool {
+        self.left > 0 && !self.out.is_gone()
+    }
+
+    #[inline]
+    fn print(&mut self, event: &Event<'_>) -> Result<(), Failed> {
+        if !event.is_shown() {
+            return Ok(());
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(());
+        }
+        self.left -= 1;
+        match &mut self.writer {
+            Writer::Text(writer) => writer.line(&mut self.out.text, event),
+            Writer::Json(writer) => writer.line(&mut self.out.text, event),
+        }
+        self.out.pass_on().map(|_| ())
+    }
+}
+
+impl Watcher for Printer {
+    fn begin(&mut self, trace: &Trace) {
+        match &mut self.writer {
+            Writer::Text(writer) => writer.update(trace),
+            Writer::Json(writer) => writer.update(trace),
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        self.failed = self.print(event).err();
+        self.failed.is_none() && self.wants_more()
+    }
+}
+
+fn text_options(args: &Args) -> text::Options {
+    text::Options {
         time: match args.time {
             TimeStyle::Time => Style::TimeOfDay,
             TimeStyle::Full => Style::Full,
@@ -123,9 +199,7 @@ fn writer(args: &Args, trace: &Trace) -> Line {
         colour: args.color.wanted(),
         location: !args.no_location,
         long: args.long,
-    };
-    let mut writer = text::Writer::new(&options, trace);
-    Box::new(move |out, event| writer.line(out, event))
+    }
 }
 
 /// A filter that leaves at least the last `wanted` records, and how many of those it leaves must be skipped. Reads as little of the trace as the

@@ -24,11 +24,16 @@ pub struct Files {
 }
 
 impl Files {
+    /// All of them: those named, and the parts that belong to them.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        if self.only { self.files.clone() } else { with_parts(&self.files) }
+    }
+
     /// Opens and indexes them.
     pub fn open(&self) -> Result<Trace, Failed> {
-        let named = if self.only { self.files.clone() } else { with_parts(&self.files) };
+        let paths = self.paths();
         let sources =
-            named.iter().map(|path| open(path).map_err(|error| OpenError { path: path.clone(), error }));
+            paths.iter().map(|path| open(path).map_err(|error| OpenError { path: path.clone(), error }));
         sources.collect::<Result<_, _>>().and_then(Trace::from_sources).map_err(failure)
     }
 }

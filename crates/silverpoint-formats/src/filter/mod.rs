@@ -75,7 +75,7 @@ impl Filter {
         any_matches(&self.processes, pid, name)
     }
 
-    fn zone(&self) -> TimeZone {
+    pub(crate) fn zone(&self) -> TimeZone {
         self.zone.clone().unwrap_or_else(local_zone)
     }
 }

@@ -53,6 +53,21 @@ struct SiteJson {
 impl Writer {
     /// A writer for one trace.
     pub fn new(options: Options, trace: &Trace) -> Self {
+        let mut writer = Self {
+            options,
+            time: TimeText::rfc3339_utc(),
+            renderer: Renderer::new(),
+            stack: Stack::default(),
+            message: String::new(),
+            processes: Vec::new(),
+            sites: Vec::new(),
+        };
+        writer.update(trace);
+        writer
+    }
+
+    /// Takes sites and sessions into account that the trace did not have before.
+    pub fn update(&mut self, trace: &Trace) {
         let processes = trace.sessions.iter().map(|session| {
             let mut json = String::from("\"process\":");
             push_string(&mut json, &session.name);
@@ -60,15 +75,8 @@ impl Writer {
             json.push_str(itoa::Buffer::new().format(session.pid));
             json
         });
-        Self {
-            options,
-            time: TimeText::rfc3339_utc(),
-            renderer: Renderer::new(),
-            stack: Stack::default(),
-            message: String::new(),
-            processes: processes.collect(),
-            sites: trace.sites.iter().map(SiteJson::new).collect(),
-        }
+        self.processes = processes.collect();
+        self.sites = trace.sites.iter().map(SiteJson::new).collect();
     }
 
     /// Appends the object of an event and a newline. Names and ends of threads have none: then nothing is appended.

@@ -12,6 +12,7 @@ use silverpoint_wire::level::Level;
 use crate::escape;
 use crate::format::columns;
 use crate::render::Renderer;
+use crate::site::Site;
 use crate::time::{self, Style, TimeText};
 use crate::tracefile::{Event, Trace, What, cause_name};
 
@@ -53,7 +54,7 @@ const CATEGORY_MAX: usize = 24;
 /// Writes lines. Keeps what is the same for all records of a site or process, and room that is reused.
 pub struct Writer {
     time: TimeText,
-    colour: bool,
+    options: Options,
     renderer: Renderer,
     /// By session number: `name[pid]`, filled to the column's width.
     processes: Vec<String>,
@@ -72,16 +73,30 @@ struct SiteText {
 impl Writer {
     /// A writer for one trace.
     pub fn new(options: &Options, trace: &Trace) -> Self {
+        let mut writer = Self {
+            time: TimeText::new(options.time, options.zone.clone(), options.digits),
+            options: options.clone(),
+            renderer: Renderer::new(),
+            processes: Vec::new(),
+            sites: Vec::new(),
+            thread_width: 0,
+            no_category: String::new(),
+        };
+        writer.update(trace);
+        writer
+    }
+
+    /// Takes sites and sessions into account that the trace did not have before.
+    pub fn update(&mut self, trace: &Trace) {
         let label = |name: &str| {
             let mut escaped = String::new();
             escape::push_escaped(&mut escaped, name);
             escaped
         };
-        let mut processes: Vec<String> =
-            trace.sessions.iter().map(|session| label(&session.label())).collect();
-        fill_all(&mut processes, PROCESS_MAX);
+        self.processes = trace.sessions.iter().map(|session| label(&session.label())).collect();
+        fill_all(&mut self.processes, PROCESS_MAX);
         let threads = trace.sessions.iter().flat_map(|session| &session.threads);
-        let thread_width = threads
+        let width = threads
             .map(
                 |thread| {
                     if thread.name.is_empty() { decimal_digits(thread.tid) } else { columns(&thread.name) }
@@ -89,34 +104,14 @@ impl Writer {
             )
             .max()
             .unwrap_or(0);
+        self.thread_width = self.thread_width.max(width.min(THREAD_MAX));
         let mut categories: Vec<String> =
             trace.sites.iter().map(|site| label(&site.description.category)).collect();
-        let category_width = fill_all(&mut categories, CATEGORY_MAX);
-        let sites = trace.sites.iter().zip(categories).map(|(site, category)| {
-            let mut location = String::new();
-            if options.location && !site.description.file.is_empty() {
-                let file = if options.long { &site.description.file } else { site.file_name() };
-                location.push_str(if options.colour { "   \x1b[2m" } else { "   " });
-                escape::push_escaped(&mut location, file);
-                location.push(':');
-                location.push_str(itoa::Buffer::new().format(site.description.line));
-                if options.long {
-                    location.push(' ');
-                    escape::push_escaped(&mut location, site.function());
-                }
-                location.push_str(if options.colour { "\x1b[0m" } else { "" });
-            }
-            SiteText { category, location }
-        });
-        Self {
-            time: TimeText::new(options.time, options.zone.clone(), options.digits),
-            colour: options.colour,
-            renderer: Renderer::new(),
-            sites: sites.collect(),
-            processes,
-            thread_width: thread_width.min(THREAD_MAX),
-            no_category: " ".repeat(category_width),
-        }
+        self.no_category = " ".repeat(fill_all(&mut categories, CATEGORY_MAX));
+        let sites = trace.sites.iter().zip(categories);
+        self.sites = sites
+            .map(|(site, category)| SiteText { category, location: location(&self.options, site) })
+            .collect();
     }
 
     /// Appends the line of an event, with its end. Names and ends of threads have none: then nothing is appended.
@@ -124,17 +119,17 @@ impl Writer {
         if !event.is_shown() {
             return;
         }
-        if self.colour {
+        if self.options.colour {
             out.push_str("\x1b[2m");
         }
         let timed = self.time.push(out, event.wall_ns);
-        if self.colour {
+        if self.options.colour {
             out.push_str("\x1b[0m");
         }
         if timed {
             out.push(' ');
         }
-        out.push_str(level_text(event.what.level(), self.colour));
+        out.push_str(level_text(event.what.level(), self.options.colour));
         out.push(' ');
         out.push_str(self.processes.get(event.session_number).map_or("?", String::as_str));
         out.push(' ');
@@ -170,6 +165,25 @@ impl Writer {
         self.thread_width = self.thread_width.max(used.min(THREAD_MAX));
         spaces(out, self.thread_width.saturating_sub(used));
     }
+}
+
+/// What stands behind the message of a site.
+fn location(options: &Options, site: &Site) -> String {
+    let mut location = String::new();
+    if !options.location || site.description.file.is_empty() {
+        return location;
+    }
+    let file = if options.long { &site.description.file } else { site.file_name() };
+    location.push_str(if options.colour { "   \x1b[2m" } else { "   " });
+    escape::push_escaped(&mut location, file);
+    location.push(':');
+    location.push_str(itoa::Buffer::new().format(site.description.line));
+    if options.long {
+        location.push(' ');
+        escape::push_escaped(&mut location, site.function());
+    }
+    location.push_str(if options.colour { "\x1b[0m" } else { "" });
+    location
 }
 
 /// Appends what an event says, in one line.

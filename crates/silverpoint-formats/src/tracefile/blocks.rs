@@ -102,8 +102,17 @@ pub(crate) struct NextBlock<'t> {
 impl<'t> BlockCursor<'t> {
     pub(crate) fn new(stream: &'t Stream) -> Self {
         // What came before the first block was overwritten, or is in another file: it begins where it is found.
-        let covered = stream.blocks.first().map_or(0, |block| block.header.ring_begin);
-        Self { blocks: &stream.blocks, gaps: &stream.gaps, next: 0, covered }
+        Self::from(stream, stream.blocks.first().map_or(0, |block| block.header.ring_begin))
+    }
+
+    /// Goes on at a position of the ring.
+    pub(crate) fn from(stream: &'t Stream, position: u64) -> Self {
+        Self { blocks: &stream.blocks, gaps: &stream.gaps, next: 0, covered: position }
+    }
+
+    /// Everything before this position has been given out.
+    pub(crate) fn position(&self) -> u64 {
+        self.covered
     }
 
     /// The next block that holds something new. It counts as given out.

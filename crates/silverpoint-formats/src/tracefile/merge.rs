@@ -7,7 +7,7 @@
 //! which grows with time. Within a stream as in the file.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use silverpoint_wire::clock::Segment;
 use silverpoint_wire::layout::record::{PAD, THREAD_NAME};
@@ -35,13 +35,26 @@ pub struct Events<'t> {
     /// The least key in `waiting`.
     limit: Option<Key>,
     /// Names of threads at the current time, by session and thread.
-    names: Vec<Vec<String>>,
+    names: Names,
+    /// Events at and beyond this order time are not given yet.
+    bound_ns: i64,
     selection: Option<Selection>,
     reader: BlockReader,
     /// Payloads that no cursor needs now.
     spare: Vec<Vec<u8>>,
     open_bytes: usize,
     notes: Vec<Note>,
+}
+
+/// Names of threads, by session and thread.
+type Names = Vec<Vec<String>>;
+
+/// Where reading stopped: what [`Events::resume`] goes on from.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// By session and stream number: the ring position, and whether a record of the stream has been reached.
+    pub(super) positions: HashMap<(u32, u32), (u64, bool)>,
+    names: Names,
 }
 
 /// Place in the order.
@@ -78,36 +91,54 @@ enum State<'t> {
 
 impl<'t> Events<'t> {
     pub(super) fn new(trace: &'t Trace, selection: Option<Selection>) -> Self {
+        Self::resume(trace, selection, Progress::default(), i64::MAX)
+    }
+
+    /// Goes on where [`Events::stop`] stopped, up to an order time.
+    pub(super) fn resume(
+        trace: &'t Trace,
+        selection: Option<Selection>,
+        progress: Progress,
+        bound_ns: i64,
+    ) -> Self {
         let mut events = Self {
             trace,
             cursors: Vec::new(),
             waiting: BinaryHeap::new(),
             current: None,
             limit: None,
-            names: Vec::new(),
+            names: progress.names,
+            bound_ns,
             selection,
             reader: BlockReader::default(),
             spare: Vec::new(),
             open_bytes: 0,
             notes: Vec::new(),
         };
+        events.names.resize(trace.sessions.len(), Vec::new());
         for (number, session) in trace.sessions.iter().enumerate() {
-            events.names.push(vec![String::new(); session.threads.len()]);
-            if events.selection.as_ref().is_some_and(|selection| !selection.session(number)) {
-                continue;
+            let known = events.names[number].len();
+            events.names[number].resize(session.threads.len(), String::new());
+            if let Some(selection) = &mut events.selection {
+                if !selection.session(number) {
+                    continue;
+                }
+                for (thread, name) in events.names[number].iter().enumerate().take(known) {
+                    selection.thread_changed(number, thread, session.threads[thread].tid, name);
+                }
             }
             for (at, stream) in session.streams.iter().enumerate() {
-                let (order, wall) = (session.order.segment(0), session.clock.segment(0));
-                let cursor = Cursor {
+                let place = progress.positions.get(&(number as u32, stream.number));
+                events.cursors.push(Cursor {
                     session: number as u32,
                     stream: at as u32,
-                    begun: false,
-                    blocks: BlockCursor::new(stream),
+                    begun: place.is_some_and(|(_, begun)| *begun),
+                    blocks: place
+                        .map_or_else(|| BlockCursor::new(stream), |(at, _)| BlockCursor::from(stream, *at)),
                     state: State::End,
-                    order,
-                    wall,
-                };
-                events.cursors.push(cursor);
+                    order: session.order.segment(0),
+                    wall: session.clock.segment(0),
+                });
                 let index = events.cursors.len() as u32 - 1;
                 if let Some(key) = events.next_block(index) {
                     events.waiting.push(Reverse((key, index)));
@@ -115,6 +146,21 @@ impl<'t> Events<'t> {
             }
         }
         events
+    }
+
+    /// Where every stream stands.
+    pub(super) fn stop(self) -> (Progress, Vec<Note>) {
+        let mut positions = HashMap::new();
+        for cursor in &self.cursors {
+            let position = match &cursor.state {
+                State::Block(next) => next.block.header.ring_begin + next.skip as u64,
+                State::Record { block, at, .. } => block.block.header.ring_begin + *at as u64,
+                State::End => cursor.blocks.position(),
+            };
+            let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
+            positions.insert((cursor.session, stream.number), (position, cursor.begun));
+        }
+        (Progress { positions, names: self.names }, self.notes)
     }
 
     /// What was missing so far, beyond what [`Trace::notes`] tells. Complete once [`Events::next`] has given `None`.
@@ -132,11 +178,27 @@ impl<'t> Events<'t> {
     pub fn next(&mut self) -> Option<Event<'_>> {
         let index = loop {
             let index = self.advance()?;
+            if self.bound_ns < i64::MAX && self.is_beyond_bound(index) {
+                return None;
+            }
             if self.arrive(index) {
                 break index;
             }
         };
         Some(self.event(index))
+    }
+
+    /// Whether the record at which a cursor stands must wait. It and all others stay where they are.
+    fn is_beyond_bound(&mut self, index: u32) -> bool {
+        let State::Record { ticks, .. } = self.cursors[index as usize].state else { return false };
+        let session = &self.trace.sessions[self.cursors[index as usize].session as usize];
+        let key = self.cursors[index as usize].key(session, ticks);
+        if key.ns < self.bound_ns {
+            return false;
+        }
+        self.waiting.push(Reverse((key, index)));
+        self.current = None;
+        true
     }
 
     /// Moves to the next record, whichever stream has it.

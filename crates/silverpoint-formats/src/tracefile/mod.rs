@@ -10,6 +10,7 @@
 
 mod blocks;
 mod event;
+mod follow;
 mod merge;
 mod parts;
 mod scan;
@@ -24,12 +25,12 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use blocks::{BlockCursor, BlockReader};
 pub use event::{Event, What, cause_name};
+pub use follow::{Follow, Watcher};
 pub use merge::Events;
 pub use parts::with_parts;
 pub use scan::BlockRef;
-use scan::SessionNumbers;
+use scan::Resume;
 pub use session::{Session, Stream, Thread, loss_causes};
-use silverpoint_wire::clock::Anchor;
 pub use source::Source;
 pub use verdict::{Matter, Note, Verdict};
 
@@ -46,9 +47,22 @@ pub struct Trace {
     pub sessions: Vec<Session>,
     /// Sites of all sessions; a session finds its own by [`Session::site_number`].
     pub sites: Vec<Site>,
-    /// What the index alone shows to be missing.
+    /// What the index alone shows to be missing: made anew from the states of the files and the sessions.
     notes: Vec<Note>,
     sources: Vec<Source>,
+    states: Vec<FileState>,
+    /// Numbers of sessions by their ids: the same id in several files is the same session.
+    by_id: HashMap<[u8; 16], usize>,
+}
+
+/// How far a file has been indexed.
+#[derive(Debug, Default)]
+struct FileState {
+    resume: Resume,
+    /// The file's own numbers of sessions, as numbers of the trace.
+    sessions: HashMap<u32, usize>,
+    matters: Vec<Matter>,
+    cut: Option<Matter>,
 }
 
 /// One file of a trace.
@@ -105,60 +119,95 @@ impl Trace {
     /// # Errors
     /// A source that cannot be read.
     pub fn from_sources(sources: Vec<Source>) -> Result<Self, OpenError> {
-        let mut trace =
-            Self { files: Vec::new(), sessions: Vec::new(), sites: Vec::new(), notes: Vec::new(), sources };
-        let mut numbers = SessionNumbers::default();
-        let mut anchors: Vec<Vec<Anchor>> = Vec::new();
-        for file in 0..trace.sources.len() {
-            let source = &trace.sources[file];
-            let found = scan::scan(source, file as u32)
-                .map_err(|error| OpenError { path: source.path.clone(), error })?;
-            let path = source.path.clone();
-            let mut note = |matter| trace.notes.push(Note { file: path.clone(), matter });
-            if found.blocks == 0 {
-                note(Matter::NotATraceFile);
-            } else {
-                found.matters.into_iter().for_each(&mut note);
-            }
-            for text in found.notes {
-                note(Matter::Collector { whose: String::new(), text });
-            }
-            for session in found.sessions.into_values() {
-                let (number, new) = numbers.number(session.info.as_ref());
-                if new {
-                    trace.sessions.push(Session::new(session.info.clone()));
-                    anchors.push(Vec::new());
-                }
-                anchors[number].extend(trace.sessions[number].add(session, &mut trace.sites));
-            }
-            trace.files.push(TraceFile {
-                path,
-                bytes: found.bytes,
-                blocks: found.blocks,
-                about: found.about,
-                end: found.end,
-            });
+        let mut trace = Self {
+            files: Vec::new(),
+            sessions: Vec::new(),
+            sites: Vec::new(),
+            notes: Vec::new(),
+            sources: Vec::new(),
+            states: Vec::new(),
+            by_id: HashMap::new(),
+        };
+        for source in sources {
+            trace.index_source(source)?;
         }
-        trace.finish_sessions(&anchors);
-        trace.note_losses();
+        trace.finish();
         Ok(trace)
     }
 
-    /// Clocks and orders. All sessions of one boot share one step from monotonic to wall time, so that setting the wall clock moves none of
-    /// them against another.
-    fn finish_sessions(&mut self, anchors: &[Vec<Anchor>]) {
+    /// Adds a file; [`Trace::finish`] must follow.
+    fn index_source(&mut self, source: Source) -> Result<(), OpenError> {
+        self.files.push(TraceFile {
+            path: source.path.clone(),
+            bytes: 0,
+            blocks: 0,
+            about: Vec::new(),
+            end: None,
+        });
+        self.states.push(FileState::default());
+        self.sources.push(source);
+        self.index(self.sources.len() - 1).map(|_| ())
+    }
+
+    /// Indexes a file, or what it has grown by; true when there was something. [`Trace::finish`] must follow.
+    fn index(&mut self, file: usize) -> Result<bool, OpenError> {
+        let (source, state, about) = (&self.sources[file], &mut self.states[file], &mut self.files[file]);
+        let found = scan::scan(source, file as u32, state.resume)
+            .map_err(|error| OpenError { path: source.path.clone(), error })?;
+        let news = found.blocks > 0 || !found.matters.is_empty();
+        state.resume = found.resume;
+        state.matters.extend(found.matters);
+        state
+            .matters
+            .extend(found.notes.into_iter().map(|text| Matter::Collector { whose: String::new(), text }));
+        state.cut = found.cut;
+        about.bytes = found.bytes;
+        about.blocks += found.blocks;
+        about.end = found.end.or(about.end);
+        if about.about.is_empty() {
+            about.about = found.about;
+        }
+        for (local, session) in found.sessions {
+            let sessions = &mut self.sessions;
+            let mut new = || {
+                sessions.push(Session::new());
+                sessions.len() - 1
+            };
+            let number = match (state.sessions.get(&local), &session.info) {
+                (Some(known), _) => *known,
+                (None, Some(info)) => *self.by_id.entry(info.session_id).or_insert_with(new),
+                // Without a description it is a session of its own.
+                (None, None) => new(),
+            };
+            state.sessions.insert(local, number);
+            self.sessions[number].add(session, &mut self.sites);
+        }
+        Ok(news)
+    }
+
+    /// Clocks, orders and notes, after indexing. All sessions of one boot share one step from monotonic to wall time, so that setting the wall clock
+    /// moves none of them against another.
+    fn finish(&mut self) {
         let mut boots: HashMap<[u8; 16], i128> = HashMap::new();
-        for (session, anchors) in self.sessions.iter_mut().zip(anchors) {
-            let own = anchors
-                .iter()
-                .min_by_key(|anchor| anchor.ticks)
-                .map_or(0, |first| i128::from(first.wall_ns) - i128::from(first.monotonic_ns));
+        for session in &mut self.sessions {
+            let own = session.wall_minus_monotonic().unwrap_or(0);
             let step = match session.info.as_ref().map(|info| info.boot_id) {
                 Some(boot) if boot != [0; 16] => *boots.entry(boot).or_insert(own),
                 _ => own,
             };
-            session.finish(anchors, step);
+            session.finish(step);
         }
+        self.notes.clear();
+        for (file, state) in self.files.iter().zip(&self.states) {
+            let matters = match file.blocks {
+                0 => std::slice::from_ref(&Matter::NotATraceFile),
+                _ => &state.matters,
+            };
+            let cut = state.cut.iter().filter(|_| file.blocks > 0);
+            let note = |matter: &Matter| Note { file: file.path.clone(), matter: matter.clone() };
+            self.notes.extend(matters.iter().chain(cut).map(note));
+        }
+        self.note_losses();
     }
 
     fn note_losses(&mut self) {

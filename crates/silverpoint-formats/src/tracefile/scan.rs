@@ -1,7 +1,6 @@
 //! One file: its blocks indexed, its dictionaries read. Payloads of records are not touched, unless there is damage.
 
 use std::collections::BTreeMap;
-use std::collections::hash_map::{Entry, HashMap};
 use std::io;
 
 use silverpoint_wire::block::{self, BlockError, BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo};
@@ -49,6 +48,15 @@ pub(super) struct FoundStream {
     pub(super) gaps: Vec<(u64, u64)>,
 }
 
+/// Where the index of a file ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Resume {
+    /// Offset behind the last whole block.
+    at: u64,
+    /// Number of the block that comes next.
+    sequence: u64,
+}
+
 /// One file, indexed.
 #[derive(Debug, Default)]
 pub(super) struct FileScan {
@@ -59,6 +67,10 @@ pub(super) struct FileScan {
     /// Notes of the collector that concern no session.
     pub(super) notes: Vec<String>,
     pub(super) matters: Vec<Matter>,
+    /// That the file ends within a block.
+    pub(super) cut: Option<Matter>,
+    /// Where to go on when the file has grown.
+    pub(super) resume: Resume,
     /// Valid blocks.
     pub(super) blocks: u64,
     /// Bytes looked at.
@@ -70,49 +82,50 @@ pub(super) struct FileScan {
 /// Most notes of a collector that are kept from one file.
 const NOTES_MAX: usize = 10_000;
 
-/// Indexes a file. Memory grows with blocks, streams and sites, not with records.
+/// Indexes a file, or what it has grown by. Memory grows with blocks, streams and sites, not with records.
 ///
 /// # Errors
 /// Those of reading the file.
-pub(super) fn scan(source: &Source, file: u32) -> io::Result<FileScan> {
-    let quick = scan_once(source, file, false)?;
-    let whole =
-        quick.matters.iter().all(|matter| matches!(matter, Matter::Cut { .. } | Matter::Collector { .. }));
+pub(super) fn scan(source: &Source, file: u32, from: Resume) -> io::Result<FileScan> {
+    let quick = scan_once(source, file, from, false)?;
     // Where something is wrong, a block that follows may begin before the place that a broken block's header promises: then every payload
     // is checked, so that none is missed.
-    if whole || quick.blocks == 0 { Ok(quick) } else { scan_once(source, file, true) }
+    let whole = quick.matters.is_empty();
+    if whole || quick.blocks == 0 { Ok(quick) } else { scan_once(source, file, from, true) }
 }
 
-fn scan_once(source: &Source, file: u32, check_payloads: bool) -> io::Result<FileScan> {
-    let mut scan = FileScan { bytes: source.size()?, ..FileScan::default() };
-    let mut scanner = Scanner::new(source, 0, check_payloads);
-    let mut expected = 0u64;
+fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> io::Result<FileScan> {
+    let mut scan = FileScan { bytes: source.size()?, resume: from, ..FileScan::default() };
+    let mut scanner = Scanner::new(source, from.at, check_payloads);
     let mut payload = Vec::new();
     while let Some(found) = scanner.next()? {
         match found {
             Found::Block { at, header } => {
                 scan.blocks += 1;
+                let expected = scan.resume.sequence;
                 if header.sequence > expected {
                     scan.matters.push(Matter::MissingBlocks { first: expected, last: header.sequence - 1 });
                 }
-                expected = expected.max(header.sequence.saturating_add(1));
+                scan.resume.sequence = expected.max(header.sequence.saturating_add(1));
                 if header.kind == BlockKind::RECORDS {
                     let session = scan.sessions.entry(header.session).or_default();
                     let stream = session.streams.entry(header.stream).or_default();
                     stream.blocks.push(BlockRef { file, at, header });
-                    continue;
-                }
-                match read_payload(source, at, &header, &mut payload)? {
-                    Ok(()) => scan.take(at, &header, &payload),
-                    Err(why) => scan.matters.push(bad_block(at, &header, why)),
+                } else {
+                    match read_payload(source, at, &header, &mut payload)? {
+                        Ok(()) => scan.take(at, &header, &payload),
+                        Err(why) => scan.matters.push(bad_block(at, &header, why)),
+                    }
                 }
             }
             Found::Damage(damage) if damage.is_cut => {
                 let bytes = damage.bytes.min(scan.bytes.saturating_sub(damage.at));
-                scan.matters.push(Matter::Cut { offset: damage.at, bytes });
+                scan.cut = Some(Matter::Cut { offset: damage.at, bytes });
+                break;
             }
             Found::Damage(damage) if let Some(header) = broken_block(source, &damage)? => {
-                expected = expected.max(header.sequence.saturating_add(1));
+                let next = header.sequence.saturating_add(1);
+                scan.resume.sequence = scan.resume.sequence.max(next);
                 scan.matters.push(bad_block(damage.at, &header, damage.why.to_string()));
             }
             Found::Damage(damage) => {
@@ -123,6 +136,7 @@ fn scan_once(source: &Source, file: u32, check_payloads: bool) -> io::Result<Fil
                 });
             }
         }
+        scan.resume.at = scanner.position();
     }
     Ok(scan)
 }
@@ -271,27 +285,4 @@ pub(super) fn raise(total: &mut LossInfo, seen: &LossInfo) {
     }
     total.stalls = total.stalls.max(seen.stalls);
     total.stall_ns = total.stall_ns.max(seen.stall_ns);
-}
-
-/// Numbers sessions across files: the same id is the same session.
-#[derive(Debug, Default)]
-pub(super) struct SessionNumbers {
-    by_id: HashMap<[u8; 16], usize>,
-    next: usize,
-}
-
-impl SessionNumbers {
-    /// The number of the session, and whether it is new. A session without description is its own.
-    pub(super) fn number(&mut self, info: Option<&SessionInfo>) -> (usize, bool) {
-        let next = self.next;
-        let number = match info {
-            Some(info) => match self.by_id.entry(info.session_id) {
-                Entry::Occupied(known) => return (*known.get(), false),
-                Entry::Vacant(new) => *new.insert(next),
-            },
-            None => next,
-        };
-        self.next += 1;
-        (number, true)
-    }
 }

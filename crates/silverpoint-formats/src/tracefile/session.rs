@@ -36,6 +36,11 @@ pub struct Session {
     pub(super) order: TickClock,
     pub(super) signatures: Signatures,
     sites: SiteNumbers,
+    anchors: Vec<Anchor>,
+    /// Numbers of threads by their ids.
+    by_tid: HashMap<u32, usize>,
+    /// No record earlier than this follows, but for late ones.
+    pub(super) watermark: u64,
 }
 
 /// One incarnation of a ring.
@@ -62,6 +67,14 @@ pub struct Thread {
     pub tid: u32,
     /// The last name that the dictionaries give; may be empty.
     pub name: String,
+}
+
+impl Stream {
+    /// Forgets the blocks that lie wholly before a position.
+    pub(super) fn forget_before(&mut self, position: u64) {
+        self.blocks.retain(|block| block.header.ring_end > position);
+        self.gaps.retain(|(_, end)| *end > position);
+    }
 }
 
 impl Session {
@@ -103,17 +116,13 @@ impl Session {
         sum
     }
 
-    /// Makes an empty one from its description.
-    pub(super) fn new(info: Option<SessionInfo>) -> Self {
-        let process = info.as_ref().map_or_else(Vec::new, |info| process::lines(&info.process));
-        let exe = process::value(&process, "exe").or(process::value(&process, "cmdline")).unwrap_or("?");
-        let name = exe.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("?").to_owned();
-        let pid = info.as_ref().map_or(0, |info| info.pid);
+    /// One that nothing is known of yet.
+    pub(super) fn new() -> Self {
         Self {
-            info,
-            process,
-            name,
-            pid,
+            info: None,
+            process: Vec::new(),
+            name: "?".to_owned(),
+            pid: 0,
             clock: TickClock::new(&[], 0),
             streams: Vec::new(),
             threads: Vec::new(),
@@ -122,11 +131,30 @@ impl Session {
             order: TickClock::new(&[], 0),
             signatures: Signatures::new(),
             sites: SiteNumbers::default(),
+            anchors: Vec::new(),
+            by_tid: HashMap::new(),
+            watermark: 0,
         }
     }
 
-    /// Adds what a further file says. Returns its anchors.
-    pub(super) fn add(&mut self, found: FoundSession, all_sites: &mut Vec<Site>) -> Vec<Anchor> {
+    fn describe(&mut self, info: SessionInfo) {
+        self.process = process::lines(&info.process);
+        let exe =
+            process::value(&self.process, "exe").or(process::value(&self.process, "cmdline")).unwrap_or("?");
+        self.name = exe.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("?").to_owned();
+        self.pid = info.pid;
+        self.info = Some(info);
+    }
+
+    /// Adds what a further file says, or a further part of the same.
+    pub(super) fn add(&mut self, found: FoundSession, all_sites: &mut Vec<Site>) {
+        if self.info.is_none()
+            && let Some(info) = found.info
+        {
+            self.describe(info);
+        }
+        self.watermark = self.watermark.max(found.watermark);
+        self.anchors.extend(found.anchors);
         for (id, description) in found.sites {
             match self.sites.get(id) {
                 Some(number) if !all_sites[number].description.is_pending() => {}
@@ -171,30 +199,30 @@ impl Session {
                 self.notes.push(note);
             }
         }
-        found.anchors
+    }
+
+    /// Wall minus monotonic time when it began; `None` without an anchor.
+    pub(super) fn wall_minus_monotonic(&self) -> Option<i128> {
+        let first = self.anchors.iter().min_by_key(|anchor| anchor.ticks)?;
+        Some(i128::from(first.wall_ns) - i128::from(first.monotonic_ns))
     }
 
     /// Puts everything into order, after the last file.
-    pub(super) fn finish(&mut self, anchors: &[Anchor], wall_minus_monotonic: i128) {
+    pub(super) fn finish(&mut self, wall_minus_monotonic: i128) {
         let rate = self.info.as_ref().map_or(0, |info| info.ticks_per_second);
-        self.clock = TickClock::new(anchors, rate);
-        let steady: Vec<Anchor> = anchors
-            .iter()
-            .map(|anchor| Anchor {
-                wall_ns: (i128::from(anchor.monotonic_ns) + wall_minus_monotonic).clamp(0, i64::MAX.into())
-                    as u64,
-                ..*anchor
-            })
-            .collect();
-        self.order = TickClock::new(&steady, rate);
-        let mut by_tid: HashMap<u32, usize> = HashMap::new();
+        self.clock = TickClock::new(&self.anchors, rate);
+        let steady = |anchor: &Anchor| {
+            let ns = i128::from(anchor.monotonic_ns) + wall_minus_monotonic;
+            Anchor { wall_ns: ns.clamp(0, i64::MAX.into()) as u64, ..*anchor }
+        };
+        self.order = TickClock::new(&self.anchors.iter().map(steady).collect::<Vec<_>>(), rate);
         for stream in &mut self.streams {
             stream.blocks.sort_by_key(|block| block.header.ring_begin);
             stream.gaps.sort_unstable();
             stream.gaps.dedup();
             let tid = stream.info.map_or(0, |info| info.tid);
             let threads = &mut self.threads;
-            stream.thread = *by_tid.entry(tid).or_insert_with(|| {
+            stream.thread = *self.by_tid.entry(tid).or_insert_with(|| {
                 threads.push(Thread { tid, name: String::new() });
                 threads.len() - 1
             });

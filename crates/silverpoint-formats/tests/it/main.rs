@@ -3,6 +3,7 @@
 #[path = "../../examples/make_trace/builder.rs"]
 mod builder;
 mod damage;
+mod follow;
 mod numbers;
 mod order;
 mod parts;

@@ -1,0 +1,168 @@
+//! Following a file that grows: everything comes once, in order, as soon as the watermarks allow.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::tracefile::{Event, Follow, Trace, Watcher, What};
+use silverpoint_wire::block::BlockKind;
+use silverpoint_wire::level::Level;
+
+use crate::builder::{Builder, log};
+
+/// Keeps the numbers that the records carry.
+#[derive(Default)]
+struct Seen(Vec<u64>);
+
+impl Watcher for Seen {
+    fn begin(&mut self, _: &Trace) {}
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        if let What::Record { args, .. } = event.what {
+            self.0.push(u64::from_le_bytes(args[..8].try_into().unwrap()));
+        }
+        true
+    }
+}
+
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("silverpoint-follow-{name}-{}.silver", std::process::id())))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_file(self.0.with_extension("1.silver"));
+    }
+}
+
+fn begin(b: &mut Builder) {
+    b.session(1, "/bin/p", 1);
+    b.site(1, 16, &log(Level::Info, "", 1, "n {}", "L"));
+    b.stream(1, 1, 1, "");
+    b.stream(1, 2, 2, "");
+}
+
+fn record(b: &mut Builder, stream: u32, number: u64) {
+    b.record(1, stream, 16, number * 10, &number.to_le_bytes());
+}
+
+fn watermark(b: &mut Builder, ticks: u64) {
+    b.block(BlockKind::WATERMARK, 1, 0, &ticks.to_le_bytes());
+}
+
+#[test]
+fn watermarks_bound_what_is_given() {
+    let path = Temporary::new("bound");
+    let mut b = Builder::new();
+    begin(&mut b);
+    for n in [1, 4] {
+        record(&mut b, 1, n);
+    }
+    b.flush(1, 1, false);
+    watermark(&mut b, 20);
+    let first = b.bytes.len();
+    for n in [2, 3, 6] {
+        record(&mut b, 2, n);
+    }
+    b.flush(1, 2, true);
+    watermark(&mut b, 50);
+    // The next block has been written in part.
+    let second = b.bytes.len() + 50;
+    record(&mut b, 1, 7);
+    b.flush(1, 1, false);
+    watermark(&mut b, u64::MAX);
+    b.end();
+
+    let mut file = File::create(&path.0).unwrap();
+    file.write_all(&b.bytes[..first]).unwrap();
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = Seen::default();
+    follow.poll(&mut seen).unwrap();
+    assert_eq!(seen.0, [1], "4 must wait: 2 or 3 may come from another thread");
+    file.write_all(&b.bytes[first..second]).unwrap();
+    follow.poll(&mut seen).unwrap();
+    assert_eq!(seen.0, [1, 2, 3, 4]);
+    file.write_all(&b.bytes[second..]).unwrap();
+    let notes = follow.poll(&mut seen).unwrap();
+    assert_eq!(seen.0, [1, 2, 3, 4, 6, 7]);
+    assert!(notes.is_empty(), "{notes:?}");
+    follow.poll(&mut seen).unwrap();
+    assert_eq!(seen.0.len(), 6);
+}
+
+#[test]
+fn the_next_part_is_found() {
+    let path = Temporary::new("rotate");
+    let mut b = Builder::new();
+    begin(&mut b);
+    record(&mut b, 1, 1);
+    b.flush(1, 1, false);
+    watermark(&mut b, 1000);
+    fs::write(&path.0, &b.bytes).unwrap();
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = Seen::default();
+    follow.poll(&mut seen).unwrap();
+    fs::rename(&path.0, path.0.with_extension("1.silver")).unwrap();
+    let mut next = Builder::new();
+    begin(&mut next);
+    next.skip_ring(1, 1, 24);
+    record(&mut next, 1, 101);
+    next.flush(1, 1, false);
+    watermark(&mut next, u64::MAX);
+    fs::write(&path.0, &next.bytes).unwrap();
+    follow.poll(&mut seen).unwrap();
+    assert_eq!(seen.0, [1, 101]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However the file grows, all records come exactly once and in order.
+    #[test]
+    fn any_growth(
+        steps in prop::collection::vec((1u32..3, any::<bool>(), any::<bool>()), 1..80),
+        pieces in prop::collection::vec(1usize..400, 1..30),
+    ) {
+        let path = Temporary::new("growth");
+        let mut b = Builder::new();
+        begin(&mut b);
+        for (n, (stream, flush, mark)) in steps.iter().enumerate() {
+            record(&mut b, *stream, n as u64);
+            if *flush || *mark {
+                b.flush(1, *stream, n % 2 == 0);
+            }
+            if *mark {
+                // All streams have been looked at.
+                b.flush(1, 3 - *stream, false);
+                watermark(&mut b, n as u64 * 10);
+            }
+        }
+        b.flush(1, 1, false);
+        b.flush(1, 2, false);
+        watermark(&mut b, u64::MAX);
+        let mut file = File::create(&path.0).unwrap();
+        let mut rest = &b.bytes[..];
+        let first = rest.len().min(200);
+        file.write_all(&rest[..first]).unwrap();
+        rest = &rest[first..];
+        let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+        let mut seen = Seen::default();
+        for piece in pieces.iter().cycle() {
+            prop_assert!(follow.poll(&mut seen).unwrap().is_empty());
+            if rest.is_empty() {
+                break;
+            }
+            let (now, later) = rest.split_at(rest.len().min(*piece));
+            file.write_all(now).unwrap();
+            rest = later;
+        }
+        prop_assert_eq!(seen.0, (0..steps.len() as u64).collect::<Vec<_>>());
+    }
+}
