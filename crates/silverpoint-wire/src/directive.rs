@@ -117,19 +117,20 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
     if let Some(threshold) = Threshold::parse(text) {
         return Ok(Some((Target::Everything, threshold)));
     }
-    let (target, threshold) = match text.split_once('=') {
-        None => (text, Threshold::From(Level::Trace)),
-        Some((target, level)) => {
-            let at = start + target.len() + 1;
-            (target.trim(), Threshold::parse(level.trim()).ok_or((at, A_LEVEL))?)
-        }
-    };
+    let (target, level) = text.split_once('=').map_or((text, None), |(target, level)| (target, Some(level)));
+    let after_target = start + target.len() + 1;
+    let target = target.trim_end();
+    // From left to right: the first mistake is the one that is told.
     if target.is_empty() {
         return Err((start, "a target: category, file, file:line or function()"));
     }
     if let Some(bad) = target.find(|c: char| c.is_whitespace() || c.is_control()) {
         return Err((start + bad, "no space within a target"));
     }
+    let threshold = match level {
+        None => Threshold::From(Level::Trace),
+        Some(level) => Threshold::parse(level.trim()).ok_or((after_target, A_LEVEL))?,
+    };
     if let Some(function) = target.strip_suffix("()") {
         if function.is_empty() {
             return Err((start, "a function's name before ()"));

@@ -3,6 +3,8 @@
 #[path = "../../examples/vectors/generate/mod.rs"]
 #[allow(dead_code)]
 mod generate;
+mod sites;
+mod texts;
 mod tree;
 mod values;
 mod vectors;

@@ -1,7 +1,11 @@
 //! Every file of spec/vectors, made in memory.
 
+mod directives;
 mod hostile_values;
 pub mod json;
+mod signatures;
+mod sites;
+mod templates;
 pub mod value;
 pub mod values;
 
@@ -10,5 +14,11 @@ pub type File = (String, Vec<u8>);
 
 /// All files, always the same bytes.
 pub fn all() -> Vec<File> {
-    vec![("values.json".into(), json::file(values::vectors()))]
+    vec![
+        ("values.json".into(), json::file(values::vectors())),
+        ("signatures.json".into(), json::file(signatures::vectors())),
+        ("sites.json".into(), json::file(sites::vectors())),
+        ("directives.json".into(), json::file(directives::vectors())),
+        ("templates.json".into(), json::file(templates::vectors())),
+    ]
 }
