@@ -46,15 +46,20 @@ loom::lazy_static! {
 impl Platform for Loom {
     type U32 = U32;
     type U64 = U64;
-    type Data = *const Ring;
+    /// The ring, and the lap.
+    type Data = (*const Ring, u64);
 
     fn full_fence() {
         fence(Ordering::SeqCst);
     }
 
-    unsafe fn put(data: *const Ring, offset: usize, word: u64) {
+    fn at_lap(data: (*const Ring, u64), lap: u64) -> (*const Ring, u64) {
+        (data.0, lap)
+    }
+
+    unsafe fn put((ring, lap): (*const Ring, u64), position: u64, word: u64) {
         // SAFETY: the test keeps the ring alive as long as its threads.
-        unsafe { &*data }.words[offset / 8].store(word, Ordering::Relaxed);
+        unsafe { &*ring }.words[(position - lap) as usize / 8].store(word, Ordering::Relaxed);
     }
 
     /// A futex without a timeout: a lost wake-up is a deadlock, which loom reports.
@@ -100,7 +105,7 @@ impl Ring {
     }
 
     fn head(&self, base: u64) -> Head<Loom> {
-        let head = Head::new(std::ptr::null());
+        let head = Head::new((std::ptr::null(), 0));
         let shared = Shared {
             committed: &self.committed,
             oldest: &self.oldest,
@@ -109,7 +114,7 @@ impl Ring {
             wake: &self.wake,
         };
         // SAFETY: the ring outlives the head in every test, which is its only producer.
-        unsafe { head.attach(shared, std::ptr::from_ref(self), CAPACITY, base) };
+        unsafe { head.attach(shared, (std::ptr::from_ref(self), 0), CAPACITY, base) };
         assert_eq!(head.ready().load(Ordering::Relaxed), BUSY);
         head
     }
@@ -121,12 +126,12 @@ impl Ring {
 
 /// Writes record number `number` where there is room.
 fn put(head: &Head<Loom>, number: u64) {
-    // SAFETY: room has been made at the head's offset.
+    // SAFETY: room has been made at the head's position.
     unsafe {
-        Loom::put(head.data(), head.offset(), RECORD as u64 | 1 << 32);
-        Loom::put(head.data(), head.offset() + 8, number);
+        Loom::put(head.here(), head.position(), RECORD as u64 | 1 << 32);
+        Loom::put(head.here(), head.position() + 8, number);
     }
-    head.commit(RECORD);
+    head.commit(head.position(), RECORD);
 }
 
 /// Takes what is whole from `consumed` on; gives the numbers.

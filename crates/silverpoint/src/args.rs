@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::sig::{Class, Sig, fixed_sum};
-use crate::value::Trace;
+use crate::value::{Known, Trace};
 use crate::writer::Writer;
 
 /// A tracepoint's arguments.
@@ -14,6 +14,8 @@ pub trait Args {
     const FIXED: Option<usize>;
     /// Their classes, first to last.
     const CLASSES: Classes;
+    /// Whether `size` is what `write` writes, to the byte.
+    const EXACT: Known<Self>;
     /// Tells signatures apart; never 0.
     const HASH: u32 = Self::SIGNATURE.hash();
 
@@ -47,6 +49,7 @@ impl Args for () {
     const SIGNATURE: Sig = Sig::List(&[]);
     const FIXED: Option<usize> = Some(0);
     const CLASSES: Classes = Classes(None);
+    const EXACT: Known<Self> = Known::when(true);
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -64,6 +67,7 @@ impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
     const SIGNATURE: Sig = Sig::List(&[T::SIGNATURE, R::SIGNATURE]);
     const FIXED: Option<usize> = fixed_sum(&[T::FIXED, R::FIXED]);
     const CLASSES: Classes = Classes(Some((T::CLASS, &R::CLASSES)));
+    const EXACT: Known<Self> = Known::when(T::EXACT.is_so() && R::EXACT.is_so());
 
     #[inline(always)]
     fn size(&self) -> usize {

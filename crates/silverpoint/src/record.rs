@@ -4,7 +4,7 @@ use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
 
 use crate::args::Args;
 use crate::site::{Meta, Site};
-use crate::writer::Writer;
+use crate::writer::{COPY_MAX, Writer};
 
 /// Bytes before the arguments.
 const HEADER: usize = 16;
@@ -12,6 +12,9 @@ const HEADER: usize = 16;
 const TRUNCATED: u32 = 1 << 24;
 /// Site id of the control record that ends a span.
 const SPAN_END: u32 = 3;
+
+/// Up to this size a record of varying size is written in place, without a call.
+const SMALL: usize = HEADER + COPY_MAX;
 
 /// Records one execution of a site that is on.
 #[inline(always)]
@@ -25,17 +28,20 @@ pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) 
 /// in registers, for their addresses go nowhere.
 #[inline(always)]
 pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Option<(u32, u64)> {
-    let id = site.id::<M, A>()?;
+    let id = if site.is_first::<A>() { site.first_id() } else { site.other_id::<M, A>()? };
     let size = match const { A::FIXED } {
         Some(fixed) => HEADER + fixed,
         None => HEADER + arguments.size(),
     };
     let total = (size + 7) & !7;
+    if const { A::FIXED.is_none() } && total > SMALL {
+        return large::<L, A>(total, id, arguments);
+    }
     match owner::reserve(total) {
-        Ok(room) => write(room, total, id, arguments),
+        Ok(room) => write(room, total, id, arguments, const { A::FIXED.is_none() }),
         Err(owned) if const { is_small::<A>() } => {
             // Such a record has its room in every ring.
-            write(owner::reserve_slowly(total, L::LEVEL, owned)?, total, id, arguments)
+            write(owner::reserve_slowly(total, L::LEVEL, owned)?, total, id, arguments, false)
         }
         Err(owned) => slowly::<L, A>(owned, total, id, arguments),
     }
@@ -49,34 +55,47 @@ const fn is_small<A: Args>() -> bool {
     }
 }
 
+/// A record whose bytes cost more than a call.
+#[inline(never)]
+fn large<L: AtLevel, A: Args>(total: usize, id: u32, arguments: &A) -> Option<(u32, u64)> {
+    match owner::reserve(total) {
+        Ok(room) => write(room, total, id, arguments, false),
+        Err(owned) => slowly::<L, A>(owned, total, id, arguments),
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn slowly<L: AtLevel, A: Args>(owned: Owned, total: usize, id: u32, arguments: &A) -> Option<(u32, u64)> {
     let room = owner::reserve_slowly(total, L::LEVEL, owned)?;
-    if room.room() < total { cut(room, id, arguments) } else { write(room, total, id, arguments) }
+    if room.room() < total { cut(room, id, arguments) } else { write(room, total, id, arguments, false) }
 }
 
-/// Writes a record for which there is room, and publishes it.
+/// Writes a record for which there is room, and publishes it. `small`: it is at most [`SMALL`] bytes.
 #[inline(always)]
-fn write<A: Args>(room: Reservation, total: usize, id: u32, arguments: &A) -> Option<(u32, u64)> {
+fn write<A: Args>(
+    room: Reservation,
+    total: usize,
+    id: u32,
+    arguments: &A,
+    small: bool,
+) -> Option<(u32, u64)> {
     let ticks = room.ticks();
     let start = room.at();
     // SAFETY: `total` bytes at `start` are reserved for this record; every store lies within them.
     unsafe {
-        if const { !matches!(A::FIXED, Some(0)) } {
+        if const { !matches!(A::FIXED, Some(n) if n % 8 == 0) } {
             // The tail is zero, whatever the arguments leave of it. (Of a record without any bytes of arguments these are the ticks, stored below.)
             start.add(total - 8).cast::<u64>().write_unaligned(0);
         }
-        let mut writer = Writer::whole(start.add(HEADER), start.add(total));
+        let mut writer =
+            Writer::whole(start.add(HEADER), start.add(total), const { !A::EXACT.is_so() }, small);
         arguments.write(&mut writer);
         if writer.has_overrun() {
             room.lose(Cause::Other);
             return None;
         }
-        let end = match const { A::FIXED } {
-            Some(_) => total,
-            None => end_of(&writer, start, total),
-        };
+        let end = if const { A::EXACT.is_so() } { total } else { end_of(&writer, start, total) };
         let flags = if writer.was_cut() { TRUNCATED } else { 0 };
         header(start, end, flags, id, ticks);
         room.commit(end);
@@ -103,11 +122,11 @@ unsafe fn end_of(writer: &Writer<'_>, start: *mut u8, total: usize) -> usize {
 /// 16 bytes at `start` may be written.
 #[inline(always)]
 unsafe fn header(start: *mut u8, size: usize, flags: u32, id: u32, ticks: u64) {
-    let first = u64::from(size as u32 | flags) | u64::from(id) << 32;
-    // SAFETY: by the caller.
-    unsafe {
-        start.cast::<u64>().write_unaligned(first.to_le());
-        start.add(8).cast::<u64>().write_unaligned(ticks.to_le());
+    // Halves: the counter gives its ticks in two registers, and putting them together would cost as much as the second store.
+    let words = [size as u32 | flags, id, ticks as u32, (ticks >> 32) as u32];
+    for (i, word) in words.into_iter().enumerate() {
+        // SAFETY: by the caller.
+        unsafe { start.add(4 * i).cast::<u32>().write_unaligned(word.to_le()) };
     }
 }
 

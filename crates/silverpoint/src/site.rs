@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use silverpoint_shm::owner::{self, Description};
 
@@ -71,9 +71,12 @@ const OTHERS: usize = 3;
 pub struct Site {
     /// Points to [`NOT_YET`], then to the site's byte in shared memory for good.
     state: AtomicPtr<AtomicU8>,
-    /// Id in the low half, hash of the signature in the high half; 0: not registered. A static within a generic function is shared by all its
-    /// instantiations, each of which has a signature, and so an id, of its own.
-    id: AtomicU64,
+    /// Id; 0: not registered, or no room. A static within a generic function is shared by all its instantiations, each of which has a signature, and so an
+    /// id, of its own: this is the id of the first.
+    id: AtomicU32,
+    /// Hash of the signature that `id` is for; stored after it.
+    hash: AtomicU32,
+    /// Hash in the high half, id in the low one: other instantiations.
     others: [AtomicU64; OTHERS],
     kind: Kind,
     level: u8,
@@ -87,7 +90,8 @@ impl Site {
     pub const fn new(kind: Kind, level: u8, category: &'static str, file: &'static str, line: u32) -> Self {
         Self {
             state: AtomicPtr::new(ptr::from_ref(&NOT_YET).cast_mut()),
-            id: AtomicU64::new(0),
+            id: AtomicU32::new(0),
+            hash: AtomicU32::new(0),
             others: [const { AtomicU64::new(0) }; OTHERS],
             kind,
             level,
@@ -104,16 +108,22 @@ impl Site {
         unsafe { (*self.state.load(Ordering::Acquire)).load(Ordering::Relaxed) }
     }
 
-    /// The site's id for these arguments. `None` when there is no room for it in the session: its record is lost, and counted.
+    /// Whether these arguments have the types of the site's first registration: always, but in generic functions.
     #[inline(always)]
-    pub(crate) fn id<M: Meta, A: Args>(&self) -> Option<u32> {
-        let word = self.id.load(Ordering::Relaxed);
-        if (word >> 32) as u32 == const { A::HASH } { Some(word as u32) } else { self.other_id::<M, A>() }
+    pub(crate) fn is_first<A: Args>(&self) -> bool {
+        self.hash.load(Ordering::Acquire) == const { A::HASH }
     }
 
+    /// The id of the first registration.
+    #[inline(always)]
+    pub(crate) fn first_id(&self) -> u32 {
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// The id for other arguments than the first. `None` when there is no room for it in the session: its record is lost, and counted.
     #[cold]
     #[inline(never)]
-    fn other_id<M: Meta, A: Args>(&self) -> Option<u32> {
+    pub(crate) fn other_id<M: Meta, A: Args>(&self) -> Option<u32> {
         let known = self
             .others
             .iter()
@@ -173,8 +183,12 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
 #[inline(never)]
 fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
     let registered = site.register::<M, A>();
-    // The id before the state: whoever sees the state on finds the id.
-    site.id.store(if registered.id == 0 { 0 } else { word_of::<A>(registered.id) }, Ordering::Relaxed);
+    // The id before its hash, both before the state. Of two instantiations that come at once, one has the place; the other finds its own elsewhere.
+    if registered.id != 0
+        && site.id.compare_exchange(0, registered.id, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    {
+        site.hash.store(A::HASH, Ordering::Release);
+    }
     site.state.store(ptr::from_ref(registered.state).cast_mut(), Ordering::Release);
     registered.state.load(Ordering::Relaxed) & 1 != 0
 }

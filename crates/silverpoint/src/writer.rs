@@ -24,6 +24,10 @@ pub struct Writer<'a> {
     /// When cutting: what is left to share among values that can be cut, beyond the least that all values need.
     slack: usize,
     cutting: bool,
+    /// Whether stores are checked against the room: not when the sizes are known to be right.
+    checked: bool,
+    /// Whether the whole record is small, at most [`COPY_MAX`] bytes of arguments: then copies make no call, and everything stays in registers.
+    small: bool,
     cut: bool,
     overrun: bool,
     room: PhantomData<&'a mut [u8]>,
@@ -33,10 +37,21 @@ impl<'a> Writer<'a> {
     /// Room in which every value fits whole.
     ///
     /// # Safety
-    /// `at .. end` may be written for `'a`, and nothing else uses it meanwhile.
+    /// `at .. end` may be written for `'a`, and nothing else uses it meanwhile. When not `checked`, what is written is known to fit;
+    /// `small` are those of at most [`COPY_MAX`] bytes.
     #[inline(always)]
-    pub(crate) unsafe fn whole(at: *mut u8, end: *mut u8) -> Self {
-        Self { at, end, slack: 0, cutting: false, cut: false, overrun: false, room: PhantomData }
+    pub(crate) unsafe fn whole(at: *mut u8, end: *mut u8, checked: bool, small: bool) -> Self {
+        Self {
+            at,
+            end,
+            slack: 0,
+            cutting: false,
+            checked,
+            small,
+            cut: false,
+            overrun: false,
+            room: PhantomData,
+        }
     }
 
     /// Room for less than the values are: beyond their least sizes there are `slack` bytes.
@@ -44,7 +59,17 @@ impl<'a> Writer<'a> {
     /// # Safety
     /// As for `whole`.
     pub(crate) unsafe fn cutting(at: *mut u8, end: *mut u8, slack: usize) -> Self {
-        Self { at, end, slack, cutting: true, cut: false, overrun: false, room: PhantomData }
+        Self {
+            at,
+            end,
+            slack,
+            cutting: true,
+            checked: true,
+            small: false,
+            cut: false,
+            overrun: false,
+            room: PhantomData,
+        }
     }
 
     /// Where the next byte goes.
@@ -73,11 +98,11 @@ impl<'a> Writer<'a> {
     /// Bytes of a number in little-endian order.
     #[inline(always)]
     pub fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
-        if self.left() < N {
+        if self.checked && self.left() < N {
             self.overrun = true;
             return;
         }
-        // SAFETY: there are N bytes between `at` and `end`.
+        // SAFETY: there are N bytes between `at` and `end`, as was checked or is known.
         unsafe {
             self.at.cast::<[u8; N]>().write_unaligned(bytes);
             self.at = self.at.add(N);
@@ -87,13 +112,17 @@ impl<'a> Writer<'a> {
     /// Bytes as they are, without a length.
     #[inline(always)]
     pub fn raw(&mut self, bytes: &[u8]) {
-        if self.left() < bytes.len() {
+        if self.checked && self.left() < bytes.len() {
             self.overrun = true;
             return;
         }
-        // SAFETY: there are as many bytes between `at` and `end`, and they are not the caller's.
+        // SAFETY: there are as many bytes between `at` and `end`, as was checked or is known, and they are not the caller's.
         unsafe {
-            copy(bytes.as_ptr(), self.at, bytes.len());
+            if self.small {
+                copy(bytes.as_ptr(), self.at, bytes.len());
+            } else {
+                ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, bytes.len());
+            }
             self.at = self.at.add(bytes.len());
         }
     }
@@ -244,36 +273,36 @@ pub(crate) fn formatted_len(text: fmt::Arguments<'_>) -> usize {
     count.0
 }
 
-/// A copy that stays inline as long as it is short: most texts are, and the call costs as much as their bytes.
+/// Longest piece that [`copy`] takes.
+pub(crate) const COPY_MAX: usize = 128;
+
+/// A copy that makes no call and has no loop: most texts are short, and the call costs as much as their bytes.
 ///
 /// # Safety
-/// `len` bytes at `from` and at `to`, not the same ones.
+/// `len` bytes at `from` and at `to`, not the same ones; `len <= COPY_MAX`.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    type Half = [u8; 16];
-    type Block = [u8; 32];
-    // SAFETY: each access lies within `len` bytes of either side: the last one overlaps the one before it rather than go further.
+    /// The first N bytes and the last N: together all, when there are between N and 2 N.
+    #[inline(always)]
+    unsafe fn ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: by the caller, `len >= N`.
+        unsafe {
+            to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned());
+            let last = len - N;
+            to.add(last).cast::<[u8; N]>().write_unaligned(from.add(last).cast::<[u8; N]>().read_unaligned());
+        }
+    }
+    debug_assert!(len <= COPY_MAX);
+    // SAFETY: by the caller and the comparisons.
     unsafe {
-        if len > 64 {
-            ptr::copy_nonoverlapping(from, to, len);
-        } else if len >= 32 {
-            let last = from.add(len - 32).cast::<Block>().read_unaligned();
-            to.cast::<Block>().write_unaligned(from.cast::<Block>().read_unaligned());
-            to.add(len - 32).cast::<Block>().write_unaligned(last);
+        if len >= 32 {
+            if len > 64 { ends::<64>(from, to, len) } else { ends::<32>(from, to, len) }
         } else if len >= 16 {
-            let last = from.add(len - 16).cast::<Half>().read_unaligned();
-            to.cast::<Half>().write_unaligned(from.cast::<Half>().read_unaligned());
-            to.add(len - 16).cast::<Half>().write_unaligned(last);
+            ends::<16>(from, to, len);
         } else if len >= 8 {
-            let (first, last) =
-                (from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned());
-            to.cast::<u64>().write_unaligned(first);
-            to.add(len - 8).cast::<u64>().write_unaligned(last);
+            ends::<8>(from, to, len);
         } else if len >= 4 {
-            let (first, last) =
-                (from.cast::<u32>().read_unaligned(), from.add(len - 4).cast::<u32>().read_unaligned());
-            to.cast::<u32>().write_unaligned(first);
-            to.add(len - 4).cast::<u32>().write_unaligned(last);
+            ends::<4>(from, to, len);
         } else {
             for at in 0..len {
                 *to.add(at) = *from.add(at);

@@ -365,12 +365,13 @@ impl Lane {
         record[0..4].copy_from_slice(&size.to_le_bytes());
         record[4..8].copy_from_slice(&site.to_le_bytes());
         record[8..16].copy_from_slice(&ticks.to_le_bytes());
-        // SAFETY: make_room has made room for these bytes at the head's offset, and the lane is this thread's.
+        let position = self.head.position();
+        // SAFETY: make_room has made room for these bytes at the head's position, and the lane is this thread's.
         unsafe {
-            let to = self.head.data().add(self.head.offset());
+            let to = self.head.here().wrapping_add(position as usize);
             std::ptr::copy_nonoverlapping(record.as_ptr(), to, record.len());
         }
-        self.head.commit(record.len());
+        self.head.commit(position, record.len());
         true
     }
 }

@@ -38,6 +38,7 @@ thread_local! {
 pub struct Reservation {
     head: &'static Head<Machine>,
     at: *mut u8,
+    position: u64,
     ticks: u64,
     room: usize,
     /// What `ready` becomes.
@@ -61,9 +62,9 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
     if !head.fits(size) {
         return Err(Owned(Some(head)));
     }
-    // SAFETY: `fits` says that the offset lies in the ring's data.
-    let at = unsafe { head.data().add(head.offset()) };
-    Ok(Reservation { head, at, ticks: clock::counter(), room: size, ready: HOT })
+    let position = head.position();
+    let at = head.here().wrapping_add(position as usize);
+    Ok(Reservation { head, at, position, ticks: clock::counter(), room: size, ready: HOT })
 }
 
 impl Reservation {
@@ -91,7 +92,7 @@ impl Reservation {
     /// `size` is a multiple of 8, at least 16 and at most [`Reservation::room`], and as many bytes at [`Reservation::at`] are a whole record.
     #[inline(always)]
     pub unsafe fn commit(self, size: usize) {
-        self.head.commit(size);
+        self.head.commit(self.position, size);
         // Dropped here: the lane is idle again.
     }
 
@@ -146,9 +147,16 @@ pub fn reserve_slowly(size: usize, level: u8, owned: Owned) -> Option<Reservatio
     match lane.room_for(session, local, number, size, level) {
         Ok(room) => {
             let head = &lane.head;
-            // SAFETY: room_for has made room at the offset, which lies in the ring's data.
-            let at = unsafe { head.data().add(head.offset()) };
-            Some(Reservation { head, at, ticks: session.source.now(), room, ready: lane::idle(session) })
+            let position = head.position();
+            let at = head.here().wrapping_add(position as usize);
+            Some(Reservation {
+                head,
+                at,
+                position,
+                ticks: session.source.now(),
+                room,
+                ready: lane::idle(session),
+            })
         }
         Err(cause) => {
             lane.lose(session, cause);

@@ -38,18 +38,20 @@ pub struct Head<P: Platform> {
     ready: AtomicU32,
     /// 1 while a slice is being claimed for this lane.
     claiming: Cell<u32>,
-    /// Offset in the data where the next record goes; a multiple of 8, at most `capacity`.
-    cur: Cell<usize>,
-    /// Offset up to which records may be written without asking; `cur <= bound <= capacity`.
-    bound: Cell<usize>,
-    data: Cell<P::Data>,
-    /// Position of data offset 0 in this lap; a multiple of `capacity`.
-    lap: Cell<u64>,
+    /// Position where the next record goes; a multiple of 8.
+    cur: Cell<u64>,
+    /// Position up to which records may be written without asking: within this lap, and not before `cur`.
+    bound: Cell<u64>,
+    /// The data, addressed by positions of this lap.
+    here: Cell<P::Data>,
     committed: Cell<*const P::U64>,
-    /// Bytes; a multiple of 64. 0: the lane has no ring.
-    capacity: Cell<usize>,
 
     // Cold.
+    data: Cell<P::Data>,
+    /// Bytes; a multiple of 64. 0: the lane has no ring.
+    capacity: Cell<usize>,
+    /// Position of the first byte of the data in this lap; a multiple of `capacity`.
+    lap: Cell<u64>,
     /// Null pointers without a ring.
     shared: Cell<Shared<P>>,
     base: Cell<u64>,
@@ -101,10 +103,11 @@ impl<P: Platform> Head<P> {
             claiming: Cell::new(0),
             cur: Cell::new(0),
             bound: Cell::new(0),
-            data: Cell::new(nowhere),
-            lap: Cell::new(0),
+            here: Cell::new(nowhere),
             committed: Cell::new(null()),
+            data: Cell::new(nowhere),
             capacity: Cell::new(0),
+            lap: Cell::new(0),
             shared: Cell::new(Shared {
                 committed: null(),
                 oldest: null(),
@@ -125,11 +128,10 @@ impl<P: Platform> Head<P> {
     /// no other producer uses.
     pub unsafe fn attach(&self, shared: Shared<P>, data: P::Data, capacity: usize, base: u64) {
         let capacity_u64 = capacity as u64;
-        let cur = (base % capacity_u64) as usize;
-        self.cur.set(cur);
-        self.bound.set(cur);
+        self.cur.set(base);
+        self.bound.set(base);
         self.data.set(data);
-        self.lap.set(base - cur as u64);
+        self.begin_lap(base - base % capacity_u64);
         self.committed.set(shared.committed);
         self.shared.set(shared);
         self.base.set(base);
@@ -159,21 +161,26 @@ impl<P: Platform> Head<P> {
         self.base.get()
     }
 
-    /// Position where the next record goes.
+    /// Position where the record for which there is room goes.
+    #[inline(always)]
     pub fn position(&self) -> u64 {
-        self.lap.get() + self.cur.get() as u64
+        self.cur.get()
     }
 
-    /// The ring's bytes.
+    /// The ring's bytes, addressed by positions of this lap (see [`Platform::at_lap`]).
     #[inline(always)]
+    pub fn here(&self) -> P::Data {
+        self.here.get()
+    }
+
+    /// The ring's bytes as they were attached.
     pub fn data(&self) -> P::Data {
         self.data.get()
     }
 
-    /// Offset where the record for which there is room goes.
-    #[inline(always)]
-    pub fn offset(&self) -> usize {
-        self.cur.get()
+    fn begin_lap(&self, lap: u64) {
+        self.lap.set(lap);
+        self.here.set(P::at_lap(self.data.get(), lap));
     }
 
     /// The busy mark; see [`BUSY`], [`HOT`], [`COLD`].
@@ -190,16 +197,18 @@ impl<P: Platform> Head<P> {
     /// The whole check of the hot path: is there room for `size` bytes before the bound?
     #[inline(always)]
     pub fn fits(&self, size: usize) -> bool {
-        self.cur.get() + size <= self.bound.get()
+        self.cur.get() + size as u64 <= self.bound.get()
     }
 
-    /// Publishes what was written at [`Head::offset`]: `size` bytes, and the pad before them. The caller holds the lane busy and had room for them.
+    /// Publishes what was written at `position`, which is [`Head::position`]: `size` bytes, and the pad before them. The caller holds the lane busy and
+    /// had room for them.
     #[inline(always)]
-    pub fn commit(&self, size: usize) {
-        let end = self.cur.get() + size;
+    pub fn commit(&self, position: u64, size: usize) {
+        debug_assert_eq!(position, self.position());
+        let end = position + size as u64;
         self.cur.set(end);
         // SAFETY: set by attach, valid as long as the lane has its ring; the caller had room, so the lane has one.
-        unsafe { (*self.committed.get()).store(self.lap.get() + end as u64, Ordering::Release) };
+        unsafe { (*self.committed.get()).store(end, Ordering::Release) };
     }
 
     /// Makes room for a record of `size` bytes (a multiple of 8, at most a quarter of the capacity), without waiting. The caller holds the lane busy.
@@ -209,8 +218,9 @@ impl<P: Platform> Head<P> {
         let capacity = self.capacity.get();
         debug_assert!(size.is_multiple_of(8) && size <= capacity / 4);
         let eighth = capacity as u64 / EIGHTHS;
-        let wraps = self.cur.get() + size > capacity;
-        let start = if wraps { self.lap.get() + capacity as u64 } else { self.position() };
+        let next_lap = self.lap.get() + capacity as u64;
+        let wraps = self.position() + size as u64 > next_lap;
+        let start = if wraps { next_lap } else { self.position() };
         let end = start + size as u64;
         // As far as this lap and this eighth go; a record that is longer than that goes to the end of the eighth it ends in.
         let goal = end.div_ceil(eighth) * eighth;
@@ -223,16 +233,15 @@ impl<P: Platform> Head<P> {
             return Room::Full;
         }
         if wraps {
-            let pad = capacity - self.cur.get();
+            let pad = next_lap - self.position();
             if pad > 0 {
-                // SAFETY: cur + pad is the capacity, the bytes are free since `end` is, and the caller is the only producer.
-                unsafe { P::put(self.data.get(), self.cur.get(), pad as u64) };
+                // SAFETY: the pad goes to the end of the data, the bytes are free since `end` is, and the caller is the only producer.
+                unsafe { P::put(self.here(), self.position(), pad) };
             }
-            self.lap.set(start);
-            self.cur.set(0);
+            self.cur.set(next_lap);
+            self.begin_lap(next_lap);
         }
-        let bound = goal.min(free + capacity as u64).min(self.lap.get() + capacity as u64);
-        self.bound.set((bound - self.lap.get()) as usize);
+        self.bound.set(goal.min(free + capacity as u64).min(self.lap.get() + capacity as u64));
         Room::Ready { crossed: self.mark(start, start / eighth) }
     }
 
@@ -310,8 +319,8 @@ impl<P: Platform> Head<P> {
     /// Whether the collector has left room for a record of `size` bytes.
     pub fn has_room(&self, size: usize) -> bool {
         let capacity = self.capacity.get() as u64;
-        let wraps = self.cur.get() + size > self.capacity.get();
-        let start = if wraps { self.lap.get() + capacity } else { self.position() };
+        let next_lap = self.lap.get() + capacity;
+        let start = if self.position() + size as u64 > next_lap { next_lap } else { self.position() };
         start + size as u64 <= self.free() + capacity
     }
 }

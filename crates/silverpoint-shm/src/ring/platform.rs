@@ -27,17 +27,20 @@ pub trait Platform: Sized + 'static {
     type U32: Word32;
     /// A shared 64-bit word.
     type U64: Word64;
-    /// Where the bytes of a ring are. A pointer, whose null means none.
+    /// Where the bytes of a ring are.
     type Data: Copy;
 
     /// Orders every access before it before every access after it, between threads.
     fn full_fence();
 
-    /// Stores one word of a ring; `offset` is a multiple of 8.
+    /// The same bytes, so that what [`Platform::put`] calls position `lap` is their first one.
+    fn at_lap(data: Self::Data, lap: u64) -> Self::Data;
+
+    /// Stores one word of a ring at a position of this lap; a multiple of 8.
     ///
     /// # Safety
-    /// `data` points to a ring with at least `offset + 8` bytes, of which the caller is the only writer.
-    unsafe fn put(data: Self::Data, offset: usize, word: u64);
+    /// `data` was given by [`Platform::at_lap`], the ring has `position - lap + 8` bytes or more, and the caller is its only writer.
+    unsafe fn put(data: Self::Data, position: u64, word: u64);
 
     /// Sleeps until `word` is woken, unless it no longer has the value `expected`; at most `timeout_ns`. May return early.
     fn wait(word: &Self::U32, expected: u32, timeout_ns: u64);
@@ -86,9 +89,14 @@ impl Platform for Machine {
     }
 
     #[inline]
-    unsafe fn put(data: *mut u8, offset: usize, word: u64) {
-        // SAFETY: by the caller; unaligned because a heap buffer need not be aligned to words.
-        unsafe { data.add(offset).cast::<u64>().write_unaligned(word.to_le()) }
+    fn at_lap(data: *mut u8, lap: u64) -> *mut u8 {
+        data.wrapping_sub(lap as usize)
+    }
+
+    #[inline]
+    unsafe fn put(data: *mut u8, position: u64, word: u64) {
+        // SAFETY: by the caller, the address is within the ring again; unaligned because a heap buffer need not be aligned to words.
+        unsafe { data.wrapping_add(position as usize).cast::<u64>().write_unaligned(word.to_le()) }
     }
 
     fn wait(word: &AtomicU32, expected: u32, timeout_ns: u64) {

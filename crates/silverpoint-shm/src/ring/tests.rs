@@ -60,10 +60,10 @@ impl Random {
 fn put(head: &Head<Machine>, size: usize, number: u64) {
     for at in (0..size).step_by(8) {
         let word = if at == 0 { size as u64 | 1 << 32 } else { number };
-        // SAFETY: room for `size` bytes was made at the head's offset.
-        unsafe { Machine::put(head.data(), head.offset() + at, word) };
+        // SAFETY: room for `size` bytes was made at the head's position.
+        unsafe { Machine::put(head.here(), head.position() + at as u64, word) };
     }
-    head.commit(size);
+    head.commit(head.position(), size);
 }
 
 /// Reads [from, committed) as a reader would: sizes and numbers of the records.

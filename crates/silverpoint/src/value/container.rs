@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 
-use super::{Trace, transparent};
+use super::{Known, Trace, transparent};
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -13,6 +13,7 @@ impl<T: Trace, const N: usize> Trace for [T; N] {
         None => None,
     };
     const CLASS: Class = T::CLASS;
+    const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -32,6 +33,8 @@ impl<T: Trace> Trace for [T] {
     const SIGNATURE: Sig = Sig::List(&[Sig::Text("["), T::SIGNATURE]);
     const FIXED: Option<usize> = None;
     const CLASS: Class = T::CLASS;
+    // Those without a size are bounded in their number, and then the size is only the most.
+    const EXACT: Known<Self> = Known::when(T::EXACT.is_so() && !matches!(T::FIXED, Some(0)));
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -57,7 +60,7 @@ impl<T: Trace> Trace for [T] {
 /// The elements without their number.
 #[inline(always)]
 fn elements<T: Trace>(elements: &[T], writer: &mut Writer<'_>) {
-    if T::PLAIN.0 {
+    if T::PLAIN.is_so() {
         // SAFETY: plain types are numbers: every byte is initialised, and in the order of the record.
         let bytes =
             unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), size_of_val(elements)) };

@@ -7,6 +7,8 @@ mod wrapper;
 
 pub use text::{Bytes, Debugged, Displayed};
 
+use std::marker::PhantomData;
+
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -28,7 +30,10 @@ pub trait Trace {
     const CLASS: Class = Class::Other;
     /// Whether the bytes in memory are the bytes in the record: then slices are copied whole.
     #[doc(hidden)]
-    const PLAIN: Plain = Plain(false);
+    const PLAIN: Known<Self> = Known::no();
+    /// Whether `size` is what `write` writes, to the byte: then nothing is checked.
+    #[doc(hidden)]
+    const EXACT: Known<Self> = Known::no();
 
     /// Bytes that this value takes, at most.
     fn size(&self) -> usize;
@@ -43,15 +48,29 @@ pub trait Trace {
     fn write(&self, writer: &mut Writer<'_>);
 }
 
-/// Whether a type's bytes may be copied as they are; only this crate says yes.
+/// Something that is known of a type, and that memory safety rests on. Only this crate says yes, and a yes for one type is none for another.
 #[doc(hidden)]
-#[derive(Clone, Copy)]
-pub struct Plain(pub(crate) bool);
+pub struct Known<T: ?Sized>(bool, PhantomData<*const T>);
+
+impl<T: ?Sized> Known<T> {
+    pub const fn no() -> Self {
+        Self(false, PhantomData)
+    }
+
+    pub(crate) const fn when(yes: bool) -> Self {
+        Self(yes, PhantomData)
+    }
+
+    pub(crate) const fn is_so(&self) -> bool {
+        self.0
+    }
+}
 
 impl<T: Trace + ?Sized> Trace for &T {
     const SIGNATURE: Sig = T::SIGNATURE;
     const FIXED: Option<usize> = T::FIXED;
     const CLASS: Class = T::CLASS;
+    const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -74,6 +93,8 @@ macro_rules! transparent {
             const SIGNATURE: $crate::sig::Sig = <$inner as $crate::Trace>::SIGNATURE;
             const FIXED: Option<usize> = <$inner as $crate::Trace>::FIXED;
             const CLASS: $crate::sig::Class = <$inner as $crate::Trace>::CLASS;
+            const EXACT: $crate::value::Known<Self> =
+                $crate::value::Known::when(<$inner as $crate::Trace>::EXACT.is_so());
             #[inline(always)]
             fn size(&$self) -> usize {
                 $crate::Trace::size($value)

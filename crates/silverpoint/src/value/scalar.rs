@@ -4,7 +4,7 @@ use std::num;
 use std::sync::atomic;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Plain, Trace, transparent};
+use super::{Known, Trace, transparent};
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -14,7 +14,8 @@ macro_rules! numbers {
             const SIGNATURE: Sig = Sig::Text($code);
             const FIXED: Option<usize> = Some(size_of::<$kind>());
             const CLASS: Class = Class::$class;
-            const PLAIN: Plain = Plain(cfg!(target_endian = "little"));
+            const PLAIN: Known<Self> = Known::when(cfg!(target_endian = "little"));
+            const EXACT: Known<Self> = Known::when(true);
             #[inline(always)]
             fn size(&self) -> usize {
                 size_of::<$kind>()
@@ -49,6 +50,7 @@ macro_rules! as_number {
             const SIGNATURE: Sig = $code;
             const FIXED: Option<usize> = Some(size_of::<$inner>());
             const CLASS: Class = Class::$class;
+            const EXACT: Known<Self> = Known::when(true);
             #[inline(always)]
             fn size(&$self) -> usize {
                 size_of::<$inner>()

@@ -6,7 +6,7 @@ use std::net;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::{Trace, transparent};
+use super::{Known, Trace, transparent};
 use crate::sig::{Class, Sig};
 use crate::writer::{FORMAT_SLACK, Writer, formatted_len};
 
@@ -17,6 +17,7 @@ macro_rules! texts {
             const SIGNATURE: Sig = Sig::Text("s");
             const FIXED: Option<usize> = None;
             const CLASS: Class = Class::Text;
+            const EXACT: Known<Self> = Known::when(true);
             #[inline(always)]
             fn size(&$self) -> usize {
                 4 + $bytes.len()
@@ -54,6 +55,7 @@ pub struct Bytes<'a>(pub &'a [u8]);
 impl Trace for Bytes<'_> {
     const SIGNATURE: Sig = Sig::Text("y");
     const FIXED: Option<usize> = None;
+    const EXACT: Known<Self> = Known::when(true);
 
     #[inline(always)]
     fn size(&self) -> usize {

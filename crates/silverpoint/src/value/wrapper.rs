@@ -5,7 +5,7 @@ use std::ops;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Trace, transparent};
+use super::{Known, Trace, transparent};
 use crate::sig::{Class, Sig, fixed_sum};
 use crate::writer::Writer;
 
@@ -23,6 +23,7 @@ impl<T: Trace> Trace for Option<T> {
     const SIGNATURE: Sig = Sig::List(&[Sig::Text("?"), T::SIGNATURE]);
     const FIXED: Option<usize> = None;
     const CLASS: Class = T::CLASS;
+    const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -80,6 +81,7 @@ macro_rules! tuples {
         impl<$($name: Trace),*> Trace for ($($name,)*) {
             const SIGNATURE: Sig = Sig::List(&[Sig::Text("("), $($name::SIGNATURE,)* Sig::Text(")")]);
             const FIXED: Option<usize> = fixed_sum(&[$($name::FIXED),*]);
+            const EXACT: Known<Self> = Known::when(true $(&& $name::EXACT.is_so())*);
             #[inline(always)]
             fn size(&self) -> usize {
                 0 $(+ self.$at.size())*
