@@ -1,6 +1,7 @@
 //! Directives (spec/directives.md): which sites are on.
 //!
-//! [`decide`] works on the text itself and allocates nothing, for frontends; [`check`] finds the first mistake, for whoever writes a text.
+//! [`decide`] works on the text itself, allocates nothing and passes over what is malformed, for frontends; [`Directives::parse`] refuses the whole text with
+//! the place of its first mistake, for whoever writes one. On a text without mistakes both say the same.
 
 use std::fmt;
 
@@ -43,7 +44,42 @@ impl std::error::Error for DirectiveError {}
 
 const A_LEVEL: &str = "a level: trace, debug, info, warn, error, fatal, on or off";
 
-/// Whether the site is on. Malformed directives are passed over. Allocates nothing; time is linear in the text for each site.
+/// Directives, parsed once for many sites.
+#[derive(Clone, Debug)]
+pub struct Directives<'a> {
+    /// The most specific first, among equals the last: the first that matches decides.
+    ranked: Vec<(Target<'a>, Threshold)>,
+}
+
+impl<'a> Directives<'a> {
+    /// Parses a text; the first mistake refuses it.
+    pub fn parse(text: &'a str) -> Result<Directives<'a>, DirectiveError> {
+        let mut ranked = Vec::new();
+        let mut offset = 0;
+        for piece in text.split(',') {
+            match parse_piece(piece) {
+                Ok(directive) => ranked.extend(directive),
+                Err((at, expected)) => {
+                    let found = trim(piece.get(at..).unwrap_or("")).to_owned();
+                    let before = text.get(..offset + at).unwrap_or(text);
+                    return Err(DirectiveError { column: before.chars().count() + 1, found, expected });
+                }
+            }
+            offset += piece.len() + 1;
+        }
+        ranked.reverse();
+        ranked.sort_by_key(|(target, _)| std::cmp::Reverse(target.rank()));
+        Ok(Directives { ranked })
+    }
+
+    /// Whether the site is on.
+    pub fn matches(&self, site: &SiteFacts<'_>) -> bool {
+        let deciding = self.ranked.iter().find(|(target, _)| target.matches(site));
+        deciding.is_some_and(|(_, threshold)| threshold.admits(site.level))
+    }
+}
+
+/// Whether the site is on. Malformed directives are passed over. Allocates nothing; time is at most |text| × |names of the site|.
 pub fn decide(text: &str, site: &SiteFacts<'_>) -> bool {
     let mut best: Option<((u8, usize), Threshold)> = None;
     for piece in text.split(',') {
@@ -61,20 +97,10 @@ pub fn decide(text: &str, site: &SiteFacts<'_>) -> bool {
 
 /// The first mistake of a text, if any.
 pub fn check(text: &str) -> Result<(), DirectiveError> {
-    let mut offset = 0;
-    for piece in text.split(',') {
-        if let Err((at, expected)) = parse_piece(piece) {
-            let found = piece.get(at..).unwrap_or("").trim();
-            let column =
-                text[..offset].chars().count() + piece.get(..at).unwrap_or(piece).chars().count() + 1;
-            return Err(DirectiveError { column, found: found.to_owned(), expected });
-        }
-        offset += piece.len() + 1;
-    }
-    Ok(())
+    Directives::parse(text).map(drop)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Threshold {
     Off,
     From(Level),
@@ -96,7 +122,7 @@ impl Threshold {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Target<'a> {
     Everything,
     Category(&'a str),
@@ -109,8 +135,8 @@ type Parsed<'a> = Result<Option<(Target<'a>, Threshold)>, (usize, &'static str)>
 
 /// One directive; `None` for an empty one. An error is a byte offset in the piece and what was expected.
 fn parse_piece(piece: &str) -> Parsed<'_> {
-    let start = piece.len() - piece.trim_start().len();
-    let text = piece.trim();
+    let start = piece.len() - piece.trim_start_matches(is_space).len();
+    let text = trim(piece);
     if text.is_empty() {
         return Ok(None);
     }
@@ -119,17 +145,17 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
     }
     let (target, level) = text.split_once('=').map_or((text, None), |(target, level)| (target, Some(level)));
     let after_target = start + target.len() + 1;
-    let target = target.trim_end();
+    let target = target.trim_end_matches(is_space);
     // From left to right: the first mistake is the one that is told.
     if target.is_empty() {
         return Err((start, "a target: category, file, file:line or function()"));
     }
-    if let Some(bad) = target.find(|c: char| c.is_whitespace() || c.is_control()) {
+    if let Some(bad) = target.find(|c: char| c == ' ' || c.is_ascii_control()) {
         return Err((start + bad, "no space within a target"));
     }
     let threshold = match level {
         None => Threshold::From(Level::Trace),
-        Some(level) => Threshold::parse(level.trim()).ok_or((after_target, A_LEVEL))?,
+        Some(level) => Threshold::parse(trim(level)).ok_or((after_target, A_LEVEL))?,
     };
     if let Some(function) = target.strip_suffix("()") {
         if function.is_empty() {
@@ -148,6 +174,15 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
     }
     let target = if is_file(target) { Target::File(target) } else { Target::Category(target) };
     Ok(Some((target, threshold)))
+}
+
+/// Space, tab, line feed, vertical tab, form feed, carriage return: the same in every language that reads directives.
+fn is_space(c: char) -> bool {
+    c == ' ' || ('\t'..='\r').contains(&c)
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(is_space)
 }
 
 /// Endings that make a target a file.
@@ -179,11 +214,8 @@ impl Target<'_> {
             Target::File(pattern) => matches_file(pattern, site.file),
             Target::Line(pattern, line) => *line == site.line && matches_file(pattern, site.file),
             Target::Function(pattern) => {
-                let name = function_name(site.function);
-                glob(pattern.as_bytes(), name.as_bytes())
-                    || name
-                        .match_indices("::")
-                        .any(|(at, _)| glob(pattern.as_bytes(), &name.as_bytes()[at + 2..]))
+                let name = function_name(site.function).as_bytes();
+                glob_end(pattern.as_bytes(), name, |start| name[..start].ends_with(b"::"))
             }
         }
     }
@@ -191,47 +223,83 @@ impl Target<'_> {
 
 /// The category itself, or one below it.
 pub fn matches_category(pattern: &str, category: &str) -> bool {
-    let pattern = pattern.as_bytes();
     let name = category.as_bytes();
-    glob(pattern, name)
-        || (0..name.len()).any(|at| {
-            (matches!(name[at], b'.' | b'/') || name[at..].starts_with(b"::")) && glob(pattern, &name[..at])
-        })
+    let below = |end: usize| matches!(name[end], b'.' | b'/') || name[end..].starts_with(b"::");
+    let may_end = |end: usize| end == name.len() || below(end);
+    glob_to(View::forward(pattern.as_bytes()), View::forward(name), may_end)
 }
 
 /// The end of the path at a `/`.
 pub fn matches_file(pattern: &str, file: &str) -> bool {
-    let file = file.as_bytes();
-    glob(pattern.as_bytes(), file)
-        || (0..file.len()).any(|at| file[at] == b'/' && glob(pattern.as_bytes(), &file[at + 1..]))
+    glob_end(pattern.as_bytes(), file.as_bytes(), |start| file.as_bytes()[start - 1] == b'/')
 }
 
 /// Whether the pattern (`*` any bytes, `?` one) matches the whole name. Time at most |pattern| × |name|.
 pub fn glob(pattern: &[u8], name: &[u8]) -> bool {
+    glob_to(View::forward(pattern), View::forward(name), |end| end == name.len())
+}
+
+/// Whether the pattern matches the whole name, or its end from a place (above 0) where one may start.
+fn glob_end(pattern: &[u8], name: &[u8], may_start: impl Fn(usize) -> bool) -> bool {
+    let reversed = |bytes| View { bytes, reversed: true };
+    glob_to(reversed(pattern), reversed(name), |taken| taken == name.len() || may_start(name.len() - taken))
+}
+
+/// Bytes, read from either side.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    bytes: &'a [u8],
+    reversed: bool,
+}
+
+impl<'a> View<'a> {
+    fn forward(bytes: &'a [u8]) -> View<'a> {
+        View { bytes, reversed: false }
+    }
+
+    fn get(&self, at: usize) -> Option<u8> {
+        let at = if self.reversed { self.bytes.len().checked_sub(at + 1)? } else { at };
+        self.bytes.get(at).copied()
+    }
+}
+
+/// Whether the pattern matches the name's first bytes, as many as `may_end` admits (all of them: always). One pass over all ends: a name that comes from
+/// another process may have thousands of them.
+fn glob_to(pattern: View<'_>, name: View<'_>, may_end: impl Fn(usize) -> bool) -> bool {
     let (mut p, mut n) = (0, 0);
-    // Where to go on when what follows the last star does not match.
+    // Where to go on when what follows the last star does not match: what precedes it has matched as early as it can.
     let mut retry: Option<(usize, usize)> = None;
-    while n < name.len() {
-        if pattern.get(p) == Some(&b'*') {
-            retry = Some((p + 1, n));
-            p += 1;
-        } else if pattern.get(p).is_some_and(|byte| *byte == b'?' || *byte == name[n]) {
-            p += 1;
-            n += 1;
-        } else if let Some((after_star, from)) = retry {
-            retry = Some((after_star, from + 1));
-            p = after_star;
-            n = from + 1;
-        } else {
-            return false;
+    loop {
+        match (pattern.get(p), name.get(n)) {
+            (None, _) if may_end(n) => return true,
+            (Some(b'*'), _) => {
+                p += 1;
+                retry = Some((p, n));
+                continue;
+            }
+            (Some(wanted), Some(byte)) if wanted == b'?' || wanted == byte => {
+                p += 1;
+                n += 1;
+                continue;
+            }
+            _ => {}
+        }
+        match retry {
+            Some((after_star, from)) if from < name.bytes.len() => {
+                retry = Some((after_star, from + 1));
+                p = after_star;
+                n = from + 1;
+            }
+            _ => return false,
         }
     }
-    pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use proptest::prelude::*;
 
     fn site(level: Level) -> SiteFacts<'static> {
         let function = "void net::Pump::start(int)";
@@ -280,6 +348,73 @@ mod tests {
         }
         for text in ["", "info", "net=debug,io::*=off,pump.cpp:88=on", " a = warn , b"] {
             assert_eq!(check(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_name_costs_one_pass() {
+        let name = "a.".repeat(32_000);
+        let started = std::time::Instant::now();
+        assert!(!matches_category("*a*a*a*b", &name));
+        assert!(!matches_file("b*a*a*a*", &name.replace('.', "/")));
+        assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+    }
+
+    /// Few letters, so that patterns and names meet.
+    const NAME: &str = "[ab:./]{0,12}";
+    const PATTERN: &str = "[ab:./*?]{0,8}";
+    const TEXT: &str = "(( ?[ab*?:./]{0,4}(\\.c|\\.c:1|\\(\\))?(=(debug|off|on|error|x))? ?|info|off|TRACE),){0,4}(ab|info|)";
+
+    proptest! {
+        #[test]
+        fn one_pass_finds_what_trying_every_end_finds(pattern in PATTERN, name in NAME) {
+            let (p, n) = (pattern.as_bytes(), name.as_bytes());
+            prop_assert_eq!(glob(p, n), tried(p, n));
+            let below = |at: usize| matches!(n[at], b'.' | b'/') || n[at..].starts_with(b"::");
+            let category = tried(p, n) || (0..n.len()).any(|at| below(at) && tried(p, &n[..at]));
+            prop_assert_eq!(matches_category(&pattern, &name), category);
+            let file = tried(p, n) || (0..n.len()).any(|at| n[at] == b'/' && tried(p, &n[at + 1..]));
+            prop_assert_eq!(matches_file(&pattern, &name), file);
+            let function = tried(p, n) || (2..=n.len()).any(|at| n[..at].ends_with(b"::") && tried(p, &n[at..]));
+            let facts = SiteFacts { level: Level::Info, category: "", file: "", line: 0, function: &name };
+            prop_assert_eq!(Target::Function(&pattern).matches(&facts), function);
+        }
+
+        #[test]
+        fn both_ways_to_decide_agree(
+            text in TEXT, category in NAME, file in "[ab/]{0,4}\\.c", function in "[ab:]{0,5}", line in 0_u32..3,
+        ) {
+            for level in Level::ALL {
+                let facts = SiteFacts { level, category: &category, file: &file, line, function: &function };
+                if let Ok(directives) = Directives::parse(&text) {
+                    prop_assert_eq!(directives.matches(&facts), decide(&text, &facts));
+                }
+                // What remains without the malformed ones decides the same.
+                let kept: Vec<&str> = text.split(',').filter(|piece| check(piece).is_ok()).collect();
+                let kept = kept.join(",");
+                prop_assert_eq!(Directives::parse(&kept).unwrap().matches(&facts), decide(&text, &facts));
+            }
+        }
+
+        #[test]
+        fn any_text_is_judged(text in any::<String>(), name in any::<String>()) {
+            let facts = SiteFacts { level: Level::Warn, category: &name, file: &name, line: 1, function: &name };
+            decide(&text, &facts);
+            if let Err(error) = check(&text) {
+                prop_assert!(error.column <= text.chars().count() + 1);
+            }
+        }
+    }
+
+    /// The meaning of a pattern, by trying everything.
+    fn tried(pattern: &[u8], name: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => name.is_empty(),
+            Some((b'*', rest)) => (0..=name.len()).any(|at| tried(rest, &name[at..])),
+            Some((b'?', rest)) => name.split_first().is_some_and(|(_, name)| tried(rest, name)),
+            Some((byte, rest)) => {
+                name.split_first().is_some_and(|(first, name)| first == byte && tried(rest, name))
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 #[path = "../../examples/vectors/generate/mod.rs"]
 #[allow(dead_code)]
 mod generate;
+mod records;
 mod sites;
 mod texts;
 mod tree;

@@ -3,6 +3,7 @@
 mod directives;
 mod hostile_values;
 pub mod json;
+pub mod records;
 mod signatures;
 mod sites;
 mod templates;
@@ -17,6 +18,8 @@ pub fn all() -> Vec<File> {
     vec![
         ("values.json".into(), json::file(values::vectors())),
         ("signatures.json".into(), json::file(signatures::vectors())),
+        ("records.json".into(), json::file(records::vectors())),
+        ("records.tsv".into(), records::table()),
         ("sites.json".into(), json::file(sites::vectors())),
         ("directives.json".into(), json::file(directives::vectors())),
         ("templates.json".into(), json::file(templates::vectors())),
