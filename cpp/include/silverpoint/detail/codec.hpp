@@ -1,0 +1,607 @@
+// Values: for each type its signature, its size and how it is packed (spec/wire.md section 10).
+//
+// Containers are matched by what they offer, so that no header of theirs is needed here. A codec has:
+//   static constexpr std::size_t fixed     bytes of every value, or kVaries
+//   static constexpr void sign(Signer&)    appends the signature
+//   static std::size_t size(const T&)      bytes of this value
+//   static char* put(char*, const T&)      packs it, gives the end
+#pragma once
+
+#include <concepts>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "config.hpp"
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+// Specialised by SP_STRUCT.
+template <class T>
+struct Struct;
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
+
+SP_DETAIL_BEGIN
+
+inline constexpr std::size_t kVaries = static_cast<std::size_t>(-1);
+
+// Appends signature text; without a buffer it only counts.
+struct Signer {
+    char* out = nullptr;
+    std::size_t len = 0;
+
+    constexpr void add(char c) {
+        if (out != nullptr) out[len] = c;
+        ++len;
+    }
+    constexpr void add(std::string_view text) {
+        for (const char c : text) add(c);
+    }
+    // A name: what has a meaning in signatures, and what is not printable ASCII, as %HH.
+    constexpr void name(std::string_view text) {
+        constexpr std::string_view special = "%|:,;=<>";
+        for (const char c : text) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (byte > ' ' - 1 && byte < 0x7F && special.find(c) == std::string_view::npos) {
+                add(c);
+            } else {
+                add('%');
+                add("0123456789ABCDEF"[byte >> 4]);
+                add("0123456789ABCDEF"[byte & 15]);
+            }
+        }
+    }
+    constexpr void number(std::size_t value) {
+        if (value >= 10) number(value / 10);
+        add(static_cast<char>('0' + value % 10));
+    }
+};
+
+// The type's name as the compiler writes it.
+template <class T>
+constexpr std::string_view type_name() {
+    std::string_view text = __PRETTY_FUNCTION__;
+    const std::size_t begin = text.find("T = ") + 4;
+    std::size_t end = text.find_first_of(";]", begin);
+    return text.substr(begin, end - begin);
+}
+
+template <class C>
+concept Character = std::same_as<C, char> || std::same_as<C, char8_t> || std::same_as<C, char16_t> ||
+                    std::same_as<C, char32_t> || std::same_as<C, wchar_t>;
+
+// Signature code of text of these characters.
+template <Character C>
+inline constexpr char kTextCode = sizeof(C) == 1   ? 's'
+                                  : sizeof(C) == 2 ? 'S'
+                                                   : 'Z';
+
+template <class T>
+concept Wide = std::same_as<T, __int128> || std::same_as<T, unsigned __int128>;
+
+// std::string and string_view of any character type, and what looks like them.
+template <class T>
+concept TextLike = requires(const T& text) {
+    typename T::traits_type;
+    { text.data() };
+    { text.size() } -> std::convertible_to<std::size_t>;
+} && Character<std::remove_cvref_t<decltype(*std::declval<const T&>().data())>>;
+
+template <class T>
+concept OptionalLike = requires(const T& value) {
+    typename T::value_type;
+    { value.has_value() } -> std::same_as<bool>;
+    { *value };
+};
+
+template <class T>
+concept RangeLike = requires(const T& range) {
+    range.begin();
+    range.end();
+} && !TextLike<T>;
+
+template <class T>
+concept MapLike = RangeLike<T> && requires {
+    typename T::key_type;
+    typename T::mapped_type;
+};
+
+template <class T>
+concept SetLike = RangeLike<T> && !MapLike<T> && requires { typename T::key_type; };
+
+template <class T>
+concept TupleLike = requires { std::tuple_size<T>::value; } && !RangeLike<T>;
+
+template <class T>
+concept ArrayLike = RangeLike<T> && requires { std::tuple_size<T>::value; };
+
+template <class T>
+concept Described = requires { Struct<T>::kFields; };
+
+template <class T>
+struct Codec {
+    static_assert(sizeof(T) == 0,
+                  "silverpoint: this type cannot be recorded; describe it with SP_STRUCT(Type, member, ...)");
+};
+
+template <class T>
+using CodecOf = Codec<std::remove_cvref_t<T>>;
+
+template <class T>
+constexpr char integer_code() {
+    constexpr char code = sizeof(T) == 1   ? 'a'
+                          : sizeof(T) == 2 ? 'h'
+                          : sizeof(T) == 4 ? 'i'
+                          : sizeof(T) == 8 ? 'l'
+                                           : 'o';
+    return std::is_signed_v<T> || std::same_as<T, __int128> ? code : static_cast<char>(code - 32);
+}
+
+template <class T>
+SP_DETAIL_HOT char* put_bytes(char* out, const T& value) {
+    __builtin_memcpy(out, &value, sizeof value);
+    return out + sizeof value;
+}
+
+SP_DETAIL_HOT char* put_length(char* out, std::size_t len) {
+    return put_bytes(out, static_cast<std::uint32_t>(len));
+}
+
+// Short copies without a call: most texts are short.
+SP_DETAIL_HOT char* put_block(char* out, const void* from, std::size_t size) {
+    const char* source = static_cast<const char*>(from);
+    if (size >= 16 && size <= 64) {
+        using Chunk [[gnu::vector_size(16), gnu::may_alias]] = char;
+        Chunk first, last;
+        __builtin_memcpy(&first, source, 16);
+        __builtin_memcpy(&last, source + size - 16, 16);
+        if (size > 32) {
+            Chunk second, third;
+            __builtin_memcpy(&second, source + 16, 16);
+            __builtin_memcpy(&third, source + size - 32, 16);
+            __builtin_memcpy(out + 16, &second, 16);
+            __builtin_memcpy(out + size - 32, &third, 16);
+        }
+        __builtin_memcpy(out, &first, 16);
+        __builtin_memcpy(out + size - 16, &last, 16);
+    } else if (size >= 8 && size < 16) {
+        std::uint64_t first, last;
+        __builtin_memcpy(&first, source, 8);
+        __builtin_memcpy(&last, source + size - 8, 8);
+        __builtin_memcpy(out, &first, 8);
+        __builtin_memcpy(out + size - 8, &last, 8);
+    } else if (size < 8) {
+        for (std::size_t i = 0; i < size; ++i) out[i] = source[i];
+    } else {
+        __builtin_memcpy(out, source, size);
+    }
+    return out + size;
+}
+
+// --- Numbers, characters, pointers, enumerations: as they are.
+
+template <class T>
+    requires(std::integral<T> || Wide<T>) && (!Character<T>)
+struct Codec<T> {
+    static constexpr std::size_t fixed = sizeof(T);
+    static constexpr void sign(Signer& out) { out.add(std::same_as<T, bool> ? 'b' : integer_code<T>()); }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) { return put_bytes(out, value); }
+};
+
+template <class T>
+    requires std::floating_point<T>
+struct Codec<T> {
+    // long double is stored as double.
+    using Stored = std::conditional_t<std::same_as<T, float>, float, double>;
+    static constexpr std::size_t fixed = sizeof(Stored);
+    static constexpr void sign(Signer& out) { out.add(std::same_as<T, float> ? 'f' : 'd'); }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        return put_bytes(out, static_cast<Stored>(value));
+    }
+};
+
+template <Character T>
+struct Codec<T> {
+    static constexpr std::size_t fixed = sizeof(T);
+    static constexpr void sign(Signer& out) { out.add(sizeof(T) == 1 ? 'c' : sizeof(T) == 2 ? 'w' : 'W'); }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) { return put_bytes(out, value); }
+};
+
+template <class T>
+    requires std::is_enum_v<T>
+struct Codec<T> {
+    using Under = std::underlying_type_t<T>;
+    static constexpr std::size_t fixed = sizeof(Under);
+    static constexpr void sign(Signer& out) {
+        out.add('e');
+        out.name(type_name<T>());
+        out.add('|');
+        Codec<Under>::sign(out);
+        out.add("|;");
+    }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        return put_bytes(out, static_cast<Under>(value));
+    }
+};
+
+template <class T>
+    requires(std::is_pointer_v<T> && !Character<std::remove_cv_t<std::remove_pointer_t<T>>>) ||
+            std::is_null_pointer_v<T>
+struct Codec<T> {
+    static constexpr std::size_t fixed = 8;
+    static constexpr void sign(Signer& out) { out.add('p'); }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        if constexpr (std::is_null_pointer_v<T>) {
+            return put_bytes(out, std::uint64_t{0});
+        } else {
+            return put_bytes(out, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value)));
+        }
+    }
+};
+
+// --- Text. Zero-terminated text is measured once, when the arguments are captured (see record.hpp).
+
+template <Character C>
+struct TextRef {
+    const C* data;
+    std::size_t size;
+};
+
+template <Character C>
+SP_DETAIL_HOT TextRef<C> measure(const C* text) {
+    if (text == nullptr) {
+        if constexpr (sizeof(C) == 1) return {reinterpret_cast<const C*>("(null)"), 6};
+        static constexpr C kNull[] = {'(', 'n', 'u', 'l', 'l', ')'};
+        return {kNull, 6};
+    }
+    if constexpr (sizeof(C) == 1) {
+        return {text, __builtin_strlen(reinterpret_cast<const char*>(text))};
+    } else {
+        std::size_t len = 0;
+        while (text[len] != 0) ++len;
+        return {text, len};
+    }
+}
+
+template <Character C>
+struct Codec<TextRef<C>> {
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add(kTextCode<C>); }
+    SP_DETAIL_HOT static std::size_t size(const TextRef<C>& text) { return 4 + text.size * sizeof(C); }
+    SP_DETAIL_HOT static char* put(char* out, const TextRef<C>& text) {
+        return put_block(put_length(out, text.size), text.data, text.size * sizeof(C));
+    }
+};
+
+template <TextLike T>
+struct Codec<T> {
+    using C = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add(kTextCode<C>); }
+    SP_DETAIL_HOT static std::size_t size(const T& text) { return 4 + text.size() * sizeof(C); }
+    SP_DETAIL_HOT static char* put(char* out, const T& text) {
+        return put_block(put_length(out, text.size()), text.data(), text.size() * sizeof(C));
+    }
+};
+
+template <class T>
+    requires std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>>
+struct Codec<T> : Codec<TextRef<std::remove_cv_t<std::remove_pointer_t<T>>>> {
+    using Base = Codec<TextRef<std::remove_cv_t<std::remove_pointer_t<T>>>>;
+    using C = std::remove_cv_t<std::remove_pointer_t<T>>;
+    SP_DETAIL_HOT static std::size_t size(const T& text) { return Base::size(measure<C>(text)); }
+    SP_DETAIL_HOT static char* put(char* out, const T& text) { return Base::put(out, measure<C>(text)); }
+};
+
+// --- Containers.
+
+template <class T>
+inline constexpr bool kIsPlain = (std::integral<T> || std::same_as<T, float> || std::same_as<T, double> ||
+                                  Wide<T>)&&!std::same_as<T, bool>;
+
+template <class Element>
+struct Elements {
+    using Inner = CodecOf<Element>;
+
+    template <class Range>
+    SP_DETAIL_HOT static std::size_t size(const Range& range, std::size_t count) {
+        if constexpr (Inner::fixed != kVaries) {
+            (void)range;
+            return count * Inner::fixed;
+        } else {
+            std::size_t total = 0;
+            for (const auto& element : range) total += Inner::size(element);
+            (void)count;
+            return total;
+        }
+    }
+    template <class Range>
+    SP_DETAIL_HOT static char* put(char* out, const Range& range, std::size_t count) {
+        if constexpr (kIsPlain<Element> && requires { range.data(); }) {
+            if (count == 0) return out;
+            __builtin_memcpy(out, range.data(), count * sizeof(Element));
+            return out + count * sizeof(Element);
+        } else {
+            std::size_t left = count;
+            for (auto&& element : range) {
+                if (left-- == 0) break;
+                if constexpr (std::same_as<Element, bool>) {
+                    out = put_bytes(out, static_cast<bool>(element));
+                } else {
+                    out = Inner::put(out, element);
+                }
+            }
+            return out;
+        }
+    }
+};
+
+template <class Range>
+SP_DETAIL_HOT std::size_t count_of(const Range& range) {
+    if constexpr (requires { range.size(); }) {
+        return range.size();
+    } else {
+        std::size_t count = 0;
+        for (auto it = range.begin(); it != range.end(); ++it) ++count;
+        return count;
+    }
+}
+
+template <class T>
+struct ElementOf {
+    using type = std::remove_cvref_t<decltype(*std::declval<const T&>().begin())>;
+};
+template <class T>
+    requires requires { typename T::value_type; }
+struct ElementOf<T> {
+    using type = std::remove_cv_t<typename T::value_type>;
+};
+
+template <class T>
+    requires RangeLike<T> && (!MapLike<T>) && (!ArrayLike<T>) && (!Described<T>)
+struct Codec<T> {
+    using Element = typename ElementOf<T>::type;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add(SetLike<T> ? '$' : '[');
+        CodecOf<Element>::sign(out);
+    }
+    SP_DETAIL_HOT static std::size_t size(const T& range) {
+        return 4 + Elements<Element>::size(range, count_of(range));
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T& range) {
+        const std::size_t count = count_of(range);
+        return Elements<Element>::put(put_length(out, count), range, count);
+    }
+};
+
+template <class T>
+    requires MapLike<T> && (!Described<T>)
+struct Codec<T> {
+    using Key = CodecOf<typename T::key_type>;
+    using Value = CodecOf<typename T::mapped_type>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add('{');
+        Key::sign(out);
+        Value::sign(out);
+        out.add('}');
+    }
+    SP_DETAIL_HOT static std::size_t size(const T& map) {
+        if constexpr (Key::fixed != kVaries && Value::fixed != kVaries) {
+            return 4 + count_of(map) * (Key::fixed + Value::fixed);
+        } else {
+            std::size_t total = 4;
+            for (const auto& [key, value] : map) total += Key::size(key) + Value::size(value);
+            return total;
+        }
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T& map) {
+        out = put_length(out, count_of(map));
+        for (const auto& [key, value] : map) out = Value::put(Key::put(out, key), value);
+        return out;
+    }
+};
+
+template <class T>
+    requires ArrayLike<T> && (!Described<T>)
+struct Codec<T> {
+    using Element = typename T::value_type;
+    static constexpr std::size_t kCount = std::tuple_size<T>::value;
+    static constexpr std::size_t fixed = kCount == 0 ? 0
+                                         : CodecOf<Element>::fixed == kVaries
+                                             ? kVaries
+                                             : kCount * CodecOf<Element>::fixed;
+    static constexpr void sign(Signer& out) {
+        out.add('#');
+        out.number(kCount);
+        out.add(':');
+        CodecOf<Element>::sign(out);
+    }
+    SP_DETAIL_HOT static std::size_t size(const T& array) { return Elements<Element>::size(array, kCount); }
+    SP_DETAIL_HOT static char* put(char* out, const T& array) {
+        return Elements<Element>::put(out, array, kCount);
+    }
+};
+
+// A C array as a range.
+template <class T>
+struct ArrayRef {
+    const T* first;
+    std::size_t count;
+    const T* begin() const { return first; }
+    const T* end() const { return first + count; }
+    const T* data() const { return first; }
+    std::size_t size() const { return count; }
+};
+
+template <class T, std::size_t N>
+    requires(!Character<std::remove_cv_t<T>>)
+struct Codec<T[N]> {
+    using Element = std::remove_cv_t<T>;
+    static constexpr std::size_t fixed =
+        CodecOf<Element>::fixed == kVaries ? kVaries : N * CodecOf<Element>::fixed;
+    static constexpr void sign(Signer& out) {
+        out.add('#');
+        out.number(N);
+        out.add(':');
+        CodecOf<Element>::sign(out);
+    }
+    SP_DETAIL_HOT static std::size_t size(const T (&array)[N]) {
+        return Elements<Element>::size(ArrayRef<T>{array, N}, N);
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T (&array)[N]) {
+        return Elements<Element>::put(out, ArrayRef<T>{array, N}, N);
+    }
+};
+
+// Character arrays hold text up to a zero, or to their end.
+template <class T, std::size_t N>
+    requires Character<std::remove_cv_t<T>>
+struct Codec<T[N]> : Codec<TextRef<std::remove_cv_t<T>>> {
+    using C = std::remove_cv_t<T>;
+    static TextRef<C> measure_array(const T (&array)[N]) {
+        std::size_t len = 0;
+        while (len < N && array[len] != 0) ++len;
+        return {array, len};
+    }
+    SP_DETAIL_HOT static std::size_t size(const T (&array)[N]) {
+        return Codec<TextRef<C>>::size(measure_array(array));
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T (&array)[N]) {
+        return Codec<TextRef<C>>::put(out, measure_array(array));
+    }
+};
+
+template <class T>
+    requires OptionalLike<T> && (!Described<T>)
+struct Codec<T> {
+    using Inner = CodecOf<typename T::value_type>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add('?');
+        Inner::sign(out);
+    }
+    SP_DETAIL_HOT static std::size_t size(const T& value) {
+        return value.has_value() ? 1 + Inner::size(*value) : 1;
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        out = put_bytes(out, value.has_value());
+        return value.has_value() ? Inner::put(out, *value) : out;
+    }
+};
+
+constexpr std::size_t add_fixed(std::size_t a, std::size_t b) {
+    return a == kVaries || b == kVaries ? kVaries : a + b;
+}
+
+// Fields one after the other.
+template <class... Ts>
+struct Fields {
+    static constexpr std::size_t fixed_size() {
+        std::size_t total = 0;
+        ((total = add_fixed(total, CodecOf<Ts>::fixed)), ...);
+        return total;
+    }
+    SP_DETAIL_HOT static std::size_t size(const Ts&... fields) {
+        return (std::size_t{0} + ... + CodecOf<Ts>::size(fields));
+    }
+    SP_DETAIL_HOT static char* put(char* out, const Ts&... fields) {
+        ((out = CodecOf<Ts>::put(out, fields)), ...);
+        return out;
+    }
+};
+
+template <class T, std::size_t... I>
+SP_DETAIL_HOT decltype(auto) with_elements(const T& tuple, std::index_sequence<I...>, auto&& visit) {
+    using std::get;
+    return visit(get<I>(tuple)...);
+}
+
+template <class T>
+    requires TupleLike<T> && (!Described<T>)
+struct Codec<T> {
+    using Indices = std::make_index_sequence<std::tuple_size<T>::value>;
+    template <std::size_t I>
+    using At = CodecOf<typename std::tuple_element<I, T>::type>;
+    template <std::size_t... I>
+    static constexpr std::size_t fixed_of(std::index_sequence<I...>) {
+        std::size_t total = 0;
+        ((total = add_fixed(total, At<I>::fixed)), ...);
+        return total;
+    }
+    template <std::size_t... I>
+    static constexpr void sign_all(Signer& out, std::index_sequence<I...>) {
+        (At<I>::sign(out), ...);
+    }
+    static constexpr std::size_t fixed = fixed_of(Indices{});
+    static constexpr void sign(Signer& out) {
+        out.add('(');
+        sign_all(out, Indices{});
+        out.add(')');
+    }
+    SP_DETAIL_HOT static std::size_t size(const T& tuple) {
+        return with_elements(tuple, Indices{}, [](const auto&... e) {
+            return (std::size_t{0} + ... + CodecOf<decltype(e)>::size(e));
+        });
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T& tuple) {
+        return with_elements(tuple, Indices{}, [out](const auto&... e) mutable {
+            ((out = CodecOf<decltype(e)>::put(out, e)), ...);
+            return out;
+        });
+    }
+};
+
+// Own types: what SP_STRUCT says.
+template <Described T>
+struct Codec<T> {
+    static constexpr std::size_t fixed = Struct<T>::fixed_size();
+    static constexpr void sign(Signer& out) {
+        out.add('<');
+        out.name(Struct<T>::kName);
+        out.add('|');
+        Struct<T>::sign_fields(out);
+        out.add('>');
+    }
+    SP_DETAIL_HOT static std::size_t size(const T& value) {
+        return Struct<T>::visit(
+            value, [](const auto&... f) { return (std::size_t{0} + ... + CodecOf<decltype(f)>::size(f)); });
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        return Struct<T>::visit(value, [out](const auto&... f) mutable {
+            ((out = CodecOf<decltype(f)>::put(out, f)), ...);
+            return out;
+        });
+    }
+};
+
+// The signature of an argument list, as static text.
+template <class... Ts>
+struct SignatureOf {
+    static constexpr std::size_t length() {
+        [[maybe_unused]] Signer signer;
+        (CodecOf<Ts>::sign(signer), ...);
+        return signer.len;
+    }
+    struct Buffer {
+        char text[length() + 1] = {};
+    };
+    static constexpr Buffer make() {
+        Buffer buffer;
+        [[maybe_unused]] Signer signer{buffer.text, 0};
+        (CodecOf<Ts>::sign(signer), ...);
+        return buffer;
+    }
+    static constexpr Buffer buffer = make();
+    static constexpr std::string_view text{buffer.text, length()};
+};
+
+SP_DETAIL_END

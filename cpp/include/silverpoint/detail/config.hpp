@@ -1,0 +1,110 @@
+// Namespaces, attributes and the numbers of the contract (spec/wire.md) that the C++ frontend uses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// Every copy of these headers (the executable's, a plug-in's) is its own: nothing in this namespace is
+// visible outside of its shared object, so that copies of different versions live side by side and a plug-in
+// can really be unloaded.
+#define SP_DETAIL_BEGIN                                 \
+    namespace silverpoint {                             \
+    inline namespace v1 [[gnu::visibility("hidden")]] { \
+    namespace detail {
+#define SP_DETAIL_END \
+    }                 \
+    }                 \
+    }
+
+#define SP_DETAIL_HOT [[gnu::always_inline]] inline
+#define SP_DETAIL_COLD [[gnu::noinline, gnu::cold]] inline
+
+// A place where the kill test ends the process. Nothing elsewhere.
+#ifndef SP_DETAIL_FAULT_POINT
+#    define SP_DETAIL_FAULT_POINT(name) ((void)0)
+#endif
+
+SP_DETAIL_BEGIN
+
+// Control file: offsets in the header (section 3.1).
+namespace at {
+inline constexpr std::size_t kVersionMajor = 8, kHeaderSize = 12, kFlags = 16, kPid = 20, kStartTime = 24,
+                             kBootId = 32, kUid = 48, kPidNs = 52, kCreatedWallNs = 56, kSessionId = 64,
+                             kClockSource = 80, kParentPid = 84, kTicksPerSecond = 88, kControlSize = 96,
+                             kRingsSize = 104, kSlabBytes = 112, kSlabCount = 116, kSlabsAt = 120,
+                             kDirectivesAt = 128, kDirectivesCap = 136, kSitesCap = 140, kSitesAt = 144,
+                             kStatesAt = 152, kIndexAt = 160, kIndexCap = 168, kAnchorsCap = 172,
+                             kAnchorsAt = 176, kDescsAt = 184, kDescsSize = 192, kProcessAt = 200,
+                             kProcessSize = 208, kRingHeaderSize = 212, kRingFields = 216;
+inline constexpr std::size_t kSitesNext = 512, kDescsNext = 516, kSlabsNext = 520, kStreamsNext = 524,
+                             kCopiesJoined = 528, kCopiesNext = 532, kAnchorsNext = 536, kDescsReserved = 544,
+                             kSessionLosses = 560, kDoorbell = 640, kGeneration = 704, kDirectivesLen = 708,
+                             kCollectorPid = 768, kCollectorSleeping = 772, kHeartbeat = 776,
+                             kCollectorState = 784, kBlockMaxMs = 788, kPolicy = 792;
+}  // namespace at
+
+// A ring's header: offsets (section 4).
+namespace ring_at {
+inline constexpr std::size_t kMagic = 0, kState = 4, kOwnerTid = 8, kStream = 12, kCapacity = 16,
+                             kDataAt = 20, kLane = 24, kCopy = 26, kPrevious = 28, kClaimedTicks = 32,
+                             kName = 40, kBase = 56, kCommitted = 64, kOldest = 72, kWaiting = 80,
+                             kStalls = 88, kStallNs = 96, kConsumed = 128, kWake = 136, kTold = 144,
+                             kLosses = 192;
+}  // namespace ring_at
+
+inline constexpr std::uint32_t kRingMagic = 0x47525053;
+inline constexpr std::uint32_t kRingHeader = 256;
+inline constexpr std::uint32_t kRingFree = 0, kRingClaiming = 1, kRingLive = 2, kRingRetired = 3;
+inline constexpr unsigned kLanes = 4;
+inline constexpr unsigned kSubBuffers = 8;
+// Slice sizes as powers of two: 2 KiB, 16 KiB, 128 KiB, 1 MiB.
+inline constexpr unsigned kShifts[] = {11, 14, 17, 20};
+inline constexpr unsigned kSizes = 4;
+
+inline constexpr std::uint32_t kFlagExpected = 1, kFlagDemanded = 2;
+inline constexpr std::uint32_t kBlockForEver = 0xFFFFFFFF;
+inline constexpr std::uint32_t kSinkFull = 2;  // collector_state
+
+enum class Policy : std::uint8_t { kBlock = 0, kDrop = 1, kOverwrite = 2 };
+enum class Cause : std::uint8_t {
+    kFull,
+    kCollectorGone,
+    kSinkFull,
+    kNoMemory,
+    kNested,
+    kTooLarge,
+    kNoSite,
+    kOther
+};
+inline constexpr unsigned kCauses = 8;
+
+// Control records (section 6) and site ids.
+inline constexpr std::uint32_t kSitePad = 0, kSiteLoss = 1, kSiteStall = 2, kSiteSpanEnd = 3, kFirstSite = 16;
+inline constexpr std::uint32_t kTruncated = 1u << 24;
+inline constexpr std::uint32_t kRecordMax = 256u << 10;
+inline constexpr std::uint32_t kCut = 1u << 31;
+
+// Site table (section 3.2) and descriptions (section 7).
+inline constexpr std::uint32_t kStageWriting = 1, kStageLocated = 2, kStageComplete = 3;
+inline constexpr std::size_t kSiteEntry = 32, kDescFixed = 48, kDescMax = 65536;
+
+enum class Kind : std::uint8_t { kLog = 0, kStream = 1, kEvent = 2, kSpan = 3, kCounter = 4, kInstant = 5 };
+
+SP_DETAIL_END
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+// Severity, in ascending order.
+enum class Level : std::uint8_t { kTrace = 0, kDebug = 1, kInfo = 2, kWarn = 3, kError = 4, kFatal = 5 };
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
+
+SP_DETAIL_BEGIN
+
+// What the macros' level arguments name.
+namespace level_names {
+inline constexpr Level trace = Level::kTrace, debug = Level::kDebug, info = Level::kInfo, warn = Level::kWarn,
+                       error = Level::kError, fatal = Level::kFatal;
+}
+
+SP_DETAIL_END

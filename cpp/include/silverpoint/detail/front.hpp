@@ -1,0 +1,156 @@
+// What the macros expand to: a site, then a call or a stream, or a span.
+#pragma once
+
+#include "stream.hpp"
+#include "template.hpp"
+
+SP_DETAIL_BEGIN
+
+constexpr bool is_compiled(Level level, int least) { return static_cast<int>(level) >= least; }
+
+// The right-hand side of what a macro begins: `Sink{} & start(...)("template", args)` or `Sink{} & start(...)
+// << a << b`. The operator binds less tightly than both, so that it sees the whole.
+struct Done {};
+
+struct Sink {
+    SP_DETAIL_HOT void operator&(Done) const {}
+    template <class Before, class Piece>
+    SP_DETAIL_HOT void operator&(const Stream<Before, Piece>& stream) const {
+        record_stream(stream);
+    }
+};
+
+struct Start {
+    StreamSite& site;
+
+    template <class... Ts>
+    SP_DETAIL_HOT Done operator()(Template<std::type_identity_t<Ts>...> text, const Ts&... args) const {
+        record(site.site, Kind::kLog, {}, text.text, args...);
+        return {};
+    }
+    template <std::size_t N>
+    SP_DETAIL_HOT Stream<Nothing, Literal<N>> operator<<(const char (&text)[N]) const {
+        return {&site, {}, Literal<N>{text}};
+    }
+    template <class T>
+    SP_DETAIL_HOT Stream<Nothing, const T&> operator<<(const T& value) const {
+        return {&site, {}, value};
+    }
+};
+
+// Names of the arguments, from their source: split at commas outside of brackets and quotes, each ended by a
+// line end.
+class Names {
+  public:
+    explicit Names(std::string_view source) {
+        int depth = 0;
+        char quote = 0;
+        bool any = false;
+        for (std::size_t i = 0; i < source.size(); ++i) {
+            const char c = source[i];
+            if (quote != 0) {
+                if (c == '\\' && i + 1 < source.size()) {
+                    put(c);
+                    put(source[++i]);
+                    continue;
+                }
+                if (c == quote) quote = 0;
+            } else if (c == '"' || c == '\'') {
+                quote = c;
+            } else if (c == '(' || c == '[' || c == '{') {
+                ++depth;
+            } else if (c == ')' || c == ']' || c == '}') {
+                --depth;
+            } else if (c == ',' && depth == 0) {
+                end();
+                any = false;
+                continue;
+            } else if (c == ' ' && !any) {
+                continue;
+            }
+            any = true;
+            put(c);
+        }
+        if (!source.empty()) end();
+    }
+    std::string_view text() const { return {text_, len_}; }
+
+  private:
+    void put(char c) {
+        if (len_ < sizeof text_) text_[len_++] = c == '\n' ? ' ' : c;
+    }
+    void end() {
+        while (len_ > 0 && text_[len_ - 1] == ' ') --len_;
+        put('\n');
+    }
+    char text_[1024];
+    std::size_t len_ = 0;
+};
+
+template <class... Ts>
+SP_DETAIL_COLD bool complete_named(Site& site, Kind kind, std::string_view name, std::string_view source) {
+    const Names names(source);
+    if (site.complete(kind, names.text(), name, Captured<Ts...>::text)) return true;
+    count_session_loss(Cause::kNoSite);
+    return false;
+}
+
+// Events, instants, counters, spans: a name and arguments named after their source.
+template <class... Ts>
+SP_DETAIL_HOT std::uint64_t record_named(Site& site, Kind kind, std::string_view name,
+                                         std::string_view source, const Ts&... args) {
+    if (site.id.load(std::memory_order_relaxed) == 0) [[unlikely]] {
+        if (!complete_named<Ts...>(site, kind, name, source)) return 0;
+    }
+    return record_captured(site.id.load(std::memory_order_relaxed), site.level, Capture<Ts>::of(args)...);
+}
+
+SP_DETAIL_END
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+
+// A span of time in one thread: begins when it is made by SP_SPAN, ends with its scope. Costs two records;
+// nothing when its site is off.
+class Span {
+  public:
+    Span() = default;
+    Span(detail::Site& site, std::uint64_t ticks) : site_(&site), ticks_(ticks) {}
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+    SP_DETAIL_HOT ~Span() {
+        if (ticks_ != 0)
+            detail::record_captured(detail::kSiteSpanEnd, site_->level,
+                                    site_->id.load(std::memory_order_relaxed), ticks_);
+    }
+
+  private:
+    detail::Site* site_ = nullptr;
+    std::uint64_t ticks_ = 0;
+};
+
+// Prepares the calling thread: its first record then costs as much as any other. Does nothing without a
+// session.
+inline void prepare_thread() {
+    using namespace detail;
+    if (!ensure_session() || tls_lane->limit.load(std::memory_order_relaxed) == nullptr) return;
+    Lane* lane = tls_lane;
+    if (lane != &empty_lane && lane->ring) return;
+    char* limit = lane->limit.load(std::memory_order_relaxed);
+    const Reservation found = reserve(lane, limit, 64, Level::kInfo);
+    if (found.at == nullptr) return;
+    __builtin_memset(found.at, 0, 64);  // touches what the first records will use
+    found.lane->limit.store(found.limit, std::memory_order_relaxed);
+}
+
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
+
+SP_DETAIL_BEGIN
+
+// The session is made when the program (or the plug-in) is loaded, so that it can be attached to before it
+// records anything.
+[[gnu::constructor(101)]] inline void at_load() { ensure_session(); }
+[[gnu::destructor(101)]] inline void at_unload() { leave_session(); }
+
+SP_DETAIL_END

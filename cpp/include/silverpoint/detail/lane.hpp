@@ -1,0 +1,130 @@
+// A thread's private side of its rings: what the hot path works with.
+//
+//   tls ──▶ Lane 0 ── the thread's own records
+//           Lane 1 ── records of a signal handler that interrupted a record of lane 0, and so on
+//
+// A lane's `limit` is also its mark: null while a record is being made (a signal handler then finds the lane
+// busy and goes one lane up), kIdle while it has no room or no ring (every record takes the cold path). The
+// memory is wiped by the kernel in a forked child, whose first record therefore finds no magic, and makes a
+// session of its own.
+#pragma once
+
+#include "ring.hpp"
+
+SP_DETAIL_BEGIN
+
+// Above null, below every address: no record fits, and the lane is free.
+inline char* const kIdle = reinterpret_cast<char*>(1);
+
+struct Lane {
+    char* cur = nullptr;
+    std::atomic<char*> limit{nullptr};
+    // Position of `cur` in the ring = cur + delta.
+    std::uint64_t delta = 0;
+    Long* committed = nullptr;
+
+    // The cold path's.
+    char* data = nullptr;
+    char* end = nullptr;
+    Ring ring;
+    std::uint32_t capacity = 0;
+    std::uint32_t stream = 0;
+    unsigned size = 0;
+    std::uint32_t eighth = 0;
+    // Where records begin, by eighth of the ring: what `oldest` may be.
+    std::uint64_t marks[kSubBuffers] = {};
+    std::uint64_t next_anchor_ns = 0;
+    // Cause + 1 while records are dropped until the ring is half empty.
+    std::uint32_t degraded = 0;
+    bool untold = false;
+    std::uint64_t lost[kCauses] = {};
+    std::uint64_t lost_first[kCauses] = {};
+    std::uint64_t lost_last[kCauses] = {};
+    std::uint64_t stalled_ns = 0;
+    std::uint8_t stalled_why = 0;
+
+    std::uint64_t position() const { return reinterpret_cast<std::uint64_t>(cur) + delta; }
+    // Everything before this is stored, or given up.
+    std::uint64_t lower() const {
+        const std::uint64_t consumed = ring.consumed().load(std::memory_order_acquire);
+        const std::uint64_t oldest = ring.oldest().load(std::memory_order_relaxed);
+        return consumed > oldest ? consumed : oldest;
+    }
+};
+
+struct Thread {
+    Lane lanes[kLanes];
+    Word tid;
+    std::uint32_t magic;
+};
+
+inline constexpr std::uint32_t kThreadMagic = 0x53505448;
+
+// Where threads without a ring point: the first record finds no room and takes the cold path.
+inline constinit Lane empty_lane;
+
+// Initial-exec: one load, also in a shared object (eight bytes of the static TLS surplus).
+inline thread_local constinit Lane* tls_lane __attribute__((tls_model("initial-exec"))) = &empty_lane;
+// Whether this thread is making its first ring, or its session: a signal handler's record is lost then, and
+// counted.
+inline thread_local constinit bool tls_claiming __attribute__((tls_model("initial-exec"))) = false;
+
+inline Thread* thread_of(Lane* lane0) { return reinterpret_cast<Thread*>(lane0); }
+
+// Private heads come from chunks that are never given back; those of dead threads are used again.
+inline constexpr std::uint32_t kThreadsInChunk = 32, kChunks = 4096;
+inline constinit std::atomic<Thread*> chunks[kChunks];
+
+SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
+    static constinit Word cursor{0};
+    std::uint32_t count = session.threads_next.load(std::memory_order_acquire);
+    if (count > kChunks * kThreadsInChunk) count = kChunks * kThreadsInChunk;
+    for (int i = 0; i < 4 && count > 0; ++i) {
+        const std::uint32_t number = cursor.fetch_add(1, std::memory_order_relaxed) % count;
+        Thread* chunk = chunks[number / kThreadsInChunk].load(std::memory_order_acquire);
+        if (chunk == nullptr) continue;
+        Thread& thread = chunk[number % kThreadsInChunk];
+        std::uint32_t owner = thread.tid.load(std::memory_order_relaxed);
+        if (owner != tid && owner != 0 && !is_thread_dead(owner)) continue;
+        if (thread.tid.compare_exchange_strong(owner, tid, std::memory_order_acq_rel)) return &thread;
+    }
+    const std::uint32_t number = session.threads_next.fetch_add(1, std::memory_order_acq_rel);
+    if (number >= kChunks * kThreadsInChunk) return nullptr;
+    auto& slot = chunks[number / kThreadsInChunk];
+    Thread* chunk = slot.load(std::memory_order_acquire);
+    if (chunk == nullptr) {
+        constexpr std::size_t size = (sizeof(Thread) * kThreadsInChunk + 4095) & ~std::size_t{4095};
+        void* made = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (made == MAP_FAILED) return nullptr;
+        madvise(made, size, MADV_WIPEONFORK);
+        if (slot.compare_exchange_strong(chunk, static_cast<Thread*>(made), std::memory_order_acq_rel)) {
+            chunk = static_cast<Thread*>(made);
+        } else {
+            munmap(made, size);
+        }
+    }
+    Thread& thread = chunk[number % kThreadsInChunk];
+    std::uint32_t nobody = 0;
+    return thread.tid.compare_exchange_strong(nobody, tid, std::memory_order_acq_rel) ? &thread : nullptr;
+}
+
+// A fresh state for a thread's lanes.
+inline void reset_thread(Thread& thread, std::uint32_t tid) {
+    for (Lane& lane : thread.lanes) {
+        lane.cur = lane.data = lane.end = nullptr;
+        lane.delta = 0;
+        lane.ring = Ring{};
+        lane.capacity = lane.stream = lane.eighth = lane.degraded = 0;
+        lane.size = 0;
+        lane.untold = false;
+        lane.stalled_ns = 0;
+        lane.next_anchor_ns = 0;
+        for (auto& mark : lane.marks) mark = 0;
+        for (auto& lost : lane.lost) lost = 0;
+        lane.limit.store(kIdle, std::memory_order_relaxed);
+    }
+    thread.tid.store(tid, std::memory_order_relaxed);
+    thread.magic = kThreadMagic;
+}
+
+SP_DETAIL_END

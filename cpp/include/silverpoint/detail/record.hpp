@@ -1,0 +1,194 @@
+// The hot path: one record.
+//
+//   size (a constant when the arguments' sizes are) ─▶ limit taken (the lane is busy now) ─▶ fits? ─▶ header,
+//   ticks, arguments ─▶ one release store
+//
+// Everything that may take longer is out of line: reserve (refill.hpp), Site::complete (site.hpp), cut
+// (below).
+#pragma once
+
+#include "codec.hpp"
+#include "site.hpp"
+
+SP_DETAIL_BEGIN
+
+constexpr std::size_t round_up_8(std::size_t size) { return (size + 7) & ~std::size_t{7}; }
+
+// What an argument is while a record is made: zero-terminated text is measured once, all else is referred to.
+template <class T>
+struct Capture {
+    using type = const T&;
+    SP_DETAIL_HOT static const T& of(const T& value) { return value; }
+};
+template <class T>
+    requires std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>>
+struct Capture<T> {
+    using C = std::remove_cv_t<std::remove_pointer_t<T>>;
+    using type = TextRef<C>;
+    SP_DETAIL_HOT static TextRef<C> of(const T& text) { return measure<C>(text); }
+};
+template <class T, std::size_t N>
+    requires Character<std::remove_cv_t<T>>
+struct Capture<T[N]> {
+    using C = std::remove_cv_t<T>;
+    using type = TextRef<C>;
+    SP_DETAIL_HOT static TextRef<C> of(const T (&text)[N]) { return Codec<T[N]>::measure_array(text); }
+};
+
+// A value that is cut to `room` bytes when it is longer: text and sequences of elements of fixed size. Others
+// are whole or not at all.
+template <class T>
+inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
+    using C = CodecOf<T>;
+    const std::size_t size = C::size(value);
+    if (size <= room) {
+        out = C::put(out, value);
+        return true;
+    }
+    const auto put_units = [&](const char* data, std::size_t count, std::size_t unit) {
+        if (room < 8) return false;
+        const std::size_t kept = (room - 8) / unit;
+        out = put_length(out, kept | kCut);
+        out = put_length(out, count - kept);
+        std::memcpy(out, data, kept * unit);
+        out += kept * unit;
+        cut = true;
+        return true;
+    };
+    if constexpr (TextLike<T>) {
+        return put_units(reinterpret_cast<const char*>(value.data()), value.size(), sizeof(*value.data()));
+    } else if constexpr (requires {
+                             value.data;
+                             value.size + 1;
+                         }) {
+        return put_units(reinterpret_cast<const char*>(value.data), value.size, sizeof(*value.data));
+    } else if constexpr (RangeLike<T> && !MapLike<T> && !ArrayLike<T> && requires { value.data(); }) {
+        using Element = typename ElementOf<T>::type;
+        if constexpr (kIsPlain<Element>)
+            return put_units(reinterpret_cast<const char*>(value.data()), value.size(), sizeof(Element));
+    }
+    return false;
+}
+
+// A record that is larger than any ring takes: cut, or lost with its cause.
+template <class... Ts>
+SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... args) {
+    Lane* lane = tls_lane;
+    char* limit = lane->limit.load(std::memory_order_relaxed);
+    // The largest size of ring that this session can have decides.
+    std::size_t most = 0;
+    for (unsigned size = 0; size < kSizes; ++size)
+        if (capacity_of(size) / 4 > most) most = (capacity_of(size) / 4) & ~std::size_t{7};
+    if (most > kRecordMax) most = kRecordMax;
+    const std::size_t fixed =
+        (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 0 : CodecOf<Ts>::fixed));
+    const std::size_t varying = (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 1 : 0));
+    std::size_t shorts = 0, longs = 0;
+    const std::size_t share = most > 16 + fixed && varying > 0 ? (most - 16 - fixed) / varying : 0;
+    ((CodecOf<Ts>::fixed != kVaries      ? 0u
+      : CodecOf<Ts>::size(args) <= share ? (shorts += CodecOf<Ts>::size(args), 0u)
+                                         : (++longs, 0u)),
+     ...);
+    const std::size_t room = longs == 0 ? share : (most - 16 - fixed - shorts) / longs & ~std::size_t{7};
+    lane->limit.store(nullptr, std::memory_order_relaxed);
+    const Reservation found = reserve(lane, limit, most, level);
+    if (found.at == nullptr) return;
+    char* out = found.at + 16;
+    bool cut = false;
+    const bool done =
+        (put_cut(out, args,
+                 CodecOf<Ts>::fixed == kVaries ? (CodecOf<Ts>::size(args) <= share ? share : room) : most,
+                 cut) &&
+         ...);
+    if (!done) {
+        count_loss(*found.lane, Cause::kTooLarge);
+        found.lane->limit.store(found.limit, std::memory_order_relaxed);
+        return;
+    }
+    const std::size_t size = round_up_8(static_cast<std::size_t>(out - found.at));
+    std::memset(out, 0, static_cast<std::size_t>(found.at + size - out));
+    const std::uint32_t words[2] = {static_cast<std::uint32_t>(size) | (cut ? kTruncated : 0), site};
+    std::memcpy(found.at, words, 8);
+    const std::uint64_t ticks = session.now();
+    std::memcpy(found.at + 8, &ticks, 8);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    found.lane->cur = found.at + size;
+    found.lane->committed->store(found.lane->position(), std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    found.lane->limit.store(found.limit, std::memory_order_relaxed);
+}
+
+// Largest record that the fast way makes; beyond, `record_cut` looks closer.
+inline constexpr std::size_t kPlainMax = 200u << 10;
+
+// Packs a record into the thread's ring; gives its ticks, 0 when it was lost.
+template <class... Ts>
+SP_DETAIL_HOT std::uint64_t record_captured(std::uint32_t site, Level level, const Ts&... args) {
+    constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
+    std::size_t args_size;
+    if constexpr (fixed != kVaries) {
+        args_size = fixed;
+    } else {
+        args_size = Fields<Ts...>::size(args...);
+        if (args_size > kPlainMax || args_size + 32 > session.slab_bytes / 4) [[unlikely]] {
+            record_cut(site, level, args...);
+            return 0;
+        }
+    }
+    const std::size_t size = round_up_8(16 + args_size);
+    Lane* lane = tls_lane;
+    char* limit = lane->limit.load(std::memory_order_relaxed);
+    lane->limit.store(nullptr, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    char* at = lane->cur;
+    std::uint64_t ticks;
+    if (reinterpret_cast<std::uintptr_t>(at) + size > reinterpret_cast<std::uintptr_t>(limit)) [[unlikely]] {
+        const Reservation found = reserve(lane, limit, size, level);
+        if (found.at == nullptr) return 0;
+        lane = found.lane;
+        at = found.at;
+        limit = found.limit;
+        ticks = session.now();
+    } else {
+        ticks = counter();
+    }
+    const std::uint64_t head = static_cast<std::uint32_t>(size) | static_cast<std::uint64_t>(site) << 32;
+    put_bytes(put_bytes(at, head), ticks);
+    // The tail first, so that the last argument may lie over it: a record is a function of its arguments
+    // alone.
+    if constexpr (fixed == kVaries || fixed % 8 != 0) put_bytes(at + size - 8, std::uint64_t{0});
+    if constexpr (fixed == kVaries || fixed % 8 != 0) {
+        if (size == 16) put_bytes(at + 8, ticks);
+    }
+    [[maybe_unused]] char* end = Fields<Ts...>::put(at + 16, args...);
+#if defined(SILVERPOINT_CHECKS)
+    if (end != at + 16 + args_size) __builtin_trap();
+#endif
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    SP_DETAIL_FAULT_POINT("mid-record");
+    lane->cur = at + size;
+    lane->committed->store(reinterpret_cast<std::uint64_t>(at) + size + lane->delta,
+                           std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    lane->limit.store(limit, std::memory_order_relaxed);
+    return ticks;
+}
+
+template <class... Ts>
+using Captured = SignatureOf<std::remove_cvref_t<typename Capture<Ts>::type>...>;
+
+// A record of a site that is on.
+template <class... Ts>
+SP_DETAIL_HOT std::uint64_t record(Site& site, Kind kind, std::string_view names, std::string_view text,
+                                   const Ts&... args) {
+    const std::uint32_t id = site.id.load(std::memory_order_relaxed);
+    if (id == 0) [[unlikely]] {
+        if (!site.complete(kind, names, text, Captured<Ts...>::text)) {
+            count_session_loss(Cause::kNoSite);
+            return 0;
+        }
+    }
+    return record_captured(site.id.load(std::memory_order_relaxed), site.level, Capture<Ts>::of(args)...);
+}
+
+SP_DETAIL_END

@@ -1,0 +1,323 @@
+// The cold path of a record: no ring yet, an eighth of the ring crossed, the end of the ring, a full ring, a
+// signal handler, a forked child.
+//
+//   reserve ─┬─ first record of the thread, or of a forked child: claim
+//            ├─ the lane is busy: a signal handler interrupted a record; the next lane
+//            └─ room_for ─┬─ too large: grow, else lost
+//                         ├─ room: wrap with a pad, marks, doorbell, growth under pressure, a new limit
+//                         └─ full: grow; else drop, wait (then degrade), or overwrite
+#pragma once
+
+#include "lane.hpp"
+
+SP_DETAIL_BEGIN
+
+// Room for one record; `at` is null when it is lost (and counted).
+struct Reservation {
+    Lane* lane;
+    char* at;
+    char* limit;
+};
+
+inline void count_loss(Lane& lane, Cause cause) {
+    const auto number = static_cast<unsigned>(cause);
+    if (!lane.ring) return count_session_loss(cause);
+    lane.ring.longword(ring_at::kLosses + 8 * number).fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t now = session.now();
+    if (lane.lost[number]++ == 0) lane.lost_first[number] = now;
+    lane.lost_last[number] = now;
+    lane.untold = true;
+}
+
+inline Policy policy_of(Level level) {
+    if (!session.is_collected()) return Policy::kOverwrite;
+    return session.plain<Policy>(at::kPolicy + static_cast<std::size_t>(level));
+}
+
+inline bool attach(Lane& lane, unsigned number, unsigned size) {
+    const Ring ring = claim_ring(size, number, thread_id(), lane.stream);
+    if (!ring) return false;
+    if (lane.ring) lane.ring.word(ring_at::kState).store(kRingRetired, std::memory_order_release);
+    lane.ring = ring;
+    lane.size = size;
+    lane.stream = ring.word(ring_at::kStream).load(std::memory_order_relaxed);
+    lane.capacity = ring.word(ring_at::kCapacity).load(std::memory_order_relaxed);
+    lane.eighth = lane.capacity / kSubBuffers;
+    lane.data = ring.base + kRingHeader;
+    lane.end = lane.data + lane.capacity;
+    const std::uint64_t base = ring.longword(ring_at::kBase).load(std::memory_order_relaxed);
+    lane.cur = lane.data + base % lane.capacity;
+    lane.delta = base - reinterpret_cast<std::uint64_t>(lane.cur);
+    lane.committed = &ring.committed();
+    for (auto& mark : lane.marks) mark = 0;
+    return true;
+}
+
+// The first ring: the smallest that can have the record, else the largest smaller one.
+inline bool attach_first(Lane& lane, unsigned number, std::size_t size) {
+    unsigned fitting = 0;
+    while (fitting + 1 < kSizes && capacity_of(fitting) / 4 < size) ++fitting;
+    for (unsigned at = fitting + 1; at-- > 0;)
+        if (attach(lane, number, at)) return true;
+    if (session.warned.exchange(1) == 0)
+        warn("no memory for another ring; records of threads without one are lost and counted");
+    return false;
+}
+
+inline bool grow(Lane& lane, unsigned number, std::size_t size) {
+    unsigned goal = lane.size + 1;
+    while (goal < kSizes && capacity_of(goal) != 0 && capacity_of(goal) / 4 < size) ++goal;
+    return goal < kSizes && capacity_of(goal) > lane.capacity && attach(lane, number, goal);
+}
+
+// Growth for comfort leaves a quarter of the slabs to new threads.
+inline bool is_plenty() { return slabs_in_use() < session.slab_count - session.slab_count / 4; }
+
+// Appends a control record if it fits where the lane stands.
+inline bool put_control(Lane& lane, std::uint32_t site, const void* args, std::uint32_t len) {
+    const std::uint32_t size = (16 + len + 7) & ~7u;
+    if (lane.cur + size > lane.end || lane.position() + size > lane.lower() + lane.capacity) return false;
+    const std::uint64_t ticks = session.now();
+    std::memset(lane.cur, 0, size);
+    std::memcpy(lane.cur, &size, 4);
+    std::memcpy(lane.cur + 4, &site, 4);
+    std::memcpy(lane.cur + 8, &ticks, 8);
+    std::memcpy(lane.cur + 16, args, len);
+    lane.cur += size;
+    lane.committed->store(lane.position(), std::memory_order_release);
+    return true;
+}
+
+// Losses and waits become records as soon as there is room.
+inline void tell(Lane& lane) {
+    if (lane.stalled_ns != 0) {
+        char args[9];
+        args[0] = static_cast<char>(lane.stalled_why);
+        std::memcpy(args + 1, &lane.stalled_ns, 8);
+        if (put_control(lane, kSiteStall, args, sizeof args)) lane.stalled_ns = 0;
+    }
+    if (!lane.untold) return;
+    bool all = true;
+    for (unsigned cause = 0; cause < kCauses; ++cause) {
+        if (lane.lost[cause] == 0) continue;
+        char args[25];
+        args[0] = static_cast<char>(cause);
+        std::memcpy(args + 1, &lane.lost[cause], 8);
+        std::memcpy(args + 9, &lane.lost_first[cause], 8);
+        std::memcpy(args + 17, &lane.lost_last[cause], 8);
+        if (put_control(lane, kSiteLoss, args, sizeof args)) {
+            lane.lost[cause] = 0;
+        } else {
+            all = false;
+        }
+    }
+    lane.untold = !all;
+}
+
+inline void ring_doorbell() {
+    // The position was stored before; the collector stores `collector_sleeping` before it looks at positions.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (session.word(at::kCollectorSleeping).load(std::memory_order_relaxed) == 0) return;
+    session.word(at::kDoorbell).fetch_add(1, std::memory_order_release);
+    futex_wake(&session.word(at::kDoorbell));
+}
+
+inline void pause_processor() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+// Waits until `need` bytes are free, as long as the policy allows; false when the record is lost.
+SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
+    const auto has_room = [&] { return lane.position() + need <= lane.lower() + lane.capacity; };
+    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+    Word& waiting = lane.ring.word(ring_at::kWaiting);
+    Word& wake = lane.ring.word(ring_at::kWake);
+    bool lost = false;
+    ring_doorbell();
+    for (int spins = 0; spins < 100 && !has_room(); ++spins) pause_processor();
+    while (!has_room()) {
+        if (policy_of(level) != Policy::kBlock) break;
+        const std::uint64_t waited = clock_ns(CLOCK_MONOTONIC) - begin;
+        const std::uint32_t most_ms = session.word(at::kBlockMaxMs).load(std::memory_order_relaxed);
+        if (most_ms != kBlockForEver && waited >= std::uint64_t{most_ms} * 1'000'000u) {
+            const bool full = session.word(at::kCollectorState).load(std::memory_order_relaxed) == kSinkFull;
+            const Cause cause = full ? Cause::kSinkFull : Cause::kCollectorGone;
+            lane.degraded = static_cast<std::uint32_t>(cause) + 1;
+            count_loss(lane, cause);
+            lost = true;
+            break;
+        }
+        const std::uint32_t value = wake.load(std::memory_order_acquire);
+        waiting.store(1, std::memory_order_seq_cst);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (!has_room()) {
+            ring_doorbell();
+            futex_wait(&wake, value, 20'000'000);
+        }
+        waiting.store(0, std::memory_order_relaxed);
+    }
+    const std::uint64_t waited = clock_ns(CLOCK_MONOTONIC) - begin;
+    lane.ring.longword(ring_at::kStalls).fetch_add(1, std::memory_order_relaxed);
+    lane.ring.longword(ring_at::kStallNs).fetch_add(waited, std::memory_order_relaxed);
+    lane.stalled_ns += waited;
+    lane.stalled_why = 0;
+    return !lost;
+}
+
+// Gives up the oldest records so that `need` bytes can be written; ends at a record's beginning.
+inline void forget_oldest(Lane& lane, std::uint64_t need) {
+    const std::uint64_t position = lane.position();
+    const std::uint64_t least = position + need - lane.capacity;
+    std::uint64_t oldest = position;
+    for (const std::uint64_t mark : lane.marks)
+        if (mark >= least && mark < oldest) oldest = mark;
+    lane.ring.oldest().store(oldest, std::memory_order_release);
+    // Whoever reads bytes that are overwritten from here on also sees the new `oldest`.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+// Makes room at lane.cur for `size` bytes; gives the new limit, or null when the record is lost.
+SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Level level) {
+    if (!lane.ring && !attach_first(lane, number, size)) {
+        count_session_loss(Cause::kNoMemory);
+        return nullptr;
+    }
+    for (;;) {
+        std::size_t most = (lane.capacity / 4) & ~std::size_t{7};
+        if (most > kRecordMax) most = kRecordMax;
+        if (size > most) {
+            if (grow(lane, number, size)) continue;
+            count_loss(lane, Cause::kTooLarge);
+            return nullptr;
+        }
+        const Policy policy = policy_of(level);
+        const bool overwrite = policy == Policy::kOverwrite;
+        std::uint64_t used = lane.position() - lane.lower();
+        if (lane.degraded != 0) {
+            if (!overwrite && used > lane.capacity / 2) {
+                count_loss(lane, static_cast<Cause>(lane.degraded - 1));
+                return nullptr;
+            }
+            lane.degraded = 0;
+        }
+        if (lane.untold || lane.stalled_ns != 0) {
+            tell(lane);
+            used = lane.position() - lane.lower();
+        }
+        const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
+        const std::uint64_t need = size > rest ? size + rest : size;
+        if (overwrite) {
+            // The flight recorder's history is as long as its ring.
+            if (used + need > lane.capacity && is_plenty() && grow(lane, number, size)) continue;
+            if (used + need > lane.capacity) forget_oldest(lane, need);
+        } else if (used + need > lane.capacity) {
+            if (grow(lane, number, size)) continue;
+            if (policy == Policy::kDrop) {
+                count_loss(lane, Cause::kFull);
+                return nullptr;
+            }
+            if (!wait_for_room(lane, need, level)) return nullptr;
+            continue;
+        } else if (used > lane.capacity / 2 && is_plenty() && grow(lane, number, size)) {
+            continue;
+        }
+        if (size > rest) {
+            if (rest != 0) {
+                const std::uint64_t pad = rest;
+                std::memcpy(lane.cur, &pad, 8);  // size, and site id 0
+            }
+            const std::uint64_t position = lane.position() + rest;
+            lane.cur = lane.data;
+            lane.delta = position - reinterpret_cast<std::uint64_t>(lane.data);
+        }
+        const std::uint64_t position = lane.position();
+        const auto offset = static_cast<std::uint32_t>(lane.cur - lane.data);
+        lane.marks[offset / lane.eighth < kSubBuffers ? offset / lane.eighth : kSubBuffers - 1] = position;
+        ring_doorbell();
+        if (const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE); now >= lane.next_anchor_ns) {
+            if (lane.next_anchor_ns != 0) add_anchor();
+            lane.next_anchor_ns = now + 1'000'000'000u;
+        }
+        char* limit = lane.data + (offset / lane.eighth + 1) * lane.eighth;
+        if (limit > lane.end) limit = lane.end;
+        const std::uint64_t free = lane.lower() + lane.capacity - position;
+        if (static_cast<std::uint64_t>(limit - lane.cur) > free) limit = lane.cur + free;
+        if (limit < lane.cur + size) limit = lane.cur + size;
+        return limit;
+    }
+}
+
+// The first record of a thread or of a forked child.
+SP_DETAIL_COLD Lane* begin_thread(Lane* lane) {
+    if (tls_claiming) {
+        count_session_loss(Cause::kNested);
+        return nullptr;
+    }
+    tls_claiming = true;
+    const auto self = static_cast<std::uint32_t>(getpid());
+    Thread* thread = lane == &empty_lane ? nullptr : thread_of(lane);
+    if (session.is_ready() && session.pid != self) {
+        std::uint32_t ready = Session::kReady;
+        if (session.state.compare_exchange_strong(ready, Session::kMaking, std::memory_order_acq_rel)) {
+            // The heads of the parent's threads were wiped; claim_thread finds them free.
+            std::uint32_t making = Session::kMaking;
+            replace_session_after_fork();
+            session.state.compare_exchange_strong(making, Session::kReady, std::memory_order_acq_rel);
+        }
+    }
+    const std::uint32_t tid = thread_id();
+    if (session.is_ready() && thread == nullptr) thread = claim_thread(tid);
+    if (session.is_ready() && thread != nullptr) {
+        reset_thread(*thread, tid);
+        tls_lane = lane = &thread->lanes[0];
+    } else {
+        count_session_loss(Cause::kNoMemory);
+        lane = nullptr;
+    }
+    tls_claiming = false;
+    return lane;
+}
+
+// Room for a record of `size` bytes (a multiple of 8). `lane` and `limit` are what the hot path saw.
+SP_DETAIL_COLD Reservation reserve(Lane* lane, char* limit, std::size_t size, Level level) {
+    const ErrnoGuard guard;
+    unsigned number = 0;
+    if (lane == &empty_lane || thread_of(lane)->magic != kThreadMagic) {
+        lane = begin_thread(lane);
+        if (lane == nullptr) return {};
+        limit = kIdle;
+    } else if (limit == nullptr) {
+        Thread& thread = *thread_of(lane);
+        for (number = 1; number < kLanes && limit == nullptr; ++number)
+            limit = thread.lanes[number].limit.load(std::memory_order_relaxed);
+        if (limit == nullptr) {
+            if (thread.lanes[0].ring) {
+                thread.lanes[0]
+                    .ring.longword(ring_at::kLosses + 8 * static_cast<unsigned>(Cause::kNested))
+                    .fetch_add(1, std::memory_order_relaxed);
+            } else {
+                count_session_loss(Cause::kNested);
+            }
+            return {};
+        }
+        lane = &thread.lanes[--number];
+    }
+    lane->limit.store(nullptr, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (limit != kIdle && static_cast<std::size_t>(limit - lane->cur) >= size && limit > lane->cur)
+        return {lane, lane->cur, limit};
+    char* found = room_for(*lane, number, size, level);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (found == nullptr) {
+        lane->limit.store(kIdle, std::memory_order_relaxed);
+        return {};
+    }
+    // Without a counter that user mode can trust every record reads the system's clock here (see record.hpp).
+    return {lane, lane->cur, session.source == kMonotonic ? kIdle : found};
+}
+
+SP_DETAIL_END

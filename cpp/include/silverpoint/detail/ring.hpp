@@ -1,0 +1,183 @@
+// Rings and slices: claiming room in the ring file (spec/wire.md sections 3.4 and 4).
+//
+//   free ──┐                 ┌──▶ live ──(owner grows)──▶ retired ──┐
+//   unused ┴─(a claimer)─▶ claiming                                  ├─(drained)─▶ claiming
+//                                live, owner dead ───────────────────┘
+//
+// Every transition to claiming is a compare-and-swap by the claimer; the others are stores by the owner.
+#pragma once
+
+#include "make.hpp"
+
+SP_DETAIL_BEGIN
+
+// A ring's header as a view of the mapped slice.
+struct Ring {
+    char* base = nullptr;
+
+    Word& word(std::size_t at) const { return *reinterpret_cast<Word*>(base + at); }
+    Long& longword(std::size_t at) const { return *reinterpret_cast<Long*>(base + at); }
+    Long& committed() const { return longword(ring_at::kCommitted); }
+    Long& consumed() const { return longword(ring_at::kConsumed); }
+    Long& oldest() const { return longword(ring_at::kOldest); }
+    explicit operator bool() const { return base != nullptr; }
+};
+
+// log2 of the bytes of a slice of this size (0 the smallest); 0 when slabs are too small for it.
+inline unsigned shift_of(unsigned size) {
+    if (size >= kSizes) return 0;
+    const auto largest = static_cast<unsigned>(__builtin_ctz(session.slab_bytes));
+    if (kShifts[size] <= largest) return kShifts[size];
+    return size > 0 && kShifts[size - 1] < largest ? largest : 0;
+}
+
+inline std::uint32_t capacity_of(unsigned size) {
+    const unsigned shift = shift_of(size);
+    return shift == 0 ? 0 : (1u << shift) - kRingHeader;
+}
+
+struct SlabEntry {
+    Word shift;
+    Word next;
+    Word backed;
+    Word zero;
+};
+
+inline SlabEntry& slab_entry(std::uint32_t slab) {
+    return *reinterpret_cast<SlabEntry*>(session.control + session.slabs_at + slab * sizeof(SlabEntry));
+}
+
+inline std::uint32_t slabs_in_use() {
+    const std::uint32_t next = session.word(at::kSlabsNext).load(std::memory_order_acquire);
+    return next < session.slab_count ? next : session.slab_count;
+}
+
+inline Ring slice_at(std::uint32_t slab, std::uint32_t number, unsigned shift) {
+    return Ring{session.rings + static_cast<std::size_t>(slab) * session.slab_bytes +
+                (static_cast<std::size_t>(number) << shift)};
+}
+
+// Whether the losses of this ring are stored, so that a new stream may begin with none.
+inline bool is_told(const Ring& ring) {
+    std::uint64_t sum = 0;
+    for (unsigned cause = 0; cause < kCauses; ++cause)
+        sum += ring.longword(ring_at::kLosses + 8 * cause).load(std::memory_order_relaxed);
+    return sum == ring.longword(ring_at::kTold).load(std::memory_order_relaxed);
+}
+
+// Takes over a slice that is free, or whose owner left or died and that is drained (or, for the flight
+// recorder, may be forgotten).
+inline bool try_adopt(const Ring& ring, bool forget) {
+    std::uint32_t state = ring.word(ring_at::kState).load(std::memory_order_acquire);
+    if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic || state == kRingClaiming)
+        return false;
+    if (state != kRingFree) {
+        const bool drained = ring.consumed().load(std::memory_order_acquire) ==
+                             ring.committed().load(std::memory_order_acquire);
+        if (!drained && !forget) return false;
+        if (!forget && !is_told(ring) && session.is_collected()) return false;
+        const auto tid = ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed);
+        if (state == kRingLive && !is_thread_dead(tid)) return false;
+    }
+    return ring.word(ring_at::kState)
+        .compare_exchange_strong(state, kRingClaiming, std::memory_order_acq_rel);
+}
+
+// Looks at `most` slices of this size for one to adopt, beginning where the last search ended.
+inline Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
+    static constinit Word cursor{0};
+    std::uint32_t looked = 0;
+    const std::uint32_t slabs = slabs_in_use();
+    for (std::uint32_t i = 0; i < slabs && looked < most; ++i) {
+        const std::uint32_t slab = (cursor.load(std::memory_order_relaxed) / 512 + i) % slabs;
+        SlabEntry& entry = slab_entry(slab);
+        if (entry.shift.load(std::memory_order_acquire) != shift) continue;
+        const std::uint32_t fit = session.slab_bytes >> shift;
+        std::uint32_t count = entry.next.load(std::memory_order_acquire);
+        if (count > fit) count = fit;
+        const std::uint32_t backed = entry.backed.load(std::memory_order_acquire) >> shift;
+        if (count > backed) count = backed;
+        for (std::uint32_t n = 0; n < count && looked < most; ++n, ++looked) {
+            const std::uint32_t number = (cursor.fetch_add(1, std::memory_order_relaxed) + n) % count;
+            const Ring ring = slice_at(slab, number, shift);
+            if (try_adopt(ring, forget)) return ring;
+        }
+    }
+    return {};
+}
+
+// A slice that nobody had before.
+inline Ring take_new(unsigned shift) {
+    const auto take_from = [&](std::uint32_t slab) -> Ring {
+        SlabEntry& entry = slab_entry(slab);
+        const std::uint32_t fit = session.slab_bytes >> shift;
+        if (entry.next.load(std::memory_order_relaxed) >= fit) return {};
+        const std::uint32_t number = entry.next.fetch_add(1, std::memory_order_acq_rel);
+        if (number >= fit) return {};
+        const std::uint32_t end = (number + 1) << shift;
+        if (end > entry.backed.load(std::memory_order_acquire)) {
+            std::uint32_t step = (end + 65535) & ~65535u;
+            if (step > session.slab_bytes) step = session.slab_bytes;
+            const std::size_t begin = static_cast<std::size_t>(slab) * session.slab_bytes +
+                                      (static_cast<std::size_t>(number) << shift);
+            if (!back(session.rings, begin,
+                      static_cast<std::size_t>(slab) * session.slab_bytes + step - begin, "rings"))
+                return {};
+            std::uint32_t seen = entry.backed.load(std::memory_order_relaxed);
+            while (seen < step &&
+                   !entry.backed.compare_exchange_weak(seen, step, std::memory_order_release)) {
+            }
+        }
+        return slice_at(slab, number, shift);
+    };
+    const std::uint32_t slabs = slabs_in_use();
+    for (std::uint32_t slab = slabs; slab-- > 0;)
+        if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
+            if (const Ring ring = take_from(slab)) return ring;
+    if (slabs == session.slab_count) return {};
+    const std::uint32_t slab = session.word(at::kSlabsNext).fetch_add(1, std::memory_order_acq_rel);
+    if (slab >= session.slab_count) return {};
+    slab_entry(slab).shift.store(shift, std::memory_order_release);
+    return take_from(slab);
+}
+
+// Claims a slice of this size and begins a stream in it; empty when there is no memory.
+inline Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uint32_t previous) {
+    const unsigned shift = shift_of(size);
+    if (shift == 0) return {};
+    Ring ring = adopt(shift, 8, false);
+    if (!ring) ring = take_new(shift);
+    if (!ring) ring = adopt(shift, 1u << 20, false);
+    if (!ring && !session.is_collected()) ring = adopt(shift, 1u << 20, true);
+    if (!ring) return {};
+    const std::uint64_t base = ring.committed().load(std::memory_order_relaxed);
+    ring.word(ring_at::kState).store(kRingClaiming, std::memory_order_relaxed);
+    ring.word(ring_at::kOwnerTid).store(tid, std::memory_order_relaxed);
+    const std::uint32_t stream = session.word(at::kStreamsNext).fetch_add(1, std::memory_order_acq_rel) + 1;
+    ring.word(ring_at::kStream).store(stream, std::memory_order_relaxed);
+    ring.word(ring_at::kCapacity).store((1u << shift) - kRingHeader, std::memory_order_relaxed);
+    ring.word(ring_at::kDataAt).store(kRingHeader, std::memory_order_relaxed);
+    ring.word(ring_at::kLane).store(lane | (session.copy & 0xFFFF) << 16, std::memory_order_relaxed);
+    ring.word(ring_at::kPrevious).store(previous, std::memory_order_relaxed);
+    ring.longword(ring_at::kClaimedTicks).store(session.now(), std::memory_order_relaxed);
+    char name[16] = {};
+    syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
+    std::uint64_t halves[2];
+    std::memcpy(halves, name, sizeof halves);
+    ring.longword(ring_at::kName).store(halves[0], std::memory_order_relaxed);
+    ring.longword(ring_at::kName + 8).store(halves[1], std::memory_order_relaxed);
+    ring.longword(ring_at::kBase).store(base, std::memory_order_relaxed);
+    ring.oldest().store(base, std::memory_order_relaxed);
+    ring.consumed().store(base, std::memory_order_relaxed);
+    ring.word(ring_at::kWaiting).store(0, std::memory_order_relaxed);
+    ring.longword(ring_at::kStalls).store(0, std::memory_order_relaxed);
+    ring.longword(ring_at::kStallNs).store(0, std::memory_order_relaxed);
+    ring.longword(ring_at::kTold).store(0, std::memory_order_relaxed);
+    for (unsigned cause = 0; cause < kCauses; ++cause)
+        ring.longword(ring_at::kLosses + 8 * cause).store(0, std::memory_order_relaxed);
+    ring.word(ring_at::kMagic).store(kRingMagic, std::memory_order_release);
+    ring.word(ring_at::kState).store(kRingLive, std::memory_order_release);
+    return ring;
+}
+
+SP_DETAIL_END

@@ -1,0 +1,171 @@
+// The session of this process: making or joining it, forking, leaving (spec/wire.md sections 2 and 3).
+//
+//   none ──(first use, or load)──▶ making ──▶ ready      everything works
+//                                        └──▶ off        no session: every site stays off, at the disabled
+//                                        cost
+//   ready ──(first record of a forked child)──▶ making ──▶ ready, at the same addresses
+//
+// Nothing here allocates or takes a lock; `errno` is kept. A failure never harms the program.
+#pragma once
+
+#include "clock.hpp"
+
+SP_DETAIL_BEGIN
+
+// Atomic words within the mapped files.
+using Word = std::atomic<std::uint32_t>;
+using Long = std::atomic<std::uint64_t>;
+static_assert(sizeof(Word) == 4 && sizeof(Long) == 8 && Long::is_always_lock_free);
+
+struct Settings {
+    bool demanded = false;
+    bool expected = false;
+    const char* filter = "";
+    Policy policy[6] = {};
+    std::uint32_t block_max_ms = 1000;
+    std::uint64_t memory = 0;
+};
+
+struct Session {
+    enum State : std::uint32_t { kNone, kMaking, kReady, kOff };
+
+    Word state{kNone};
+    std::uint32_t pid = 0;  // whose session it is: another process's means that this one was forked
+    std::uint32_t copy = 0;
+    char* control = nullptr;
+    char* rings = nullptr;
+    std::size_t control_size = 0;
+    std::size_t rings_size = 0;
+    std::size_t slabs_at = 0, directives_at = 0, sites_at = 0, states_at = 0, index_at = 0, anchors_at = 0,
+                descs_at = 0;
+    std::size_t descs_size = 0;
+    std::uint32_t slab_bytes = 0, slab_count = 0, directives_cap = 0, sites_cap = 0, index_cap = 0,
+                  anchors_cap = 0;
+    std::uint32_t source = kTsc;
+    std::uint32_t flags = 0;
+    Word warned{0};
+    Word threads_next{0};
+    Path path;
+
+    Word& word(std::size_t at) const { return *reinterpret_cast<Word*>(control + at); }
+    Long& longword(std::size_t at) const { return *reinterpret_cast<Long*>(control + at); }
+    template <class T>
+    T& plain(std::size_t at) const {
+        return *reinterpret_cast<T*>(control + at);
+    }
+    bool is_ready() const { return state.load(std::memory_order_acquire) == kReady; }
+    bool is_collected() const {
+        return word(at::kCollectorPid).load(std::memory_order_acquire) != 0 || (flags & kFlagExpected) != 0;
+    }
+    std::uint64_t now() const { return source == kMonotonic ? clock_ns(CLOCK_MONOTONIC) : counter(); }
+};
+
+inline constinit Session session;
+
+inline void count_session_loss(Cause cause) {
+    if (session.is_ready())
+        session.longword(at::kSessionLosses + 8 * static_cast<std::size_t>(cause))
+            .fetch_add(1, std::memory_order_relaxed);
+}
+
+// Makes sure that [at, at + size) of a mapping is backed by memory, so that a store cannot be fatal.
+inline bool back(char* map, std::size_t at, std::size_t size, const char* file) {
+    const std::size_t begin = at & ~std::size_t{4095};
+    const std::size_t end = (at + size + 4095) & ~std::size_t{4095};
+    if (madvise(map + begin, end - begin, MADV_POPULATE_WRITE) == 0) return true;
+    if (errno != EINVAL) return false;
+    // A kernel before 5.14: by a descriptor of our own, for the program may have closed any that we kept.
+    Path path = session.path;
+    path.add("/").add(file);
+    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return false;
+    const bool done = fallocate(fd, 0, static_cast<off_t>(begin), static_cast<off_t>(end - begin)) == 0;
+    close(fd);
+    return done;
+}
+
+inline void add_anchor() {
+    const std::uint32_t number =
+        session.word(at::kAnchorsNext).fetch_add(1, std::memory_order_relaxed) % session.anchors_cap;
+    auto* anchor = reinterpret_cast<Long*>(session.control + session.anchors_at + number * 32u);
+    const std::uint64_t ticks = session.now(), monotonic = clock_ns(CLOCK_MONOTONIC),
+                        wall = clock_ns(CLOCK_REALTIME);
+    anchor[3].store(0, std::memory_order_release);
+    anchor[0].store(ticks, std::memory_order_relaxed);
+    anchor[1].store(monotonic, std::memory_order_relaxed);
+    anchor[2].store(wall, std::memory_order_relaxed);
+    anchor[3].store(ticks ^ monotonic ^ wall ^ 0x53504E4348303031u, std::memory_order_release);
+}
+
+// Number with K or M behind it.
+inline std::uint64_t parse_size(const char* text) {
+    std::uint64_t value = 0;
+    while (*text >= '0' && *text <= '9' && value < (1ull << 40))
+        value = value * 10 + static_cast<unsigned>(*text++ - '0');
+    if (*text == 'K' || *text == 'k') value <<= 10;
+    if (*text == 'M' || *text == 'm') value <<= 20;
+    return value;
+}
+
+Settings read_settings();
+bool make_session(const Settings& settings);
+bool join_session();
+void replace_session_after_fork();
+
+// Field 22 of /proc/self/stat; the process's name may hold spaces and parentheses.
+inline std::uint64_t start_time() {
+    char text[1024] = {};
+    const std::size_t len = read_file("/proc/self/stat", text, sizeof text - 1);
+    std::size_t at = len;
+    while (at > 0 && text[at - 1] != ')') --at;
+    for (int spaces = 0; at < len && spaces < 20; ++at) spaces += text[at] == ' ';
+    std::uint64_t value = 0;
+    while (at < len && text[at] >= '0' && text[at] <= '9')
+        value = value * 10 + static_cast<unsigned>(text[at++] - '0');
+    return value;
+}
+
+inline void process_name(Path& path, std::uint64_t start, unsigned number) {
+    path.add("/").number(static_cast<std::uint64_t>(getpid())).add("-").number(start).add("-").number(number);
+}
+
+// The first usable root: a directory of mode 0700 of the effective user, no link.
+inline bool find_root(Path& root) {
+    const auto is_usable = [](const Path& path) {
+        struct stat found {};
+        if (lstat(path.c_str(), &found) != 0 &&
+            (mkdir(path.c_str(), 0700) != 0 || lstat(path.c_str(), &found) != 0))
+            return false;
+        return S_ISDIR(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 0777) == 0700;
+    };
+    const char* asked = environment("SILVERPOINT_DIR");
+    if (asked != nullptr && *asked != 0 && is_usable((root = Path()).add(asked))) return true;
+    if (is_usable((root = Path()).add("/dev/shm/silverpoint-").number(geteuid()))) return true;
+    const char* runtime = environment("XDG_RUNTIME_DIR");
+    if (runtime != nullptr && *runtime != 0 && is_usable((root = Path()).add(runtime).add("/silverpoint")))
+        return true;
+    return is_usable((root = Path()).add("/tmp/silverpoint-").number(geteuid()));
+}
+
+// Makes the session ready if it is not; false when there is none. Safe in a signal handler: whoever comes
+// while another thread is making it gets none.
+SP_DETAIL_COLD bool ensure_session() {
+    const ErrnoGuard guard;
+    std::uint32_t expected = Session::kNone;
+    if (session.state.compare_exchange_strong(expected, Session::kMaking, std::memory_order_acquire)) {
+        const Settings settings = read_settings();
+        const bool done = getauxval(AT_SECURE) == 0 && environment("SILVERPOINT_OFF") == nullptr &&
+                          (join_session() || make_session(settings));
+        session.state.store(done ? Session::kReady : Session::kOff, std::memory_order_release);
+        return done;
+    }
+    // Another thread needs about 100 us.
+    for (int i = 0; expected == Session::kMaking && i < 200; ++i) {
+        const timespec pause{0, 50'000};
+        nanosleep(&pause, nullptr);
+        expected = session.state.load(std::memory_order_acquire);
+    }
+    return expected == Session::kReady;
+}
+
+SP_DETAIL_END

@@ -1,0 +1,213 @@
+// Streams: `SP_DEBUG << "pos" << x << y` builds a type, not a text. Literals go to the site once, only values
+// go to the ring.
+//
+// A literal is a character array in memory that cannot be written to, whose address is the one that the site
+// was completed with. Anything else of that type is text, recorded by a second site of the same place.
+#pragma once
+
+#include <link.h>
+
+#include "record.hpp"
+
+SP_DETAIL_BEGIN
+
+// Whether the address lies in a segment of a loaded object that is not writable.
+SP_DETAIL_COLD bool is_read_only(const void* address) {
+    struct Search {
+        std::uintptr_t address;
+        bool found;
+    } search{reinterpret_cast<std::uintptr_t>(address), false};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+            auto& search = *static_cast<Search*>(data);
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const auto& segment = info->dlpi_phdr[i];
+                const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+                if (segment.p_type != PT_LOAD || search.address < begin ||
+                    search.address >= begin + segment.p_memsz)
+                    continue;
+                search.found = (segment.p_flags & PF_W) == 0;
+                return 1;
+            }
+            return 0;
+        },
+        &search);
+    return search.found;
+}
+
+// The two sites of a stream: literals taken as such, or as text.
+struct StreamSite {
+    Site site;
+    Site as_text;
+    // Addresses of the literals that the first was completed with.
+    static constexpr unsigned kLiteralsMax = 16;
+    std::atomic<const char*> literals[kLiteralsMax] = {};
+
+    constexpr StreamSite(Level level, const char* file, std::uint32_t line)
+        : site(level, file, line), as_text(level, file, line) {}
+};
+
+template <std::size_t N>
+struct Literal {
+    const char (&text)[N];
+};
+
+template <class T>
+inline constexpr bool kIsLiteral = false;
+template <std::size_t N>
+inline constexpr bool kIsLiteral<Literal<N>> = true;
+
+// What the pieces of a stream are made of; nested pairs, so that the type is built by <<.
+struct Nothing {};
+
+template <class Before, class Piece>
+struct Stream {
+    StreamSite* site;
+    Before before;
+    Piece piece;
+
+    template <std::size_t N>
+    SP_DETAIL_HOT Stream<Stream, Literal<N>> operator<<(const char (&text)[N]) const {
+        return {site, *this, Literal<N>{text}};
+    }
+    template <class T>
+    SP_DETAIL_HOT Stream<Stream, const T&> operator<<(const T& value) const {
+        return {site, *this, value};
+    }
+};
+
+// Calls visit with all pieces, in order.
+template <class Visit, class... Later>
+SP_DETAIL_HOT decltype(auto) with_pieces(const Nothing&, Visit&& visit, const Later&... later) {
+    return visit(later...);
+}
+template <class Before, class Piece, class Visit, class... Later>
+SP_DETAIL_HOT decltype(auto) with_pieces(const Stream<Before, Piece>& stream, Visit&& visit,
+                                         const Later&... later) {
+    return with_pieces(stream.before, visit, stream.piece, later...);
+}
+
+// The template of a stream: literals with their braces doubled, {} for values, one space between.
+class StreamText {
+  public:
+    void literal(std::string_view text) {
+        space();
+        for (const char c : text) {
+            put(c);
+            if (c == '{' || c == '}') put(c);
+        }
+    }
+    void value() {
+        space();
+        put('{');
+        put('}');
+    }
+    std::string_view text() const { return {text_, len_}; }
+
+  private:
+    void space() {
+        if (len_ > 0) put(' ');
+    }
+    void put(char c) {
+        if (len_ < sizeof text_) text_[len_++] = c;
+    }
+    char text_[2048];
+    std::size_t len_ = 0;
+};
+
+template <class T>
+SP_DETAIL_HOT std::string_view literal_text(const T& piece) {
+    if constexpr (kIsLiteral<T>) {
+        std::size_t len = 0;
+        while (len + 1 < sizeof(piece.text) && piece.text[len] != 0) ++len;
+        return {piece.text, len};
+    } else {
+        return {};
+    }
+}
+
+// Records the values among the pieces, or (AsText) all of them.
+template <bool AsText>
+struct Emit {
+    Site& site;
+    std::string_view text;
+
+    // Looks at the first piece `Left` times: a value goes to the end of the list, a literal out of it.
+    template <std::size_t Left, class First, class... Rest>
+    SP_DETAIL_HOT void go(const First& first, const Rest&... rest) const {
+        if constexpr (Left == 0) {
+            record(site, Kind::kStream, {}, text, first, rest...);
+        } else if constexpr (kIsLiteral<First>) {
+            if constexpr (AsText) {
+                go<Left - 1>(rest..., first.text);
+            } else if constexpr (sizeof...(Rest) == 0) {
+                record(site, Kind::kStream, {}, text);
+            } else {
+                go<Left - 1>(rest...);
+            }
+        } else {
+            go<Left - 1>(rest..., first);
+        }
+    }
+};
+
+template <class... Pieces>
+SP_DETAIL_HOT bool are_known_literals(const StreamSite& site, const Pieces&... pieces) {
+    unsigned number = 0;
+    bool same = true;
+    const auto look = [&](const auto& piece) {
+        if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>) {
+            same = same && number < StreamSite::kLiteralsMax &&
+                   site.literals[number].load(std::memory_order_relaxed) == piece.text;
+            ++number;
+        }
+    };
+    (look(pieces), ...);
+    return same;
+}
+
+// The first record of a stream, and every one whose literals are not those that were registered.
+template <class... Pieces>
+SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, const Pieces&... pieces) {
+    bool literal = site.site.id.load(std::memory_order_acquire) == 0;
+    unsigned number = 0;
+    const auto look = [&](const auto& piece) {
+        if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>)
+            literal = literal && number++ < StreamSite::kLiteralsMax && is_read_only(piece.text);
+    };
+    (look(pieces), ...);
+    StreamText text;
+    number = 0;
+    const auto add = [&](const auto& piece) {
+        if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>) {
+            if (literal) {
+                site.literals[number++].store(piece.text, std::memory_order_relaxed);
+                text.literal(literal_text(piece));
+                return;
+            }
+        }
+        text.value();
+    };
+    (add(pieces), ...);
+    if (literal) {
+        Emit<false>{site.site, text.text()}.template go<sizeof...(Pieces)>(pieces...);
+    } else if (site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
+                                  site.site.category.load(std::memory_order_relaxed))) {
+        Emit<true>{site.as_text, text.text()}.template go<sizeof...(Pieces)>(pieces...);
+    }
+}
+
+template <class Before, class Piece>
+SP_DETAIL_HOT void record_stream(const Stream<Before, Piece>& stream) {
+    StreamSite& site = *stream.site;
+    with_pieces(stream, [&site](const auto&... pieces) {
+        if (site.site.id.load(std::memory_order_acquire) != 0 && are_known_literals(site, pieces...))
+            [[likely]] {
+            Emit<false>{site.site, {}}.template go<sizeof...(pieces)>(pieces...);
+        } else {
+            record_unusual_stream(site, pieces...);
+        }
+    });
+}
+
+SP_DETAIL_END

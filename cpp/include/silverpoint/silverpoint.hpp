@@ -1,0 +1,104 @@
+// Silverpoint for C++20: tracepoints that cost what reading the clock costs, keep their arguments typed, and
+// survive the death of their process.
+//
+//   #include <silverpoint/silverpoint.hpp>
+//
+//   SP_INFO("order {} at {:.2f}", id, px);          text with placeholders, checked when compiled
+//   SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: only values are recorded, literals
+//   go to the site SP_EVENT("order.filled", id, px);               a name, and arguments named after their
+//   source SP_SPAN("load", path);                          until the end of the scope
+//   SP_COUNTER("queue.depth", queue.size());
+//   SP_INSTANT("tick");
+//   SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
+//   SP_STRUCT(ns::Point, x, y)                      own types, at global scope
+//   if (SP_ENABLED(debug)) …                        whether such a tracepoint here would record
+//
+// Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and
+// without settings everything is off: a tracepoint is two loads and a branch, and its arguments are not
+// evaluated. SILVERPOINT_FILTER=info records into memory from the start; another process can switch every
+// single site at any time.
+//
+// A tracepoint allocates nothing, takes no lock, keeps errno, and may stand in a signal handler, a static
+// constructor or destructor, and before a brace-less else. SP_MIN_LEVEL (0 trace … 5 fatal, 6 none), defined
+// before this header, leaves lower levels out of the program. Nothing needs to be linked.
+#pragma once
+
+#include "detail/front.hpp"
+#include "detail/struct.hpp"
+
+#ifndef SP_MIN_LEVEL
+#    define SP_MIN_LEVEL 0
+#endif
+
+// The category of a place without one. SP_CATEGORY declares a better match nearer by.
+constexpr const char* sp_category_(long) { return ""; }
+
+#define SP_CATEGORY(name) \
+    [[maybe_unused]] static constexpr const char* sp_category_(int) { return name; }
+
+// The site of a tracepoint: a static object in constant-initialised memory, one for each place and template
+// instantiation.
+#define SP_DETAIL_SITE(level)                                               \
+    ([]() -> ::silverpoint::detail::StreamSite& {                           \
+        static constinit ::silverpoint::detail::StreamSite sp_site(         \
+            ::silverpoint::detail::level_names::level, __FILE__, __LINE__); \
+        return sp_site;                                                     \
+    }())
+
+#define SP_DETAIL_IS_ON(level, site, category)                                                      \
+    (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, SP_MIN_LEVEL) && \
+     (site).is_on(__PRETTY_FUNCTION__, category))
+
+// `if … {} else` takes exactly one statement and leaves no else open; the switch keeps compilers from
+// suspecting one.
+#define SP_DETAIL_LINE(level, category)                                                                 \
+    switch (0)                                                                                          \
+    case 0:                                                                                             \
+    default:                                                                                            \
+        if (auto& sp_site_ = SP_DETAIL_SITE(level); !SP_DETAIL_IS_ON(level, sp_site_.site, category)) { \
+        } else                                                                                          \
+            ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start { sp_site_ }
+
+#define SP_TRACE SP_DETAIL_LINE(trace, sp_category_(0))
+#define SP_DEBUG SP_DETAIL_LINE(debug, sp_category_(0))
+#define SP_INFO SP_DETAIL_LINE(info, sp_category_(0))
+#define SP_WARN SP_DETAIL_LINE(warn, sp_category_(0))
+#define SP_ERROR SP_DETAIL_LINE(error, sp_category_(0))
+#define SP_FATAL SP_DETAIL_LINE(fatal, sp_category_(0))
+
+// With a level (trace, debug, info, warn, error, fatal) and a category of its own: SP_TO(warn, "net")("slow:
+// {}", ms) or SP_TO(warn, "net") << "slow" << ms.
+#define SP_TO(level, category) SP_DETAIL_LINE(level, category)
+
+#define SP_DETAIL_NAMED(level, kind, name, ...)                                                             \
+    do {                                                                                                    \
+        if (auto& sp_site_ = SP_DETAIL_SITE(level); SP_DETAIL_IS_ON(level, sp_site_.site, sp_category_(0))) \
+            ::silverpoint::detail::record_named(sp_site_.site, ::silverpoint::detail::Kind::kind, name,     \
+                                                #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                   \
+    } while (false)
+
+#define SP_EVENT(name, ...) SP_DETAIL_NAMED(info, kEvent, name __VA_OPT__(, ) __VA_ARGS__)
+#define SP_EVENT_AT(level, name, ...) SP_DETAIL_NAMED(level, kEvent, name __VA_OPT__(, ) __VA_ARGS__)
+#define SP_INSTANT(name, ...) SP_DETAIL_NAMED(debug, kInstant, name __VA_OPT__(, ) __VA_ARGS__)
+#define SP_COUNTER(name, value) SP_DETAIL_NAMED(debug, kCounter, name, value)
+
+#define SP_DETAIL_JOIN2(a, b) a##b
+#define SP_DETAIL_JOIN(a, b) SP_DETAIL_JOIN2(a, b)
+
+#define SP_SPAN(name, ...) SP_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
+#define SP_SPAN_AT(level, name, ...)                                                                         \
+    const ::silverpoint::Span SP_DETAIL_JOIN(                                                                \
+        sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {                      \
+        auto& sp_site_ = SP_DETAIL_SITE(level);                                                              \
+        if (!::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, SP_MIN_LEVEL) ||  \
+            !sp_site_.site.is_on(sp_function_, sp_category_(0)))                                             \
+            return {};                                                                                       \
+        return {sp_site_.site,                                                                               \
+                ::silverpoint::detail::record_named(sp_site_.site, ::silverpoint::detail::Kind::kSpan, name, \
+                                                    #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)};               \
+    }(__PRETTY_FUNCTION__)
+
+// Whether a tracepoint of this level (trace, debug, info, warn, error, fatal) would record here.
+#define SP_ENABLED(level)                                                                           \
+    (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, SP_MIN_LEVEL) && \
+     SP_DETAIL_SITE(level).site.is_on(__PRETTY_FUNCTION__, sp_category_(0)))
