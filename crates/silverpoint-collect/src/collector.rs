@@ -44,6 +44,8 @@ pub struct Collector {
     /// Numbers of sessions in the file, also of those that are gone.
     numbers: HashMap<[u8; 16], u32>,
     last_number: u32,
+    /// Watermarks that a collector before this one has written.
+    watermarks: HashMap<[u8; 16], u64>,
     pace: Pace,
     rest: Rest,
     /// Since when nothing can be written, and when to try again.
@@ -92,6 +94,7 @@ impl Collector {
             sink,
             numbers: held.sessions,
             last_number: held.last_session,
+            watermarks: held.watermarks,
             pace: Pace::new(),
             rest: Rest::None,
             failing: None,
@@ -288,6 +291,7 @@ impl Collector {
         });
         let mut session = Session::new(observed, root, number, self.sink.trace.encoding())?;
         session.saved = saved;
+        session.watermark = self.watermarks.remove(&id).unwrap_or(0);
         session.is_sleeping = false;
         session.observed.set_sleeping(false)?;
         let state =

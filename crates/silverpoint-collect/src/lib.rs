@@ -9,7 +9,7 @@
 //! ```
 //!
 //! **The promise.** Bytes are copied from a ring, judged, written, and only then released. Before each write the *intent* says where it will stand; whoever comes
-//! after a collector that died reads the file from there and releases what valid blocks prove stored ([`takeover`]). Nothing else has to survive.
+//! after a collector that died reads the file from there and releases what valid blocks prove stored (module `takeover`). Nothing else has to survive.
 //!
 //! **The invariant.** Nothing is released that is not stored; nothing is known here of any language, or of any format but the trace file.
 #![forbid(unsafe_code)]

@@ -80,6 +80,7 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
         });
         let mut session = Session::new(observed, 0, number, sink.trace.encoding()).map_err(fail)?;
         session.keeps = !recovery.remove;
+        session.watermark = held.watermarks.get(&session.observed.header().session_id).copied().unwrap_or(0);
         if let Some(remark) = remark {
             sink.note(session.who(), 0, &remark);
         }

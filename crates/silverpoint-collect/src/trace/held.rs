@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
-/// Bytes of a session block that matter here: its id.
-const ID: usize = 16;
+/// Sessions' texts are much shorter.
+const MAX_PAYLOAD: usize = 1 << 20;
 
 /// A file for the scanner.
 pub(crate) struct Source<'a>(pub(crate) &'a File);
@@ -32,6 +32,8 @@ impl ReadAt for Source<'_> {
 pub(crate) struct Held {
     /// Numbers of sessions by their ids.
     pub(crate) sessions: HashMap<[u8; 16], u32>,
+    /// The last watermark of each session.
+    pub(crate) watermarks: HashMap<[u8; 16], u64>,
     /// The highest number of a session.
     pub(crate) last_session: u32,
     /// Number of the block after the last.
@@ -48,6 +50,7 @@ impl Held {
     pub(crate) fn read(file: &File) -> io::Result<Self> {
         let source = Source(file);
         let mut held = Self::default();
+        let mut watermarks: HashMap<u32, u64> = HashMap::new();
         let mut scanner = Scanner::new(&source, 0, false);
         while let Some(found) = scanner.next()? {
             let Found::Block { at, header } = found else { continue };
@@ -57,19 +60,46 @@ impl Held {
             held.has_records |= header.kind == BlockKind::RECORDS;
             // The zero bytes after the last payload may be missing.
             held.end = at + header.block_size();
-            if let Some(id) = session_id(&source, at, &header)? {
-                held.sessions.insert(id, header.session);
+            match header.kind {
+                BlockKind::SESSION => {
+                    if let Some(id) = payload(&source, at, &header)? {
+                        held.sessions.insert(id, header.session);
+                    }
+                }
+                BlockKind::WATERMARK => {
+                    if let Some(ticks) = payload(&source, at, &header)?.map(u64::from_le_bytes) {
+                        let last = watermarks.entry(header.session).or_default();
+                        *last = ticks.max(*last);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (id, number) in &held.sessions {
+            if let Some(ticks) = watermarks.get(number) {
+                held.watermarks.insert(*id, *ticks);
             }
         }
         Ok(held)
     }
 }
 
-fn session_id(source: &Source<'_>, at: u64, header: &BlockHeader) -> io::Result<Option<[u8; 16]>> {
-    let mut id = [0; ID];
-    if header.kind != BlockKind::SESSION || (header.stored_size as usize) < ID {
+/// The first bytes of a payload; `None` when it has fewer, or is not what was stored.
+fn payload<const N: usize>(
+    source: &Source<'_>,
+    at: u64,
+    header: &BlockHeader,
+) -> io::Result<Option<[u8; N]>> {
+    if !(N..=MAX_PAYLOAD).contains(&(header.stored_size as usize)) {
         return Ok(None);
     }
-    let read = source.read_at(at + u64::from(header.header_size), &mut id)?;
-    Ok((read == ID).then_some(id))
+    let mut bytes = vec![0; header.stored_size as usize];
+    let mut len = 0;
+    while len < bytes.len() {
+        match source.read_at(at + u64::from(header.header_size) + len as u64, &mut bytes[len..])? {
+            0 => break,
+            more => len += more,
+        }
+    }
+    Ok(header.check(&bytes[..len]).ok().and_then(|()| bytes.first_chunk::<N>().copied()))
 }

@@ -82,7 +82,7 @@ impl TraceFile {
         let (directory, path, name) = resolve(&config.path).map_err(fail("opening its directory"))?;
         config.path = path.clone();
         let existing = find(&directory, &name, &config)?;
-        let (file, held, cut) = match existing {
+        let (file, mut held, cut) = match existing {
             Some(file) => {
                 let held =
                     Held::read(&file).map_err(|e| CollectError::output(&path, "reading what it holds", e))?;
@@ -120,13 +120,20 @@ impl TraceFile {
             is_dirty: false,
             has_records: held.has_records,
         };
+        // The part that was rotated away last, when this one goes on for a collector that died.
+        let before = match trace.config.existing {
+            Existing::Continue => rotated(&trace.directory, &trace.name).unwrap_or_default().pop(),
+            Existing::Replace | Existing::Refuse => None,
+        };
+        if let Some(before) = &before
+            && let Ok(earlier) = open(&trace.directory, &before.name).and_then(|file| Held::read(&file))
+        {
+            for (id, ticks) in earlier.watermarks {
+                held.watermarks.entry(id).or_insert(ticks);
+            }
+        }
+        trace.part = before.as_ref().map_or(1, |part| part.number + 1);
         if held.blocks == 0 {
-            // A part of the same trace that was rotated away when its collector died, before the new one was there.
-            let before = match trace.config.existing {
-                Existing::Continue => rotated(&trace.directory, &trace.name).unwrap_or_default().pop(),
-                Existing::Replace | Existing::Refuse => None,
-            };
-            trace.part = before.as_ref().map_or(1, |part| part.number + 1);
             let path = trace.path.clone();
             trace
                 .begin(before.map(|part| part.name).as_deref())

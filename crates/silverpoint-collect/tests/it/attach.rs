@@ -1,0 +1,106 @@
+//! Attaching changes a session and letting go puts every byte back.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+
+use silverpoint_collect::{AttachMode, Collector};
+use silverpoint_shm::observer::{ObservedSession, list};
+use silverpoint_shm::root::Root;
+use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::ring::at as ring_at;
+use silverpoint_wire::level::Level;
+
+use crate::fake::{Fake, site};
+use crate::scratch::Scratch;
+use crate::told::read;
+
+/// The control file without what may move on: the generation.
+fn control_bytes(fake: &Fake) -> Vec<u8> {
+    let mut bytes = fs::read(fake.path.join("control")).unwrap();
+    bytes[at::GENERATION..at::GENERATION + 4].fill(0);
+    bytes
+}
+
+#[test]
+fn attach_and_let_go() {
+    let scratch = Scratch::new("attach");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let net = fake.register(&site("net {}", Level::Debug, "net"));
+    fake.register(&site("io {}", Level::Info, "io"));
+    fake.register(&site("io {}", Level::Trace, "io"));
+    // As somebody else had set it: by directives that do not say the same, and with a probe.
+    fake.set_mode("io=warn,pump.cpp:88=on", &[0, 1, 4]);
+    fake.control.write_all_at(&[0, 2, 0, 1, 0, 2], at::POLICY as u64).unwrap();
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    let before = control_bytes(&fake);
+    let intent = fs::read(fake.path.join("collector")).unwrap();
+
+    let mut config = scratch.config();
+    config.attach = Some(AttachMode {
+        directives: Some("net=debug,io=info".into()),
+        policy: Some([0; 6]),
+        block_max_ms: Some(20),
+    });
+    let mut collector = Collector::new(config).unwrap();
+    collector.pass();
+    assert_eq!(fake.states(3), [1, 1, 4], "switched; the probe's bit is not ours");
+    assert_eq!(fake.control32(at::BLOCK_MAX_MS), 20);
+    assert_eq!(fake.control32(at::GENERATION) % 2, 0);
+    assert!(fake.control32(at::GENERATION) > 0);
+    ring.put(net, 5);
+    ring.set32(ring_at::WAITING, 1);
+    let wake = ring.get(ring_at::WAKE) as u32;
+    // Registered while attached: it is on by the old directives afterwards.
+    collector.leave();
+
+    assert_eq!(control_bytes(&fake), before, "every byte as it was");
+    assert_eq!(fs::read(fake.path.join("collector")).unwrap(), intent);
+    assert!(ring.get(ring_at::WAKE) as u32 > wake, "who waits is woken");
+    assert_eq!(read(&scratch.trace()).values(&fake.session_id, 1), [5]);
+    // Nobody has the lock any more.
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let names = list(&root).unwrap();
+    assert!(!ObservedSession::open(&root, names[0]).unwrap().is_collected().unwrap());
+}
+
+#[test]
+fn sites_registered_while_attached_obey_the_old_directives_afterwards() {
+    let scratch = Scratch::new("attach-new");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    fake.register(&site("a", Level::Info, "a"));
+    fake.set_mode("b=info", &[0]);
+    let mut config = scratch.config();
+    config.attach = Some(AttachMode { directives: Some("trace".into()), ..AttachMode::default() });
+    let mut collector = Collector::new(config).unwrap();
+    collector.pass();
+    for category in ["b", "c"] {
+        fake.register(&site("late", Level::Info, category));
+    }
+    // As frontends do it, by the directives in force.
+    fake.control.write_all_at(&[1, 1], 20_480 + 1).unwrap();
+    collector.leave();
+    assert_eq!(fake.states(3), [0, 1, 0]);
+}
+
+#[test]
+fn directives_are_refused_whole_when_malformed() {
+    let scratch = Scratch::new("directives");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    for category in ["net", "net::tcp", "disk"] {
+        fake.register(&site("x", Level::Debug, category));
+    }
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let session = ObservedSession::open(&root, list(&root).unwrap()[0]).unwrap();
+    assert_eq!(session.write_directives("net=debug,disk=info").unwrap(), 2);
+    assert_eq!(fake.states(3), [1, 1, 0]);
+    let generation = fake.control32(at::GENERATION);
+    let error = session.write_directives("net=off,disk=loud").unwrap_err().to_string();
+    assert!(error.contains("directives"), "{error}");
+    assert_eq!((fake.states(3), fake.control32(at::GENERATION)), (vec![1, 1, 0], generation));
+    // A controller that died in the middle.
+    fake.control.write_all_at(&(generation + 1).to_le_bytes(), at::GENERATION as u64).unwrap();
+    assert_eq!(session.write_directives("").unwrap(), 0);
+    assert_eq!(fake.control32(at::GENERATION), generation + 2);
+    assert_eq!(session.directives().unwrap(), b"");
+}

@@ -1,0 +1,206 @@
+//! Sessions that come, change and die; rings that are handed on; losses and overwriting.
+
+use std::time::Duration;
+
+use silverpoint_collect::{Collector, Limits, sweep};
+use silverpoint_shm::root::Root;
+use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::ring::at as ring_at;
+use silverpoint_wire::level::Level;
+
+use crate::fake::{Fake, now, put64, site};
+use crate::scratch::{Scratch, wait_until};
+use crate::told::read;
+
+#[test]
+fn a_dead_session_is_stored_whole_and_removed() {
+    let scratch = Scratch::new("dead");
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    assert_eq!(collector.pass().sessions, 0);
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(14);
+    let mut rings: Vec<_> = (0..3).map(|tid| fake.ring(slab, tid)).collect();
+    for ring in &mut rings {
+        (0..200).for_each(|value| ring.put(id, value));
+    }
+    fake.die();
+    wait_until("the session is gone", || {
+        collector.pass();
+        !fake.is_there()
+    });
+    assert_eq!(collector.pass().sessions, 0);
+    let stats = collector.leave();
+    assert_eq!((stats.records, stats.sessions, stats.sessions_ended), (600, 1, 1));
+    let trace = read(&scratch.trace());
+    for ring in &rings {
+        assert!(trace.values(&fake.session_id, ring.stream).into_iter().eq(0..200));
+    }
+    assert_eq!(*trace.watermarks[&fake.session_id].last().unwrap(), u64::MAX, "nothing follows");
+    assert!(trace.notes.is_empty(), "{:?}", trace.notes);
+}
+
+#[test]
+fn a_retired_ring_is_drained_and_its_slice_can_be_claimed_again() {
+    let scratch = Scratch::new("retired");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    let mut ring = fake.ring(slab, 1);
+    for round in 0..10 {
+        (0..30).for_each(|value| ring.put(id, 100 * round + value));
+        ring.retire();
+        collector.pass();
+        assert_eq!(ring.get(ring_at::CONSUMED), ring.head, "drained: an adopter may have it");
+        // Some looks at a quiet ring.
+        collector.pass();
+        collector.pass();
+        ring = fake.claim(ring.at, ring.size, 1);
+    }
+    collector.leave();
+    let trace = read(&scratch.trace());
+    for round in 0..10u64 {
+        let values = trace.values(&fake.session_id, round as u32 + 1);
+        assert!(values.into_iter().eq(100 * round..100 * round + 30), "stream {}", round + 1);
+    }
+}
+
+#[test]
+fn losses_are_told_and_the_producer_knows() {
+    let scratch = Scratch::new("losses");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    ring.put(id, 1);
+    ring.set(ring_at::LOSSES, 7);
+    ring.set(ring_at::LOSSES + 8, 2);
+    ring.set(ring_at::STALLS, 3);
+    ring.set(ring_at::STALL_NS, 5000);
+    put64(&fake.control, at::SESSION_LOSSES as u64 + 8 * 3, 11);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    assert_eq!(ring.get(ring_at::TOLD), 9, "the sum that is stored");
+    ring.set(ring_at::LOSSES, 8);
+    collector.leave();
+    assert_eq!(ring.get(ring_at::TOLD), 10);
+    let trace = read(&scratch.trace());
+    let of_stream = &trace.losses[&(fake.session_id, 1)];
+    assert_eq!((of_stream.losses[..2].to_vec(), of_stream.stalls, of_stream.stall_ns), (vec![8, 2], 3, 5000));
+    assert_eq!(trace.losses[&(fake.session_id, 0)].losses[3], 11);
+}
+
+#[test]
+fn a_stream_that_is_gone_keeps_the_losses_it_was_known_by() {
+    let scratch = Scratch::new("losses-kept");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    ring.put(id, 1);
+    ring.set(ring_at::LOSSES, 7);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    let ring = fake.claim(ring.at, ring.size, 2);
+    assert_eq!(ring.get(ring_at::LOSSES), 0);
+    collector.pass();
+    // A successor of the collector sees only the zero.
+    drop(collector);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    collector.leave();
+    assert_eq!(read(&scratch.trace()).losses[&(fake.session_id, 1)].losses[0], 7);
+}
+
+#[test]
+fn what_a_flight_recorder_has_overwritten_is_a_gap() {
+    let scratch = Scratch::new("overwrite");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    ring.overwrites = true;
+    (0..1000).for_each(|value| ring.put(id, value));
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    let oldest = ring.get(ring_at::OLDEST);
+    (1000..1010).for_each(|value| ring.put(id, value));
+    collector.leave();
+    let trace = read(&scratch.trace());
+    let values = trace.values(&fake.session_id, 1);
+    assert!(values.len() > 60, "{}", values.len());
+    assert!(values.iter().copied().eq(values[0]..1010));
+    assert_eq!(trace.gaps, [(fake.session_id, 1, 0, oldest)]);
+}
+
+#[test]
+fn a_reader_that_is_overtaken_again_and_again_stores_no_torn_record() {
+    let scratch = Scratch::new("overtaken");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    ring.overwrites = true;
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    let count = std::thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            let start = std::time::Instant::now();
+            let mut value = 0u64;
+            while start.elapsed() < Duration::from_millis(1500) {
+                // The value again and again: a record made of two does not agree with itself.
+                let words = 1 + value as usize % 50;
+                let args: Vec<u8> = std::iter::repeat_n(value.to_le_bytes(), words).flatten().collect();
+                assert!(ring.put_bytes(id, now(), &args, Duration::ZERO));
+                value += 1;
+            }
+            value
+        });
+        while !writer.is_finished() {
+            collector.pass();
+        }
+        writer.join().unwrap()
+    });
+    let stats = collector.leave();
+    let trace = read(&scratch.trace());
+    let mut last = None;
+    let records = &trace.records[&(fake.session_id, 1)];
+    for record in records.iter().filter(|record| record.site == id) {
+        let value = record.value();
+        assert!(record.args.chunks_exact(8).all(|word| *word == value.to_le_bytes()), "torn: {record:?}");
+        assert!(last.is_none_or(|last| last < value), "{last:?} before {value}");
+        last = Some(value);
+    }
+    assert!(records.len() > 100 && count > 1000, "{} of {count}, {stats:?}", records.len());
+    assert!(trace.notes.is_empty(), "{:?}", trace.notes);
+}
+
+#[test]
+fn sweeping_removes_what_holds_nothing_and_bounds_the_rest() {
+    let scratch = Scratch::new("sweep");
+    let mut fakes: Vec<Fake> = (0..6).map(|pid| Fake::new(&scratch.root(), pid + 1)).collect();
+    for (index, fake) in fakes.iter_mut().enumerate() {
+        let id = fake.register(&site("{}", Level::Info, ""));
+        let slab = fake.slab(11);
+        let mut ring = fake.ring(slab, 1);
+        if index > 0 {
+            ring.put(id, 1);
+        }
+        if index == 1 {
+            // Stored already.
+            ring.set(ring_at::CONSUMED, ring.head);
+        }
+        if index != 5 {
+            fake.die();
+        }
+    }
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let swept = sweep(&root, Limits { sessions: 2, ..Limits::default() }).unwrap();
+    assert_eq!((swept.empty.len(), swept.over_limit.len(), swept.kept.len()), (2, 1, 2), "{swept:?}");
+    let there: Vec<bool> = fakes.iter().map(Fake::is_there).collect();
+    assert!(!there[0] && !there[1] && there[5], "{there:?}");
+    let swept = sweep(&root, Limits { bytes: 0, ..Limits::default() }).unwrap();
+    assert_eq!(swept.over_limit.len(), 2);
+    assert!(fakes[5].is_there(), "it lives");
+}

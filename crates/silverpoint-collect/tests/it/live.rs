@@ -1,0 +1,192 @@
+//! Sleeping, waking, and what waiting costs.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use silverpoint_collect::Collector;
+use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::ring::at as ring_at;
+use silverpoint_wire::level::Level;
+
+use crate::fake::{Fake, site};
+use crate::roles::program;
+use crate::scratch::{Scratch, wait_until};
+use crate::told::read;
+
+/// Passes and rests until the collector dozes.
+fn fall_asleep(collector: &mut Collector, fake: &Fake) {
+    let start = Instant::now();
+    while fake.control32(at::COLLECTOR_SLEEPING) != 1 {
+        collector.pass();
+        collector.rest();
+        assert!(start.elapsed() < Duration::from_secs(5), "it does not fall asleep");
+    }
+}
+
+#[test]
+fn an_idle_collector_sleeps_beats_and_costs_next_to_nothing() {
+    let scratch = Scratch::new("idle");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let slab = fake.slab(11);
+    let _rings: Vec<_> = (0..8).map(|tid| fake.ring(slab, tid)).collect();
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    fall_asleep(&mut collector, &fake);
+    let cpu = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    };
+    let size = std::fs::metadata(scratch.trace()).unwrap().len();
+    let (beat, before, start) = (fake.control32(at::HEARTBEAT), cpu(), Instant::now());
+    while start.elapsed() < Duration::from_millis(1000) {
+        collector.pass();
+        collector.rest();
+    }
+    let beats = fake.control32(at::HEARTBEAT) - beat;
+    let used = cpu() - before;
+    assert!((5..=30).contains(&beats), "{beats} heartbeats in a second");
+    // Half a percent of a core, in a build without optimisation.
+    assert!(used < Duration::from_millis(10), "{used:?} in a second");
+    assert_eq!(std::fs::metadata(scratch.trace()).unwrap().len(), size, "an idle session writes nothing");
+}
+
+#[test]
+fn the_doorbell_wakes_the_collector() {
+    let scratch = Scratch::new("doorbell");
+    let mut fakes: Vec<Fake> = (0..3).map(|pid| Fake::new(&scratch.root(), pid + 1)).collect();
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    for several in [false, true] {
+        if !several {
+            // Alone at first.
+            for fake in &mut fakes[1..] {
+                std::fs::rename(&fake.path, scratch.path().join(&fake.name)).unwrap();
+            }
+        } else {
+            for fake in &mut fakes[1..] {
+                std::fs::rename(scratch.path().join(&fake.name), &fake.path).unwrap();
+            }
+            wait_until("all sessions are taken", || collector.pass().sessions == 3);
+        }
+        let bell = &fakes[if several { 2 } else { 0 }];
+        // The doorbell's word in a map of the fake's own: as a producer has it.
+        let map = Doorbell::of(bell);
+        let mut quickest = Duration::MAX;
+        for _ in 0..5 {
+            collector.pass();
+            fall_asleep(&mut collector, bell);
+            // Silence until the rests are long.
+            for _ in 0..3 {
+                collector.pass();
+                collector.rest();
+            }
+            collector.pass();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(10));
+                    map.ring();
+                });
+                let start = Instant::now();
+                collector.rest();
+                quickest = quickest.min(start.elapsed());
+            });
+        }
+        assert!(
+            (Duration::from_millis(5)..Duration::from_millis(60)).contains(&quickest),
+            "several: {several}: woken after {quickest:?}; asleep it is for 100 ms"
+        );
+    }
+}
+
+/// The producer's side of the doorbell: its own map of its own file.
+struct Doorbell {
+    page: *mut std::ffi::c_void,
+}
+
+// SAFETY: the page is only used through an atomic word, which any thread may do.
+unsafe impl Sync for Doorbell {}
+
+impl Doorbell {
+    fn of(fake: &Fake) -> Self {
+        use rustix::mm::{MapFlags, ProtFlags};
+        // SAFETY: a new mapping of a file that keeps its size.
+        let page = unsafe {
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
+            rustix::mm::mmap(std::ptr::null_mut(), 4096, protection, MapFlags::SHARED, &fake.control, 0)
+        };
+        Self { page: page.unwrap() }
+    }
+
+    fn ring(&self) {
+        // SAFETY: the word lies in the page, which stays mapped as long as self.
+        let word = unsafe { &*self.page.cast::<u8>().add(at::DOORBELL).cast::<AtomicU32>() };
+        word.fetch_add(1, Ordering::Release);
+        rustix::thread::futex::wake(word, rustix::thread::futex::Flags::empty(), u32::MAX >> 1).unwrap();
+    }
+}
+
+impl Drop for Doorbell {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in of; nothing refers to it.
+        let _ = unsafe { rustix::mm::munmap(self.page, 4096) };
+    }
+}
+
+#[test]
+fn a_waiting_producer_is_told_of_room() {
+    let scratch = Scratch::new("waiting");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    (0..50).for_each(|value| ring.put(id, value));
+    ring.set32(ring_at::WAITING, 1);
+    let wake = ring.get(ring_at::WAKE) as u32;
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    assert_eq!(ring.get(ring_at::WAKE) as u32, wake + 1);
+    assert_eq!(collector.stats().wakes, 1);
+    collector.leave();
+}
+
+/// A program of the Rust frontend, its threads and its end; everything that it recorded is in the file exactly once.
+fn collect_program(name: &str, threads: u64, records: u64, end: &str) {
+    let scratch = Scratch::new(name);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    let mut child = program(scratch.root(), threads, records, end).spawn().unwrap();
+    let start = Instant::now();
+    let mut ended = None;
+    while ended.is_none() || collector.sessions().len() > 0 || collector.stats().sessions == 0 {
+        collector.pass();
+        collector.rest();
+        ended = ended.or_else(|| child.try_wait().unwrap());
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", collector.stats());
+    }
+    let messages = collector.take_messages();
+    let stats = collector.leave();
+    let trace = read(&scratch.trace());
+    assert!(trace.losses.values().all(|info| info.losses == [0; 8]), "{:?}", trace.losses);
+    assert!(trace.gaps.is_empty() && messages.is_empty(), "{:?} {messages:?}", trace.gaps);
+    // By thread, over all the streams that it had one after the other: value i64 or u64 first, then the thread's number.
+    let mut by_thread = vec![Vec::new(); threads as usize];
+    let mut all: Vec<_> = trace.records.values().flatten().filter(|record| record.site >= 16).collect();
+    all.sort_by_key(|record| record.ticks);
+    for record in all {
+        let word = |at: usize| u64::from_le_bytes(record.args[at..at + 8].try_into().unwrap());
+        by_thread[word(8) as usize].push(word(0));
+    }
+    for (thread, values) in by_thread.iter().enumerate() {
+        assert_eq!(values.len() as u64, records, "thread {thread}: {stats:?}");
+        assert!(values.iter().copied().eq(0..records), "thread {thread}");
+    }
+    assert!(std::fs::read_dir(scratch.root()).unwrap().next().is_none(), "the session is removed");
+}
+
+#[test]
+fn a_real_program_is_collected_whole() {
+    collect_program("program", 4, 20_000, "exit");
+}
+
+#[test]
+fn a_real_program_that_is_killed_is_collected_whole() {
+    collect_program("program-killed", 3, 20_000, "kill");
+}

@@ -1,0 +1,124 @@
+//! One living session, drained into a file.
+
+use silverpoint_collect::{Collector, Encoding};
+use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::ring::at as ring_at;
+use silverpoint_wire::level::Level;
+
+use crate::fake::{Fake, site};
+use crate::scratch::Scratch;
+use crate::told::{self, read};
+
+#[test]
+fn records_of_a_living_session_are_stored_and_released() {
+    let scratch = Scratch::new("spine");
+    let mut fake = Fake::new(&scratch.root(), 10);
+    let info = fake.register(&site("value {}", Level::Info, "net"));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 77);
+    for value in 0..20 {
+        ring.put(info, value);
+    }
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    let pass = collector.pass();
+    assert_eq!((pass.sessions, pass.bytes, pass.is_failing), (1, ring.head, false));
+    assert_eq!(ring.get(ring_at::CONSUMED), ring.head, "released");
+    assert_eq!(fake.control32(at::COLLECTOR_PID), std::process::id());
+    assert_eq!(fake.control32(at::COLLECTOR_STATE), 1);
+    // Read while it is being written.
+    let trace = read(&scratch.trace());
+    assert_eq!(trace.values(&fake.session_id, ring.stream), (0..20).collect::<Vec<_>>());
+    assert!(!trace.anchors[&fake.session_id].is_empty());
+
+    // A site that is registered later, a ring that wraps.
+    let warn = fake.register(&site("later {}", Level::Warn, "net::tcp"));
+    for value in 20..500 {
+        ring.put(if value % 2 == 0 { info } else { warn }, value);
+        if value % 30 == 0 {
+            collector.pass();
+        }
+    }
+    collector.pass();
+    let stats = collector.leave();
+    assert_eq!(stats.records, 500);
+    let trace = read(&scratch.trace());
+    assert_eq!(trace.values(&fake.session_id, ring.stream), (0..500).collect::<Vec<_>>());
+    assert!(trace.notes.is_empty(), "{:?}", trace.notes);
+    assert!(fake.is_there(), "a living session stays");
+    assert_eq!(fake.control32(at::COLLECTOR_PID), 0);
+    let session = &trace.sessions[&fake.session_id];
+    assert_eq!((session.pid, session.clock_source), (10, 3));
+    assert!(String::from_utf8_lossy(&session.process).contains("cmdline=fake --test"));
+}
+
+#[test]
+fn several_sessions_and_rings_share_a_file() {
+    let scratch = Scratch::new("several");
+    let mut fakes: Vec<Fake> = (0..5).map(|pid| Fake::new(&scratch.root(), 100 + pid)).collect();
+    let mut rings = Vec::new();
+    for fake in &mut fakes {
+        let id = fake.register(&site("{}", Level::Debug, ""));
+        let (small, large) = (fake.slab(11), fake.slab(16));
+        for tid in 0..8 {
+            rings.push((fake.session_id, id, fake.ring(if tid == 7 { large } else { small }, tid)));
+        }
+    }
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    for value in 0..400 {
+        for (_, id, ring) in &mut rings {
+            ring.put(*id, value);
+        }
+        if value % 20 == 0 {
+            collector.pass();
+        }
+    }
+    collector.leave();
+    let trace = read(&scratch.trace());
+    assert_eq!(trace.records.len(), 40);
+    for (session, _, ring) in &rings {
+        assert_eq!(trace.values(session, ring.stream), (0..400).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn compact_blocks_give_the_same_records() {
+    let scratch = Scratch::new("compact");
+    let mut fake = Fake::new(&scratch.root(), 10);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(16);
+    let mut ring = fake.ring(slab, 1);
+    for value in 0..1000 {
+        ring.put(id, value * 3);
+    }
+    let mut config = scratch.config();
+    config.output.encoding = Encoding::Compact;
+    let mut collector = Collector::new(config).unwrap();
+    collector.pass();
+    let stats = collector.leave();
+    let trace = read(&scratch.trace());
+    assert_eq!(trace.values(&fake.session_id, ring.stream), (0..1000).map(|v| v * 3).collect::<Vec<_>>());
+    assert_eq!(trace.encodings.into_iter().collect::<Vec<_>>(), [1]);
+    assert!(stats.file_bytes < stats.ring_bytes / 2, "{stats:?}");
+}
+
+#[test]
+fn a_second_collector_leaves_the_session_alone() {
+    let scratch = Scratch::new("second");
+    let mut fake = Fake::new(&scratch.root(), 10);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    ring.put(id, 1);
+    let mut first = Collector::new(scratch.config()).unwrap();
+    first.pass();
+    let mut other = scratch.config();
+    other.output.path = scratch.path().join("other.silver");
+    let mut second = Collector::new(other).unwrap();
+    assert_eq!(second.pass().sessions, 0);
+    // Nor can it have the file.
+    assert!(Collector::new(scratch.config()).is_err());
+    drop(second);
+    first.leave();
+    let trace = told::read(&scratch.trace());
+    assert_eq!(trace.values(&fake.session_id, 1), [1]);
+}

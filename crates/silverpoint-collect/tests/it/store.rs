@@ -1,0 +1,235 @@
+//! Files: rotation, quota, durability, and a disk that is full or says no.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use silverpoint_collect::{Collector, Fsync, OutputConfig};
+use silverpoint_wire::layout::collector_state;
+use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::ring::at as ring_at;
+use silverpoint_wire::level::Level;
+
+use crate::fake::{Fake, FakeRing, site};
+use crate::scratch::Scratch;
+use crate::told::{parts, read, read_alone};
+
+fn one_ring(scratch: &Scratch, pid: u32, shift: u32) -> (Fake, u32, FakeRing) {
+    let mut fake = Fake::new(&scratch.root(), pid);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(shift);
+    let ring = fake.ring(slab, 1);
+    (fake, id, ring)
+}
+
+fn fill(collector: &mut Collector, ring: &mut FakeRing, id: u32, values: std::ops::Range<u64>) {
+    for value in values {
+        ring.put(id, value);
+        if value % 300 == 0 {
+            collector.pass();
+        }
+    }
+    collector.pass();
+}
+
+#[test]
+fn parts_by_size_stand_alone_and_name_each_other() {
+    let scratch = Scratch::new("rotate");
+    let (fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    // A session that says nothing after the first part.
+    let (quiet, quiet_id, mut quiet_ring) = one_ring(&scratch, 2, 14);
+    quiet_ring.put(quiet_id, 5);
+    let mut config = scratch.config();
+    config.output.rotate_bytes = Some(64 << 10);
+    let mut collector = Collector::new(config).unwrap();
+    fill(&mut collector, &mut ring, id, 0..10_000);
+    let stats = collector.leave();
+    let parts = parts(&scratch.trace());
+    assert_eq!(parts.len() as u64, stats.rotations + 1);
+    assert!(parts.len() >= 3, "{parts:?}");
+    let trace = read(&scratch.trace());
+    assert!(trace.values(&fake.session_id, 1).into_iter().eq(0..10_000));
+    assert_eq!(trace.values(&quiet.session_id, 1), [5]);
+    for (index, part) in parts.iter().enumerate() {
+        let alone = read_alone(part);
+        assert!(alone.about[0].contains(&format!("part={}\n", index + 1)), "{}", alone.about[0]);
+        assert!(index == 0 || alone.about[0].contains(&format!("previous=trace.{index}.silver\n")));
+        assert_eq!(alone.sessions.len(), 2, "{}: both sessions are declared", part.display());
+        let (kinds, last) = (&alone.kinds[0], *alone.kinds[0].last().unwrap());
+        assert_eq!((kinds[0], last), (1, 9), "{kinds:?}");
+        if index > 0 {
+            // File, session, sites, streams, anchors, positions: before any record.
+            assert_eq!(kinds[..6], [1, 2, 3, 4, 6, 10], "{}", part.display());
+        }
+        let mode = fs::metadata(part).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn the_oldest_parts_go_when_the_quota_is_used_up() {
+    let scratch = Scratch::new("quota");
+    let (fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    fs::write(scratch.path().join("trace.1.silver"), "not a trace: not ours to delete").unwrap();
+    let mut config = scratch.config();
+    config.output.rotate_bytes = Some(64 << 10);
+    config.output.quota_bytes = Some(200 << 10);
+    let mut collector = Collector::new(config).unwrap();
+    fill(&mut collector, &mut ring, id, 0..30_000);
+    let stats = collector.leave();
+    assert!(stats.parts_deleted >= 5, "{stats:?}");
+    let total: u64 = parts(&scratch.trace()).iter().map(|part| fs::metadata(part).unwrap().len()).sum();
+    assert!(total <= (200 + 80) << 10, "{total} bytes");
+    assert!(scratch.path().join("trace.1.silver").exists());
+    fs::remove_file(scratch.path().join("trace.1.silver")).unwrap();
+    // What is left is the end, without a hole.
+    let values = read(&scratch.trace()).values(&fake.session_id, 1);
+    assert!(values.iter().copied().eq(values[0]..30_000));
+}
+
+#[test]
+fn parts_by_age() {
+    let scratch = Scratch::new("age");
+    let (_fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    let mut config = scratch.config();
+    config.output.rotate_after = Some(Duration::from_millis(30));
+    let mut collector = Collector::new(config).unwrap();
+    for value in 0..3 {
+        ring.put(id, value);
+        collector.pass();
+        std::thread::sleep(Duration::from_millis(40));
+        collector.pass();
+        // Nothing came: nothing is rotated away.
+        std::thread::sleep(Duration::from_millis(40));
+        collector.pass();
+    }
+    assert_eq!(collector.leave().rotations, 3);
+}
+
+#[test]
+fn every_durability_policy_stores_the_same() {
+    for fsync in [Fsync::Never, Fsync::OnClose, Fsync::Every(Duration::from_millis(1)), Fsync::EachBatch] {
+        let scratch = Scratch::new("fsync");
+        let (fake, id, mut ring) = one_ring(&scratch, 1, 14);
+        let mut config = scratch.config();
+        config.output.fsync = fsync;
+        config.output.rotate_bytes = Some(64 << 10);
+        let mut collector = Collector::new(config).unwrap();
+        fill(&mut collector, &mut ring, id, 0..3000);
+        collector.leave();
+        assert!(read(&scratch.trace()).values(&fake.session_id, 1).into_iter().eq(0..3000), "{fsync:?}");
+    }
+}
+
+/// A small file system, or why there is none.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn new(scratch: &Scratch, bytes: u32) -> Option<Self> {
+        let path = scratch.path().join("disk");
+        fs::create_dir(&path).unwrap();
+        let status = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={bytes},mode=0700"), "tmpfs"])
+            .arg(&path)
+            .status();
+        if status.is_ok_and(|status| status.success()) {
+            return Some(Self(path));
+        }
+        eprintln!("SKIPPED: a full disk needs the right to mount a small tmpfs");
+        None
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_releases_nothing_and_collection_resumes_by_itself() {
+    let scratch = Scratch::new("full");
+    let Some(disk) = SmallDisk::new(&scratch, 256 << 10) else { return };
+    let (fake, id, mut ring) = one_ring(&scratch, 1, 16);
+    let ballast = disk.path().join("ballast");
+    let mut config = scratch.config();
+    config.output = OutputConfig::new(disk.path().join("trace.silver"));
+    let mut collector = Collector::new(config).unwrap();
+    fill(&mut collector, &mut ring, id, 0..100);
+    fs::write(&ballast, vec![1; 200 << 10]).unwrap();
+    // 40 KiB of records, while there are less than 50 left for all: until it is full.
+    let mut value = 100;
+    let mut pass = collector.pass();
+    while !pass.is_failing {
+        for _ in 0..500 {
+            ring.put(id, value);
+            value += 1;
+        }
+        pass = collector.pass();
+        assert!(value < 20_000, "the disk does not fill");
+    }
+    let released = ring.get(ring_at::CONSUMED);
+    assert!(released < ring.head);
+    assert_eq!(fake.control32(at::COLLECTOR_STATE), collector_state::SINK_FULL);
+    let messages = collector.take_messages();
+    assert_eq!(messages.len(), 1, "one clear message: {messages:?}");
+    assert!(messages[0].text.contains("No space left"), "{messages:?}");
+    // It stays so, and the heartbeat goes on; what is in the file is whole.
+    let beat = fake.control32(at::HEARTBEAT);
+    for _ in 0..5 {
+        std::thread::sleep(Duration::from_millis(60));
+        assert!(collector.pass().is_failing);
+    }
+    assert!(fake.control32(at::HEARTBEAT) >= beat + 5);
+    assert_eq!(ring.get(ring_at::CONSUMED), released, "nothing is released that is not stored");
+    let trace = read(&disk.path().join("trace.silver"));
+    let stored = trace.values(&fake.session_id, 1);
+    assert!(stored.iter().copied().eq(0..stored.len() as u64));
+    // Room.
+    fs::remove_file(&ballast).unwrap();
+    let start = std::time::Instant::now();
+    while collector.pass().is_failing {
+        assert!(start.elapsed() < Duration::from_secs(10), "it does not resume");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(fake.control32(at::COLLECTOR_STATE), collector_state::COLLECTING);
+    assert_eq!(ring.get(ring_at::CONSUMED), ring.head);
+    fill(&mut collector, &mut ring, id, value..value + 100);
+    let stats = collector.leave();
+    assert!(stats.sink_full_ms >= 250 && stats.write_errors >= 2, "{stats:?}");
+    let trace = read(&disk.path().join("trace.silver"));
+    assert!(trace.values(&fake.session_id, 1).into_iter().eq(0..value + 100));
+    assert_eq!(trace.notes.iter().filter(|note| note.starts_with("resumed")).count(), 1, "{:?}", trace.notes);
+}
+
+#[test]
+fn a_rotation_that_finds_no_room_leaves_the_part_as_it_was() {
+    let scratch = Scratch::new("rotate-full");
+    // Full by inodes: the current part can grow, a new one cannot be made.
+    let Some(disk) = SmallDisk::new(&scratch, 4 << 20) else { return };
+    let remount = |inodes: u32| {
+        let options = format!("remount,nr_inodes={inodes}");
+        let status = std::process::Command::new("mount").args(["-o", &options]).arg(disk.path()).status();
+        assert!(status.unwrap().success());
+    };
+    let (fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    let mut config = scratch.config();
+    config.output = OutputConfig::new(disk.path().join("trace.silver"));
+    config.output.rotate_bytes = Some(64 << 10);
+    let mut collector = Collector::new(config).unwrap();
+    remount(2);
+    fill(&mut collector, &mut ring, id, 0..5000);
+    assert_eq!(parts(&disk.path().join("trace.silver")).len(), 1);
+    let messages = collector.take_messages();
+    assert!(messages.len() == 1 && messages[0].text.contains("no new part"), "{messages:?}");
+    remount(100);
+    std::thread::sleep(Duration::from_millis(1100));
+    fill(&mut collector, &mut ring, id, 5000..8000);
+    assert!(collector.leave().rotations >= 1);
+    assert!(read(&disk.path().join("trace.silver")).values(&fake.session_id, 1).into_iter().eq(0..8000));
+}
