@@ -18,6 +18,7 @@ pub mod json;
 pub mod render;
 pub mod site;
 pub mod stats;
+pub mod table;
 pub mod text;
 pub mod time;
 pub mod tracefile;

@@ -53,6 +53,11 @@ impl Site {
         self.description.file.rsplit(['/', '\\']).next().unwrap_or_default()
     }
 
+    /// File name and line: `pump.cpp:88`.
+    pub fn place(&self) -> String {
+        format!("{}:{}", self.file_name(), self.description.line)
+    }
+
     /// The function's qualified name, without return type and arguments.
     pub fn function(&self) -> &str {
         function_name(&self.description.function)

@@ -10,7 +10,7 @@ use silverpoint_wire::layout::CAUSES;
 
 pub use collect::collect;
 pub use histogram::Histogram;
-pub use report::{push_json, push_site_json, push_sites_text, push_text};
+pub use report::{push_json, push_site_json, push_text};
 
 use crate::tracefile::Note;
 

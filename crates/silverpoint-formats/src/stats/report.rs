@@ -6,12 +6,11 @@ use jiff::tz::TimeZone;
 use silverpoint_wire::level::Level;
 
 use super::{Count, Statistics};
-use crate::escape;
-use crate::format::columns;
 use crate::json::{push_f64, push_string};
 use crate::site::Site;
+use crate::table::{Table, bytes, grouped};
 use crate::time::{Style, TimeText, push_duration};
-use crate::tracefile::{Session, Trace, loss_causes, worst};
+use crate::tracefile::{Trace, loss_causes, worst};
 
 /// Appends tables. At most `top` sites, spans and counters each, those with the most records or time; 0: all. Times in `zone`.
 pub fn push_text(out: &mut String, statistics: &Statistics, trace: &Trace, top: usize, zone: &TimeZone) {
@@ -26,7 +25,7 @@ pub fn push_text(out: &mut String, statistics: &Statistics, trace: &Trace, top: 
 fn summary(out: &mut String, s: &Statistics, trace: &Trace, zone: &TimeZone) {
     for file in &trace.files {
         out.push_str("file      ");
-        escape::push_escaped(out, &file.path.to_string_lossy());
+        crate::escape::push_escaped(out, &file.path.to_string_lossy());
         let _ = writeln!(out, "  {}, {} blocks", bytes(file.bytes), file.blocks);
     }
     let _ = writeln!(out, "verdict   {}", worst(&s.notes));
@@ -110,10 +109,6 @@ fn busiest(s: &Statistics) -> Vec<(usize, Count)> {
     numbers
 }
 
-fn location(site: &Site) -> String {
-    format!("{}:{}", site.file_name(), site.description.line)
-}
-
 fn sites(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
     let all = busiest(s);
     let mut table = Table::new(
@@ -129,7 +124,7 @@ fn sites(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
             site.level().to_string(),
             site.kind().name().to_owned(),
             site.description.category.clone(),
-            location(site),
+            site.place(),
             site.description.template.clone(),
         ]);
     }
@@ -155,7 +150,7 @@ fn spans(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
             duration(h.quantile(990)),
             duration(h.max()),
             site.description.template.clone(),
-            location(site),
+            site.place(),
         ]);
     }
     table.push(out);
@@ -174,7 +169,7 @@ fn counters(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
             counter.max.to_string(),
             counter.last.to_string(),
             site.description.template.clone(),
-            location(site),
+            site.place(),
         ]);
     }
     table.push(out);
@@ -187,94 +182,10 @@ fn more(out: &mut String, all: usize, top: usize) {
     }
 }
 
-/// A table whose columns are as wide as their widest cell. `>` or `<` before a heading aligns its column.
-struct Table {
-    title: &'static str,
-    headings: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn new(title: &'static str, headings: &[&'static str]) -> Self {
-        Self { title, headings: headings.to_vec(), rows: Vec::new() }
-    }
-
-    fn row<const N: usize>(&mut self, cells: [String; N]) {
-        let escaped = cells.map(|cell| {
-            let mut text = String::with_capacity(cell.len());
-            escape::push_escaped(&mut text, &cell);
-            text
-        });
-        self.rows.push(escaped.into());
-    }
-
-    /// Appends title and table; nothing without rows.
-    fn push(&self, out: &mut String) {
-        if self.rows.is_empty() {
-            return;
-        }
-        let widths: Vec<usize> = (0..self.headings.len())
-            .map(|column| {
-                let cells = self.rows.iter().map(|row| columns(&row[column]));
-                cells.max().unwrap_or(0).max(self.headings[column].len() - 1)
-            })
-            .collect();
-        if !self.title.is_empty() {
-            let _ = write!(out, "\n{}\n", self.title);
-        }
-        let heading = self.headings.iter().map(|heading| &heading[1..]);
-        self.line(out, heading, &widths);
-        for row in &self.rows {
-            self.line(out, row.iter().map(String::as_str), &widths);
-        }
-    }
-
-    fn line<'c>(&self, out: &mut String, cells: impl Iterator<Item = &'c str>, widths: &[usize]) {
-        let start = out.len();
-        for ((cell, width), heading) in cells.zip(widths).zip(&self.headings) {
-            let missing = width.saturating_sub(columns(cell));
-            out.push_str("  ");
-            if heading.starts_with('>') {
-                out.extend(std::iter::repeat_n(' ', missing));
-                out.push_str(cell);
-            } else {
-                out.push_str(cell);
-                out.extend(std::iter::repeat_n(' ', missing));
-            }
-        }
-        let kept = out[start..].trim_end().len();
-        out.truncate(start + kept);
-        out.push('\n');
-    }
-}
-
 fn duration(ns: u64) -> String {
     let mut text = String::new();
     push_duration(&mut text, ns);
     text
-}
-
-/// `1,234,567`
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// `12.3 MiB`
-fn bytes(number: u64) -> String {
-    match number {
-        0..1024 => format!("{number} B"),
-        1024..0x10_0000 => format!("{:.1} KiB", number as f64 / 1024.0),
-        0x10_0000..0x4000_0000 => format!("{:.1} MiB", number as f64 / 1_048_576.0),
-        _ => format!("{:.2} GiB", number as f64 / 1_073_741_824.0),
-    }
 }
 
 /// Appends one JSON object: everything that [`Statistics`] holds, times as RFC 3339, durations in nanoseconds.
@@ -436,11 +347,18 @@ impl<'o> Object<'o> {
     }
 }
 
-/// Appends one JSON object that describes a site of a process and how many records it has.
-pub fn push_site_json(out: &mut String, session: &Session, site: &Site, id: u32, count: Count) {
+/// Appends one JSON object that describes a site of a process: with its records, or whether it is on.
+pub fn push_site_json(
+    out: &mut String,
+    process: (&str, u32),
+    site: &Site,
+    id: u32,
+    count: Option<Count>,
+    is_on: Option<bool>,
+) {
     let mut object = Object::begin(out);
-    object.text("process", &session.name);
-    object.number("pid", u64::from(session.pid));
+    object.text("process", process.0);
+    object.number("pid", u64::from(process.1));
     object.number("id", u64::from(id));
     object.site(site);
     object.key("names");
@@ -453,30 +371,14 @@ pub fn push_site_json(out: &mut String, session: &Session, site: &Site, id: u32,
     }
     object.out.push(']');
     object.text("signature", &site.description.signature);
-    object.number("records", count.records);
-    object.number("bytes", count.bytes);
+    if let Some(is_on) = is_on {
+        object.key("on");
+        object.out.push_str(if is_on { "true" } else { "false" });
+    }
+    if let Some(count) = count {
+        object.number("records", count.records);
+        object.number("bytes", count.bytes);
+    }
     object.end();
     out.push('\n');
-}
-
-/// Appends a table of sites: of which process, id, number in the trace's sites.
-pub fn push_sites_text(out: &mut String, listed: &[(&Session, u32, usize)], trace: &Trace, s: &Statistics) {
-    let headings =
-        [">RECORDS", ">BYTES", "<PROCESS", "<LEVEL", "<KIND", "<CATEGORY", "<PLACE", "<FUNCTION", "<TEXT"];
-    let mut table = Table::new("", &headings);
-    for (session, _, number) in listed {
-        let (site, count) = (&trace.sites[*number], s.sites[*number]);
-        table.row([
-            grouped(count.records),
-            bytes(count.bytes),
-            session.label(),
-            site.level().to_string(),
-            site.kind().name().to_owned(),
-            site.description.category.clone(),
-            location(site),
-            site.function().to_owned(),
-            site.description.template.clone(),
-        ]);
-    }
-    table.push(out);
 }

@@ -11,3 +11,4 @@ mod select;
 mod statistics;
 mod trace;
 mod values;
+mod vectors;

@@ -1,7 +1,7 @@
 //! Statistics as text and JSON.
 
 use silverpoint_formats::filter::Filter;
-use silverpoint_formats::stats::{collect, push_json, push_sites_text, push_text};
+use silverpoint_formats::stats::{collect, push_json, push_text};
 use silverpoint_wire::block::LossInfo;
 use silverpoint_wire::level::Level;
 
@@ -37,14 +37,6 @@ fn as_text() {
     out.push_str("\n----\n");
     let filtered = collect(&trace, &Filter { level: Some(Level::Warn), ..Filter::default() });
     push_text(&mut out, &filtered, &trace, 1, &jiff::tz::TimeZone::UTC);
-    out.push_str("\n----\n");
-    let mut listed: Vec<_> = trace
-        .sessions
-        .iter()
-        .flat_map(|s| s.site_numbers().map(move |(id, number)| (s, id, number)))
-        .collect();
-    listed.sort_by_key(|(_, _, number)| *number);
-    push_sites_text(&mut out, &listed, &trace, &statistics);
     insta::assert_snapshot!(out);
 }
 
