@@ -141,7 +141,6 @@ struct Numbering {
 
 fn placeholder(text: &str, at: usize, numbering: &mut Numbering) -> Result<Piece, TemplateError> {
     let (argument, spec) = text.split_once(':').unwrap_or((text, ""));
-    let argument = argument.trim();
     let error = |what| TemplateError { at, what };
     let argument = if argument.is_empty() {
         numbering.automatic = true;
@@ -274,6 +273,7 @@ mod tests {
             ("{:.f}", 3),
             ("{a b}", 1),
             ("{:dd}", 3),
+            ("{ }", 1),
         ] {
             assert_eq!(parse(template).unwrap_err().at, at, "{template}");
         }
