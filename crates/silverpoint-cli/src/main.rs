@@ -1,3 +1,74 @@
-//! The silverpoint program.
+//! The `silverpoint` program: it parses arguments, supervises processes, and joins the other crates.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod attach;
+mod cat;
+mod collect;
+mod ctl;
+mod exit;
+mod input;
+mod ls;
+mod names;
+mod policy;
+mod processes;
+mod recover;
+mod run;
+mod sessions;
+mod sites;
+mod stats;
+mod store;
+mod summary;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use exit::Outcome;
+
+/// Tracing that costs what reading the clock costs, and survives the death of the program.
+#[derive(Parser)]
+#[command(name = "silverpoint", version, max_term_width = 120)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the file is damaged (everything intact was given); 4 not a trace file; \
+5 recovered, but records were really lost; 6 no such session. `run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Args),
+    Attach(attach::Args),
+    Ls(ls::Args),
+    Recover(recover::Args),
+    Cat(cat::Args),
+    Stats(stats::Args),
+    Sites(sites::Args),
+    Ctl(ctl::Args),
+    #[command(hide = true)]
+    Collect(collect::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome: Outcome = match Cli::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Attach(args) => attach::run(args),
+        Command::Ls(args) => ls::run(args),
+        Command::Recover(args) => recover::run(args),
+        Command::Cat(args) => cat::run(args),
+        Command::Stats(args) => stats::run(args),
+        Command::Sites(args) => sites::run(args),
+        Command::Ctl(args) => ctl::run(args),
+        Command::Collect(args) => collect::run(args),
+    };
+    match outcome {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(failed) => {
+            exit::note(&failed);
+            ExitCode::from(failed.exit as u8)
+        }
+    }
+}

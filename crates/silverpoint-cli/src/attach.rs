@@ -1,0 +1,134 @@
+//! `silverpoint attach`: collects from a program that runs already, and lets go of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
+
+use crate::collect::tell;
+use crate::exit::{Exit, Outcome, failure, note};
+use crate::sessions::{self, Place};
+use crate::store::{Store, directives};
+use crate::summary::Summary;
+use crate::{names, processes};
+
+/// Collect from a running program until it ends or Ctrl-C; then everything in it is as before
+#[derive(clap::Args)]
+#[command(
+    after_help = "Exit status: 0 done; 1 the file cannot be written, or another collector has the process; 2 wrong usage; 6 no such \
+process."
+)]
+pub struct Args {
+    /// Process id
+    pid: u32,
+    /// The trace file; one that is there is replaced [default: NAME.silver after the program, NAME-2.silver … when it is there]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Which sites record meanwhile [default: those that do already, or all when none do]
+    #[arg(long, value_name = "DIRECTIVES", value_parser = directives)]
+    filter: Option<String>,
+    /// Stop after this time
+    #[arg(long = "for", value_name = "TIME", value_parser = crate::units::duration)]
+    duration: Option<Duration>,
+    #[command(flatten)]
+    store: Store,
+}
+
+/// Between two looks whether the process still lives, when it has no session.
+const GONE_INTERVAL: Duration = Duration::from_millis(200);
+
+pub fn run(args: Args) -> Outcome {
+    let places = sessions::living(args.pid)?;
+    let filter = match &args.filter {
+        Some(text) => Some(text.clone()),
+        None => default_filter(&places)?,
+    };
+    let (output, existing) = match &args.output {
+        Some(path) => (path.clone(), Existing::Replace),
+        None => {
+            let program = processes::executable_name(args.pid).unwrap_or_else(|| "attached".into());
+            (names::free(&program), Existing::Refuse)
+        }
+    };
+    let output =
+        std::path::absolute(&output).map_err(|error| failure(format!("{}: {error}", output.display())))?;
+    let config = Config {
+        // Opened already: they may be another user's.
+        roots: Vec::new(),
+        filter: Filter::pids([args.pid]),
+        output: args.store.output(output.clone(), existing),
+        // What the program does when a ring is full stays its owner's choice.
+        attach: Some(AttachMode { directives: filter, policy: None, block_max_ms: None }),
+        remove_dead: true,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+    }
+    let mut collector = Collector::new(config).map_err(failure)?;
+    for root in sessions::roots(Some(args.pid))? {
+        if let Some(root) = Arc::into_inner(root) {
+            collector.add_root(root);
+        }
+    }
+    let begun = Instant::now();
+    let mut looked = Instant::now();
+    loop {
+        let pass = collector.pass();
+        tell(&mut collector);
+        if pass.sessions == 0 && collector.stats().sessions == 0 {
+            // Between the look and the pass it has ended, or somebody has taken it.
+            refuse_taken(&places)?;
+        }
+        let over = args.duration.is_some_and(|duration| begun.elapsed() >= duration);
+        if stop.load(Ordering::Relaxed) || over {
+            break;
+        }
+        // A process that executes another program has no session for a moment.
+        if pass.sessions == 0 && looked.elapsed() >= GONE_INTERVAL {
+            if !processes::is_alive(args.pid) {
+                break;
+            }
+            looked = Instant::now();
+        }
+        collector.rest();
+    }
+    collector.let_go();
+    tell(&mut collector);
+    collector.leave();
+    match Summary::of(&output) {
+        Ok(summary) => note(summary.line(&output)),
+        Err(error) => note(format_args!("{}: {error}", output.display())),
+    }
+    Ok(Exit::Success)
+}
+
+/// A program that records nothing by itself is attached to in order to see something.
+fn default_filter(places: &[Place]) -> Result<Option<String>, crate::exit::Failed> {
+    refuse_taken(places)?;
+    for place in places {
+        let directives = place.open()?.directives().map_err(|error| place.failed(error))?;
+        if !directives.iter().all(u8::is_ascii_whitespace) {
+            return Ok(None);
+        }
+    }
+    Ok(Some("trace".into()))
+}
+
+fn refuse_taken(places: &[Place]) -> Result<(), crate::exit::Failed> {
+    for place in places {
+        let session = place.open()?;
+        if session.is_collected().map_err(|error| place.failed(error))? {
+            let pid = session.counters().map_or(0, |counters| counters.collector_pid);
+            return Err(place.failed(format!(
+                "process {pid} collects it already; `silverpoint ctl {} DIRECTIVES` changes what it records",
+                place.name.pid
+            )));
+        }
+    }
+    Ok(())
+}

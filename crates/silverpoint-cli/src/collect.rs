@@ -1,0 +1,234 @@
+//! The collector's own process: a hidden command that `run` starts, and starts again when it dies.
+//!
+//! It talks with the supervisor by lines on its standard output: `ready` when the file is open, or `failed …`; then, after the end of its standard
+//! input (the command has ended, or the supervisor died), `background` when processes of the run still live, `done` when everything is stored, or
+//! `left …` when something could not be stored and stays where it is.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Signal, chdir, getpid, kill_process, setsid};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use signal_hook::flag;
+use silverpoint_collect::{Collector, Config, Existing, Pass};
+use silverpoint_shm::observer::{ObservedSession, list};
+use silverpoint_shm::root::Root;
+
+use crate::exit::{Exit, Outcome, failure, note};
+use crate::processes::Processes;
+use crate::store::Store;
+
+/// Collect all sessions of a directory until told to end.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The private directory of sessions.
+    #[arg(long)]
+    root: PathBuf,
+    /// The trace file, an absolute path.
+    #[arg(long)]
+    output: PathBuf,
+    /// What happens when the file is there.
+    #[arg(long, value_enum)]
+    existing: OnExisting,
+    #[command(flatten)]
+    store: Store,
+}
+
+/// What happens when the file is there.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnExisting {
+    /// Go on in it: its writer died.
+    Continue,
+    /// Put a new one in its place.
+    Replace,
+    /// Begin only when there is none.
+    Refuse,
+}
+
+/// How long a collector whose run is over tries to store the rest into a file that cannot be written.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long sessions may stay that are dead and yet not taken: another program looks at them, or they contradict the rules.
+const SETTLE: Duration = Duration::from_secs(3);
+
+pub fn run(args: Args) -> Outcome {
+    let signals = detach().map_err(failure)?;
+    let existing = match args.existing {
+        OnExisting::Continue => Existing::Continue,
+        OnExisting::Replace => Existing::Replace,
+        OnExisting::Refuse => Existing::Refuse,
+    };
+    let config = Config::new(&args.root, args.store.output(args.output, existing));
+    let mut collector = match Collector::new(config) {
+        Ok(collector) => collector,
+        Err(error) => {
+            // The supervisor says it, or a successor succeeds.
+            say(&format!("failed {error}"));
+            return Ok(Exit::RunFailed);
+        }
+    };
+    say("ready");
+    let ending = watch_standard_input();
+    let mut end = End::new(&args.root);
+    let state = loop {
+        // Asked before the pass: what was there when the run ended is stored by it.
+        let is_ending = ending.load(Ordering::Acquire);
+        let pass = collector.pass();
+        tell(&mut collector);
+        if is_ending {
+            match end.state(pass) {
+                State::Running if signals.asked.load(Ordering::Relaxed) => break State::Running,
+                State::Running => end.say_background(),
+                State::Settling => {}
+                over => break over,
+            }
+        }
+        collector.rest();
+    };
+    collector.let_go();
+    tell(&mut collector);
+    collector.leave();
+    match state {
+        State::Left(why) => {
+            let text = format!(
+                "{why}; what is not stored stays in {}: `silverpoint recover --all`",
+                args.root.display()
+            );
+            note(&text);
+            say(&format!("left {text}"));
+        }
+        _ => {
+            // Others may still use it: a run within this run, whoever was told to let go.
+            let _ = std::fs::remove_dir(&args.root);
+            say("done");
+        }
+    }
+    Ok(Exit::Success)
+}
+
+struct Signals {
+    /// Somebody wants this process to end. Heard only when the run is over but for processes in the background.
+    asked: Arc<AtomicBool>,
+}
+
+/// Away from the terminal, from signals that are meant for the command, and from the directory that somebody may want to unmount.
+fn detach() -> std::io::Result<Signals> {
+    // Fails for the leader of a process group, which then is no member of the command's.
+    let _ = setsid();
+    let _ = chdir("/");
+    let asked = Arc::new(AtomicBool::new(false));
+    flag::register(SIGTERM, Arc::clone(&asked))?;
+    for signal in [SIGINT, SIGHUP, SIGQUIT, SIGUSR1] {
+        flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    Ok(Signals { asked })
+}
+
+/// True once the supervisor has closed its end, or died.
+fn watch_standard_input() -> Arc<AtomicBool> {
+    let ending = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&ending);
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        flag.store(true, Ordering::Release);
+        // Ends the collector's sleep.
+        let _ = kill_process(getpid(), Signal::USR1);
+    });
+    ending
+}
+
+/// What is left of a run whose command has ended.
+enum State {
+    /// Processes that may trace.
+    Running,
+    /// Sessions that the next passes finish.
+    Settling,
+    /// Nothing.
+    Done,
+    /// Sessions that cannot be stored, and why.
+    Left(String),
+}
+
+struct End<'a> {
+    root: &'a Path,
+    processes: Processes,
+    said_background: bool,
+    /// Since when nothing moves although dead sessions are there.
+    still_since: Option<Instant>,
+}
+
+impl<'a> End<'a> {
+    fn new(root: &'a Path) -> Self {
+        Self { root, processes: Processes::of(root), said_background: false, still_since: None }
+    }
+
+    /// Looks what is left after a pass.
+    fn state(&mut self, pass: Pass) -> State {
+        // In this order: a process that makes its session and ends in between is seen in one of the two places.
+        let is_running = self.processes.is_any_left();
+        let (living, dead) = sessions(self.root);
+        if is_running || living > 0 {
+            self.still_since = None;
+            return State::Running;
+        }
+        if dead == 0 && pass.sessions == 0 {
+            return State::Done;
+        }
+        if pass.bytes > 0 {
+            self.still_since = None;
+        }
+        let still = self.still_since.get_or_insert_with(Instant::now).elapsed();
+        if pass.is_failing && still >= PATIENCE {
+            return State::Left(format!(
+                "{dead} sessions could not be stored, since the trace file cannot be written"
+            ));
+        }
+        if !pass.is_failing && still >= SETTLE {
+            return State::Left(format!("{dead} sessions could not be read, or another collector has them"));
+        }
+        State::Settling
+    }
+
+    /// Lets the supervisor go, once, and with it the standard streams: whoever reads them to their end must not wait for this process.
+    fn say_background(&mut self) {
+        if std::mem::replace(&mut self.said_background, true) {
+            return;
+        }
+        if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
+            let _ = rustix::stdio::dup2_stderr(&null);
+            say("background");
+            let _ = rustix::stdio::dup2_stdout(&null);
+        }
+    }
+}
+
+/// How many sessions of a root live, and how many are dead.
+fn sessions(root: &Path) -> (usize, usize) {
+    let Ok(root) = Root::open_directory(root) else { return (0, 0) };
+    let (mut living, mut dead) = (0, 0);
+    for name in list(&root).unwrap_or_default() {
+        match ObservedSession::open(&root, name).map(|session| session.is_alive()) {
+            Ok(Ok(true)) => living += 1,
+            _ => dead += 1,
+        }
+    }
+    (living, dead)
+}
+
+/// A supervisor that died hears nothing, and that is no reason to stop.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{}", line.replace('\n', " ")).and_then(|()| out.flush());
+}
+
+/// Passes the collector's remarks on.
+pub fn tell(collector: &mut Collector) {
+    for message in collector.take_messages() {
+        match message.session {
+            Some(session) => note(format_args!("session {session}: {}", message.text)),
+            None => note(message.text),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `silverpoint ctl`: directives of a living process.
+
+use std::io::Write;
+
+use crate::exit::{Exit, Outcome, failure};
+use crate::sessions;
+use crate::store::directives;
+use crate::units::show_count;
+
+/// Show or change which sites of a living process record; takes effect at once, without the process's help
+#[derive(clap::Args)]
+#[command(
+    after_help = "Directives: comma-separated LEVEL or TARGET=LEVEL, where TARGET is a category (net, io::*), a file (pump.cpp), a \
+file and line (pump.cpp:88) or a function (Pump::start()), and LEVEL is trace, debug, info, warn, error, fatal, on or off.\n\
+Example: silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'\n\n\
+Exit status: 0 done; 2 malformed directives (nothing was changed); 6 no such process."
+)]
+pub struct Args {
+    /// Process id
+    pid: u32,
+    /// New directives; without them the present ones are shown
+    #[arg(value_parser = directives)]
+    directives: Option<String>,
+}
+
+pub fn run(args: Args) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    for place in sessions::living(args.pid)? {
+        let session = place.open()?;
+        let line = match &args.directives {
+            Some(text) => {
+                let on = session.write_directives(text).map_err(|error| place.failed(error))?;
+                let known =
+                    session.site_count(session.counters().map_err(|error| place.failed(error))?.sites_next);
+                format!(
+                    "{}: {} of {} known sites on",
+                    place.name,
+                    show_count(on.into()),
+                    show_count(known.into())
+                )
+            }
+            None => {
+                let text = session.directives().map_err(|error| place.failed(error))?;
+                format!("{}: {}", place.name, String::from_utf8_lossy(&text).escape_debug())
+            }
+        };
+        writeln!(out, "{line}").map_err(failure)?;
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,65 @@
+//! Exit codes of the program (docs/exit-codes.md) and its errors.
+
+use std::fmt;
+use std::io::Write;
+
+/// What the program ends with. `run` ends as its command did, unless it could not start it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done.
+    Success = 0,
+    /// Something failed; a message told what.
+    Failure = 1,
+    /// The command line was wrong.
+    Usage = 2,
+    /// A file is damaged: everything intact was given.
+    Damaged = 3,
+    /// A file is no trace file.
+    NotATraceFile = 4,
+    /// Recovered, but records were really lost; a message told which.
+    Lossy = 5,
+    /// No such session.
+    NoSession = 6,
+    /// `run` itself failed before the command began.
+    RunFailed = 125,
+    /// The command was found but could not be executed.
+    CannotExecute = 126,
+    /// The command was not found.
+    NotFound = 127,
+}
+
+/// An error that ends a command: what happened, where, what to do; and the exit code.
+#[derive(Debug)]
+pub struct Failed {
+    /// For standard error.
+    pub message: String,
+    /// The exit code.
+    pub exit: Exit,
+}
+
+impl Failed {
+    /// With this exit code.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Failed {
+        Failed { message: message.into(), exit }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Makes a general failure of any error.
+pub fn failure(error: impl fmt::Display) -> Failed {
+    Failed::new(Exit::Failure, error.to_string())
+}
+
+/// What a command gives.
+pub type Outcome = Result<Exit, Failed>;
+
+/// Says something on standard error. Where that is closed, nobody is to be told.
+pub fn note(message: impl fmt::Display) {
+    let _ = writeln!(std::io::stderr().lock(), "silverpoint: {message}");
+}

@@ -1,0 +1,176 @@
+//! A damaged or cut trace file: every block that is intact goes into a new file, numbered anew, with a note of what is missing.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
+use silverpoint_wire::scan::{Found, ReadAt, Scanner};
+
+use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::names;
+use crate::units::{show_bytes, show_count};
+
+/// Places of damage that are told one by one.
+const TOLD: usize = 20;
+/// Bytes of a header that its checksum covers, and where the sequence and the checksum stand in it (spec/file.md, section 1).
+const CHECKED: usize = 92;
+const SEQUENCE: usize = 16;
+
+struct Source(File);
+
+impl ReadAt for Source {
+    type Error = std::io::Error;
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read_at(buffer, offset)
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+struct Tally {
+    blocks: u64,
+    records: u64,
+    /// Bytes that are no block, and blocks that are missing by their numbers.
+    bytes: u64,
+    missing_blocks: u64,
+    places: usize,
+}
+
+pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
+    let at = |error: std::io::Error| failure(format!("{}: {error}", path.display()));
+    let source = Source(File::open(path).map_err(at)?);
+    if !source.0.metadata().map_err(at)?.is_file() {
+        return Err(failure(format!("{}: it is no regular file", path.display())));
+    }
+    if first_block(&source).map_err(at)?.is_none() {
+        return Err(Failed::new(Exit::NotATraceFile, format!("{}: not a trace file", path.display())));
+    }
+    let output = match output {
+        Some(path) => path.to_owned(),
+        None => default_output(path),
+    };
+    let mut out = Output::create(&output, path, force)?;
+    let to = |error: std::io::Error| failure(format!("{}: {error}", output.display()));
+    let mut found = Tally::default();
+    let mut scanner = Scanner::new(&source, 0, true);
+    let mut next_sequence = 0;
+    loop {
+        match scanner.next().map_err(at)? {
+            None => break,
+            Some(Found::Block { at: offset, header }) => {
+                found.missing_blocks += header.sequence.saturating_sub(next_sequence);
+                next_sequence = header.sequence.saturating_add(1);
+                found.blocks += 1;
+                found.records += u64::from(header.records);
+                out.copy(&source, offset, &header, scanner.payload()).map_err(to)?;
+            }
+            Some(Found::Damage(damage)) => {
+                found.bytes += damage.bytes;
+                found.places += 1;
+                if found.places <= TOLD {
+                    note(format_args!("{}: {damage}", path.display()));
+                }
+            }
+        }
+    }
+    let is_whole = found.bytes == 0 && found.missing_blocks == 0;
+    let summary = format!(
+        "{} intact blocks with {} records; {} that are no block, {} blocks missing",
+        show_count(found.blocks),
+        show_count(found.records),
+        show_bytes(found.bytes),
+        show_count(found.missing_blocks)
+    );
+    let about = format!("recovered from {}: {summary}", path.display());
+    out.finish(&about).map_err(to)?;
+    note(format_args!("{}: {summary}", output.display()));
+    Ok(if is_whole { Exit::Success } else { Exit::Lossy })
+}
+
+fn first_block(source: &Source) -> std::io::Result<Option<BlockHeader>> {
+    let mut scanner = Scanner::new(source, 0, true);
+    while let Some(found) = scanner.next()? {
+        if let Found::Block { header, .. } = found {
+            return Ok(Some(header));
+        }
+    }
+    Ok(None)
+}
+
+/// `NAME-recovered.silver` in the current directory.
+fn default_output(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    names::free(format!("{stem}-recovered").as_ref())
+}
+
+/// The new file, complete or not there: it is written under another name first.
+struct Output {
+    file: BufWriter<File>,
+    path: PathBuf,
+    temporary: PathBuf,
+    sequence: u64,
+}
+
+impl Output {
+    fn create(path: &Path, source: &Path, force: bool) -> Result<Self, Failed> {
+        if let (Ok(a), Ok(b)) = (std::fs::canonicalize(path), std::fs::canonicalize(source))
+            && a == b
+        {
+            return Err(failure(format!("{}: it would overwrite what it is made from", path.display())));
+        }
+        if !force && let Ok(there) = File::open(path) {
+            let is_empty = there.metadata().is_ok_and(|found| found.len() == 0);
+            if !is_empty && first_block(&Source(there)).ok().flatten().is_none() {
+                return Err(failure(format!(
+                    "{}: it is there and is not a trace file; --force replaces it",
+                    path.display()
+                )));
+            }
+        }
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}.part", std::process::id()));
+        let temporary = PathBuf::from(temporary);
+        let file = File::options().write(true).create_new(true).mode(0o600).open(&temporary);
+        let file = file.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
+        Ok(Self { file: BufWriter::new(file), path: path.to_owned(), temporary, sequence: 0 })
+    }
+
+    /// Copies a block with its header as it is, unknown fields of later versions too, but for its number.
+    fn copy(
+        &mut self,
+        source: &Source,
+        at: u64,
+        header: &BlockHeader,
+        payload: &[u8],
+    ) -> std::io::Result<()> {
+        let mut bytes = vec![0; usize::from(header.header_size)];
+        source.0.read_exact_at(&mut bytes, at)?;
+        bytes[SEQUENCE..SEQUENCE + 8].copy_from_slice(&self.sequence.to_le_bytes());
+        let crc = crc32c::crc32c(&bytes[..CHECKED]);
+        bytes[CHECKED..CHECKED + 4].copy_from_slice(&crc.to_le_bytes());
+        bytes.extend_from_slice(payload);
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+        self.sequence += 1;
+        self.file.write_all(&bytes)
+    }
+
+    fn finish(mut self, about: &str) -> std::io::Result<()> {
+        let header =
+            BlockHeader { sequence: self.sequence, ..BlockHeader::new(BlockKind::NOTE, about.as_bytes()) };
+        let mut bytes = Vec::new();
+        push_block(&mut bytes, &header, about.as_bytes());
+        self.file.write_all(&bytes)?;
+        self.file.flush()?;
+        std::fs::rename(&self.temporary, &self.path)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // There no more when it was finished.
+        let _ = std::fs::remove_file(&self.temporary);
+    }
+}

@@ -1,0 +1,151 @@
+//! `silverpoint recover`: finishes dead sessions that nobody collected, and takes what is intact out of a damaged trace file.
+
+mod account;
+mod file;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use silverpoint_collect::{Account, Existing, OutputConfig, Recovery};
+use silverpoint_shm::observer::SessionName;
+use silverpoint_shm::root::Root;
+
+use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::names;
+use crate::processes::{self, Processes};
+use crate::sessions::{self, Place};
+use crate::summary::Summary;
+
+/// Store what dead sessions hold, or what is intact in a damaged trace file
+///
+/// A program that dies leaves its session behind; everything that it had recorded is in there. A session is removed when it is stored.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Exit status: 0 everything is there; 5 stored, but something was really lost (standard error says what); 1 failed; \
+2 wrong usage; 4 FILE is no trace file; 6 no such session."
+)]
+#[command(group(clap::ArgGroup::new("what").required(true)))]
+pub struct Args {
+    /// Process id, name of a session (see `ls`), or path of a trace file
+    #[arg(group = "what", value_name = "PID|SESSION|FILE")]
+    target: Option<String>,
+    /// All dead sessions
+    #[arg(long, group = "what")]
+    all: bool,
+    /// The trace file to make; one that is there is replaced [default: a free name in the current directory]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Leave the sessions where they are
+    #[arg(long)]
+    keep: bool,
+    /// Replace the file even if it is not a trace file
+    #[arg(long)]
+    force: bool,
+}
+
+pub fn run(args: Args) -> Outcome {
+    let target = args.target.as_deref().unwrap_or("");
+    if args.all {
+        return sessions_into_file(&args, dead(None, |_| true)?);
+    }
+    if let Ok(pid) = target.parse::<u32>() {
+        let places = dead(Some(pid), |name| name.pid == pid)?;
+        return match places.is_empty() {
+            true => Err(no_session(&format!("process {pid} has no dead session"))),
+            false => sessions_into_file(&args, places),
+        };
+    }
+    if let Ok(wanted) = target.parse::<SessionName>() {
+        let places = dead(Some(wanted.pid), |name| name == wanted)?;
+        return match places.is_empty() {
+            true => Err(no_session(&format!("there is no dead session {wanted}"))),
+            false => sessions_into_file(&args, places),
+        };
+    }
+    file::recover(Path::new(target), args.output.as_deref(), args.force)
+}
+
+fn no_session(what: &str) -> Failed {
+    Failed::new(Exit::NoSession, format!("{what}; `silverpoint ls` lists what there is"))
+}
+
+/// Dead sessions that nobody collects.
+fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Vec<Place>, Failed> {
+    let mut found = Vec::new();
+    for place in sessions::all(pid)? {
+        if !is_wanted(place.name) {
+            continue;
+        }
+        // One that cannot be opened costs a remark, and the others are recovered all the same.
+        let session = match place.open() {
+            Ok(session) => session,
+            Err(error) => {
+                note(error);
+                continue;
+            }
+        };
+        if session.is_alive().map_err(|error| place.failed(error))? {
+            continue;
+        }
+        if session.is_collected().map_err(|error| place.failed(error))? {
+            note(place.failed("a collector is storing it"));
+            continue;
+        }
+        found.push(place);
+    }
+    Ok(found)
+}
+
+fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
+    if places.is_empty() {
+        note("there are no dead sessions");
+        return Ok(Exit::Success);
+    }
+    let (output, mut existing) = match &args.output {
+        Some(path) => (path.clone(), Existing::Replace),
+        None => (names::free("recovered".as_ref()), Existing::Refuse),
+    };
+    let output =
+        std::path::absolute(&output).map_err(|error| failure(format!("{}: {error}", output.display())))?;
+    let mut accounts: Vec<(Place, Account)> = Vec::new();
+    for (root, places) in by_root(places) {
+        let recovery = Recovery {
+            sessions: places.iter().map(|place| place.name).collect(),
+            output: OutputConfig { existing, force: args.force, ..OutputConfig::new(&output) },
+            remove: !args.keep,
+        };
+        existing = Existing::Continue;
+        let stored = silverpoint_collect::recover(&root, recovery).map_err(failure)?;
+        accounts.extend(places.into_iter().zip(stored));
+        if !args.keep {
+            remove_run(&root);
+        }
+    }
+    let is_whole = account::tell(&accounts, &output);
+    match Summary::of(&output) {
+        Ok(summary) => note(summary.line(&output)),
+        Err(error) => note(format_args!("{}: {error}", output.display())),
+    }
+    Ok(if is_whole { Exit::Success } else { Exit::Lossy })
+}
+
+/// Sessions of one root go together.
+fn by_root(places: Vec<Place>) -> Vec<(Arc<Root>, Vec<Place>)> {
+    let mut roots: Vec<(Arc<Root>, Vec<Place>)> = Vec::new();
+    for place in places {
+        match roots.iter_mut().find(|(root, _)| root.path() == place.root.path()) {
+            Some((_, of_root)) => of_root.push(place),
+            None => roots.push((Arc::clone(&place.root), vec![place])),
+        }
+    }
+    roots
+}
+
+/// The private root of a run that is over goes with its last session.
+fn remove_run(root: &Root) {
+    let is_over = sessions::supervisor_of(root).is_some_and(|supervisor| !processes::is_alive(supervisor));
+    if is_over && !Processes::of(root.path()).is_any_left() {
+        // It stays when something is in it.
+        let _ = std::fs::remove_dir(root.path());
+    }
+}

@@ -1,0 +1,221 @@
+//! Keeps a collector's process alive: starts it, starts it again when it dies, lets it finish.
+//!
+//! A thread of its own reads what the collector says. The end of the pipe is the collector's death, whatever it died of; no signal has to be heard for it.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::collect::OnExisting;
+use crate::exit::note;
+use crate::store::Store;
+
+/// How collecting ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// Everything is stored.
+    Done,
+    /// Processes of the run still live; the collector goes on without a supervisor.
+    Background,
+    /// Not everything could be stored. The collector said why, unless this does.
+    Left(Option<String>),
+}
+
+/// What is collected, and where to.
+pub struct Task {
+    /// The private root.
+    pub root: PathBuf,
+    /// The trace file, an absolute path.
+    pub output: PathBuf,
+    /// How the first collector treats a file that is there.
+    pub existing: OnExisting,
+    /// How it is stored.
+    pub store: Store,
+    /// Whether deaths of collectors are kept quiet.
+    pub quiet: bool,
+}
+
+/// A collector's process and the thread that keeps it alive.
+pub struct Keeper {
+    shared: Arc<Shared>,
+    thread: JoinHandle<Finished>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// The command has ended: a collector that is started now is told at once.
+    ending: AtomicBool,
+    /// The present collector's standard input; closing it tells it to finish.
+    stdin: Mutex<Option<ChildStdin>>,
+}
+
+/// Longest pause before a collector is started again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// A collector that lived so long is not one that cannot live.
+const LONG_LIFE: Duration = Duration::from_secs(10);
+/// Attempts after the command's end; then the records are left for `recover`.
+const LAST_ATTEMPTS: u32 = 20;
+
+impl Keeper {
+    /// Starts a collector and waits until its file is open; else gives its own message.
+    pub fn start(task: Task) -> Result<Self, String> {
+        let shared = Arc::new(Shared::default());
+        let first = Collector::start(&task, task.existing, 0, &shared)?;
+        let kept = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("keeper".into())
+            .spawn(move || keep(&task, first, &kept))
+            .map_err(|error| format!("no thread can be started: {error}"))?;
+        Ok(Self { shared, thread })
+    }
+
+    /// Lets the collector store the rest and waits for that.
+    pub fn finish(self) -> Finished {
+        self.shared.ending.store(true, Ordering::SeqCst);
+        drop(self.shared.stdin().take());
+        self.thread.join().unwrap_or_else(|_| Finished::Left(Some("the collector's keeper failed".into())))
+    }
+}
+
+impl Shared {
+    fn stdin(&self) -> std::sync::MutexGuard<'_, Option<ChildStdin>> {
+        self.stdin.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A collector's process.
+struct Collector {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    started: Instant,
+}
+
+impl Collector {
+    fn start(task: &Task, existing: OnExisting, number: usize, shared: &Shared) -> Result<Self, String> {
+        let program =
+            std::env::current_exe().map_err(|error| format!("this program cannot find itself: {error}"))?;
+        let mut command = Command::new(program);
+        let existing = match existing {
+            OnExisting::Continue => "continue",
+            OnExisting::Replace => "replace",
+            OnExisting::Refuse => "refuse",
+        };
+        command.arg("collect").arg("--existing").arg(existing);
+        command.arg("--root").arg(&task.root).arg("--output").arg(&task.output).args(task.store.words());
+        fault(&mut command, number);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child =
+            command.spawn().map_err(|error| format!("the collector cannot be started: {error}"))?;
+        let stdin = child.stdin.take();
+        {
+            let mut slot = shared.stdin();
+            *slot = if shared.ending.load(Ordering::SeqCst) { None } else { stdin };
+        }
+        let mut collector = match child.stdout.take() {
+            Some(stdout) => Self { child, lines: BufReader::new(stdout), started: Instant::now() },
+            None => return Err("the collector has no standard output".into()),
+        };
+        match collector.line() {
+            Some(line) if line == "ready" => Ok(collector),
+            said => {
+                let status = collector.child.wait().map_err(|error| error.to_string())?;
+                let error = said.and_then(|line| line.strip_prefix("failed ").map(str::to_owned));
+                Err(error.unwrap_or_else(|| format!("the collector could not begin ({status})")))
+            }
+        }
+    }
+
+    /// What it says next; `None` when it is dead.
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.lines.read_line(&mut line).unwrap_or(0);
+        // A line without an end was being written when it died.
+        (read > 0).then(|| line.strip_suffix('\n').map(str::to_owned)).flatten()
+    }
+}
+
+/// A place where a test makes the n-th collector die, from `SILVERPOINT_FAULT=place:nth,place:nth…`.
+fn fault(command: &mut Command, number: usize) {
+    if !cfg!(feature = "fault-points") {
+        return;
+    }
+    let places = std::env::var_os("SILVERPOINT_FAULT").unwrap_or_default();
+    match places.to_str().unwrap_or("").split(',').nth(number).filter(|place| !place.is_empty()) {
+        Some(place) => command.env("SILVERPOINT_FAULT", OsStr::new(place)),
+        None => command.env_remove("SILVERPOINT_FAULT"),
+    };
+}
+
+fn keep(task: &Task, mut collector: Collector, shared: &Shared) -> Finished {
+    let mut number = 0;
+    // Deaths one after the other, without a long life between.
+    let mut deaths = 0_u32;
+    loop {
+        match collector.line().as_deref() {
+            Some("done") => {
+                let _ = collector.child.wait();
+                return Finished::Done;
+            }
+            Some("background") => return Finished::Background,
+            Some(line) if line.starts_with("left") => {
+                let _ = collector.child.wait();
+                return Finished::Left(None);
+            }
+            Some(_) => {}
+            None => {
+                let status = collector.child.wait();
+                if collector.started.elapsed() >= LONG_LIFE {
+                    deaths = 0;
+                }
+                match revive(task, &mut number, &mut deaths, shared) {
+                    Ok(next) => collector = next,
+                    Err(error) => return Finished::Left(Some(error)),
+                }
+                if !task.quiet {
+                    let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+                    note(format_args!(
+                        "the collector died ({how}) and was started again; nothing is lost by that"
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// Starts the next collector, however long that takes while the command runs.
+fn revive(task: &Task, number: &mut usize, deaths: &mut u32, shared: &Shared) -> Result<Collector, String> {
+    let mut said = String::new();
+    let mut last_attempts = 0;
+    loop {
+        *number += 1;
+        *deaths += 1;
+        // The first is started again at once: producers may be waiting.
+        if *deaths > 1 {
+            std::thread::sleep(Duration::from_millis(10 << (*deaths).min(10)).min(LONGEST_PAUSE));
+        }
+        // A file that is gone is begun anew.
+        match Collector::start(task, OnExisting::Continue, *number, shared) {
+            Ok(collector) => return Ok(collector),
+            Err(error) if shared.ending.load(Ordering::SeqCst) && last_attempts >= LAST_ATTEMPTS => {
+                return Err(format!(
+                    "the collector cannot be started again: {error}; what is not stored stays in {}: `silverpoint recover --all`",
+                    task.root.display()
+                ));
+            }
+            Err(error) => {
+                last_attempts += u32::from(shared.ending.load(Ordering::SeqCst));
+                if said != error {
+                    note(format_args!(
+                        "the collector died and cannot be started again: {error}; it is tried until it can"
+                    ));
+                    said = error;
+                }
+            }
+        }
+    }
+}
