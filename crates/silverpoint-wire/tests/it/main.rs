@@ -4,6 +4,7 @@
 #[allow(dead_code)]
 mod generate;
 mod records;
+mod rings;
 mod sites;
 mod texts;
 mod tree;

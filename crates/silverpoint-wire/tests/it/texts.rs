@@ -25,6 +25,13 @@ fn signatures_mean_what_they_say() {
 }
 
 #[test]
+fn a_signature_may_have_16384_bytes() {
+    let of_length = |len: usize| format!("<{}|>", "n".repeat(len - 3));
+    assert_eq!(signature::parse(&of_length(16_384)).map(|types| types.len()), Ok(1));
+    assert_eq!(signature::parse(&of_length(16_385)).map_err(|error| error.at), Err(16_384));
+}
+
+#[test]
 fn templates_mean_what_they_say() {
     for vector in load("templates.json") {
         let text_of = text(&vector, "text");

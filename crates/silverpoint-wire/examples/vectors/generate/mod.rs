@@ -4,6 +4,7 @@ mod directives;
 mod hostile_values;
 pub mod json;
 pub mod records;
+mod rings;
 mod signatures;
 mod sites;
 mod templates;
@@ -15,7 +16,7 @@ pub type File = (String, Vec<u8>);
 
 /// All files, always the same bytes.
 pub fn all() -> Vec<File> {
-    vec![
+    let mut files = vec![
         ("values.json".into(), json::file(values::vectors())),
         ("signatures.json".into(), json::file(signatures::vectors())),
         ("records.json".into(), json::file(records::vectors())),
@@ -23,5 +24,7 @@ pub fn all() -> Vec<File> {
         ("sites.json".into(), json::file(sites::vectors())),
         ("directives.json".into(), json::file(directives::vectors())),
         ("templates.json".into(), json::file(templates::vectors())),
-    ]
+    ];
+    files.extend(rings::files());
+    files
 }
