@@ -1,4 +1,4 @@
-//! Which records are wanted: a [`Filter`] as it was asked for, and a [`Selection`], which is a filter applied to one trace.
+//! Which records are wanted: a [`Filter`] as it was asked for, and a `Selection`, which is a filter applied to one trace.
 //!
 //! What concerns a site alone is decided once a site. Blocks whose summaries (levels, sites, times) exclude them are not even read.
 

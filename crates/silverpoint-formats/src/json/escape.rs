@@ -56,8 +56,8 @@ fn push_escape(out: &mut String, byte: u8) {
     out.push_str(short);
 }
 
-/// Appends a float as a JSON number with the shortest digits; what is no number in JSON becomes a string: `"NaN"`, `"Infinity"`,
-/// `"-Infinity"`.
+/// Appends a float as a JSON number with the shortest digits; what is no number in JSON becomes a string: `"nan"`, `"inf"`,
+/// `"-inf"`.
 pub fn push_f64(out: &mut String, value: f64) {
     if value.is_finite() {
         out.push_str(zmij::Buffer::new().format_finite(value));
@@ -77,9 +77,9 @@ pub fn push_f32(out: &mut String, value: f32) {
 
 fn push_special(out: &mut String, nan: bool, negative: bool) {
     out.push_str(match (nan, negative) {
-        (true, _) => "\"NaN\"",
-        (_, false) => "\"Infinity\"",
-        (_, true) => "\"-Infinity\"",
+        (true, _) => "\"nan\"",
+        (_, false) => "\"inf\"",
+        (_, true) => "\"-inf\"",
     });
 }
 

@@ -3,7 +3,7 @@
 //! | value | JSON |
 //! |---|---|
 //! | integers of every width | numbers, all digits |
-//! | floats | numbers with the shortest digits; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+//! | floats | numbers with the shortest digits; `"nan"`, `"inf"`, `"-inf"` |
 //! | text, character | string; what is not valid Unicode becomes U+FFFD |
 //! | bytes | string of hexadecimal digits |
 //! | pointer | string `"0x…"` |
