@@ -36,28 +36,24 @@ constexpr const char* sp_category_(long) { return ""; }
 #define SP_CATEGORY(name) \
     [[maybe_unused]] static constexpr const char* sp_category_(int) { return name; }
 
-// The site of a tracepoint: a static object in constant-initialised memory, one for each place and template
-// instantiation.
-#define SP_DETAIL_SITE(level)                                               \
-    ([]() -> ::silverpoint::detail::StreamSite& {                           \
-        static constinit ::silverpoint::detail::StreamSite sp_site(         \
-            ::silverpoint::detail::level_names::level, __FILE__, __LINE__); \
-        return sp_site;                                                     \
-    }())
+// The site of a tracepoint if it is on, else null. The site is a static object in constant-initialised
+// memory, one for each place and template instantiation.
+#define SP_DETAIL_ON(level, function, category)                                                   \
+    ([](const char* sp_function, const char* sp_category) -> ::silverpoint::detail::StreamSite* { \
+        static constinit ::silverpoint::detail::StreamSite sp_site(                               \
+            ::silverpoint::detail::level_names::level, __FILE__, __LINE__);                       \
+        return ::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level,      \
+                                                  SP_MIN_LEVEL) &&                                \
+                       sp_site.site.is_on(sp_function, sp_category)                               \
+                   ? &sp_site                                                                     \
+                   : nullptr;                                                                     \
+    }(function, category))
 
-#define SP_DETAIL_IS_ON(level, site, category)                                                      \
-    (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, SP_MIN_LEVEL) && \
-     (site).is_on(__PRETTY_FUNCTION__, category))
-
-// `if … {} else` takes exactly one statement and leaves no else open; the switch keeps compilers from
-// suspecting one.
-#define SP_DETAIL_LINE(level, category)                                                                 \
-    switch (0)                                                                                          \
-    case 0:                                                                                             \
-    default:                                                                                            \
-        if (auto& sp_site_ = SP_DETAIL_SITE(level); !SP_DETAIL_IS_ON(level, sp_site_.site, category)) { \
-        } else                                                                                          \
-            ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start { sp_site_ }
+// A loop that runs once or not at all takes exactly one statement, and leaves no else open.
+#define SP_DETAIL_LINE(level, category)                                                            \
+    for (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, category); sp_site_ != nullptr; \
+         sp_site_ = nullptr)                                                                       \
+        ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start { *sp_site_ }
 
 #define SP_TRACE SP_DETAIL_LINE(trace, sp_category_(0))
 #define SP_DEBUG SP_DETAIL_LINE(debug, sp_category_(0))
@@ -70,11 +66,11 @@ constexpr const char* sp_category_(long) { return ""; }
 // {}", ms) or SP_TO(warn, "net") << "slow" << ms.
 #define SP_TO(level, category) SP_DETAIL_LINE(level, category)
 
-#define SP_DETAIL_NAMED(level, kind, name, ...)                                                             \
-    do {                                                                                                    \
-        if (auto& sp_site_ = SP_DETAIL_SITE(level); SP_DETAIL_IS_ON(level, sp_site_.site, sp_category_(0))) \
-            ::silverpoint::detail::record_named(sp_site_.site, ::silverpoint::detail::Kind::kind, name,     \
-                                                #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                   \
+#define SP_DETAIL_NAMED(level, kind, name, ...)                                                          \
+    do {                                                                                                 \
+        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, sp_category_(0)))                  \
+            ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kind, name, \
+                                                #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                \
     } while (false)
 
 #define SP_EVENT(name, ...) SP_DETAIL_NAMED(info, kEvent, name __VA_OPT__(, ) __VA_ARGS__)
@@ -86,19 +82,15 @@ constexpr const char* sp_category_(long) { return ""; }
 #define SP_DETAIL_JOIN(a, b) SP_DETAIL_JOIN2(a, b)
 
 #define SP_SPAN(name, ...) SP_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
-#define SP_SPAN_AT(level, name, ...)                                                                         \
-    const ::silverpoint::Span SP_DETAIL_JOIN(                                                                \
-        sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {                      \
-        auto& sp_site_ = SP_DETAIL_SITE(level);                                                              \
-        if (!::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, SP_MIN_LEVEL) ||  \
-            !sp_site_.site.is_on(sp_function_, sp_category_(0)))                                             \
-            return {};                                                                                       \
-        return {sp_site_.site,                                                                               \
-                ::silverpoint::detail::record_named(sp_site_.site, ::silverpoint::detail::Kind::kSpan, name, \
-                                                    #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)};               \
+#define SP_SPAN_AT(level, name, ...)                                                                    \
+    const ::silverpoint::Span SP_DETAIL_JOIN(                                                           \
+        sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {                 \
+        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, sp_category_(0));                            \
+        if (sp_site_ == nullptr) return {};                                                             \
+        return {sp_site_->site,                                                                         \
+                ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kSpan, \
+                                                    name, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)};    \
     }(__PRETTY_FUNCTION__)
 
 // Whether a tracepoint of this level (trace, debug, info, warn, error, fatal) would record here.
-#define SP_ENABLED(level)                                                                           \
-    (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, SP_MIN_LEVEL) && \
-     SP_DETAIL_SITE(level).site.is_on(__PRETTY_FUNCTION__, sp_category_(0)))
+#define SP_ENABLED(level) (SP_DETAIL_ON(level, __PRETTY_FUNCTION__, sp_category_(0)) != nullptr)
