@@ -1,0 +1,50 @@
+// Runs the tests with a session root of their own, which is removed afterwards.
+//
+// Sessions are made before main, so that the environment must be right when the program is executed: it executes itself once more.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+// The kernel's answer for memory files: one that is not on a disk.
+std::string make_root() {
+    for (const char* place : {"/dev/shm/silverpoint-test-XXXXXX", "/tmp/silverpoint-test-XXXXXX"}) {
+        std::string root = place;
+        if (mkdtemp(root.data()) != nullptr) return root;
+    }
+    std::perror("mkdtemp");
+    std::exit(2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (std::getenv("SILVERPOINT_TEST_CHILD") != nullptr) {
+        testing::InitGoogleTest(&argc, argv);
+        return RUN_ALL_TESTS();
+    }
+    const std::string root = make_root();
+    setenv("SILVERPOINT_TEST_CHILD", "1", 1);
+    setenv("SILVERPOINT_DIR", root.c_str(), 1);
+    if (std::getenv("SILVERPOINT_FILTER") == nullptr) setenv("SILVERPOINT_FILTER", "trace", 1);
+    const pid_t child = fork();
+    if (child == 0) {
+        execv("/proc/self/exe", argv);
+        std::perror("execv");
+        _exit(2);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) return 2;
+    const std::string command = "rm -rf '" + root + "'";
+    if (std::system(command.c_str()) != 0) return 2;
+    if (WIFSIGNALED(status)) {
+        std::fprintf(stderr, "killed by signal %d\n", WTERMSIG(status));
+        return 1;
+    }
+    return WEXITSTATUS(status);
+}

@@ -1,0 +1,42 @@
+// What most tests need: one tracepoint's record as text.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "values.hpp"
+
+namespace traced {
+
+struct Seen {
+    reader::Site site;
+    reader::Record record;
+    std::string text;  // the arguments; see values.hpp
+};
+
+inline reader::Session& session() {
+    static reader::Session mine(reader::Session::path_of(getpid()));
+    return mine;
+}
+
+// Everything recorded since the last call, control records left out.
+inline std::vector<Seen> take() {
+    std::vector<Seen> all;
+    for (const reader::Record& record : session().drain()) {
+        if (record.site < 16) continue;
+        const reader::Site site = session().site(record.site);
+        if (site.stage != 3) reader::fail("a record of an incomplete site");
+        all.push_back({site, record, reader::text_of(record, site)});
+    }
+    return all;
+}
+
+inline Seen one() {
+    auto all = take();
+    if (all.size() != 1) reader::fail(std::to_string(all.size()) + " records instead of one");
+    return all[0];
+}
+
+}  // namespace traced
