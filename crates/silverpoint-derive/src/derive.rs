@@ -7,8 +7,7 @@ use syn::{
 };
 
 pub fn expand(input: DeriveInput) -> Result<TokenStream> {
-    let home = home(&input.attrs)?;
-    let name = input.ident.to_string();
+    let Named { home, name } = named(&input)?;
     let body = match &input.data {
         Data::Struct(data) => structure(&home, &name, &data.fields)?,
         Data::Enum(data) if data.variants.is_empty() => {
@@ -17,7 +16,7 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
         Data::Enum(data) if data.variants.iter().all(|v| matches!(v.fields, Fields::Unit)) => {
             enumeration(&home, &name, &input, &data.variants.iter().collect::<Vec<_>>())?
         }
-        Data::Enum(data) => variants(&home, &input, &data.variants.iter().collect::<Vec<_>>())?,
+        Data::Enum(data) => variants(&home, &input.ident, &data.variants.iter().collect::<Vec<_>>())?,
         Data::Union(data) => {
             return Err(Error::new_spanned(data.union_token, "a union does not say what it holds"));
         }
@@ -113,8 +112,8 @@ fn enumeration(
     let code = quote!(<#repr as #home::Trace>::SIGNATURE);
     let sig = quote!(#home::__private::Sig);
     let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
-    let labels = idents.iter().map(|ident| {
-        let label = syn::ext::IdentExt::unraw(*ident).to_string();
+    let names = variants.iter().map(|variant| label(variant)).collect::<Result<Vec<_>>>()?;
+    let labels = idents.iter().zip(&names).map(|(ident, label)| {
         quote!(#sig::Number(Self::#ident as i128), #sig::Text("="), #sig::Name(#label), #sig::Text(","))
     });
     Ok(quote! {
@@ -133,10 +132,10 @@ fn enumeration(
 }
 
 /// `/T…|`, each T the record of a variant.
-fn variants(home: &TokenStream, input: &DeriveInput, variants: &[&Variant]) -> Result<TokenStream> {
+fn variants(home: &TokenStream, ident: &Ident, variants: &[&Variant]) -> Result<TokenStream> {
     if variants.len() > 255 {
         return Err(Error::new_spanned(
-            &input.ident,
+            ident,
             "an enum with data can be recorded when it has at most 255 variants",
         ));
     }
@@ -145,7 +144,7 @@ fn variants(home: &TokenStream, input: &DeriveInput, variants: &[&Variant]) -> R
     let (mut sizes, mut leasts, mut writes) = (Vec::new(), Vec::new(), Vec::new());
     for (i, variant) in variants.iter().enumerate() {
         let fields = recorded(&variant.fields)?;
-        let label = syn::ext::IdentExt::unraw(&variant.ident).to_string();
+        let label = label(variant)?;
         signatures.push(record_signature(home, &label, &fields));
         let bindings: Vec<Ident> = (0..fields.len()).map(|n| format_ident!("__{n}")).collect();
         let members = fields.iter().map(|field| &field.member);
@@ -224,18 +223,45 @@ fn literal(expr: &Expr) -> Option<i128> {
     }
 }
 
-/// Where the crate `silverpoint` is.
-fn home(attributes: &[Attribute]) -> Result<TokenStream> {
-    let mut home = quote!(::silverpoint);
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("trace")) {
+/// A variant's name in traces.
+fn label(variant: &Variant) -> Result<String> {
+    let mut label = syn::ext::IdentExt::unraw(&variant.ident).to_string();
+    for attribute in variant.attrs.iter().filter(|attribute| attribute.path().is_ident("trace")) {
         attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("crate") {
-                home = meta.value()?.parse::<Path>()?.into_token_stream();
+            if meta.path.is_ident("rename") {
+                label = meta.value()?.parse::<LitStr>()?.value();
                 Ok(())
             } else {
-                Err(meta.error("expected `crate = path`"))
+                Err(meta.error("expected `rename = \"name\"`"))
             }
         })?;
     }
-    Ok(home)
+    Ok(label)
+}
+
+/// What a type's attributes say.
+struct Named {
+    /// Where the crate `silverpoint` is.
+    home: TokenStream,
+    /// The type's name in traces.
+    name: String,
+}
+
+fn named(input: &DeriveInput) -> Result<Named> {
+    let name = syn::ext::IdentExt::unraw(&input.ident).to_string();
+    let mut named = Named { home: quote!(::silverpoint), name };
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("trace")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
+                named.home = meta.value()?.parse::<Path>()?.into_token_stream();
+                Ok(())
+            } else if meta.path.is_ident("rename") {
+                named.name = meta.value()?.parse::<LitStr>()?.value();
+                Ok(())
+            } else {
+                Err(meta.error("expected `rename = \"name\"` or `crate = path`"))
+            }
+        })?;
+    }
+    Ok(named)
 }

@@ -17,8 +17,8 @@ use proc_macro::TokenStream;
 /// Makes a type's values recordable, with the names of its fields and variants.
 ///
 /// A struct becomes a record; its tuple fields are named `0`, `1` …. An enum without data becomes an enumeration with labels, one with
-/// data a variant of records. Field attributes: `#[trace(skip)]` leaves a field out, `#[trace(rename = "name")]` gives it another name.
-/// `#[trace(crate = path)]` on the type says where the crate `silverpoint` is, when it has been renamed.
+/// data a variant of records. `#[trace(skip)]` leaves a field out; `#[trace(rename = "name")]` gives a
+/// field, a variant or the type another name. `#[trace(crate = path)]` on the type says where the crate `silverpoint` is, when it has been renamed.
 #[proc_macro_derive(Trace, attributes(trace))]
 pub fn derive_trace(input: TokenStream) -> TokenStream {
     derive::expand(syn::parse_macro_input!(input as syn::DeriveInput))

@@ -347,3 +347,77 @@ fn is_on(session: &Session, description: &Description<'_>) -> bool {
         None => sys::with_pages(len, decide).unwrap_or(false),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vectors of site descriptions (`spec/vectors/sites.json`): what this frontend can produce, it produces byte for byte.
+    #[test]
+    fn vectors_are_produced_byte_for_byte() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/sites.json");
+        let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let mut count = 0;
+        for vector in all.as_array().unwrap().iter().filter(|vector| vector["verdict"] == "ok") {
+            let text = |key: &str| vector[key].as_str().unwrap_or_default();
+            let number = |key: &str| vector[key].as_u64().unwrap_or_default();
+            let kind = ["log", "stream", "event", "span", "counter", "instant"]
+                .iter()
+                .position(|kind| *kind == text("kind"));
+            let (Some(kind), Some(level)) =
+                (kind, Level::ALL.iter().find(|level| level.name() == text("level")))
+            else {
+                continue; // numbers that only readers see
+            };
+            if number("flags") != 0 {
+                continue; // streams, which Rust has not
+            }
+            let description = Description {
+                kind: kind as u8,
+                level: *level as u8,
+                line: number("line") as u32,
+                language: number("language") as u16,
+                category: text("category"),
+                file: text("file"),
+                function: text("function"),
+                names: &|give| {
+                    text("names").lines().for_each(|name| {
+                        give(name.as_bytes());
+                        give(b"\n");
+                    })
+                },
+                template: &|give| give(text("template").as_bytes()),
+                signature: &|give| text("signature").bytes().for_each(|byte| give(&[byte])),
+            };
+            let encoded = Encoded::new(&description).expect("within the limits");
+            let mut hex = String::new();
+            encoded.pieces(&mut |piece| piece.iter().for_each(|byte| hex += &format!("{byte:02x}")));
+            assert_eq!(hex, text("hex"), "{}", text("name"));
+            count += 1;
+        }
+        assert!(count >= 10, "{count} vectors");
+    }
+
+    #[test]
+    fn what_exceeds_the_limits_has_no_description() {
+        let long = "x".repeat(70_000);
+        let with = |category: &str, template: &str| {
+            let description = Description {
+                kind: 0,
+                level: 2,
+                line: 1,
+                language: 2,
+                category,
+                file: "",
+                function: "",
+                names: &|_| {},
+                template: &|give| give(template.as_bytes()),
+                signature: &|_| {},
+            };
+            Encoded::new(&description).map(|encoded| encoded.size)
+        };
+        assert_eq!(with("", &long[..65_488]), Some(65_536));
+        assert_eq!(with("", &long[..65_489]), None);
+        assert_eq!(with(&long, ""), None);
+    }
+}

@@ -46,14 +46,7 @@ impl<T: Trace> Trace for [T] {
     }
     #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>) {
-        let kept = match T::FIXED {
-            Some(size) => writer.sequence(self.len(), size),
-            None => {
-                writer.length(self.len());
-                self.len()
-            }
-        };
-        elements(&self[..kept], writer);
+        elements(&self[..begin_sequence::<T>(self.len(), writer)], writer);
     }
 }
 
@@ -89,6 +82,27 @@ fn least_of_sequence<'a, T: Trace + 'a>(count: usize, elements: impl Iterator<It
     }
 }
 
+/// Writes the number; gives how many elements are to follow. Only elements of one size can be cut.
+#[inline(always)]
+fn begin_sequence<T: Trace>(count: usize, writer: &mut Writer<'_>) -> usize {
+    match T::FIXED {
+        Some(size) => writer.sequence(count, size),
+        None => {
+            writer.length(count);
+            count
+        }
+    }
+}
+
+fn write_sequence<'a, T: Trace + 'a>(
+    count: usize,
+    elements: impl Iterator<Item = &'a T>,
+    writer: &mut Writer<'_>,
+) {
+    let kept = begin_sequence::<T>(count, writer);
+    elements.take(kept).for_each(|element| element.write(writer));
+}
+
 transparent! {
     [T: Trace] Vec<T> as [T], self => self.as_slice();
 }
@@ -107,14 +121,7 @@ macro_rules! sequences {
                 least_of_sequence(self.len(), self.iter())
             }
             fn write(&self, writer: &mut Writer<'_>) {
-                let kept = match T::FIXED {
-                    Some(size) => writer.sequence(self.len(), size),
-                    None => {
-                        writer.length(self.len());
-                        self.len()
-                    }
-                };
-                self.iter().take(kept).for_each(|element| element.write(writer));
+                write_sequence(self.len(), self.iter(), writer);
             }
         }
     )*};
@@ -126,7 +133,7 @@ sequences! {
     BinaryHeap;
 }
 
-/// Sets: number and elements; never cut, but for elements of no size, of which there is at most one.
+/// Sets: number and elements.
 macro_rules! sets {
     ($([$($generics:tt)*] $kind:ty;)*) => {$(
         impl<T: Trace, $($generics)*> Trace for $kind {
@@ -134,14 +141,13 @@ macro_rules! sets {
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
             fn size(&self) -> usize {
-                4 + T::FIXED.map_or_else(|| self.iter().map(Trace::size).sum(), |size| size * self.len())
+                size_of_sequence(self.len(), self.iter())
             }
             fn least(&self) -> usize {
-                4 + T::FIXED.map_or_else(|| self.iter().map(Trace::least).sum(), |size| size * self.len())
+                least_of_sequence(self.len(), self.iter())
             }
             fn write(&self, writer: &mut Writer<'_>) {
-                writer.length(self.len());
-                self.iter().for_each(|element| element.write(writer));
+                write_sequence(self.len(), self.iter(), writer);
             }
         }
     )*};

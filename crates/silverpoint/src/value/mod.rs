@@ -2,6 +2,8 @@
 
 mod container;
 mod scalar;
+#[cfg(test)]
+mod tests;
 mod text;
 mod wrapper;
 

@@ -11,7 +11,6 @@ fn main() {
     info!("{:z}", x);
     info!("{:.}", x);
     info!("{:1001}", x);
-    info!("{:#?}", x);
     info!("{}", a = x, x);
     info!(targt: "net", "x");
     event!(x);
