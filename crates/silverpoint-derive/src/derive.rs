@@ -2,9 +2,7 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, Fields, Index, Lit, LitStr, Member, Path, Result, Variant,
-};
+use syn::{Data, DeriveInput, Error, Expr, Fields, Index, Lit, LitStr, Member, Path, Result, Variant};
 
 pub fn expand(input: DeriveInput) -> Result<TokenStream> {
     let Named { home, name } = named(&input)?;
