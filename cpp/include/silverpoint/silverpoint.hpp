@@ -30,11 +30,13 @@
 #    define SP_MIN_LEVEL 0
 #endif
 
-// The category of a place without one. SP_CATEGORY declares a better match nearer by.
-constexpr const char* sp_category_(long) { return ""; }
-
+// Declares a name for the scope it stands in: of a namespace, a class or a function, with or without a
+// semicolon behind it.
 #define SP_CATEGORY(name) \
-    [[maybe_unused]] static constexpr const char* sp_category_(int) { return name; }
+    using sp_category_ [[maybe_unused]] = ::silverpoint::detail::Category<::silverpoint::detail::FixedText(name)>;
+
+// The category of the nearest scope that has one. Where none has, the name is found through its argument.
+#define SP_DETAIL_CATEGORY sp_category_(::silverpoint::detail::Here{})
 
 // The site of a tracepoint if it is on, else null. The site is a static object in constant-initialised
 // memory, one for each place and template instantiation.
@@ -55,20 +57,21 @@ constexpr const char* sp_category_(long) { return ""; }
          sp_site_ = nullptr)                                                                       \
         ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start { *sp_site_ }
 
-#define SP_TRACE SP_DETAIL_LINE(trace, sp_category_(0))
-#define SP_DEBUG SP_DETAIL_LINE(debug, sp_category_(0))
-#define SP_INFO SP_DETAIL_LINE(info, sp_category_(0))
-#define SP_WARN SP_DETAIL_LINE(warn, sp_category_(0))
-#define SP_ERROR SP_DETAIL_LINE(error, sp_category_(0))
-#define SP_FATAL SP_DETAIL_LINE(fatal, sp_category_(0))
+#define SP_TRACE SP_DETAIL_LINE(trace, SP_DETAIL_CATEGORY)
+#define SP_DEBUG SP_DETAIL_LINE(debug, SP_DETAIL_CATEGORY)
+#define SP_INFO SP_DETAIL_LINE(info, SP_DETAIL_CATEGORY)
+#define SP_WARN SP_DETAIL_LINE(warn, SP_DETAIL_CATEGORY)
+#define SP_ERROR SP_DETAIL_LINE(error, SP_DETAIL_CATEGORY)
+#define SP_FATAL SP_DETAIL_LINE(fatal, SP_DETAIL_CATEGORY)
 
-// With a level (trace, debug, info, warn, error, fatal) and a category of its own: SP_TO(warn, "net")("slow:
-// {}", ms) or SP_TO(warn, "net") << "slow" << ms.
+// With a level (trace, debug, info, warn, error, fatal) and a category of its own:
+// SP_LOG(warn, "net", "slow: {} ms", ms), and SP_TO(warn, "net") << "slow" << ms.
 #define SP_TO(level, category) SP_DETAIL_LINE(level, category)
+#define SP_LOG(level, category, ...) SP_TO(level, category)(__VA_ARGS__)
 
 #define SP_DETAIL_NAMED(level, kind, name, ...)                                                          \
     do {                                                                                                 \
-        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, sp_category_(0)))                  \
+        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                  \
             ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kind, name, \
                                                 #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                \
     } while (false)
@@ -85,7 +88,7 @@ constexpr const char* sp_category_(long) { return ""; }
 #define SP_SPAN_AT(level, name, ...)                                                                    \
     const ::silverpoint::Span SP_DETAIL_JOIN(                                                           \
         sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {                 \
-        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, sp_category_(0));                            \
+        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, SP_DETAIL_CATEGORY);                            \
         if (sp_site_ == nullptr) return {};                                                             \
         return {sp_site_->site,                                                                         \
                 ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kSpan, \
@@ -93,4 +96,4 @@ constexpr const char* sp_category_(long) { return ""; }
     }(__PRETTY_FUNCTION__)
 
 // Whether a tracepoint of this level (trace, debug, info, warn, error, fatal) would record here.
-#define SP_ENABLED(level) (SP_DETAIL_ON(level, __PRETTY_FUNCTION__, sp_category_(0)) != nullptr)
+#define SP_ENABLED(level) (SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY) != nullptr)

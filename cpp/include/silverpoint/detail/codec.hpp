@@ -392,7 +392,6 @@ struct Codec<T> {
         out.add('{');
         Key::sign(out);
         Value::sign(out);
-        out.add('}');
     }
     SP_DETAIL_HOT static std::size_t size(const T& map) {
         if constexpr (Key::fixed != kVaries && Value::fixed != kVaries) {

@@ -6,6 +6,25 @@
 
 SP_DETAIL_BEGIN
 
+// A category as a type, so that one declaration serves in every scope (SP_CATEGORY).
+struct Here {};
+
+template <std::size_t N>
+struct FixedText {
+    char text[N];
+    consteval FixedText(const char (&from)[N]) {
+        for (std::size_t i = 0; i < N; ++i) text[i] = from[i];
+    }
+};
+
+template <FixedText kName>
+struct Category {
+    constexpr explicit Category(Here) {}
+    constexpr operator const char*() const { return kName.text; }
+};
+
+constexpr const char* sp_category_(Here) { return ""; }
+
 constexpr bool is_compiled(Level level, int least) { return static_cast<int>(level) >= least; }
 
 // The right-hand side of what a macro begins: `Sink{} & start(...)("template", args)` or `Sink{} & start(...)
@@ -81,7 +100,7 @@ class Names {
     }
     void end() {
         while (len_ > 0 && text_[len_ - 1] == ' ') --len_;
-        put('\n');
+        if (len_ < sizeof text_) text_[len_++] = '\n';
     }
     char text_[1024];
     std::size_t len_ = 0;
