@@ -2,7 +2,7 @@
 //! less room than values want.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ffi::{CStr, OsStr};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -146,7 +146,7 @@ fn vectors_are_produced_byte_for_byte() {
         "UTF-8 invalid: overlong": utf8(b"\xc0\xaf");
         "UTF-8 invalid: surrogate": utf8(b"\xed\xa0\x80");
         "UTF-8 invalid: beyond the last": utf8(b"\xf4\x90\x80\x80");
-        "UTF-8 invalid: never a byte": CStr::from_bytes_with_nul(b"x\xff\xfey\0").unwrap();
+        "UTF-8 invalid: never a byte": c"x\xff\xfey";
         "UTF-8 of 300 bytes": "0123456789".repeat(30);
         "no arguments": ;
         "false": false; "true": true;
