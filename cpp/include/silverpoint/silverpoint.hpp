@@ -32,8 +32,9 @@
 
 // Declares a name for the scope it stands in: of a namespace, a class or a function, with or without a
 // semicolon behind it.
-#define SP_CATEGORY(name) \
-    using sp_category_ [[maybe_unused]] = ::silverpoint::detail::Category<::silverpoint::detail::FixedText(name)>;
+#define SP_CATEGORY(name)                 \
+    using sp_category_ [[maybe_unused]] = \
+        ::silverpoint::detail::Category<::silverpoint::detail::FixedText(name)>;
 
 // The category of the nearest scope that has one. Where none has, the name is found through its argument.
 #define SP_DETAIL_CATEGORY sp_category_(::silverpoint::detail::Here{})
@@ -71,7 +72,7 @@
 
 #define SP_DETAIL_NAMED(level, kind, name, ...)                                                          \
     do {                                                                                                 \
-        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                  \
+        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))               \
             ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kind, name, \
                                                 #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                \
     } while (false)
@@ -88,7 +89,7 @@
 #define SP_SPAN_AT(level, name, ...)                                                                    \
     const ::silverpoint::Span SP_DETAIL_JOIN(                                                           \
         sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {                 \
-        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, SP_DETAIL_CATEGORY);                            \
+        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, SP_DETAIL_CATEGORY);                         \
         if (sp_site_ == nullptr) return {};                                                             \
         return {sp_site_->site,                                                                         \
                 ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kSpan, \

@@ -58,10 +58,19 @@ struct Start {
 };
 
 // Names of the arguments, from their source: split at commas outside of brackets and quotes, each ended by a
-// line end.
+// line end. An angle bracket is an operator, unless that makes more names than arguments.
 class Names {
   public:
-    explicit Names(std::string_view source) {
+    Names(std::string_view source, std::size_t count) {
+        if (split(source, false) != count) split(source, true);
+    }
+    std::string_view text() const { return {text_, len_}; }
+
+  private:
+    std::size_t split(std::string_view source, bool angles) {
+        len_ = 0;
+        if (source.empty()) return 0;
+        std::size_t names = 1;
         int depth = 0;
         char quote = 0;
         bool any = false;
@@ -74,14 +83,15 @@ class Names {
                     continue;
                 }
                 if (c == quote) quote = 0;
-            } else if (c == '"' || c == '\'') {
+            } else if (c == '"' || (c == '\'' && !is_digit_before(source, i))) {
                 quote = c;
-            } else if (c == '(' || c == '[' || c == '{') {
+            } else if (c == '(' || c == '[' || c == '{' || (angles && c == '<')) {
                 ++depth;
-            } else if (c == ')' || c == ']' || c == '}') {
+            } else if (c == ')' || c == ']' || c == '}' || (angles && c == '>' && depth > 0)) {
                 --depth;
             } else if (c == ',' && depth == 0) {
                 end();
+                ++names;
                 any = false;
                 continue;
             } else if (c == ' ' && !any) {
@@ -90,25 +100,29 @@ class Names {
             any = true;
             put(c);
         }
-        if (!source.empty()) end();
+        end();
+        return names;
     }
-    std::string_view text() const { return {text_, len_}; }
-
-  private:
+    // 1'000'000 holds no characters.
+    static bool is_digit_before(std::string_view source, std::size_t at) {
+        if (at == 0) return false;
+        const char c = source[at - 1];
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    }
     void put(char c) {
         if (len_ < sizeof text_) text_[len_++] = c == '\n' ? ' ' : c;
     }
     void end() {
         while (len_ > 0 && text_[len_ - 1] == ' ') --len_;
-        if (len_ < sizeof text_) text_[len_++] = '\n';
+        put('\n');
     }
-    char text_[1024];
+    char text_[2047];
     std::size_t len_ = 0;
 };
 
 template <class... Ts>
 SP_DETAIL_COLD bool complete_named(Site& site, Kind kind, std::string_view name, std::string_view source) {
-    const Names names(source);
+    const Names names(source, sizeof...(Ts));
     if (site.complete(kind, names.text(), name, Captured<Ts...>::text)) return true;
     count_session_loss(Cause::kNoSite);
     return false;

@@ -33,6 +33,9 @@ struct Lane {
     std::uint32_t eighth = 0;
     // Where records begin, by eighth of the ring: what `oldest` may be.
     std::uint64_t marks[kSubBuffers] = {};
+    // When it was claimed, and where: what fills twice in half a second is too small.
+    std::uint64_t claimed_ns = 0;
+    std::uint64_t base = 0;
     std::uint64_t next_anchor_ns = 0;
     // Cause + 1 while records are dropped until the ring is half empty.
     std::uint32_t degraded = 0;

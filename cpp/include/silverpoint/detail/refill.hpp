@@ -49,6 +49,8 @@ inline bool attach(Lane& lane, unsigned number, unsigned size) {
     lane.cur = lane.data + base % lane.capacity;
     lane.delta = base - reinterpret_cast<std::uint64_t>(lane.cur);
     lane.committed = &ring.committed();
+    lane.base = base;
+    lane.claimed_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
     for (auto& mark : lane.marks) mark = 0;
     return true;
 }
@@ -68,6 +70,15 @@ inline bool grow(Lane& lane, unsigned number, std::size_t size) {
     unsigned goal = lane.size + 1;
     while (goal < kSizes && capacity_of(goal) != 0 && capacity_of(goal) / 4 < size) ++goal;
     return goal < kSizes && capacity_of(goal) > lane.capacity && attach(lane, number, goal);
+}
+
+// Whether a larger ring is worth its memory: more than half of this one waits for the collector, or it is
+// below 128 KiB and was filled twice within half a second. Larger rings than that leave the processor's inner
+// caches, so that they come with need alone.
+inline bool is_too_small(const Lane& lane, std::uint64_t used) {
+    if (used > lane.capacity / 2) return true;
+    return lane.size < 2 && lane.position() - lane.base > 2ull * lane.capacity &&
+           clock_ns(CLOCK_MONOTONIC_COARSE) - lane.claimed_ns < 500'000'000u;
 }
 
 // Growth for comfort leaves a quarter of the slabs to new threads.
@@ -222,7 +233,7 @@ SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Lev
             }
             if (!wait_for_room(lane, need, level)) return nullptr;
             continue;
-        } else if (used > lane.capacity / 2 && is_plenty() && grow(lane, number, size)) {
+        } else if (is_too_small(lane, used) && is_plenty() && grow(lane, number, size)) {
             continue;
         }
         if (size > rest) {
@@ -237,7 +248,7 @@ SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Lev
         const std::uint64_t position = lane.position();
         const auto offset = static_cast<std::uint32_t>(lane.cur - lane.data);
         lane.marks[offset / lane.eighth < kSubBuffers ? offset / lane.eighth : kSubBuffers - 1] = position;
-        ring_doorbell();
+        if (position - lane.lower() >= lane.capacity / 4) ring_doorbell();
         if (const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE); now >= lane.next_anchor_ns) {
             if (lane.next_anchor_ns != 0) add_anchor();
             lane.next_anchor_ns = now + 1'000'000'000u;
