@@ -44,19 +44,19 @@ namespace {
 using traced::one;
 using namespace std::string_literals;
 
-#define EXPECT_VALUE(signature_, text_, ...)   \
-    do {                                       \
-        SP_INFO("{}", __VA_ARGS__);            \
-        const auto seen = one();               \
-        EXPECT_EQ(seen.site.signature, signature_); \
-        EXPECT_EQ(seen.text, text_);           \
-        EXPECT_EQ(seen.site.text, "{}");       \
-        EXPECT_EQ(seen.site.kind, 0);          \
-        SP_INFO << __VA_ARGS__;                \
-        const auto streamed = one();           \
+#define EXPECT_VALUE(signature_, text_, ...)            \
+    do {                                                \
+        SP_INFO("{}", __VA_ARGS__);                     \
+        const auto seen = one();                        \
+        EXPECT_EQ(seen.site.signature, signature_);     \
+        EXPECT_EQ(seen.text, text_);                    \
+        EXPECT_EQ(seen.site.text, "{}");                \
+        EXPECT_EQ(seen.site.kind, 0);                   \
+        SP_INFO << __VA_ARGS__;                         \
+        const auto streamed = one();                    \
         EXPECT_EQ(streamed.site.signature, signature_); \
-        EXPECT_EQ(streamed.text, text_);       \
-        EXPECT_EQ(streamed.site.kind, 1);      \
+        EXPECT_EQ(streamed.text, text_);                \
+        EXPECT_EQ(streamed.site.kind, 1);               \
     } while (false)
 
 TEST(Values, Integers) {
@@ -72,7 +72,8 @@ TEST(Values, Integers) {
     EXPECT_VALUE("L", "7", std::size_t{7});
     __extension__ using Int128 = __int128;
     __extension__ using UInt128 = unsigned __int128;
-    EXPECT_VALUE("o", "-170141183460469231731687303715884105728", static_cast<Int128>(static_cast<UInt128>(1) << 127));
+    EXPECT_VALUE("o", "-170141183460469231731687303715884105728",
+                 static_cast<Int128>(static_cast<UInt128>(1) << 127));
     EXPECT_VALUE("O", "340282366920938463463374607431768211455", ~static_cast<UInt128>(0));
     const int constant = 3;
     EXPECT_VALUE("i", "3", constant);
@@ -185,7 +186,8 @@ TEST(Values, Maps) {
     EXPECT_VALUE("{si}", "{\"a\": 1, \"b\": 2}", (std::map<std::string, int>{{"b", 2}, {"a", 1}}));
     EXPECT_VALUE("{id}", "{7: 0.5}", (std::unordered_map<int, double>{{7, 0.5}}));
     EXPECT_VALUE("{ii}", "{1: 2, 1: 3}", (std::multimap<int, int>{{1, 2}, {1, 3}}));
-    EXPECT_VALUE("{i{ss}}", "{1: {\"x\": \"y\"}}", (std::map<int, std::map<std::string, std::string>>{{1, {{"x", "y"}}}}));
+    EXPECT_VALUE("{i{ss}}", "{1: {\"x\": \"y\"}}",
+                 (std::map<int, std::map<std::string, std::string>>{{1, {{"x", "y"}}}}));
 }
 
 TEST(Values, TuplesAndOptionals) {
@@ -207,14 +209,17 @@ TEST(Values, OwnTypes) {
     SP_INFO("{}", path);
     const auto seen = one();
     const std::string p = "<shapes%3A%3APoint|x:i,y:h,>";
-    EXPECT_EQ(seen.site.signature, "<shapes%3A%3APath|name:s,points:[" + p + ",end:?" + p + ",marks:{s" + p + "},length:#2:d,>");
+    EXPECT_EQ(seen.site.signature,
+              "<shapes%3A%3APath|name:s,points:[" + p + ",end:?" + p + ",marks:{s" + p + "},length:#2:d,>");
     const std::string v = "shapes%3A%3APoint{x: 1, y: -2}";
-    EXPECT_EQ(seen.text, "shapes%3A%3APath{name: \"p\", points: [" + v + ", shapes%3A%3APoint{x: 3, y: 4}], end: " + v + ", marks: {\"m\": " + v +
+    EXPECT_EQ(seen.text, "shapes%3A%3APath{name: \"p\", points: [" + v +
+                             ", shapes%3A%3APoint{x: 3, y: 4}], end: " + v + ", marks: {\"m\": " + v +
                              "}, length: #[0.5, 2]}");
 }
 
 TEST(Values, ManyArgumentsAreInOrder) {
-    SP_INFO("{} {} {} {} {} {} {} {}", 1, 2.5, "text", 'c', true, std::vector{1}, nullptr, std::optional<int>{});
+    SP_INFO("{} {} {} {} {} {} {} {}", 1, 2.5, "text", 'c', true, std::vector{1}, nullptr,
+            std::optional<int>{});
     const auto seen = one();
     EXPECT_EQ(seen.site.signature, "idscb[ip?i");
     EXPECT_EQ(seen.text, "1 2.5 \"text\" 'c' true [1] 0x0 none");

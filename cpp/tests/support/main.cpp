@@ -1,6 +1,7 @@
 // Runs the tests with a session root of their own, which is removed afterwards.
 //
-// Sessions are made before main, so that the environment must be right when the program is executed: it executes itself once more.
+// Sessions are made before main, so that the environment must be right when the program is executed: it
+// executes itself once more.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

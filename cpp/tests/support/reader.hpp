@@ -108,7 +108,8 @@ class Session {
     }
     static std::string path_of(int pid) {
         const auto paths = paths_of(pid);
-        if (paths.size() != 1) fail(std::to_string(paths.size()) + " sessions of process " + std::to_string(pid));
+        if (paths.size() != 1)
+            fail(std::to_string(paths.size()) + " sessions of process " + std::to_string(pid));
         return paths[0];
     }
     static Session mine() { return Session(path_of(getpid())); }
@@ -147,10 +148,13 @@ class Session {
         found.id = id;
         found.stage = get<std::uint32_t>(entry);
         if (found.stage < 2) return found;
-        const std::size_t at = get<std::uint64_t>(184) + 8 * std::size_t{get<std::uint32_t>(entry + (found.stage == 3 ? 8 : 4))};
+        const std::size_t at =
+            get<std::uint64_t>(184) + 8 * std::size_t{get<std::uint32_t>(entry + (found.stage == 3 ? 8 : 4))};
         const std::uint32_t size = get<std::uint32_t>(at);
-        if (size % 8 != 0 || size < 48 || size > 65536 || at + size > control_size_) fail("size of a description");
-        if (fnv1a({control_ + at + 16, size - 16}) != get<std::uint64_t>(at + 8)) fail("hash of a description");
+        if (size % 8 != 0 || size < 48 || size > 65536 || at + size > control_size_)
+            fail("size of a description");
+        if (fnv1a({control_ + at + 16, size - 16}) != get<std::uint64_t>(at + 8))
+            fail("hash of a description");
         found.kind = get<std::uint8_t>(at + 16);
         found.level = get<std::uint8_t>(at + 17);
         found.flags = get<std::uint16_t>(at + 18);
@@ -171,7 +175,9 @@ class Session {
         found.signature = take(get<std::uint32_t>(at + 40));
         return found;
     }
-    std::uint8_t& state(std::uint32_t id) { return *reinterpret_cast<std::uint8_t*>(control_ + get<std::uint64_t>(152) + (id - 16)); }
+    std::uint8_t& state(std::uint32_t id) {
+        return *reinterpret_cast<std::uint8_t*>(control_ + get<std::uint64_t>(152) + (id - 16));
+    }
 
     std::vector<Ring> rings() const {
         std::vector<Ring> all;
@@ -182,16 +188,19 @@ class Session {
             const std::uint32_t shift = get<std::uint32_t>(entry);
             if (shift == 0) continue;
             const std::uint32_t backed = get<std::uint32_t>(entry + 8);
-            const std::uint32_t count = std::min({get<std::uint32_t>(entry + 4), slab_bytes >> shift, backed >> shift});
+            const std::uint32_t count =
+                std::min({get<std::uint32_t>(entry + 4), slab_bytes >> shift, backed >> shift});
             for (std::uint32_t i = 0; i < count; ++i) {
-                const Ring ring{rings_ + std::size_t{slab} * slab_bytes + (std::size_t{i} << shift), 1u << shift};
+                const Ring ring{rings_ + std::size_t{slab} * slab_bytes + (std::size_t{i} << shift),
+                                1u << shift};
                 if (ring.load<std::uint32_t>(0) == 0x47525053) all.push_back(ring);
             }
         }
         return all;
     }
 
-    // Everything readable of one ring. Of one that is being overwritten, what stayed valid while it was copied.
+    // Everything readable of one ring. Of one that is being overwritten, what stayed valid while it was
+    // copied.
     std::vector<Record> records(const Ring& ring, std::uint64_t* end = nullptr) const {
         std::vector<Record> all;
         const std::uint32_t state = ring.state();
@@ -215,11 +224,20 @@ class Session {
             std::memcpy(&head, from, 4);
             std::memcpy(&site, from + 4, 4);
             const std::uint32_t size = head & 0xFFFFFF;
-            if (size % 8 != 0 || size < (site == 0 ? 8 : 16) || at + size > committed) fail("size of a record at " + std::to_string(at));
+            if (size % 8 != 0 || size < (site == 0 ? 8 : 16) || at + size > committed)
+                fail("size of a record at " + std::to_string(at));
             if (at / capacity != (at + size - 1) / capacity) fail("a record that wraps");
             if (site != 0) {
                 if (size > std::min(capacity / 4, 256u << 10)) fail("a record beyond the limit");
-                Record record{ring.stream(), ring.tid(), ring.lane(), site, size, head >> 24, at, 0, std::string(from + 16, size - 16)};
+                Record record{ring.stream(),
+                              ring.tid(),
+                              ring.lane(),
+                              site,
+                              size,
+                              head >> 24,
+                              at,
+                              0,
+                              std::string(from + 16, size - 16)};
                 std::memcpy(&record.ticks, from + 8, 8);
                 all.push_back(std::move(record));
             }

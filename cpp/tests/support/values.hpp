@@ -1,7 +1,9 @@
 // Arguments of a record as text, by the signature (spec/wire.md section 10).
 //
-// Numbers in decimal, floats with 17 digits at most, text in quotes, wide text as u"…" or U"…" (units beyond ASCII as \x{HEX}), [sequence], ${set},
-// #[array], {key: value}, (tuple), Name{field: value}, none or the value of an optional; a cut value ends with `…+N`.
+// Numbers in decimal, floats with 17 digits at most, text in quotes, wide text as u"…" or U"…" (units beyond
+// ASCII as \x{HEX}), [sequence], ${set},
+// #[array], {key: value}, (tuple), Name{field: value}, none or the value of an optional; a cut value ends
+// with `…+N`.
 #pragma once
 
 #include <cstdint>
@@ -75,8 +77,10 @@ class Decoder {
         out += '"';
         for (std::uint32_t i = 0; i < len.count; ++i) {
             const auto got = take<Unit>();
-            if constexpr (sizeof(Unit) == 1) out += static_cast<char>(got);
-            else unit(out, got);
+            if constexpr (sizeof(Unit) == 1)
+                out += static_cast<char>(got);
+            else
+                unit(out, got);
         }
         return out + '"' + len.rest;
     }
@@ -96,46 +100,73 @@ class Decoder {
         const auto number = [&](auto kind) -> std::string {
             if (!real) return "";
             const auto got = take<decltype(kind)>();
-            if constexpr (sizeof(kind) == 16) return wide(static_cast<__int128>(got), std::is_signed_v<decltype(kind)> || decltype(kind)(-1) < 0);
-            else return std::to_string(got);
+            if constexpr (sizeof(kind) == 16)
+                return wide(static_cast<__int128>(got),
+                            std::is_signed_v<decltype(kind)> || decltype(kind)(-1) < 0);
+            else
+                return std::to_string(got);
         };
         switch (code) {
-            case 'n': return real ? "null" : "";
-            case 'b': return !real ? "" : take<std::uint8_t>() != 0 ? "true" : "false";
-            case 'a': return number(std::int8_t{});
-            case 'h': return number(std::int16_t{});
-            case 'i': return number(std::int32_t{});
-            case 'l': return number(std::int64_t{});
-            case 'o': return number(static_cast<__int128>(0));
-            case 'A': return number(std::uint8_t{});
-            case 'H': return number(std::uint16_t{});
-            case 'I': return number(std::uint32_t{});
-            case 'L': return number(std::uint64_t{});
-            case 'O': return number(static_cast<unsigned __int128>(0));
+            case 'n':
+                return real ? "null" : "";
+            case 'b':
+                return !real ? "" : take<std::uint8_t>() != 0 ? "true" : "false";
+            case 'a':
+                return number(std::int8_t{});
+            case 'h':
+                return number(std::int16_t{});
+            case 'i':
+                return number(std::int32_t{});
+            case 'l':
+                return number(std::int64_t{});
+            case 'o':
+                return number(static_cast<__int128>(0));
+            case 'A':
+                return number(std::uint8_t{});
+            case 'H':
+                return number(std::uint16_t{});
+            case 'I':
+                return number(std::uint32_t{});
+            case 'L':
+                return number(std::uint64_t{});
+            case 'O':
+                return number(static_cast<unsigned __int128>(0));
             case 'f':
                 if (real) std::snprintf(buffer, sizeof buffer, "%.9g", static_cast<double>(take<float>()));
                 return real ? buffer : "";
             case 'd':
                 if (real) std::snprintf(buffer, sizeof buffer, "%.17g", take<double>());
                 return real ? buffer : "";
-            case 'c': case 'w': case 'W': {
+            case 'c':
+            case 'w':
+            case 'W': {
                 std::string out = "'";
-                if (real) unit(out, code == 'c' ? take<std::uint8_t>() : code == 'w' ? take<std::uint16_t>() : take<std::uint32_t>());
+                if (real)
+                    unit(out, code == 'c'   ? take<std::uint8_t>()
+                              : code == 'w' ? take<std::uint16_t>()
+                                            : take<std::uint32_t>());
                 return out + "'";
             }
             case 'p':
-                if (real) std::snprintf(buffer, sizeof buffer, "0x%llx", static_cast<unsigned long long>(take<std::uint64_t>()));
+                if (real)
+                    std::snprintf(buffer, sizeof buffer, "0x%llx",
+                                  static_cast<unsigned long long>(take<std::uint64_t>()));
                 return real ? buffer : "";
-            case 's': return real ? text<std::uint8_t>("") : "";
-            case 'S': return real ? text<std::uint16_t>("u") : "";
-            case 'Z': return real ? text<std::uint32_t>("U") : "";
+            case 's':
+                return real ? text<std::uint8_t>("") : "";
+            case 'S':
+                return real ? text<std::uint16_t>("u") : "";
+            case 'Z':
+                return real ? text<std::uint32_t>("U") : "";
             case '?': {
                 const bool has = real && take<std::uint8_t>() != 0;
                 const std::string inner = value(type, has);
                 return has ? inner : "none";
             }
-            case '[': return elements(type, "[", "]", real, {});
-            case '$': return elements(type, "${", "}", real, {});
+            case '[':
+                return elements(type, "[", "]", real, {});
+            case '$':
+                return elements(type, "${", "}", real, {});
             case '#': {
                 const std::string count = name_until(type, ':');
                 return elements(type, "#[", "]", real, static_cast<std::uint32_t>(std::stoul(count)));
@@ -189,10 +220,12 @@ class Decoder {
                 name_until(type, ';');
                 return name + "(" + got + ")";
             }
-            default: fail(std::string("unknown type ") + code);
+            default:
+                fail(std::string("unknown type ") + code);
         }
     }
-    std::string elements(std::string_view& type, const char* open, const char* close, bool real, std::optional<std::uint32_t> count) {
+    std::string elements(std::string_view& type, const char* open, const char* close, bool real,
+                         std::optional<std::uint32_t> count) {
         Length len{0, ""};
         if (real) len = count ? Length{*count, ""} : length();
         std::string out = open;
@@ -208,6 +241,8 @@ class Decoder {
     std::string_view signature_, bytes_;
 };
 
-inline std::string text_of(const Record& record, const Site& site) { return Decoder(site.signature, record.args).all(); }
+inline std::string text_of(const Record& record, const Site& site) {
+    return Decoder(site.signature, record.args).all();
+}
 
 }  // namespace reader
