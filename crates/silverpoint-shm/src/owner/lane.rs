@@ -27,6 +27,8 @@ use crate::{clock, sys};
 /// Lanes of a thread: its own, and those of signal handlers that interrupt a record.
 pub(crate) const LANES: usize = 4;
 
+/// Index of the size up to which rings grow for comfort: 128 KiB.
+const COMFORTABLE_SIZE: u32 = 2;
 /// A ring that is filled twice before it is this old is too small.
 const YOUNG_NS: u64 = 500_000_000;
 /// After a larger slice was not to be had.
@@ -269,10 +271,14 @@ impl Lane {
 
     /// Whether the ring was filled twice while it was young.
     fn is_too_small(&self, session: &Session) -> bool {
-        if self.settled.get() != 0
-            || slabs::capacity_of(session, self.size.get() as usize + 1).is_none()
-            || !slabs::is_plenty(session)
-        {
+        if slabs::capacity_of(session, self.size.get() as usize + 1).is_none() || !slabs::is_plenty(session) {
+            return false;
+        }
+        if self.head.used() > self.head.capacity() as u64 / 2 {
+            return true;
+        }
+        // Larger rings than 128 KiB leave the processor's inner caches: they come with need alone.
+        if self.settled.get() != 0 || self.size.get() >= COMFORTABLE_SIZE {
             return false;
         }
         if clock::coarse_ns().saturating_sub(self.claimed_ns.get()) >= YOUNG_NS {
@@ -284,7 +290,10 @@ impl Lane {
 
     /// What is due at every eighth of the ring.
     fn now_and_then(&self, session: &Session, local: &Local) {
-        ring_doorbell(session);
+        // Below a quarter of the ring nobody needs to be woken.
+        if self.head.used() >= self.head.capacity() as u64 / 4 {
+            ring_doorbell(session);
+        }
         anchors::add_now_and_then(session, local);
     }
 
