@@ -114,7 +114,7 @@ class Names {
     }
     void end() {
         while (len_ > 0 && text_[len_ - 1] == ' ') --len_;
-        put('\n');
+        if (len_ < sizeof text_) text_[len_++] = '\n';
     }
     char text_[2047];
     std::size_t len_ = 0;
