@@ -183,10 +183,10 @@ TEST(Values, ArraysAndSpans) {
 }
 
 TEST(Values, Maps) {
-    EXPECT_VALUE("{si}", "{\"a\": 1, \"b\": 2}", (std::map<std::string, int>{{"b", 2}, {"a", 1}}));
-    EXPECT_VALUE("{id}", "{7: 0.5}", (std::unordered_map<int, double>{{7, 0.5}}));
-    EXPECT_VALUE("{ii}", "{1: 2, 1: 3}", (std::multimap<int, int>{{1, 2}, {1, 3}}));
-    EXPECT_VALUE("{i{ss}}", "{1: {\"x\": \"y\"}}",
+    EXPECT_VALUE("{si", "{\"a\": 1, \"b\": 2}", (std::map<std::string, int>{{"b", 2}, {"a", 1}}));
+    EXPECT_VALUE("{id", "{7: 0.5}", (std::unordered_map<int, double>{{7, 0.5}}));
+    EXPECT_VALUE("{ii", "{1: 2, 1: 3}", (std::multimap<int, int>{{1, 2}, {1, 3}}));
+    EXPECT_VALUE("{i{ss", "{1: {\"x\": \"y\"}}",
                  (std::map<int, std::map<std::string, std::string>>{{1, {{"x", "y"}}}}));
 }
 
@@ -210,7 +210,7 @@ TEST(Values, OwnTypes) {
     const auto seen = one();
     const std::string p = "<shapes%3A%3APoint|x:i,y:h,>";
     EXPECT_EQ(seen.site.signature,
-              "<shapes%3A%3APath|name:s,points:[" + p + ",end:?" + p + ",marks:{s" + p + "},length:#2:d,>");
+              "<shapes%3A%3APath|name:s,points:[" + p + ",end:?" + p + ",marks:{s" + p + ",length:#2:d,>");
     const std::string v = "shapes%3A%3APoint{x: 1, y: -2}";
     EXPECT_EQ(seen.text, "shapes%3A%3APath{name: \"p\", points: [" + v +
                              ", shapes%3A%3APoint{x: 3, y: 4}], end: " + v + ", marks: {\"m\": " + v +

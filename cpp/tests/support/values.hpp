@@ -183,8 +183,6 @@ class Decoder {
                     out += value(pair, true);
                 }
                 type = after;
-                if (type.empty() || type.front() != '}') fail("end of a map");
-                type.remove_prefix(1);
                 return out + "}";
             }
             case '(': {
