@@ -33,8 +33,8 @@ fn unescape(value: &str) -> String {
     let mut rest = value;
     while let Some(at) = rest.find("\\x") {
         out.push_str(&rest[..at]);
-        let byte =
-            rest.get(at + 2..at + 4).and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(u8::is_ascii);
+        let hex = rest.get(at + 2..at + 4).filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(u8::is_ascii);
         match byte {
             Some(byte) => {
                 out.push(char::from(byte));
@@ -62,5 +62,12 @@ mod tests {
         let lines = lines(text.as_bytes());
         assert_eq!(value(&lines, "cmdline"), Some("a\nb\\x41\u{1}é"));
         assert_eq!(value(&lines, "cwd"), Some("/tmp"));
+    }
+
+    #[test]
+    fn what_is_no_escape_stays() {
+        let lines = lines(b"a=\\x+1\\xZZ\\x4\\x80\\x41\nno line\nb=");
+        assert_eq!(value(&lines, "a"), Some("\\x+1\\xZZ\\x4\\x80A"));
+        assert_eq!(value(&lines, "b"), Some(""));
     }
 }

@@ -76,16 +76,26 @@ impl SiteDescription {
         self.names.split_terminator('\n')
     }
 
-    /// Appends the description. A text that exceeds its length field is cut at a character boundary, and a description beyond the
-    /// limit of 65,536 bytes has its template cut, so that what is written can always be read.
+    /// Appends the description. What is written can always be read: texts that exceed their length fields or, together, the limit of 65,536 bytes, are cut
+    /// at a character boundary, the template first, then category, function and file. Names or a signature without room are left out.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
-        let short = |text: &str| cut(text, usize::from(u16::MAX)).len();
-        let lens = [short(&self.category), short(&self.file), short(&self.function), short(&self.names)];
-        let fixed: usize = FIXED_SIZE + lens.iter().sum::<usize>() + self.signature.len();
-        let room = SIZE_MAX.saturating_sub(fixed.min(SIZE_MAX));
-        let template = cut(&self.template, room);
-        let size = round_up_8(fixed + template.len());
+        let mut room = SIZE_MAX - FIXED_SIZE;
+        let mut take = |text: &str, most: usize, whole: bool| {
+            let len = cut(text, most.min(room)).len();
+            let len = if whole && len < text.len() { 0 } else { len };
+            room -= len;
+            len
+        };
+        let short = usize::from(u16::MAX);
+        let signature = &self.signature[..take(&self.signature, SIZE_MAX, true)];
+        let names = take(&self.names, short, true);
+        let file = take(&self.file, short, false);
+        let function = take(&self.function, short, false);
+        let category = take(&self.category, short, false);
+        let template = &self.template[..take(&self.template, SIZE_MAX, false)];
+        let lens = [category, file, function, names];
+        let size = round_up_8(FIXED_SIZE + lens.iter().sum::<usize>() + template.len() + signature.len());
         out.extend_from_slice(&(size as u32).to_le_bytes());
         out.extend_from_slice(&[0; 12]);
         out.push(self.kind as u8);
@@ -98,13 +108,13 @@ impl SiteDescription {
             out.extend_from_slice(&(len as u16).to_le_bytes());
         }
         out.extend_from_slice(&(template.len() as u32).to_le_bytes());
-        out.extend_from_slice(&(self.signature.len() as u32).to_le_bytes());
+        out.extend_from_slice(&(signature.len() as u32).to_le_bytes());
         out.extend_from_slice(&[0; 4]);
         for (text, len) in [&self.category, &self.file, &self.function, &self.names].into_iter().zip(lens) {
             out.extend_from_slice(&text.as_bytes()[..len]);
         }
         out.extend_from_slice(template.as_bytes());
-        out.extend_from_slice(self.signature.as_bytes());
+        out.extend_from_slice(signature.as_bytes());
         out.resize(start + size, 0);
         let hash = fnv1a64(&out[start + 16..]);
         out[start + 8..start + 16].copy_from_slice(&hash.to_le_bytes());
@@ -167,4 +177,43 @@ pub const fn fnv1a64(bytes: &[u8]) -> u64 {
 /// The longest start of `text` that has at most `max` bytes and ends at a character boundary.
 fn cut(text: &str, max: usize) -> &str {
     &text[..text.floor_char_boundary(max)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the lengths, what is written is read, and is what was meant unless it had to be cut.
+        #[test]
+        fn what_is_encoded_can_be_decoded(
+            lens in prop::array::uniform6(prop_oneof![4 => 0_usize..40, 1 => 21_000_usize..23_000, 1 => 65_000_usize..70_000]),
+            letter in prop::sample::select(vec!["a", "ü", "\u{1F600}"]),
+        ) {
+            let [category, file, function, names, template, signature] =
+                lens.map(|len| letter.repeat(len / letter.len()));
+            let site = SiteDescription {
+                kind: Kind::Event,
+                level: Level::Fatal,
+                flags: 0,
+                line: u32::MAX,
+                language: 2,
+                category,
+                file,
+                function,
+                names,
+                template,
+                signature,
+            };
+            let mut bytes = vec![9; 8];
+            site.encode(&mut bytes);
+            let (back, size) = SiteDescription::decode(&bytes[8..]).unwrap();
+            prop_assert_eq!(size, bytes.len() - 8);
+            prop_assert!(site.file.starts_with(&back.file) && site.template.starts_with(&back.template));
+            if lens.iter().sum::<usize>() <= SIZE_MAX - FIXED_SIZE && lens.iter().all(|len| *len < 65_536) {
+                prop_assert_eq!(back, site);
+            }
+        }
+    }
 }
