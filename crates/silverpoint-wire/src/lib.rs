@@ -15,6 +15,8 @@
 //! panics, and work and memory are bounded by the size of the input.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod any_bytes;
 pub mod block;
 pub mod bytes;
 pub mod clock;

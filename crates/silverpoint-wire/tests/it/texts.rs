@@ -59,7 +59,7 @@ fn templates_mean_what_they_say() {
     }
 }
 
-fn facts(vector: &Value) -> SiteFacts<'_> {
+pub fn facts(vector: &Value) -> SiteFacts<'_> {
     SiteFacts {
         level: text(vector, "level").parse().unwrap(),
         category: text(vector, "category"),

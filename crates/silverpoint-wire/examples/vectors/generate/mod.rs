@@ -1,6 +1,9 @@
 //! Every file of spec/vectors, made in memory.
 
+mod blocks;
+mod compact;
 mod directives;
+mod files;
 mod hostile_values;
 pub mod json;
 pub mod records;
@@ -26,5 +29,6 @@ pub fn all() -> Vec<File> {
         ("templates.json".into(), json::file(templates::vectors())),
     ];
     files.extend(rings::files());
+    files.extend(files::files());
     files
 }
