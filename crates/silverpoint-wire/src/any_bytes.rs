@@ -94,6 +94,8 @@ fn any_bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
     #[test]
     fn texts_are_judged(text in any::<String>(), near in SIGNATURE) {
         for text in [&text, &near] {
@@ -217,6 +219,7 @@ proptest! {
 
 /// The widest types that a signature can hold, over as many bytes as a record can: work grows with the bytes, not with bytes times width.
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
 fn wide_types_cost_no_more_than_their_bytes() {
     let nulls = "n".repeat(16_000);
     let labels: String = (0..2_000).map(|i| format!("{i}=x,")).collect();

@@ -197,7 +197,11 @@ impl BlockHeader {
         if payload.len() != self.stored_size as usize {
             return Err(BlockError::Truncated);
         }
-        if crc32c::crc32c(payload) == self.payload_crc || cfg!(fuzzing) { Ok(()) } else { Err(BlockError::PayloadCrc) }
+        if crc32c::crc32c(payload) == self.payload_crc || cfg!(fuzzing) {
+            Ok(())
+        } else {
+            Err(BlockError::PayloadCrc)
+        }
     }
 }
 

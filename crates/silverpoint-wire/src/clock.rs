@@ -79,7 +79,8 @@ impl TickClock {
             greatest: i64::MAX,
         };
         if let (Some(a), Some(b)) = (a, b) {
-            segment.ns_per_tick = (i128::from(b.wall_ns) - i128::from(a.wall_ns)) as f64 / (b.ticks - a.ticks) as f64;
+            segment.ns_per_tick =
+                (i128::from(b.wall_ns) - i128::from(a.wall_ns)) as f64 / (b.ticks - a.ticks) as f64;
             // Rounding must not carry a moment beyond the next anchor: order would be lost there.
             segment.greatest = wall(a).max(wall(b));
         }

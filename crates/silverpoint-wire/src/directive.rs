@@ -352,6 +352,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn a_hostile_name_costs_one_pass() {
         let name = "a.".repeat(32_000);
         let started = std::time::Instant::now();
@@ -366,6 +367,8 @@ mod tests {
     const TEXT: &str = "(( ?[ab*?:./]{0,4}(\\.c|\\.c:1|\\(\\))?(=(debug|off|on|error|x))? ?|info|off|TRACE),){0,4}(ab|info|)";
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
         #[test]
         fn one_pass_finds_what_trying_every_end_finds(pattern in PATTERN, name in NAME) {
             let (p, n) = (pattern.as_bytes(), name.as_bytes());

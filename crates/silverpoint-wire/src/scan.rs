@@ -267,6 +267,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn blocks_are_found_behind_damage_of_any_length() {
         for garbage in [8, 1 << 10, (1 << 10) + 8, 3 << 10, 200_000] {
             let mut bytes = vec![0x5A; garbage];
@@ -279,6 +280,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn headers_that_lie_do_not_multiply_the_work() {
         // Thousands of headers, each right by its checksum, that claim a megabyte of what follows as their payload.
         let mut bytes = Vec::new();

@@ -185,6 +185,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
         /// Whatever the lengths, what is written is read, and is what was meant unless it had to be cut.
         #[test]
         fn what_is_encoded_can_be_decoded(

@@ -191,6 +191,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
         /// Whatever the bytes of the records, their flags and those of pads, they come back.
         #[test]
         fn expansion_is_exact(
