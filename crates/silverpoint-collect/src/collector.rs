@@ -5,7 +5,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use silverpoint_shm::observer::{ObserveError, ObservedSession, SessionName, sleep_until_rung};
+use silverpoint_shm::observer::{ObserveError, ObservedSession, SavedMode, SessionName, sleep_until_rung};
 use silverpoint_wire::layout::collector_state;
 
 use crate::config::{AttachMode, Config, Filter};
@@ -141,6 +141,7 @@ impl Collector {
             self.rest = Rest::Nap(BEAT);
             return Pass { bytes: 0, sessions: self.sessions.len(), is_failing: true };
         }
+        self.sink.check_place();
         let mut total = Looked::default();
         let mut index = 0;
         while index < self.sessions.len() {
@@ -256,7 +257,9 @@ impl Collector {
                     Ok(false) => self.watched[index].refuse(name),
                     Err(ObserveError::Gone) => {}
                     Err(error) => {
-                        if self.watched[index].refuse_for_ever(name) {
+                        // What the system refuses (descriptors, memory) may be had later; what is wrong with a session stays wrong.
+                        let may_pass = matches!(error, ObserveError::Io { .. });
+                        if self.watched[index].refuse_and_tell(name, may_pass) {
                             self.sink.messages.say(Some(name), error.to_string());
                         }
                     }
@@ -280,19 +283,18 @@ impl Collector {
             self.sink.stats.takeovers += 1;
         }
         let remark = take_over(&observed, &self.sink.trace)?;
-        let saved = match &self.attach {
-            Some(mode) => Some(attach(&observed, mode)?),
-            None => None,
-        };
         let id = observed.header().session_id;
         let number = *self.numbers.entry(id).or_insert_with(|| {
             self.last_number += 1;
             self.last_number
         });
         let mut session = Session::new(observed, root, number, self.sink.trace.encoding())?;
-        session.saved = saved;
         session.watermark = self.watermarks.remove(&id).unwrap_or(0);
         session.is_sleeping = false;
+        // Last of what can fail: nothing of a session that is not taken may stay changed.
+        if let Some(mode) = &self.attach {
+            session.saved = Some(attach(&session.observed, mode)?);
+        }
         session.observed.set_sleeping(false)?;
         let state =
             if self.failing.is_some() { collector_state::SINK_FULL } else { collector_state::COLLECTING };
@@ -310,13 +312,15 @@ impl Collector {
     /// One session's turn. False: it is dead and stored whole.
     fn look_at(&mut self, index: usize, total: &mut Looked) -> Result<bool, PassError> {
         let session = &mut self.sessions[index];
-        // Before the look: what a dead session has now is all it will ever have.
-        let is_alive = session.observed.is_alive()?;
+        // Before the look, so that nothing can come behind it.
+        if !session.is_dead && !session.observed.is_alive()? {
+            session.has_died();
+        }
         let looked = drain::drain(session, &mut self.sink)?;
         total.bytes += looked.bytes;
         total.fullest = total.fullest.max(looked.fullest);
-        total.is_unsettled |= looked.is_unsettled || (!is_alive && looked.bytes > 0);
-        if is_alive || !drain::is_finished(&looked) {
+        total.is_unsettled |= looked.is_unsettled || session.is_dead;
+        if !looked.is_final {
             return Ok(true);
         }
         session.push_end(&mut self.sink)?;
@@ -342,6 +346,9 @@ impl Collector {
     fn lose(&mut self, session: Session, error: &ObserveError) {
         self.sink.clear();
         self.watched[session.root].refuse_for_ever(session.name());
+        // Its producers must not wait for somebody who does not come.
+        let _ = session.observed.set_collector_state(collector_state::NONE);
+        let _ = session.observed.set_collector_pid(0);
         let text = format!("it is given up: {error}");
         self.sink.note(session.who(), 0, &text);
         if let Err(error) = self.sink.flush_notes() {
@@ -395,7 +402,7 @@ impl Collector {
     fn drain_last(&mut self, session: &mut Session) -> Result<(), PassError> {
         for _ in 0..LAST_ROUNDS {
             let looked = drain::drain(session, &mut self.sink)?;
-            if drain::is_finished(&looked) {
+            if looked.bytes == 0 && !looked.is_unsettled && session.sweep.next == 0 {
                 break;
             }
         }
@@ -436,22 +443,24 @@ impl Collector {
 }
 
 /// Saves a session's mode and changes it.
-fn attach(
-    observed: &ObservedSession,
-    mode: &AttachMode,
-) -> Result<silverpoint_shm::observer::SavedMode, ObserveError> {
+fn attach(observed: &ObservedSession, mode: &AttachMode) -> Result<SavedMode, ObserveError> {
     // What a collector that died says about itself is not how the session was.
     let saved = observed.save_mode()?.without_collector();
-    if let Some(policy) = mode.policy {
-        let mut bytes = [0; 8];
-        bytes[..policy.len()].copy_from_slice(&policy);
-        observed.set_policy(bytes)?;
-    }
-    if let Some(block_max_ms) = mode.block_max_ms {
-        observed.set_block_max_ms(block_max_ms)?;
-    }
-    if let Some(text) = &mode.directives {
-        observed.write_directives(text)?;
+    let change = || {
+        if let Some(policy) = mode.policy {
+            let mut bytes = [0; 8];
+            bytes[..policy.len()].copy_from_slice(&policy);
+            observed.set_policy(bytes)?;
+        }
+        if let Some(block_max_ms) = mode.block_max_ms {
+            observed.set_block_max_ms(block_max_ms)?;
+        }
+        mode.directives.as_ref().map_or(Ok(0), |text| observed.write_directives(text))
+    };
+    if let Err(error) = change() {
+        // Half a mode is none.
+        let _ = observed.restore_mode(&saved);
+        return Err(error);
     }
     Ok(saved)
 }

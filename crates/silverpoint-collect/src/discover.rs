@@ -31,6 +31,8 @@ pub(crate) struct Watched {
     refused: HashMap<SessionName, Instant>,
     /// Those that are not tried again.
     given_up: HashSet<SessionName>,
+    /// Those about which something was said.
+    told: HashSet<SessionName>,
     /// What was wrong with the root itself, once.
     pub(crate) complaint: Option<String>,
     complained: bool,
@@ -46,6 +48,7 @@ impl Watched {
             opened: None,
             refused: HashMap::new(),
             given_up: HashSet::new(),
+            told: HashSet::new(),
             complaint: None,
             complained: false,
         }
@@ -100,13 +103,23 @@ impl Watched {
         }
     }
 
-    /// The session cannot be used, or must not be taken again. False when there are too many of them already: then it is tried again later.
-    pub(crate) fn refuse_for_ever(&mut self, name: SessionName) -> bool {
+    /// The session must not be taken again (or only later, when too many are remembered already).
+    pub(crate) fn refuse_for_ever(&mut self, name: SessionName) {
         if self.given_up.len() < MAX_REFUSED {
-            return self.given_up.insert(name);
+            self.given_up.insert(name);
+        } else {
+            self.refuse(name);
         }
-        self.refuse(name);
-        false
+    }
+
+    /// The session could not be taken; it is tried again if that `may_pass`. True when it has not been said yet.
+    pub(crate) fn refuse_and_tell(&mut self, name: SessionName, may_pass: bool) -> bool {
+        if may_pass {
+            self.refuse(name);
+        } else {
+            self.refuse_for_ever(name);
+        }
+        self.told.len() < MAX_REFUSED && self.told.insert(name)
     }
 
     fn open(&mut self) -> bool {

@@ -4,7 +4,9 @@
 //! at again (a position may have been read torn) before the ring is given up; a ring that is given up is emptied without being stored, so that its owner need
 //! not wait for ever, and the file says which bytes are missing.
 
-use silverpoint_shm::observer::Slice;
+use std::time::{Duration, Instant};
+
+use silverpoint_shm::observer::{Look, Slice};
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::compact::compact;
 use silverpoint_wire::layout::block::{COMPACT, LATE, LEVELS_CONTROL};
@@ -22,6 +24,10 @@ const READ: usize = 512 << 10;
 const FLUSH: usize = 256 << 10;
 /// Rings whose headers are read before their data are.
 const GROUP: usize = 256;
+/// Headers that are read in one pass.
+const LOOKS: usize = 16 << 10;
+/// Quiet rings are looked at so often.
+const ALL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a contradiction must be seen before a ring is given up.
 const STRIKES: u8 = 3;
 
@@ -34,6 +40,8 @@ pub(crate) struct Looked {
     pub(crate) fullest: u32,
     /// Something was seen that must be looked at again soon.
     pub(crate) is_unsettled: bool,
+    /// The session is dead, and a look at every one of its rings since then has found nothing: nothing can come any more.
+    pub(crate) is_final: bool,
 }
 
 /// A ring with something to read.
@@ -51,17 +59,17 @@ struct Active {
 pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, PassError> {
     session.counters = session.observed.counters()?;
     session.beat()?;
-    let ticks = session.observed.ticks_now();
-    let all = session.list(sink)?;
+    begin_sweep(session, sink)?;
     session.declare_in_new_part(sink)?;
     let mut looked = Looked::default();
     let mut active = Vec::new();
-    let mut ring = 0;
-    while ring < session.slices.len() {
+    let (mut ring, mut looks) = (session.sweep.next, 0);
+    while ring < session.slices.len() && looks < LOOKS {
         let end = (ring + GROUP).min(session.slices.len());
         while ring < end {
-            if all || !session.rings[ring].is_quiet {
+            if session.sweep.all || !session.rings[ring].is_quiet {
                 look(session, sink, ring, &mut looked, &mut active)?;
+                looks += 1;
             }
             ring += 1;
         }
@@ -73,13 +81,46 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
             }
         }
     }
+    let is_complete = ring >= session.slices.len();
+    end_pass(session, &mut looked, if is_complete { 0 } else { ring });
     session.push_losses(sink, false)?;
     session.push_anchor_if_due(sink);
-    if !looked.is_unsettled {
-        session.push_watermark_if_due(sink, ticks);
+    if is_complete && !looked.is_unsettled && !session.sweep.all_wanted {
+        session.push_watermark_if_due(sink, session.sweep.ticks);
     }
     sink.flush(session)?;
+    if !session.keeps {
+        session.prepared.ahead(&session.observed, session.counters.slabs_next, looked.bytes)?;
+    }
     Ok(looked)
+}
+
+/// Lists the rings anew where necessary, and begins a sweep when none is under way.
+fn begin_sweep(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
+    let is_listed = session.list(sink)?;
+    let sweep = &mut session.sweep;
+    // A quiet ring says nothing before `streams_next` has grown, as producers are known to work; now and then it is looked at all the same.
+    sweep.all_wanted |= is_listed || sweep.all_at.is_none_or(|at| at.elapsed() >= ALL_INTERVAL);
+    if sweep.next == 0 {
+        sweep.all = std::mem::take(&mut sweep.all_wanted);
+        sweep.ticks = session.observed.ticks_now();
+        sweep.has_found = false;
+        if sweep.all {
+            sweep.all_at = Some(Instant::now());
+        }
+    }
+    Ok(())
+}
+
+/// Notes how far the sweep has come: the next ring, or 0 at its end.
+fn end_pass(session: &mut Session, looked: &mut Looked, next: usize) {
+    let sweep = &mut session.sweep;
+    sweep.next = next;
+    sweep.has_found |= looked.bytes > 0 || looked.is_unsettled;
+    if next == 0 && session.is_dead {
+        looked.is_final = sweep.all && !sweep.has_found && !sweep.all_wanted;
+        sweep.all_wanted = true;
+    }
 }
 
 /// Reads a ring's header; what it has goes to `active`.
@@ -91,8 +132,18 @@ fn look(
     active: &mut Vec<Active>,
 ) -> Result<(), PassError> {
     let slice = session.slices[ring];
-    let Some(header) = session.observed.ring(slice)? else { return Ok(()) };
+    let header = match session.observed.look(slice)? {
+        Look::Ring(header) => header,
+        look => {
+            session.rings[ring].is_quiet = look == Look::Free;
+            return Ok(());
+        }
+    };
     session.meet(ring, &header);
+    if header.stream == 0 {
+        strike(session, sink, ring, &header, &"its stream has no number", looked);
+        return Ok(());
+    }
     match header.valid_range(slice.size as usize) {
         Ok((from, to)) => {
             if session.rings[ring].is_broken {
@@ -297,7 +348,7 @@ fn strike(
     sink: &mut Sink,
     ring: usize,
     header: &RingHeader,
-    error: &RingError,
+    error: &dyn std::fmt::Display,
     looked: &mut Looked,
 ) {
     let state = &mut session.rings[ring];
@@ -353,9 +404,4 @@ fn gap(from: u64, to: u64) -> [u8; 16] {
     payload[..8].copy_from_slice(&from.to_le_bytes());
     payload[8..].copy_from_slice(&to.to_le_bytes());
     payload
-}
-
-/// Whether the session's rings are all drained, and dead: nothing can come any more. To be asked when the session was dead before the last look.
-pub(crate) fn is_finished(looked: &Looked) -> bool {
-    looked.bytes == 0 && !looked.is_unsettled
 }

@@ -5,7 +5,8 @@
 //!  session     what the collector knows of one session               takeover               what a dead collector had stored
 //!  drain       one ring's bytes: copy, judge, into the batch         sink                   intent, write, release: in this order
 //!  trace       the file: blocks, appending, rotation, quota          recover, sweep         sessions that nobody collected
-//!  pace        how long to sleep                                     fault                  places where tests kill the process
+//!  pace        how long to sleep                                     prepare                pages for threads to come
+//!  fault       places where tests kill the process
 //! ```
 //!
 //! **The promise.** Bytes are copied from a ring, judged, written, and only then released. Before each write the *intent* says where it will stand; whoever comes
@@ -21,6 +22,7 @@ mod drain;
 mod error;
 pub mod fault;
 mod pace;
+mod prepare;
 mod recover;
 mod session;
 mod sink;

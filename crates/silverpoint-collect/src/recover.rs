@@ -102,9 +102,9 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
 }
 
 fn store(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
+    session.has_died();
     for _ in 0..MAX_LOOKS {
-        let looked = drain::drain(session, sink)?;
-        if drain::is_finished(&looked) {
+        if drain::drain(session, sink)?.is_final {
             break;
         }
         sink.rotate_if_due();

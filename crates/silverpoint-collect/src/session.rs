@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use silverpoint_shm::observer::{
-    ControlHeader, Counters, Intent, ObserveError, ObservedSession, SavedMode, SessionName, Slice,
+    ControlHeader, Counters, Intent, MAX_RINGS, ObserveError, ObservedSession, SavedMode, SessionName, Slice,
 };
 use silverpoint_wire::block::{BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_position};
 use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::slice::RingHeader;
 
 use crate::config::Encoding;
+use crate::prepare::Prepared;
 use crate::sink::Sink;
 use crate::sites::SiteBook;
 use crate::trace::Batch;
@@ -45,6 +46,23 @@ pub(crate) struct RingState {
     pub(crate) stalls: u64,
 }
 
+/// A look at all rings; with very many it takes several passes, so that other sessions have their turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sweep {
+    /// The ring to go on with; 0: the next sweep has not begun.
+    pub(crate) next: usize,
+    /// Quiet rings are looked at too.
+    pub(crate) all: bool,
+    /// So they shall be in the next sweep.
+    pub(crate) all_wanted: bool,
+    /// It has found something.
+    pub(crate) has_found: bool,
+    /// When it began, in the session's clock.
+    pub(crate) ticks: Option<u64>,
+    /// When the last one that looked at quiet rings began.
+    pub(crate) all_at: Option<Instant>,
+}
+
 /// A session that this collector has.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -55,6 +73,8 @@ pub(crate) struct Session {
     pub(crate) number: u32,
     /// Nothing is released: for a recovery that leaves the session as it is.
     pub(crate) keeps: bool,
+    /// Its processes are gone; set by [`Session::has_died`].
+    pub(crate) is_dead: bool,
     pub(crate) saved: Option<SavedMode>,
     pub(crate) sites: SiteBook,
     pub(crate) slices: Vec<Slice>,
@@ -63,6 +83,8 @@ pub(crate) struct Session {
     pub(crate) counters: Counters,
     /// Counters at which `slices` were listed: (streams_next, slabs_next).
     pub(crate) listed: Option<(u32, u32)>,
+    /// The look at all rings that is under way.
+    pub(crate) sweep: Sweep,
     pub(crate) is_sleeping: bool,
     pub(crate) heartbeat: u64,
     pub(crate) records: u64,
@@ -73,6 +95,7 @@ pub(crate) struct Session {
     pub(crate) watermark: u64,
     /// What has been said once: (slab faults, site faults).
     pub(crate) said: (bool, u32),
+    pub(crate) prepared: Prepared,
     info: Vec<u8>,
     epoch: u64,
     part_epoch: u64,
@@ -110,12 +133,14 @@ impl Session {
             root,
             number,
             keeps: false,
+            is_dead: false,
             saved: None,
             sites: SiteBook::new(encoding),
             slices: Vec::new(),
             rings: Vec::new(),
             counters,
             listed: None,
+            sweep: Sweep::default(),
             is_sleeping: counters.collector_sleeping != 0,
             heartbeat: counters.heartbeat,
             records: 0,
@@ -124,6 +149,7 @@ impl Session {
             broken_rings: Vec::new(),
             watermark: 0,
             said: (false, 0),
+            prepared: Prepared::default(),
             info: payload,
             epoch: 0,
             part_epoch: 0,
@@ -154,6 +180,14 @@ impl Session {
         self.observed.write_intent(intent, self.intent_sequence)
     }
 
+    /// What it has now is all that it will ever have; a look at every ring is due.
+    pub(crate) fn has_died(&mut self) {
+        if !self.is_dead {
+            self.is_dead = true;
+            self.sweep.all_wanted = true;
+        }
+    }
+
     /// Tells producers that the collector is there.
     pub(crate) fn beat(&mut self) -> Result<(), ObserveError> {
         if self.keeps {
@@ -174,9 +208,16 @@ impl Session {
         self.observed.slices(self.counters.slabs_next, &mut slices, |found| {
             fault.get_or_insert(found);
         })?;
+        let fault = match fault {
+            Some(fault) => Some(fault.to_string()),
+            None if slices.len() == MAX_RINGS => {
+                Some(format!("it has more than {MAX_RINGS} rings; those beyond are not read"))
+            }
+            None => None,
+        };
         if let Some(fault) = fault.filter(|_| !self.said.0) {
             self.said.0 = true;
-            sink.note(self.who(), 0, &fault.to_string());
+            sink.note(self.who(), 0, &fault);
         }
         // Both lists ascend: what was known keeps its place.
         let mut rings = Vec::with_capacity(slices.len());

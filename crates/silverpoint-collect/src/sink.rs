@@ -14,6 +14,9 @@ use crate::trace::{Batch, TraceFile};
 /// After a rotation that failed.
 const ROTATION_PAUSE: Duration = Duration::from_secs(1);
 
+/// Between two looks whether the trace file is where it was.
+const PLACE_INTERVAL: Duration = Duration::from_millis(500);
+
 /// What ends a pass early.
 #[derive(Debug)]
 pub(crate) enum PassError {
@@ -46,6 +49,8 @@ pub(crate) struct Sink {
     pub(crate) records_at: Option<Instant>,
     /// After a rotation that failed.
     no_rotation_before: Option<Instant>,
+    place_checked: Option<Instant>,
+    is_displacement_told: bool,
 }
 
 impl Sink {
@@ -62,6 +67,8 @@ impl Sink {
             messages: Messages::default(),
             records_at: None,
             no_rotation_before: None,
+            place_checked: None,
+            is_displacement_told: false,
         }
     }
 
@@ -150,6 +157,34 @@ impl Sink {
                 }
                 self.no_rotation_before = Some(Instant::now() + ROTATION_PAUSE);
             }
+        }
+    }
+
+    /// Looks now and then whether the trace file is still where it was. When somebody has moved or removed it, a new part begins in its place.
+    pub(crate) fn check_place(&mut self) {
+        if !self.batch.is_empty() || self.place_checked.is_some_and(|at| at.elapsed() < PLACE_INTERVAL) {
+            return;
+        }
+        self.place_checked = Some(Instant::now());
+        if !self.trace.is_displaced() {
+            return;
+        }
+        let path = self.trace.path().display().to_string();
+        match self.trace.begin_again() {
+            Ok(()) => {
+                self.clear();
+                self.stats.rotations += 1;
+                self.messages
+                    .say(None, format!("{path}: it was moved or removed; a new part begins in its place"));
+            }
+            Err(error) if !self.is_displacement_told => {
+                let text = format!(
+                    "{path}: it was moved or removed, and no new part can be begun in its place: {error}"
+                );
+                self.messages.say(None, text);
+                self.is_displacement_told = true;
+            }
+            Err(_) => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! The trace file: opening, appending, rotation, quota, making durable.
 //!
 //! **Rotation** renames the current part to the next free `NAME.N.silver` and creates a new `NAME.silver`. A death in between leaves no `NAME.silver`: whoever
-//! comes next makes it and goes on; intents name a file by its inode too, and the renamed one is found by that ([`crate::takeover`]). Nothing is ever written
+//! comes next makes it and goes on; intents name a file by its inode too, and the renamed one is found by that (module `takeover`). Nothing is ever written
 //! under a name that another trace may have.
 //!
 //! **Writers** hold a lock on the first byte of the file (of the open file description), so that nobody cuts a tail that another is writing.
@@ -39,6 +39,9 @@ const END_CLOSED: u32 = 1;
 const END_ROTATED: u32 = 2;
 /// A part is not rotated away before it has so many bytes: dictionaries alone need some.
 const MIN_ROTATION: u64 = 64 << 10;
+
+/// With a quota but no size of parts, so many parts make up the quota.
+const QUOTA_PARTS: u64 = 4;
 
 /// The current part.
 #[derive(Debug)]
@@ -81,6 +84,10 @@ impl TraceFile {
         let fail = |what| move |error: io::Error| CollectError::output(&given, what, error);
         let (directory, path, name) = resolve(&config.path).map_err(fail("opening its directory"))?;
         config.path = path.clone();
+        if let (Some(quota), None) = (config.quota_bytes, config.rotate_bytes) {
+            // Only whole parts can be deleted.
+            config.rotate_bytes = Some(quota / QUOTA_PARTS);
+        }
         let existing = find(&directory, &name, &config)?;
         let (file, mut held, cut) = match existing {
             Some(file) => {
@@ -237,9 +244,8 @@ impl TraceFile {
         fault::point("before-rename");
         rename(&self.directory, &self.name, &away)?;
         fault::point("after-rename");
-        let created = create(&self.directory, &self.name).and_then(|file| Ok((identity(&file)?, file)));
-        let ((dev, ino), file) = match created {
-            Ok(created) => created,
+        let file = match create(&self.directory, &self.name) {
+            Ok(file) => file,
             Err(error) => {
                 // The old part goes on under its old name. If even that fails, its inode is what counts.
                 let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
@@ -248,14 +254,22 @@ impl TraceFile {
             }
         };
         fault::point("after-create");
-        let mut batch = Batch::new();
-        batch.restart(0);
-        batch.push(BlockKind::FILE, 0, 0, about(self.part + 1, Some(&away)).as_bytes());
-        if let Err(error) = file.write_all_at(batch.bytes(), 0) {
+        if let Err(error) = self.begin_part(file, Some(&away)) {
             let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
             let _ = rename(&self.directory, &away, &self.name);
             return Err(error);
         }
+        fault::point("after-rotation");
+        Ok(())
+    }
+
+    /// Ends the current part and goes on in this new file.
+    fn begin_part(&mut self, file: File, previous: Option<&OsStr>) -> io::Result<()> {
+        let mut batch = Batch::new();
+        batch.restart(0);
+        batch.push(BlockKind::FILE, 0, 0, about(self.part + 1, previous).as_bytes());
+        let (dev, ino) = identity(&file)?;
+        file.write_all_at(batch.bytes(), 0)?;
         self.finish(END_ROTATED);
         (self.dev, self.ino, self.file) = (dev, ino, file);
         self.end = batch.len() as u64;
@@ -267,8 +281,21 @@ impl TraceFile {
         self.is_dirty = true;
         self.has_records = false;
         self.sync_directory();
-        fault::point("after-rotation");
         Ok(())
+    }
+
+    /// Whether somebody has moved or removed the current part.
+    pub(crate) fn is_displaced(&self) -> bool {
+        match rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => !self.is(stat.st_dev, stat.st_ino),
+            Err(error) => error == Errno::NOENT,
+        }
+    }
+
+    /// Begins a new part where the current one was, after somebody has moved or removed it. An error when there is something else now.
+    pub(crate) fn begin_again(&mut self) -> io::Result<()> {
+        let file = create(&self.directory, &self.name)?;
+        self.begin_part(file, None)
     }
 
     /// Deletes the oldest parts until all together are within the quota. Gives how many.

@@ -96,3 +96,32 @@ fn replace_gives_a_new_file_and_a_reader_keeps_the_old() {
     assert_eq!(old.metadata().unwrap().len(), before);
     assert!(matches!(try_open(&scratch, Existing::Refuse, false), Err(CollectError::Exists(_))));
 }
+
+#[test]
+fn a_file_that_is_moved_away_is_followed_by_a_new_part() {
+    let scratch = Scratch::new("moved");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(14);
+    let mut ring = fake.ring(slab, 1);
+    let mut collector = try_open(&scratch, Existing::Continue, false).unwrap();
+    (0..10).for_each(|value| ring.put(id, value));
+    collector.pass();
+    let away = scratch.path().join("away");
+    fs::rename(scratch.trace(), &away).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    (10..20).for_each(|value| ring.put(id, value));
+    collector.pass();
+    // Somebody else's file in its place is not touched; the records go on into the one that was.
+    fs::rename(scratch.trace(), scratch.path().join("second")).unwrap();
+    fs::write(scratch.trace(), "mine").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    (20..30).for_each(|value| ring.put(id, value));
+    collector.pass();
+    let messages = collector.take_messages();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    collector.leave();
+    assert_eq!(fs::read(scratch.trace()).unwrap(), b"mine");
+    assert!(read_alone(&away).values(&fake.session_id, 1).into_iter().eq(0..10));
+    assert!(read_alone(&scratch.path().join("second")).values(&fake.session_id, 1).into_iter().eq(10..30));
+}

@@ -204,3 +204,28 @@ fn sweeping_removes_what_holds_nothing_and_bounds_the_rest() {
     assert_eq!(swept.over_limit.len(), 2);
     assert!(fakes[5].is_there(), "it lives");
 }
+
+#[test]
+fn pages_are_there_before_threads_come() {
+    use std::os::unix::fs::MetadataExt;
+    let scratch = Scratch::new("prepare");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let quiet = Fake::new(&scratch.root(), 2);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    ring.put(id, 1);
+    // The fake says that the whole slab is backed; here it is only begun.
+    put64(&fake.control, 4096 + 8, 4096);
+    let blocks = |fake: &Fake| fake.rings.metadata().unwrap().blocks() * 512;
+    let before = blocks(&fake);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    for _ in 0..3 {
+        collector.pass();
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    let prepared = blocks(&fake) - before;
+    assert!((100 << 10..=256 << 10).contains(&prepared), "{prepared} bytes");
+    assert_eq!(blocks(&quiet), 0, "a session that may never record costs nothing");
+    collector.leave();
+}

@@ -154,13 +154,14 @@ fn collect_program(name: &str, threads: u64, records: u64, end: &str) {
     let mut collector = Collector::new(scratch.config()).unwrap();
     let mut child = program(scratch.root(), threads, records, end).spawn().unwrap();
     let start = Instant::now();
-    let mut ended = None;
-    while ended.is_none() || collector.sessions().len() > 0 || collector.stats().sessions == 0 {
+    let waiter = std::thread::spawn(move || child.wait().unwrap());
+    while !(waiter.is_finished() && collector.sessions().is_empty() && collector.stats().sessions > 0) {
         collector.pass();
         collector.rest();
-        ended = ended.or_else(|| child.try_wait().unwrap());
         assert!(start.elapsed() < Duration::from_secs(60), "{:?}", collector.stats());
     }
+    let status = waiter.join().unwrap();
+    assert_eq!(status.success(), end == "exit", "{status}");
     let messages = collector.take_messages();
     let stats = collector.leave();
     let trace = read(&scratch.trace());

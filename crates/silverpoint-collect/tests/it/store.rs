@@ -89,6 +89,19 @@ fn the_oldest_parts_go_when_the_quota_is_used_up() {
 }
 
 #[test]
+fn a_quota_alone_makes_parts_too() {
+    let scratch = Scratch::new("quota-alone");
+    let (_fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    let mut config = scratch.config();
+    config.output.quota_bytes = Some(400 << 10);
+    let mut collector = Collector::new(config).unwrap();
+    fill(&mut collector, &mut ring, id, 0..40_000);
+    assert!(collector.leave().parts_deleted >= 4);
+    let total: u64 = parts(&scratch.trace()).iter().map(|part| fs::metadata(part).unwrap().len()).sum();
+    assert!(total <= 520 << 10, "{total} bytes");
+}
+
+#[test]
 fn parts_by_age() {
     let scratch = Scratch::new("age");
     let (_fake, id, mut ring) = one_ring(&scratch, 1, 14);

@@ -31,6 +31,6 @@ pub use header::ControlHeader;
 pub use intent::Intent;
 pub use mode::SavedMode;
 pub use name::{SessionName, list};
-pub use rings::{MAX_RINGS, Slice, SlabFault};
+pub use rings::{Look, MAX_RINGS, SlabFault, Slice};
 pub use session::{Counters, ObservedSession};
 pub use sites::{MAX_DESCRIPTION_BYTES, SiteState, TableSite};

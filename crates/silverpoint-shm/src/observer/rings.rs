@@ -38,6 +38,17 @@ pub struct Slice {
     pub size: u32,
 }
 
+/// What is in a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing: it was never used, or was given back.
+    Free,
+    /// Somebody is making a ring of it.
+    Claiming,
+    /// A ring with contents, living or left.
+    Ring(RingHeader),
+}
+
 /// A slab that contradicts the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlabFault {
@@ -99,21 +110,35 @@ impl ObservedSession {
 
     /// The header of a ring; `None` when nothing was ever in the slice, or it is being claimed. Not judged: see [`RingHeader::valid_range`].
     pub fn ring(&self, slice: Slice) -> Result<Option<RingHeader>, ObserveError> {
-        let Some(mut header) = self.read_header(slice)? else { return Ok(None) };
-        if header.committed != header.consumed {
+        Ok(match self.look(slice)? {
+            Look::Ring(header) => Some(header),
+            Look::Free | Look::Claiming => None,
+        })
+    }
+
+    /// As [`Self::ring`], telling free slices from those that are being claimed.
+    pub fn look(&self, slice: Slice) -> Result<Look, ObserveError> {
+        let mut look = self.read_header(slice)?;
+        if let Look::Ring(header) = &mut look
+            && header.committed != header.consumed
+        {
             let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.committed as u64)?;
             header.committed = header.committed.min(again);
         }
-        Ok(Some(header))
+        Ok(look)
     }
 
-    fn read_header(&self, slice: Slice) -> Result<Option<RingHeader>, ObserveError> {
+    fn read_header(&self, slice: Slice) -> Result<Look, ObserveError> {
         let mut bytes = [0; MAX_HEADER];
         let bytes = &mut bytes[..self.header.ring_header_size as usize];
         read_exact(&self.rings, RINGS, bytes, slice.at)?;
-        Ok(self
-            .decode_header(bytes)
-            .filter(|header| header.magic == MAGIC && header.state != FREE && header.state != CLAIMING))
+        Ok(match self.decode_header(bytes) {
+            Some(header) if header.state == CLAIMING => Look::Claiming,
+            Some(header) if header.magic == MAGIC && header.state != FREE => Look::Ring(header),
+            // The magic is written last: with another state it is about to be there.
+            Some(header) if header.state != FREE => Look::Claiming,
+            _ => Look::Free,
+        })
     }
 
     /// By the offsets of the session's own header.
@@ -168,7 +193,7 @@ impl ObservedSession {
     pub fn revalidate(&self, slice: Slice, header: &RingHeader) -> Result<Option<u64>, ObserveError> {
         // The bytes were read before `oldest` is: the producer moves `oldest`, fences, and overwrites then.
         fence(Ordering::SeqCst);
-        let Some(now) = self.read_header(slice)? else { return Ok(None) };
+        let Look::Ring(now) = self.read_header(slice)? else { return Ok(None) };
         if now.stream != header.stream || now.base != header.base || now.capacity != header.capacity {
             return Ok(None);
         }
@@ -220,8 +245,13 @@ impl ObservedSession {
     /// cannot.
     pub fn prepare(&self, at: u64, bytes: u64) -> bool {
         let end = at.saturating_add(bytes).min(self.header.rings_size);
+        // Never the last of the room: others need it more than a thread that may not come.
+        let has_room = rustix::fs::fstatvfs(&self.rings).is_ok_and(|stat| {
+            let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+            free >= 1 << 30 || (stat.f_bavail >= stat.f_blocks / 4 && free / 16 >= end.saturating_sub(at))
+        });
         let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
-        at < end && rustix::fs::fallocate(&self.rings, flags, at, end - at).is_ok()
+        has_room && at < end && rustix::fs::fallocate(&self.rings, flags, at, end - at).is_ok()
     }
 
     /// Entry of the slab directory: (shift, next, backed). `None` beyond the directory.
