@@ -1,6 +1,6 @@
 // The C++ victim: victim COUNTS THREADS RECORDS. As the Rust one (src/bin/victim.rs), and with a fault point
 // in the middle of a record: with KILL_AT=n in the environment the process kills itself between the stores of
-// the n-th record and its publication.
+// the n-th record and its publication. The frontend must come after the macro that makes the fault point.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -44,7 +44,9 @@ void text_of(std::uint32_t thread, std::uint64_t sequence, std::string& out) {
 
 void trace(void* map, std::uint32_t thread, std::uint64_t records) {
     std::string text;
+    const std::atomic<std::uint64_t>& stop = reinterpret_cast<std::atomic<std::uint64_t>*>(map)[1];
     for (std::uint64_t sequence = 1; sequence <= records; ++sequence) {
+        if (stop.load(std::memory_order_relaxed) == 1) break;
         text_of(thread, sequence, text);
         SP_EVENT("kill.tick", thread, sequence, text);
         word(map, thread + 1).store(sequence, std::memory_order_release);

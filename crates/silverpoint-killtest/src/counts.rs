@@ -1,6 +1,6 @@
 //! How many tracepoints returned, thread by thread: a file mapped by the victim alone, which the kernel keeps whatever dies.
 //!
-//! Layout: u64 process id, then 64 bytes a thread that start with a u64 count. Both victims (C++ and Rust) and the judge use it.
+//! Layout: u64 process id, u64 that is 1 when the victim must stop, then from byte 64 on 64 bytes a thread that start with a u64 count. Both victims (C++ and Rust) and the judge use it.
 
 use std::fs::File;
 use std::io;
@@ -41,6 +41,21 @@ impl Counts {
     /// The victim's process id; 0 before it began.
     pub fn pid(&self) -> u32 {
         self.word(0).load(Ordering::Acquire) as u32
+    }
+
+    /// The test has seen enough.
+    pub fn stop(&self) {
+        self.stop_word().store(1, Ordering::Release);
+    }
+
+    /// Whether the victim's threads must stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stop_word().load(Ordering::Relaxed) == 1
+    }
+
+    fn stop_word(&self) -> &AtomicU64 {
+        // SAFETY: the second word of the first part; only ever used as an atomic.
+        unsafe { &*self.0.as_ptr().add(8).cast::<AtomicU64>() }
     }
 
     /// One more tracepoint of this thread returned.

@@ -1,20 +1,26 @@
 //! Counts what a trace holds against what returned.
 
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::tracefile::{Trace, What, with_parts};
+use silverpoint_formats::tracefile::{Trace, Verdict, What, with_parts};
 use silverpoint_killtest::counts::{Counts, text_of};
+use silverpoint_wire::block::BlockKind;
+use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
-/// What the judge counted.
-pub struct Counted {
-    /// Records in the files.
-    pub records: u64,
-}
-
-/// Judges all files together.
-pub fn judge(files: &[PathBuf], counts: &Counts, threads: usize) -> Result<Counted, String> {
+/// Judges all files together; gives how many records they hold. `exact`: a thread whose last record was not published, so that it must not be there.
+pub fn judge(
+    files: &[PathBuf],
+    counts: &Counts,
+    threads: usize,
+    exact: Option<usize>,
+) -> Result<u64, String> {
     let existing: Vec<PathBuf> = files.iter().filter(|path| Path::exists(path)).cloned().collect();
-    let trace = Trace::open(&with_parts(&existing)).map_err(|error| error.to_string())?;
+    let parts = with_parts(&existing);
+    no_overlaps(&parts)?;
+    let trace = Trace::open(&parts).map_err(|error| error.to_string())?;
     for session in &trace.sessions {
         let losses = session.losses();
         if losses.iter().any(|count| *count > 0) {
@@ -48,24 +54,70 @@ pub fn judge(files: &[PathBuf], counts: &Counts, threads: usize) -> Result<Count
         *due += 1;
         records += 1;
     }
+    if events.verdict() >= Verdict::Damaged {
+        return Err(format!("the trace is {}", events.verdict()));
+    }
     for (thread, due) in next.iter().enumerate() {
         let (stored, returned) = (due - 1, counts.get(thread));
-        if stored < returned {
+        let more = u64::from(exact != Some(thread));
+        if stored < returned || stored > returned + more {
             return Err(format!("thread {thread}: {returned} calls returned, {stored} records are stored"));
         }
-        if stored > returned + 1 {
-            return Err(format!(
-                "thread {thread}: {returned} calls returned, but {stored} records are stored"
-            ));
+    }
+    Ok(records)
+}
+
+struct Source(File);
+
+impl ReadAt for Source {
+    type Error = std::io::Error;
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read_at(buffer, offset)
+    }
+}
+
+/// A reader passes over what it has read already. Here nothing may have been stored twice: no two blocks of a stream share a byte of its ring.
+fn no_overlaps(parts: &[PathBuf]) -> Result<(), String> {
+    let mut ranges: HashMap<([u8; 16], u32), Vec<(u64, u64)>> = HashMap::new();
+    for part in parts {
+        let at = |error: std::io::Error| format!("{}: {error}", part.display());
+        let source = Source(File::open(part).map_err(at)?);
+        let mut sessions: HashMap<u32, [u8; 16]> = HashMap::new();
+        let mut scanner = Scanner::new(&source, 0, true);
+        while let Some(found) = scanner.next().map_err(at)? {
+            let Found::Block { header, .. } = found else { continue };
+            match header.kind {
+                BlockKind::SESSION => {
+                    if let Some(id) = scanner.payload().first_chunk() {
+                        sessions.insert(header.session, *id);
+                    }
+                }
+                BlockKind::RECORDS => {
+                    let id = sessions.get(&header.session).ok_or("records before their session")?;
+                    ranges
+                        .entry((*id, header.stream))
+                        .or_default()
+                        .push((header.ring_begin, header.ring_end));
+                }
+                BlockKind::GAP => return Err(format!("a gap in stream {}", header.stream)),
+                _ => {}
+            }
         }
     }
-    Ok(Counted { records })
+    for ((_, stream), mut ranges) in ranges {
+        ranges.sort_unstable();
+        if let Some(pair) = ranges.windows(2).find(|pair| pair[0].1 > pair[1].0) {
+            return Err(format!("stream {stream}: {:?} and {:?} are both stored", pair[0], pair[1]));
+        }
+    }
+    Ok(())
 }
 
 /// thread (u32), sequence (u64), text, as both victims trace them.
-fn arguments(args: &[u8]) -> Option<(u32, u64, &[u8])> {
+pub fn arguments(args: &[u8]) -> Option<(u32, u64, &[u8])> {
     let thread = u32::from_le_bytes(*args.first_chunk()?);
     let sequence = u64::from_le_bytes(*args.get(4..)?.first_chunk()?);
     let len = u32::from_le_bytes(*args.get(12..)?.first_chunk()?) as usize;
-    Some((thread, sequence, args.get(16..16 + len)?))
+    Some((thread, sequence, args.get(16..16_usize.checked_add(len)?)?))
 }

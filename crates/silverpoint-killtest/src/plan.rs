@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use silverpoint_collect::fault;
+
 /// Small, repeatable pseudo-random numbers (splitmix64, Steele, Lea and Flood 2014).
 pub struct Random(u64);
 
@@ -36,26 +38,68 @@ pub enum Target {
     /// The traced program, after so many milliseconds.
     Program { after_ms: u64 },
     /// The collector, so many times, with pauses; the program ends by itself or is killed at last.
-    Collector { times: u64, pause_ms: u64 },
+    Collector { times: u64, pause_ms: u64, program_too: bool },
     /// Program and collector at the same moment.
     Both { after_ms: u64 },
     /// Program, collector and supervisor: `recover` finishes it.
     Everything { after_ms: u64 },
-    /// The collector by itself at a named place, at the n-th passing.
-    CollectorAt { point: &'static str, nth: u64 },
+    /// The collector by itself at a named place, at the n-th passing; the program goes on, or is killed the moment after.
+    CollectorAt { place: &'static str, nth: u64, program_too: bool },
     /// The C++ program by itself, between the stores of a record and its publication.
     MidRecord { nth: u64 },
+    /// The same without a collector, so that memory can be looked at before `recover` does.
+    MidRecordAlone { nth: u64 },
+}
+
+/// A place that only a collector passes that follows one that died.
+const AFTER_A_DEATH: &str = "mid-takeover";
+/// Places that need a file that is rotated.
+const ROTATION: [&str; 4] = ["before-rename", "after-rename", "after-create", "after-rotation"];
+
+impl Target {
+    /// For `SILVERPOINT_FAULT`: where the first, the second … collector dies.
+    pub fn faults(&self) -> Option<String> {
+        match self {
+            Target::CollectorAt { place, nth, .. } if *place == AFTER_A_DEATH => {
+                Some(format!("after-write:{nth},{place}:1"))
+            }
+            Target::CollectorAt { place, nth, .. } => Some(format!("{place}:{nth}")),
+            _ => None,
+        }
+    }
+
+    /// Deaths of collectors that must have happened by then.
+    pub fn deaths(&self) -> usize {
+        self.faults().map_or(0, |faults| faults.split(',').count())
+    }
+
+    /// Whether the victim must be the C++ one.
+    fn is_mid_record(&self) -> bool {
+        matches!(self, Target::MidRecord { .. } | Target::MidRecordAlone { .. })
+    }
+
+    /// Whether rings can be filled by halting the collector first.
+    fn may_be_full(&self) -> bool {
+        matches!(self, Target::Program { .. } | Target::Both { .. } | Target::Everything { .. })
+    }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Target::Program { .. } => f.write_str("program"),
-            Target::Collector { .. } => f.write_str("collector, several times"),
-            Target::Both { .. } => f.write_str("program and collector"),
+            Target::Collector { program_too: false, .. } => f.write_str("collector, several times"),
+            Target::Collector { program_too: true, .. } => {
+                f.write_str("collector, several times, then program")
+            }
+            Target::Both { .. } => f.write_str("program and collector at once"),
             Target::Everything { .. } => f.write_str("program, collector and supervisor"),
-            Target::CollectorAt { point, .. } => write!(f, "collector at {point}"),
+            Target::CollectorAt { place, program_too: false, .. } => write!(f, "collector at {place}"),
+            Target::CollectorAt { place, program_too: true, .. } => {
+                write!(f, "collector at {place}, and program")
+            }
             Target::MidRecord { .. } => f.write_str("program at mid-record"),
+            Target::MidRecordAlone { .. } => f.write_str("program at mid-record, nobody collecting"),
         }
     }
 }
@@ -66,41 +110,54 @@ pub struct Plan {
     pub target: Target,
     pub cpp: bool,
     pub threads: u64,
-    /// Records each thread would trace if nobody killed it.
+    /// Records each thread traces at most.
     pub records: u64,
     pub compact: bool,
     pub rotate: bool,
     /// A small ring file: rings are full all the time.
     pub small: bool,
+    /// The collector is halted first, until every ring is full and every thread waits.
+    pub full: bool,
 }
 
-/// Where a collector can be told to die.
-pub const POINTS: [&str; 6] =
-    ["before-intent", "after-intent", "mid-write", "after-write", "mid-release", "mid-rotation"];
+/// Records of all threads together, at most: a bound on what a round stores and counts.
+const RECORDS: u64 = 1_000_000;
 
 impl Plan {
-    /// The targets in turn, everything else at random.
+    /// The kinds of targets in turn, everything else at random.
     pub fn of_round(number: u32, random: &mut Random, has_cpp: bool) -> Plan {
         let after_ms = random.between(1, 60);
-        let point = POINTS[(number as usize / 6) % POINTS.len()];
-        let target = match number % 6 {
+        let place = fault::NAMES[(number / 8) as usize % fault::NAMES.len()];
+        // The first write is the file's own block, before any program is there.
+        let nth = random.between(1, 4) + u64::from(place == "mid-write");
+        let target = match number % 8 {
             0 => Target::Program { after_ms },
-            1 => Target::Collector { times: random.between(1, 4), pause_ms: random.between(2, 30) },
+            1 => Target::Collector {
+                times: random.between(1, 4),
+                pause_ms: random.between(1, 25),
+                program_too: random.one_in(2),
+            },
             2 => Target::Both { after_ms },
-            3 => Target::Everything { after_ms },
-            4 => Target::CollectorAt { point, nth: random.between(1, 6) },
-            _ if has_cpp => Target::MidRecord { nth: random.between(1, 20_000) },
-            _ => Target::Program { after_ms },
+            3 | 7 => Target::Everything { after_ms },
+            4 => Target::CollectorAt { place, nth, program_too: false },
+            5 if has_cpp && number % 16 < 8 => Target::MidRecord { nth: random.between(1, 50_000) },
+            5 if has_cpp => Target::MidRecordAlone { nth: random.between(1, 3_000) },
+            5 => Target::Program { after_ms },
+            _ => Target::CollectorAt { place, nth, program_too: true },
         };
-        let cpp = has_cpp && (matches!(target, Target::MidRecord { .. }) || random.one_in(2));
-        let rotate = matches!(target, Target::CollectorAt { point: "mid-rotation", .. }) || random.one_in(3);
+        let cpp = has_cpp && (target.is_mid_record() || random.one_in(2));
+        let needs_rotation = matches!(&target, Target::CollectorAt { place, .. } if ROTATION.contains(place));
+        // Between the releases of two rings there must be two rings.
+        let least = if matches!(target, Target::CollectorAt { .. }) { 2 } else { 1 };
+        let threads = random.between(least, 8);
         Plan {
+            full: target.may_be_full() && random.one_in(2),
             target,
             cpp,
-            threads: random.between(1, 8),
-            records: random.between(2_000, 40_000),
+            threads,
+            records: RECORDS / threads,
             compact: random.one_in(3),
-            rotate,
+            rotate: needs_rotation || random.one_in(3),
             small: random.one_in(2),
         }
     }
@@ -110,14 +167,14 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?}, {} victim, {} threads x {} records{}{}{}",
+            "{:?}, {} victim, {} threads{}{}{}{}",
             self.target,
             if self.cpp { "C++" } else { "Rust" },
             self.threads,
-            self.records,
             if self.compact { ", compact" } else { "" },
             if self.rotate { ", rotating" } else { "" },
-            if self.small { ", small rings" } else { "" }
+            if self.small { ", small rings" } else { "" },
+            if self.full { ", rings full" } else { "" }
         )
     }
 }

@@ -1,17 +1,18 @@
 //! Runs one round: victim, collector and supervisor, the killing, the end.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use silverpoint_killtest::counts::{self, Counts};
 
 use crate::judge::judge;
 use crate::plan::{Plan, Target};
+use crate::system::{Deadline, Folder, collectors, is_alive, kill, pause, signal};
+use crate::torn;
 
 /// Paths of the programs.
 pub struct Programs {
@@ -23,215 +24,251 @@ pub struct Programs {
     pub cpp_victim: Option<PathBuf>,
 }
 
-/// What a round that passed came to.
-pub struct Outcome {
-    /// Records counted.
-    pub records: u64,
-    /// The victim died at its own fault point.
-    pub killed_in_record: bool,
+/// What the supervisor says when a collector died.
+const DEATH: &str = "the collector died";
+
+/// A round under way.
+struct Round<'a> {
+    programs: &'a Programs,
+    plan: &'a Plan,
+    /// On a disk: the trace, the counts, what programs say.
+    folder: Folder,
+    /// In shared memory, as usual: the sessions.
+    root: Folder,
+    counts: Counts,
+    deadline: Deadline,
 }
 
-/// Longest time that a round may take: a hang is a failure.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A folder that goes when the round is over.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Folder, String> {
-        let base =
-            if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { std::env::temp_dir() };
-        let now = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| since.as_nanos());
-        let path = base.join(format!("silverpoint-kill-{}-{now}", std::process::id()));
-        fs::DirBuilder::new().mode(0o700).create(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        Ok(Folder(path))
-    }
+/// Runs a round; gives the number of records counted.
+pub fn run(programs: &Programs, plan: &Plan) -> Result<u64, String> {
+    let shared = Path::new("/dev/shm");
+    let temporary = std::env::temp_dir();
+    let folder = Folder::new(&temporary)?;
+    let root = Folder::new(if shared.is_dir() { shared } else { &temporary })?;
+    fs::DirBuilder::new().mode(0o700).create(root.path().join("root")).map_err(|e| e.to_string())?;
+    let path = folder.path().join("counts");
+    File::create(&path).and_then(|file| file.set_len(counts::SIZE)).map_err(|e| e.to_string())?;
+    let counts = Counts::open(&path).map_err(|e| e.to_string())?;
+    Round { programs, plan, folder, root, counts, deadline: Deadline::new() }.run()
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-pub fn run(programs: &Programs, plan: &Plan) -> Result<Outcome, String> {
-    let folder = Folder::new()?;
-    let counts_path = folder.0.join("counts");
-    let sized = fs::File::create(&counts_path).and_then(|file| file.set_len(counts::SIZE));
-    sized.map_err(|e| e.to_string())?;
-    let counts = Counts::open(&counts_path).map_err(|e| e.to_string())?;
-    let output = folder.0.join("trace.silver");
-    let mut supervisor = start(programs, plan, &folder.0, &counts_path, &output)?;
-    let deadline = Instant::now() + PATIENCE;
-    let victim = wait_for_victim(&counts, &mut supervisor, deadline)?;
-    let mut killed_in_record = false;
-
-    match &plan.target {
-        Target::Program { after_ms } => {
-            pause(*after_ms);
-            kill(victim);
-        }
-        Target::Collector { times, pause_ms } => {
-            for _ in 0..*times {
-                pause(*pause_ms);
-                for collector in collectors(supervisor.id()) {
-                    kill(collector);
-                }
+impl Round<'_> {
+    fn run(&self) -> Result<u64, String> {
+        let mut child = self.start()?;
+        let result = self.kill_and_judge(&mut child);
+        if result.is_err() {
+            // Nothing of a failed round lives on beside the next.
+            collectors(child.id()).into_iter().for_each(kill);
+            kill(child.id());
+            if self.counts.pid() != 0 {
+                kill(self.counts.pid());
             }
-            pause(*pause_ms);
-            kill(victim);
+            let _ = child.wait();
         }
-        Target::Both { after_ms } => {
-            pause(*after_ms);
-            let collectors = collectors(supervisor.id());
-            kill(victim);
-            collectors.into_iter().for_each(kill);
-        }
-        Target::Everything { after_ms } => {
-            pause(*after_ms);
-            let collectors = collectors(supervisor.id());
-            kill(supervisor.id());
-            collectors.into_iter().for_each(kill);
-            kill(victim);
-        }
-        // These die by themselves; the program ends when its records are traced.
-        Target::CollectorAt { .. } | Target::MidRecord { .. } => {}
+        result.map_err(|error| match fs::read_to_string(self.errors()) {
+            Ok(said) if !said.is_empty() => {
+                format!("{error}\n  said: {}", said.trim_end().replace('\n', "\n        "))
+            }
+            _ => error,
+        })
     }
-    let status = wait(&mut supervisor, deadline)?;
-    if let Target::MidRecord { .. } = plan.target {
-        killed_in_record = status.signal() == Some(9);
+
+    fn kill_and_judge(&self, child: &mut Child) -> Result<u64, String> {
+        let victim =
+            self.deadline.wait("the victim's begin", || match (self.counts.pid(), child.try_wait()) {
+                (0, Ok(Some(status))) => Err(format!("the victim never began: {status}")),
+                (0, _) => Ok(None),
+                (pid, _) => Ok(Some(pid)),
+            })?;
+        self.kill(child.id(), victim)?;
+        let mut files = vec![self.output()];
+        let mut exact = None;
+        if let Target::MidRecordAlone { .. } = self.plan.target {
+            let status = self.deadline.wait_for("the victim's end", child)?;
+            died_by_kill(status)?;
+            exact = Some(torn::unpublished(&self.sessions(), &self.counts, self.plan.threads as usize)?);
+            files = vec![self.recover()?];
+        } else {
+            let status = self.deadline.wait_for("the supervisor's end", child)?;
+            if let Target::MidRecord { .. } = self.plan.target {
+                died_by_kill(status)?;
+            }
+            if let Target::Everything { .. } = self.plan.target {
+                self.deadline.wait("the victim's death", || Ok((!is_alive(victim)).then_some(())))?;
+                files.push(self.recover()?);
+            }
+        }
+        self.check_deaths()?;
+        self.check_nothing_left()?;
+        judge(&files, &self.counts, self.plan.threads as usize, exact)
     }
-    let mut files = vec![output];
-    if let Target::Everything { .. } = plan.target {
-        wait_until_dead(victim, deadline)?;
-        let recovered = folder.0.join("recovered.silver");
-        let done = Command::new(&programs.silverpoint)
+
+    /// Kills who is to be killed, and lets the rest come to its end.
+    fn kill(&self, supervisor: u32, victim: u32) -> Result<(), String> {
+        match &self.plan.target {
+            Target::Program { after_ms } => {
+                pause(*after_ms);
+                let halted = self.fill(supervisor)?;
+                kill(victim);
+                halted.into_iter().for_each(|pid| signal(pid, Signal::CONT));
+            }
+            Target::Collector { times, pause_ms, program_too } => {
+                for _ in 0..*times {
+                    pause(*pause_ms);
+                    collectors(supervisor).into_iter().for_each(kill);
+                }
+                pause(*pause_ms);
+                if *program_too {
+                    kill(victim);
+                }
+                self.counts.stop();
+            }
+            Target::Both { after_ms } => {
+                pause(*after_ms);
+                self.fill(supervisor)?;
+                let collectors = collectors(supervisor);
+                kill(victim);
+                collectors.into_iter().for_each(kill);
+            }
+            Target::Everything { after_ms } => {
+                pause(*after_ms);
+                self.fill(supervisor)?;
+                let collectors = collectors(supervisor);
+                // The supervisor first: it would start another.
+                kill(supervisor);
+                collectors.iter().copied().for_each(kill);
+                kill(victim);
+                self.deadline.wait("the collector's death", || {
+                    Ok(collectors.iter().all(|pid| !is_alive(*pid)).then_some(()))
+                })?;
+            }
+            Target::CollectorAt { program_too, .. } => {
+                self.deadline.wait("the collector's death at its place", || {
+                    Ok((self.deaths() >= self.plan.target.deaths()).then_some(()))
+                })?;
+                if *program_too {
+                    kill(victim);
+                }
+                self.counts.stop();
+            }
+            // It dies by itself.
+            Target::MidRecord { .. } | Target::MidRecordAlone { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Halts the collectors until no thread gets on any more: all rings are full. Only where the plan says so.
+    fn fill(&self, supervisor: u32) -> Result<Vec<u32>, String> {
+        if !self.plan.full {
+            return Ok(Vec::new());
+        }
+        let halted = collectors(supervisor);
+        halted.iter().for_each(|pid| signal(*pid, Signal::STOP));
+        let sum = || (0..self.plan.threads as usize).map(|thread| self.counts.get(thread)).sum::<u64>();
+        let mut before = sum();
+        let mut still = 0;
+        self.deadline.wait("full rings", || {
+            let now = sum();
+            still = if now == before { still + 1 } else { 0 };
+            before = now;
+            Ok((still >= 20).then_some(()))
+        })?;
+        Ok(halted)
+    }
+
+    fn start(&self) -> Result<Child, String> {
+        let victim = match (&self.programs.cpp_victim, self.plan.cpp) {
+            (Some(cpp), true) => cpp,
+            _ => &self.programs.rust_victim,
+        };
+        let numbers = [self.plan.threads.to_string(), self.plan.records.to_string()];
+        let mut command;
+        if let Target::MidRecordAlone { nth } = self.plan.target {
+            command = Command::new(victim);
+            command.env("SILVERPOINT_FILTER", "trace").env("SILVERPOINT_COLLECTOR", "1");
+            command.env("SILVERPOINT_POLICY", "block=forever").env("KILL_AT", nth.to_string());
+        } else {
+            command = Command::new(&self.programs.silverpoint);
+            command.args(["run", "--policy", "block=forever", "-o"]).arg(self.output());
+            if self.plan.compact {
+                command.arg("--compact");
+            }
+            if self.plan.rotate {
+                command.args(["--rotate-size", "64K"]);
+            }
+            command.arg("--").arg(victim).env_remove("SILVERPOINT_FAULT").env_remove("KILL_AT");
+            if self.plan.small {
+                command.env("SILVERPOINT_MEMORY", "256K");
+            }
+        }
+        command.arg(self.folder.path().join("counts")).args(numbers).env("SILVERPOINT_DIR", self.sessions());
+        if let Some(faults) = self.plan.target.faults() {
+            command.env("SILVERPOINT_FAULT", faults);
+        }
+        if let Target::MidRecord { nth } = self.plan.target {
+            command.env("KILL_AT", nth.to_string());
+        }
+        let errors = File::create(self.errors()).map_err(|e| e.to_string())?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
+        command.spawn().map_err(|e| format!("the program cannot be started: {e}"))
+    }
+
+    fn sessions(&self) -> PathBuf {
+        self.root.path().join("root")
+    }
+
+    fn output(&self) -> PathBuf {
+        self.folder.path().join("trace.silver")
+    }
+
+    fn errors(&self) -> PathBuf {
+        self.folder.path().join("errors")
+    }
+
+    /// Stores what the dead left behind.
+    fn recover(&self) -> Result<PathBuf, String> {
+        let recovered = self.folder.path().join("recovered.silver");
+        let done = Command::new(&self.programs.silverpoint)
             .args(["recover", "--all", "-o"])
             .arg(&recovered)
-            .env("SILVERPOINT_DIR", &folder.0.join("root"))
+            .env("SILVERPOINT_DIR", self.sessions())
             .output()
             .map_err(|e| e.to_string())?;
         if !done.status.success() {
             return Err(format!("recover: {}: {}", done.status, String::from_utf8_lossy(&done.stderr)));
         }
-        files.push(recovered);
+        Ok(recovered)
     }
-    let counted = judge(&files, &counts, plan.threads as usize)?;
-    Ok(Outcome { records: counted.records, killed_in_record })
-}
 
-fn start(
-    programs: &Programs,
-    plan: &Plan,
-    folder: &Path,
-    counts: &Path,
-    output: &Path,
-) -> Result<Child, String> {
-    let root = folder.join("root");
-    fs::DirBuilder::new().mode(0o700).create(&root).map_err(|e| e.to_string())?;
-    let victim = if plan.cpp {
-        programs.cpp_victim.as_ref().unwrap_or(&programs.rust_victim)
-    } else {
-        &programs.rust_victim
-    };
-    let mut command = Command::new(&programs.silverpoint);
-    command.args(["run", "--quiet", "--policy", "block=forever", "-o"]).arg(output);
-    if plan.compact {
-        command.arg("--compact");
+    /// Collectors that died, as the supervisor says.
+    fn deaths(&self) -> usize {
+        fs::read_to_string(self.errors()).unwrap_or_default().matches(DEATH).count()
     }
-    if plan.rotate {
-        command.args(["--rotate-size", "64K"]);
-    }
-    command.arg("--").arg(victim).arg(counts).args([plan.threads.to_string(), plan.records.to_string()]);
-    command.env("SILVERPOINT_DIR", &root).env_remove("SILVERPOINT_FAULT").env_remove("KILL_AT");
-    if plan.small {
-        command.env("SILVERPOINT_MEMORY", "256K");
-    }
-    match plan.target {
-        Target::CollectorAt { point, nth } => command.env("SILVERPOINT_FAULT", format!("{point}:{nth}")),
-        Target::MidRecord { nth } => command.env("KILL_AT", nth.to_string()),
-        _ => &mut command,
-    };
-    command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().map_err(|e| format!("silverpoint run: {e}"))
-}
 
-fn wait_for_victim(counts: &Counts, supervisor: &mut Child, deadline: Instant) -> Result<u32, String> {
-    loop {
-        match counts.pid() {
-            0 => {}
-            pid => return Ok(pid),
-        }
-        if let Ok(Some(status)) = supervisor.try_wait() {
-            // A very short life is a life.
-            return if counts.pid() != 0 {
-                Ok(counts.pid())
-            } else {
-                Err(format!("the victim never began: {status}"))
-            };
-        }
-        if Instant::now() > deadline {
-            kill(supervisor.id());
-            return Err("the victim did not begin".into());
-        }
-        std::thread::sleep(Duration::from_micros(200));
-    }
-}
-
-fn wait(child: &mut Child, deadline: Instant) -> Result<std::process::ExitStatus, String> {
-    loop {
-        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
-            return Ok(status);
-        }
-        if Instant::now() > deadline {
-            for pid in children(child.id()) {
-                kill(pid);
+    /// The named places were really reached, and not more often than planned.
+    fn check_deaths(&self) -> Result<(), String> {
+        let (died, planned) = (self.deaths(), self.plan.target.deaths());
+        match &self.plan.target {
+            Target::CollectorAt { .. } if died != planned => {
+                Err(format!("{died} collectors died at their places, {planned} were to"))
             }
-            kill(child.id());
-            let _ = child.wait();
-            return Err("it hangs".into());
+            _ => Ok(()),
         }
-        std::thread::sleep(Duration::from_millis(2));
+    }
+
+    fn check_nothing_left(&self) -> Result<(), String> {
+        let left: Vec<_> = fs::read_dir(self.sessions())
+            .map_err(|e| e.to_string())?
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        if left.is_empty() { Ok(()) } else { Err(format!("sessions are left behind: {left:?}")) }
     }
 }
 
-fn wait_until_dead(pid: u32, deadline: Instant) -> Result<(), String> {
-    // A killed orphan is reaped by init; until then it is a zombie, which holds nothing any more.
-    let is_alive = || {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let state = stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next());
-        !matches!(state, None | Some('Z' | 'X'))
-    };
-    while is_alive() {
-        if Instant::now() > deadline {
-            return Err("the killed victim does not die".into());
-        }
-        std::thread::sleep(Duration::from_millis(1));
+fn died_by_kill(status: ExitStatus) -> Result<(), String> {
+    match status.signal() {
+        Some(9) => Ok(()),
+        _ => Err(format!("the program was to die in the middle of a record, but ended with {status}")),
     }
-    Ok(())
-}
-
-fn pause(ms: u64) {
-    std::thread::sleep(Duration::from_millis(ms));
-}
-
-fn kill(pid: u32) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(pid, Signal::KILL);
-    }
-}
-
-fn children(pid: u32) -> Vec<u32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
-}
-
-/// The collectors among a supervisor's children.
-fn collectors(supervisor: u32) -> Vec<u32> {
-    let is_collector = |pid: &u32| {
-        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).nth(1) == Some(b"collect")
-    };
-    children(supervisor).into_iter().filter(is_collector).collect()
 }

@@ -20,6 +20,9 @@ fn main() {
             scope.spawn(move || {
                 let mut text = String::new();
                 for sequence in 1..=records {
+                    if counts.is_stopped() {
+                        break;
+                    }
                     text_of(thread, sequence, &mut text);
                     event!("kill.tick", thread, sequence, text = text.as_str());
                     counts.add(thread as usize);
