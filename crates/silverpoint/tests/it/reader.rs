@@ -36,6 +36,8 @@ pub struct Record {
     /// Template or name of the site; of control records `loss`, `stall`, `end`.
     pub what: String,
     pub args: String,
+    /// All of it, as it stood in the ring.
+    pub bytes: Vec<u8>,
 }
 
 impl Session {
@@ -158,7 +160,9 @@ impl Drain {
                 let record = record.expect("sound records");
                 let (what, args) = decode(&record.header.site, record.args, &sites, &types);
                 let truncated = record.header.is_truncated();
-                Record { site: record.header.site, ticks: record.header.ticks, truncated, what, args }
+                let whole = bytes[record.offset..][..record.header.size as usize].to_vec();
+                let (site, ticks) = (record.header.site, record.header.ticks);
+                Record { site, ticks, truncated, what, args, bytes: whole }
             });
             (number, Stream { header, records: records.collect() })
         });
