@@ -67,15 +67,20 @@ pub enum RecordErrorKind {
     Site(u32),
 }
 
-impl fmt::Display for RecordError {
+impl fmt::Display for RecordErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at byte {} of the records: ", self.offset)?;
-        match self.kind {
+        match self {
             RecordErrorKind::Truncated => f.write_str("a record is truncated"),
             RecordErrorKind::Size(size) => write!(f, "a record has the impossible size {size}"),
             RecordErrorKind::Beyond(size) => write!(f, "a record of {size} bytes ends beyond the data"),
             RecordErrorKind::Site(site) => write!(f, "a record names the unknown site {site}"),
         }
+    }
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {} of the records: {}", self.offset, self.kind)
     }
 }
 

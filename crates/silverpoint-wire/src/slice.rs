@@ -69,9 +69,7 @@ impl fmt::Display for RingError {
             RingError::Positions { from, committed } => {
                 write!(f, "positions {from} and {committed} make no sense")
             }
-            RingError::Record(position, kind) => {
-                write!(f, "at position {position}: {}", RecordError { offset: 0, kind: *kind })
-            }
+            RingError::Record(position, kind) => write!(f, "at position {position}: {kind}"),
         }
     }
 }
