@@ -308,9 +308,10 @@ impl Slice {
         let state = self.state(session).load(Ordering::Acquire);
         let committed = self.field64(session, 5).load(Ordering::Acquire);
         let drained = self.field64(session, 8).load(Ordering::Acquire) == committed;
-        // What was lost is told by the counters, which a new stream begins from zero: left to the collector as long as there is one.
-        let told =
-            claim.may_forget || (0..8).all(|cause| self.losses(session, cause).load(Ordering::Relaxed) == 0);
+        // A new stream begins with no losses: as long as there is a collector, not before it has stored those of the old one.
+        let lost = (0..8).fold(0u64, |sum, cause| sum.wrapping_add(self.losses(session, cause).load(Ordering::Relaxed)));
+        // SAFETY: an offset within the header.
+        let told = claim.may_forget || unsafe { self.0.u64(at::ring::at::TOLD) }.load(Ordering::Relaxed) == lost;
         let free_to_go = (drained && told) || forget;
         match state {
             at::ring::FREE => Some(state),
