@@ -91,24 +91,27 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
         if (owner != tid && owner != 0 && !is_thread_dead(owner)) continue;
         if (thread.tid.compare_exchange_strong(owner, tid, std::memory_order_acq_rel)) return &thread;
     }
-    const std::uint32_t number = session.threads_next.fetch_add(1, std::memory_order_acq_rel);
-    if (number >= kChunks * kThreadsInChunk) return nullptr;
-    auto& slot = chunks[number / kThreadsInChunk];
-    Thread* chunk = slot.load(std::memory_order_acquire);
-    if (chunk == nullptr) {
-        constexpr std::size_t size = (sizeof(Thread) * kThreadsInChunk + 4095) & ~std::size_t{4095};
-        void* made = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (made == MAP_FAILED) return nullptr;
-        madvise(made, size, MADV_WIPEONFORK);
-        if (slot.compare_exchange_strong(chunk, static_cast<Thread*>(made), std::memory_order_acq_rel)) {
-            chunk = static_cast<Thread*>(made);
-        } else {
-            munmap(made, size);
+    // A thread that looks for a free state may take this one before its maker does: then there is another.
+    for (;;) {
+        const std::uint32_t number = session.threads_next.fetch_add(1, std::memory_order_acq_rel);
+        if (number >= kChunks * kThreadsInChunk) return nullptr;
+        auto& slot = chunks[number / kThreadsInChunk];
+        Thread* chunk = slot.load(std::memory_order_acquire);
+        if (chunk == nullptr) {
+            constexpr std::size_t size = (sizeof(Thread) * kThreadsInChunk + 4095) & ~std::size_t{4095};
+            void* made = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (made == MAP_FAILED) return nullptr;
+            madvise(made, size, MADV_WIPEONFORK);
+            if (slot.compare_exchange_strong(chunk, static_cast<Thread*>(made), std::memory_order_acq_rel)) {
+                chunk = static_cast<Thread*>(made);
+            } else {
+                munmap(made, size);
+            }
         }
+        Thread& thread = chunk[number % kThreadsInChunk];
+        std::uint32_t nobody = 0;
+        if (thread.tid.compare_exchange_strong(nobody, tid, std::memory_order_acq_rel)) return &thread;
     }
-    Thread& thread = chunk[number % kThreadsInChunk];
-    std::uint32_t nobody = 0;
-    return thread.tid.compare_exchange_strong(nobody, tid, std::memory_order_acq_rel) ? &thread : nullptr;
 }
 
 // A fresh state for a thread's lanes.
