@@ -84,10 +84,57 @@ inline bool is_too_small(const Lane& lane, std::uint64_t used) {
 // Growth for comfort leaves a quarter of the slabs to new threads.
 inline bool is_plenty() { return slabs_in_use() < session.slab_count - session.slab_count / 4; }
 
-// Appends a control record if it fits where the lane stands.
-inline bool put_control(Lane& lane, std::uint32_t site, const void* args, std::uint32_t len) {
+// Bytes that a record of this size takes from here on: with a pad when it does not fit before the end.
+inline std::uint64_t need_of(const Lane& lane, std::size_t size) {
+    const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
+    return size > rest ? size + rest : size;
+}
+
+// Steps over the end of the data when the record does not fit before it. There is room for both.
+inline void wrap(Lane& lane, std::size_t size) {
+    const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
+    if (size <= rest) return;
+    if (rest != 0) {
+        const std::uint64_t pad = rest;
+        std::memcpy(lane.cur, &pad, 8);  // size, and site id 0
+    }
+    const std::uint64_t position = lane.position() + rest;
+    lane.cur = lane.data;
+    lane.delta = position - reinterpret_cast<std::uint64_t>(lane.data);
+}
+
+// Notes where a record begins: every eighth of the ring knows its first.
+inline void mark(Lane& lane) {
+    const auto number = static_cast<std::uint32_t>(lane.cur - lane.data) / lane.eighth;
+    std::uint64_t& known = lane.marks[number < kSubBuffers ? number : kSubBuffers - 1];
+    const std::uint64_t position = lane.position();
+    if (position - known >= lane.eighth || known == 0) known = position;
+}
+
+// Gives up the oldest records so that `need` bytes can be written; ends at a record's beginning.
+inline void forget_oldest(Lane& lane, std::uint64_t need) {
+    const std::uint64_t position = lane.position();
+    const std::uint64_t least = position + need - lane.capacity;
+    std::uint64_t oldest = position;
+    for (const std::uint64_t known : lane.marks)
+        if (known >= least && known < oldest) oldest = known;
+    // A record that was given up behind a pad leaves the position ahead of what is published.
+    const std::uint64_t committed = lane.committed->load(std::memory_order_relaxed);
+    lane.ring.oldest().store(oldest < committed ? oldest : committed, std::memory_order_relaxed);
+    // Whoever reads bytes that are overwritten from here on also sees the new `oldest`.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+// Appends a control record if there is room.
+inline bool put_control(Lane& lane, std::uint32_t site, const void* args, std::uint32_t len, bool overwrite) {
     const std::uint32_t size = (16 + len + 7) & ~7u;
-    if (lane.cur + size > lane.end || lane.position() + size > lane.lower() + lane.capacity) return false;
+    const std::uint64_t need = need_of(lane, size);
+    if (lane.position() + need > lane.lower() + lane.capacity) {
+        if (!overwrite) return false;
+        forget_oldest(lane, need);
+    }
+    wrap(lane, size);
+    mark(lane);
     const std::uint64_t ticks = session.now();
     std::memset(lane.cur, 0, size);
     std::memcpy(lane.cur, &size, 4);
@@ -100,12 +147,12 @@ inline bool put_control(Lane& lane, std::uint32_t site, const void* args, std::u
 }
 
 // Losses and waits become records as soon as there is room.
-inline void tell(Lane& lane) {
+inline void tell(Lane& lane, bool overwrite) {
     if (lane.stalled_ns != 0) {
         char args[9];
         args[0] = static_cast<char>(lane.stalled_why);
         std::memcpy(args + 1, &lane.stalled_ns, 8);
-        if (put_control(lane, kSiteStall, args, sizeof args)) lane.stalled_ns = 0;
+        if (put_control(lane, kSiteStall, args, sizeof args, overwrite)) lane.stalled_ns = 0;
     }
     if (!lane.untold) return;
     bool all = true;
@@ -116,7 +163,7 @@ inline void tell(Lane& lane) {
         std::memcpy(args + 1, &lane.lost[cause], 8);
         std::memcpy(args + 9, &lane.lost_first[cause], 8);
         std::memcpy(args + 17, &lane.lost_last[cause], 8);
-        if (put_control(lane, kSiteLoss, args, sizeof args)) {
+        if (put_control(lane, kSiteLoss, args, sizeof args, overwrite)) {
             lane.lost[cause] = 0;
         } else {
             all = false;
@@ -179,18 +226,6 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
     return !lost;
 }
 
-// Gives up the oldest records so that `need` bytes can be written; ends at a record's beginning.
-inline void forget_oldest(Lane& lane, std::uint64_t need) {
-    const std::uint64_t position = lane.position();
-    const std::uint64_t least = position + need - lane.capacity;
-    std::uint64_t oldest = position;
-    for (const std::uint64_t mark : lane.marks)
-        if (mark >= least && mark < oldest) oldest = mark;
-    lane.ring.oldest().store(oldest, std::memory_order_release);
-    // Whoever reads bytes that are overwritten from here on also sees the new `oldest`.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-
 // Makes room at lane.cur for `size` bytes; gives the new limit, or null when the record is lost.
 SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Level level) {
     if (!lane.ring && !attach_first(lane, number, size)) {
@@ -216,11 +251,10 @@ SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Lev
             lane.degraded = 0;
         }
         if (lane.untold || lane.stalled_ns != 0) {
-            tell(lane);
+            tell(lane, overwrite);
             used = lane.position() - lane.lower();
         }
-        const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
-        const std::uint64_t need = size > rest ? size + rest : size;
+        const std::uint64_t need = need_of(lane, size);
         if (overwrite) {
             // The flight recorder's history is as long as its ring.
             if (used + need > lane.capacity && is_plenty() && grow(lane, number, size)) continue;
@@ -236,18 +270,10 @@ SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Lev
         } else if (is_too_small(lane, used) && is_plenty() && grow(lane, number, size)) {
             continue;
         }
-        if (size > rest) {
-            if (rest != 0) {
-                const std::uint64_t pad = rest;
-                std::memcpy(lane.cur, &pad, 8);  // size, and site id 0
-            }
-            const std::uint64_t position = lane.position() + rest;
-            lane.cur = lane.data;
-            lane.delta = position - reinterpret_cast<std::uint64_t>(lane.data);
-        }
+        wrap(lane, size);
+        mark(lane);
         const std::uint64_t position = lane.position();
         const auto offset = static_cast<std::uint32_t>(lane.cur - lane.data);
-        lane.marks[offset / lane.eighth < kSubBuffers ? offset / lane.eighth : kSubBuffers - 1] = position;
         if (position - lane.lower() >= lane.capacity / 4) ring_doorbell();
         if (const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE); now >= lane.next_anchor_ns) {
             if (lane.next_anchor_ns != 0) add_anchor();

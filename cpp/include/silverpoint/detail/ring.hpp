@@ -65,45 +65,71 @@ inline bool is_told(const Ring& ring) {
     return sum == ring.longword(ring_at::kTold).load(std::memory_order_relaxed);
 }
 
-// Takes over a slice that is free, or whose owner left or died and that is drained (or, for the flight
-// recorder, may be forgotten).
-inline bool try_adopt(const Ring& ring, bool forget) {
-    std::uint32_t state = ring.word(ring_at::kState).load(std::memory_order_acquire);
-    if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic || state == kRingClaiming)
-        return false;
-    if (state != kRingFree) {
-        const bool drained = ring.consumed().load(std::memory_order_acquire) ==
-                             ring.committed().load(std::memory_order_acquire);
-        if (!drained && !forget) return false;
-        if (!forget && !is_told(ring) && session.is_collected()) return false;
-        const auto tid = ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed);
-        if (state == kRingLive && !is_thread_dead(tid)) return false;
-    }
+// The state that a slice may be taken over from: free, or its owner left or died and it is drained (or, for
+// the flight recorder, may be forgotten); kRingClaiming when it may not.
+inline std::uint32_t adoptable_state(const Ring& ring, bool forget) {
+    if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic) return kRingClaiming;
+    const std::uint32_t state = ring.word(ring_at::kState).load(std::memory_order_acquire);
+    if (state == kRingFree || state == kRingClaiming) return state;
+    const bool drained =
+        ring.consumed().load(std::memory_order_acquire) == ring.committed().load(std::memory_order_acquire);
+    if (!forget && (!drained || (session.is_collected() && !is_told(ring)))) return kRingClaiming;
+    const auto tid = ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed);
+    return state == kRingLive && !is_thread_dead(tid) ? kRingClaiming : state;
+}
+
+inline bool take_over(const Ring& ring, std::uint32_t state) {
     return ring.word(ring_at::kState)
         .compare_exchange_strong(state, kRingClaiming, std::memory_order_acq_rel);
 }
 
-// Looks at `most` slices of this size for one to adopt, beginning where the last search ended.
+// Slices of a slab that were ever claimed and are backed, if it has slices of this size.
+inline std::uint32_t slices_in(std::uint32_t slab, unsigned shift) {
+    const SlabEntry& entry = slab_entry(slab);
+    if (entry.shift.load(std::memory_order_acquire) != shift) return 0;
+    const std::uint32_t fit = session.slab_bytes >> shift;
+    const std::uint32_t backed = entry.backed.load(std::memory_order_acquire) >> shift;
+    const std::uint32_t count = entry.next.load(std::memory_order_acquire);
+    return count < fit ? (count < backed ? count : backed) : (fit < backed ? fit : backed);
+}
+
+// Looks at `most` slices of this size for one to take over, beginning where the last search ended. `forget`:
+// the one that was claimed first, although it is not drained.
 inline Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     static constinit Word cursor{0};
-    std::uint32_t looked = 0;
     const std::uint32_t slabs = slabs_in_use();
-    for (std::uint32_t i = 0; i < slabs && looked < most; ++i) {
-        const std::uint32_t slab = (cursor.load(std::memory_order_relaxed) / 512 + i) % slabs;
-        SlabEntry& entry = slab_entry(slab);
-        if (entry.shift.load(std::memory_order_acquire) != shift) continue;
-        const std::uint32_t fit = session.slab_bytes >> shift;
-        std::uint32_t count = entry.next.load(std::memory_order_acquire);
-        if (count > fit) count = fit;
-        const std::uint32_t backed = entry.backed.load(std::memory_order_acquire) >> shift;
-        if (count > backed) count = backed;
-        for (std::uint32_t n = 0; n < count && looked < most; ++n, ++looked) {
-            const std::uint32_t number = (cursor.fetch_add(1, std::memory_order_relaxed) + n) % count;
-            const Ring ring = slice_at(slab, number, shift);
-            if (try_adopt(ring, forget)) return ring;
+    std::uint32_t all = 0;
+    for (std::uint32_t slab = 0; slab < slabs; ++slab) all += slices_in(slab, shift);
+    if (all == 0) return {};
+    if (most > all) most = all;
+    std::uint32_t skip = cursor.fetch_add(most, std::memory_order_relaxed) % all;
+    Ring oldest;
+    std::uint64_t oldest_ticks = ~std::uint64_t{0};
+    // Twice around, since the search begins in the middle.
+    for (std::uint32_t slab = 0, looked = 0; slab < 2 * slabs && looked < most; ++slab) {
+        const std::uint32_t count = slices_in(slab % slabs, shift);
+        if (skip >= count) {
+            skip -= count;
+            continue;
         }
+        for (std::uint32_t n = skip; n < count && looked < most; ++n, ++looked) {
+            const Ring ring = slice_at(slab % slabs, n, shift);
+            const std::uint32_t state = adoptable_state(ring, forget);
+            if (state == kRingClaiming) continue;
+            if (!forget) {
+                if (take_over(ring, state)) return ring;
+            } else if (const auto ticks =
+                           ring.longword(ring_at::kClaimedTicks).load(std::memory_order_relaxed);
+                       ticks < oldest_ticks) {
+                oldest_ticks = ticks;
+                oldest = ring;
+            }
+        }
+        skip = 0;
     }
-    return {};
+    if (!oldest) return {};
+    const std::uint32_t state = adoptable_state(oldest, true);
+    return state != kRingClaiming && take_over(oldest, state) ? oldest : Ring{};
 }
 
 // A slice that nobody had before.
@@ -147,8 +173,15 @@ inline Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uin
     if (shift == 0) return {};
     Ring ring = adopt(shift, 8, false);
     if (!ring) ring = take_new(shift);
-    if (!ring) ring = adopt(shift, 1u << 20, false);
-    if (!ring && !session.is_collected()) ring = adopt(shift, 1u << 20, true);
+    if (!ring) {
+        // A long search that found nothing is not repeated at once: other threads want to get on too.
+        static constinit Long not_before_ns{0};
+        const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        if (now < not_before_ns.load(std::memory_order_relaxed)) return {};
+        ring = adopt(shift, ~0u, false);
+        if (!ring && !session.is_collected()) ring = adopt(shift, ~0u, true);
+        if (!ring) not_before_ns.store(clock_ns(CLOCK_MONOTONIC) + 10'000'000u, std::memory_order_relaxed);
+    }
     if (!ring) return {};
     const std::uint64_t base = ring.committed().load(std::memory_order_relaxed);
     ring.word(ring_at::kState).store(kRingClaiming, std::memory_order_relaxed);
