@@ -27,13 +27,24 @@ struct Trace {
     gaps: Vec<Json>,
     losses: Vec<Json>,
     skipped: u32,
+    verdict: &'static str,
 }
 
 impl Trace {
     fn new(compact: bool) -> Trace {
         let file = File::default();
         let (records, notes, gaps, losses) = Default::default();
-        Trace { file, compact, positions: HashMap::new(), records, notes, gaps, losses, skipped: 0 }
+        Trace {
+            file,
+            compact,
+            positions: HashMap::new(),
+            records,
+            notes,
+            gaps,
+            losses,
+            skipped: 0,
+            verdict: "ok",
+        }
     }
 
     /// The dictionaries: file, then each session with these sites and streams.
@@ -189,7 +200,7 @@ pub fn files() -> Vec<super::File> {
             ("losses", Json::Array(trace.losses.clone())),
             ("gaps", Json::Array(trace.gaps.clone())),
             ("notes", Json::Array(trace.notes.clone())),
-            ("verdict", Json::text("ok")),
+            ("verdict", Json::text(trace.verdict)),
         ]));
         for (path, (_, trace)) in paths.into_iter().zip(variants) {
             files.push((path, trace.file.out));
@@ -338,6 +349,7 @@ const CASES: &[(&str, Make)] = &[
         trace.records(1, 1, &[ready(5)]);
         // Blocks are counted by it.
         trace.file.sequence -= 7;
+        trace.verdict = "damaged";
         trace
     }),
     ("wide numbers", |compact| {
