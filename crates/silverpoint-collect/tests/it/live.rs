@@ -9,7 +9,7 @@ use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
 
 use crate::fake::{Fake, site};
-use crate::roles::program;
+use crate::roles::{Role, program};
 use crate::scratch::{Scratch, wait_until};
 use crate::told::read;
 
@@ -71,7 +71,7 @@ fn the_doorbell_wakes_the_collector() {
         // The doorbell's word in a map of the fake's own: as a producer has it.
         let map = Doorbell::of(bell);
         let mut quickest = Duration::MAX;
-        for _ in 0..5 {
+        for _ in 0..10 {
             collector.pass();
             fall_asleep(&mut collector, bell);
             // Silence until the rests are long.
@@ -80,19 +80,24 @@ fn the_doorbell_wakes_the_collector() {
                 collector.rest();
             }
             collector.pass();
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
+            let (rung, woken) = std::thread::scope(|scope| {
+                let ringer = scope.spawn(|| {
                     std::thread::sleep(Duration::from_millis(10));
                     map.ring();
+                    Instant::now()
                 });
-                let start = Instant::now();
                 collector.rest();
-                quickest = quickest.min(start.elapsed());
+                let woken = Instant::now();
+                (ringer.join().unwrap(), woken)
             });
+            // It did not wake of itself before; how soon after, is a matter of the machine's load, but not always.
+            if woken >= rung - Duration::from_millis(1) {
+                quickest = quickest.min(woken.saturating_duration_since(rung));
+            }
         }
         assert!(
-            (Duration::from_millis(5)..Duration::from_millis(60)).contains(&quickest),
-            "several: {several}: woken after {quickest:?}; asleep it is for 100 ms"
+            quickest < Duration::from_millis(40),
+            "several: {several}: woken {quickest:?} after the ring; of itself it wakes 90 ms after it"
         );
     }
 }
@@ -163,11 +168,17 @@ fn collect_program(name: &str, threads: u64, records: u64, end: &str) {
     let status = waiter.join().unwrap();
     assert_eq!(status.success(), end == "exit", "{status}");
     let messages = collector.take_messages();
-    let stats = collector.leave();
+    assert!(messages.is_empty(), "{messages:?}");
+    collector.leave();
+    is_whole(&scratch, threads, records);
+}
+
+/// Every record that the program's threads made is in the trace, once, in order.
+fn is_whole(scratch: &Scratch, threads: u64, records: u64) {
     let trace = read(&scratch.trace());
     assert!(trace.losses.values().all(|info| info.losses == [0; 8]), "{:?}", trace.losses);
-    assert!(trace.gaps.is_empty() && messages.is_empty(), "{:?} {messages:?}", trace.gaps);
-    // By thread, over all the streams that it had one after the other: value i64 or u64 first, then the thread's number.
+    assert!(trace.gaps.is_empty(), "{:?}", trace.gaps);
+    // By thread, over all the streams that it had one after the other.
     let mut by_thread = vec![Vec::new(); threads as usize];
     let mut all: Vec<_> = trace.records.values().flatten().filter(|record| record.site >= 16).collect();
     all.sort_by_key(|record| record.ticks);
@@ -176,10 +187,33 @@ fn collect_program(name: &str, threads: u64, records: u64, end: &str) {
         by_thread[word(8) as usize].push(word(0));
     }
     for (thread, values) in by_thread.iter().enumerate() {
-        assert_eq!(values.len() as u64, records, "thread {thread}: {stats:?}");
+        assert_eq!(values.len() as u64, records, "thread {thread}");
         assert!(values.iter().copied().eq(0..records), "thread {thread}");
     }
     assert!(std::fs::read_dir(scratch.root()).unwrap().next().is_none(), "the session is removed");
+}
+
+#[test]
+fn a_real_program_survives_its_collectors() {
+    let scratch = Scratch::new("program-collectors");
+    let role = || Role::new(scratch.root(), scratch.trace()).rotate_bytes(1 << 20).start();
+    let mut child = program(scratch.root(), 3, 150_000, "kill").spawn().unwrap();
+    let waiter = std::thread::spawn(move || child.wait().unwrap());
+    let mut rounds = 0u64;
+    while !waiter.is_finished() {
+        let mut collector = role();
+        std::thread::sleep(Duration::from_micros(8_000 + 6_007 * rounds % 20_000));
+        collector.kill().unwrap();
+        collector.wait().unwrap();
+        rounds += 1;
+    }
+    waiter.join().unwrap();
+    assert!(rounds >= 2, "{rounds} collectors");
+    // The last may have finished the session; then there is none to wait for.
+    if std::fs::read_dir(scratch.root()).unwrap().next().is_some() {
+        assert!(role().wait().unwrap().success());
+    }
+    is_whole(&scratch, 3, 150_000);
 }
 
 #[test]

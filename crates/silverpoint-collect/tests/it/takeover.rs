@@ -267,8 +267,9 @@ fn a_collector_killed_at_random_moments_by_somebody_else() {
         Role::new(scratch.root(), scratch.trace()).rotate_bytes(100_000).start().wait().unwrap().success()
     );
     let trace = read(&scratch.trace());
+    // More than fits the rings: some of it was released in between.
+    assert!(counts.iter().sum::<u64>() > 4 * 75, "the collectors have drained nothing: {counts:?}");
     for (ring, count) in rings.iter().zip(counts) {
-        assert!(count > 100, "the collectors have drained hardly anything: {count}");
         assert!(trace.values(&fake.session_id, ring.stream).iter().copied().eq(0..count));
     }
     wait_until("the session is removed", || !fake.is_there());
