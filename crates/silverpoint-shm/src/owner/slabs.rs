@@ -309,9 +309,11 @@ impl Slice {
         let committed = self.field64(session, 5).load(Ordering::Acquire);
         let drained = self.field64(session, 8).load(Ordering::Acquire) == committed;
         // A new stream begins with no losses: as long as there is a collector, not before it has stored those of the old one.
-        let lost = (0..8).fold(0u64, |sum, cause| sum.wrapping_add(self.losses(session, cause).load(Ordering::Relaxed)));
+        let lost = (0..8)
+            .fold(0u64, |sum, cause| sum.wrapping_add(self.losses(session, cause).load(Ordering::Relaxed)));
         // SAFETY: an offset within the header.
-        let told = claim.may_forget || unsafe { self.0.u64(at::ring::at::TOLD) }.load(Ordering::Relaxed) == lost;
+        let told =
+            claim.may_forget || unsafe { self.0.u64(at::ring::at::TOLD) }.load(Ordering::Relaxed) == lost;
         let free_to_go = (drained && told) || forget;
         match state {
             at::ring::FREE => Some(state),
