@@ -8,7 +8,7 @@ use std::fmt;
 use crate::bytes::{array, u16_at, u32_at, u64_at};
 use crate::layout::ring::{CLAIMING, FREE, HEADER_SIZE, MAGIC, at};
 use crate::layout::{CAUSES, record};
-use crate::record::{Record, RecordError, RecordErrorKind, Records};
+use crate::record::{Record, RecordErrorKind, Records};
 
 /// The header of a ring as it was read; not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
