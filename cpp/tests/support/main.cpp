@@ -3,6 +3,8 @@
 // Sessions are made before main, so that the environment must be right when the program is executed: it
 // executes itself once more.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +37,7 @@ int main(int argc, char** argv) {
     if (std::getenv("SILVERPOINT_FILTER") == nullptr) setenv("SILVERPOINT_FILTER", "trace", 1);
     const pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is given up ends whole
         execv("/proc/self/exe", argv);
         std::perror("execv");
         _exit(2);

@@ -66,12 +66,15 @@ impl Processes {
     }
 }
 
-/// Whether a process of this id lives (and is no zombie).
+/// Whether a process of this id lives and is no zombie: any of its threads, for the first may have ended before the others.
 pub fn is_alive(pid: u32) -> bool {
-    let Ok(stat) = fs::read(format!("/proc/{pid}/stat")) else { return false };
-    // The state follows the name, which may hold anything but ends with the last parenthesis.
-    let state = stat.iter().rposition(|byte| *byte == b')').and_then(|at| stat.get(at + 2));
-    !matches!(state, None | Some(b'Z' | b'X'))
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().any(|thread| {
+        let stat = fs::read(thread.path().join("stat")).unwrap_or_default();
+        // The state follows the name, which may hold anything but ends with the last parenthesis.
+        let state = stat.iter().rposition(|byte| *byte == b')').and_then(|at| stat.get(at + 2));
+        !matches!(state, None | Some(b'Z' | b'X'))
+    })
 }
 
 /// The name of a process's executable file; `None` when it cannot be seen.

@@ -1,7 +1,7 @@
 //! Counts what a trace holds against what returned.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -10,15 +10,17 @@ use silverpoint_killtest::counts::{Counts, text_of};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
-/// Judges all files together; gives how many records they hold. `exact`: a thread whose last record was not published, so that it must not be there.
-pub fn judge(
-    files: &[PathBuf],
-    counts: &Counts,
-    threads: usize,
-    exact: Option<usize>,
-) -> Result<u64, String> {
-    let existing: Vec<PathBuf> = files.iter().filter(|path| Path::exists(path)).cloned().collect();
-    let parts = with_parts(&existing);
+/// Judges all trace files of a folder together; gives how many records they hold. `exact`: threads whose last record was not published, so that it must
+/// not be there.
+pub fn judge(folder: &Path, counts: &Counts, threads: usize, exact: &[usize]) -> Result<u64, String> {
+    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
+    // A part that had just been made when everything died is empty, and holds nothing.
+    let is_trace = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "silver")
+            && fs::metadata(path).is_ok_and(|found| found.len() > 0)
+    };
+    // All parts, also those of a trace whose newest part had just been renamed when everything died.
+    let parts = with_parts(&entries.map(|entry| entry.path()).filter(is_trace).collect::<Vec<_>>());
     no_overlaps(&parts)?;
     let trace = Trace::open(&parts).map_err(|error| error.to_string())?;
     for session in &trace.sessions {
@@ -59,7 +61,7 @@ pub fn judge(
     }
     for (thread, due) in next.iter().enumerate() {
         let (stored, returned) = (due - 1, counts.get(thread));
-        let more = u64::from(exact != Some(thread));
+        let more = u64::from(!exact.contains(&thread));
         if stored < returned || stored > returned + more {
             return Err(format!("thread {thread}: {returned} calls returned, {stored} records are stored"));
         }
@@ -77,9 +79,12 @@ impl ReadAt for Source {
     }
 }
 
+/// Session id and number of the stream.
+type StreamKey = ([u8; 16], u32);
+
 /// A reader passes over what it has read already. Here nothing may have been stored twice: no two blocks of a stream share a byte of its ring.
 fn no_overlaps(parts: &[PathBuf]) -> Result<(), String> {
-    let mut ranges: HashMap<([u8; 16], u32), Vec<(u64, u64)>> = HashMap::new();
+    let mut ranges: HashMap<StreamKey, Vec<(u64, u64)>> = HashMap::new();
     for part in parts {
         let at = |error: std::io::Error| format!("{}: {error}", part.display());
         let source = Source(File::open(part).map_err(at)?);

@@ -81,13 +81,12 @@ impl Round<'_> {
                 (pid, _) => Ok(Some(pid)),
             })?;
         self.kill(child.id(), victim)?;
-        let mut files = vec![self.output()];
-        let mut exact = None;
+        let mut exact = Vec::new();
         if let Target::MidRecordAlone { .. } = self.plan.target {
             let status = self.deadline.wait_for("the victim's end", child)?;
             died_by_kill(status)?;
-            exact = Some(torn::unpublished(&self.sessions(), &self.counts, self.plan.threads as usize)?);
-            files = vec![self.recover()?];
+            exact = torn::unpublished(&self.sessions(), &self.counts, self.plan.threads as usize)?;
+            self.recover()?;
         } else {
             let status = self.deadline.wait_for("the supervisor's end", child)?;
             if let Target::MidRecord { .. } = self.plan.target {
@@ -95,12 +94,12 @@ impl Round<'_> {
             }
             if let Target::Everything { .. } = self.plan.target {
                 self.deadline.wait("the victim's death", || Ok((!is_alive(victim)).then_some(())))?;
-                files.push(self.recover()?);
+                self.recover()?;
             }
         }
         self.check_deaths()?;
         self.check_nothing_left()?;
-        judge(&files, &self.counts, self.plan.threads as usize, exact)
+        judge(self.folder.path(), &self.counts, self.plan.threads as usize, &exact)
     }
 
     /// Kills who is to be killed, and lets the rest come to its end.
@@ -226,18 +225,22 @@ impl Round<'_> {
     }
 
     /// Stores what the dead left behind.
-    fn recover(&self) -> Result<PathBuf, String> {
-        let recovered = self.folder.path().join("recovered.silver");
+    fn recover(&self) -> Result<(), String> {
         let done = Command::new(&self.programs.silverpoint)
             .args(["recover", "--all", "-o"])
-            .arg(&recovered)
+            .arg(self.folder.path().join("recovered.silver"))
             .env("SILVERPOINT_DIR", self.sessions())
             .output()
             .map_err(|e| e.to_string())?;
+        let said = String::from_utf8_lossy(&done.stderr);
+        let _ = fs::OpenOptions::new()
+            .append(true)
+            .open(self.errors())
+            .and_then(|mut errors| std::io::Write::write_all(&mut errors, said.as_bytes()));
         if !done.status.success() {
-            return Err(format!("recover: {}: {}", done.status, String::from_utf8_lossy(&done.stderr)));
+            return Err(format!("recover: {}", done.status));
         }
-        Ok(recovered)
+        Ok(())
     }
 
     /// Collectors that died, as the supervisor says.
@@ -257,12 +260,17 @@ impl Round<'_> {
     }
 
     fn check_nothing_left(&self) -> Result<(), String> {
-        let left: Vec<_> = fs::read_dir(self.sessions())
-            .map_err(|e| e.to_string())?
-            .flatten()
-            .map(|entry| entry.file_name())
-            .collect();
+        let mut left = Vec::new();
+        entries(&self.sessions(), &mut left);
         if left.is_empty() { Ok(()) } else { Err(format!("sessions are left behind: {left:?}")) }
+    }
+}
+
+/// Everything beneath a directory.
+fn entries(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        found.push(entry.path());
+        entries(&entry.path(), found);
     }
 }
 

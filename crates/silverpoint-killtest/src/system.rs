@@ -86,15 +86,15 @@ pub fn kill(pid: u32) {
     signal(pid, Signal::KILL);
 }
 
-/// The state letter of a process; `None` when it is gone.
-fn state(pid: u32) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit(')').next()?.trim().chars().next()
-}
-
-/// Whether a process lives. A killed orphan is reaped by init; until then it is a zombie, which holds nothing any more.
+/// Whether a process lives: any of its threads, for the first may be a zombie while others still hold files and memory. A killed orphan is reaped by
+/// init; until then it is a zombie, which holds nothing any more.
 pub fn is_alive(pid: u32) -> bool {
-    !matches!(state(pid), None | Some('Z' | 'X'))
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().any(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let state = stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next());
+        !matches!(state, None | Some('Z' | 'X'))
+    })
 }
 
 fn children(pid: u32) -> Vec<u32> {

@@ -13,8 +13,9 @@ const HEADER: usize = 16;
 /// Enough for any of the victim's records.
 const RECORD_MAX: usize = 256;
 
-/// Looks into the rings of the one dead session of a root. Gives the thread whose record is whole in memory but for its publication.
-pub fn unpublished(root: &Path, counts: &Counts, threads: usize) -> Result<usize, String> {
+/// Looks into the rings of the one dead session of a root. Gives the threads whose next record is whole in memory but for its publication: the one that killed
+/// the process, and whichever was just as far.
+pub fn unpublished(root: &Path, counts: &Counts, threads: usize) -> Result<Vec<usize>, String> {
     let root = Root::open_directory(root).map_err(|error| error.to_string())?;
     let names = list(&root).map_err(|error| error.to_string())?;
     let [name] = names[..] else { return Err(format!("there are {} sessions, not one", names.len())) };
@@ -37,13 +38,10 @@ pub fn unpublished(root: &Path, counts: &Counts, threads: usize) -> Result<usize
         }
         text_of(thread, sequence, &mut expected);
         let is_next = (thread as usize) < threads && sequence == counts.get(thread as usize) + 1;
-        if !is_next || text != expected.as_bytes() {
-            return Err(format!("behind what is committed stand {size} bytes that are not the next record"));
+        // Another thread may have been interrupted anywhere, between any two of its stores.
+        if is_next && text == expected.as_bytes() {
+            found.push(thread as usize);
         }
-        found.push(thread as usize);
     }
-    match found[..] {
-        [thread] => Ok(thread),
-        _ => Err(format!("{} rings hold a record that is not published, not one", found.len())),
-    }
+    if found.is_empty() { Err("no ring holds a record that is not published".into()) } else { Ok(found) }
 }

@@ -223,7 +223,10 @@ fn overwriting_under_a_reader() {
         let ring = Ring::new(0);
         let head = ring.head(0);
         let write = move |head: &Head<Loom>, number| {
-            assert!(matches!(head.make_room(RECORD, true), Room::Ready { .. }), "overwriting always has room");
+            assert!(
+                matches!(head.make_room(RECORD, true), Room::Ready { .. }),
+                "overwriting always has room"
+            );
             put(head, number);
         };
         for number in 0..3 {
@@ -241,7 +244,11 @@ fn overwriting_under_a_reader() {
                 while at < end {
                     // Without pads here: record n stands at position 16 n.
                     let place = (at % CAPACITY as u64) as usize / 8;
-                    assert_eq!((copy[place], copy[place + 1]), (RECORD as u64 | 1 << 32, at / RECORD as u64), "at {at}");
+                    assert_eq!(
+                        (copy[place], copy[place + 1]),
+                        (RECORD as u64 | 1 << 32, at / RECORD as u64),
+                        "at {at}"
+                    );
                     at += RECORD as u64;
                 }
             })

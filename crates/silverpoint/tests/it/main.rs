@@ -26,15 +26,29 @@ const ROLE: &str = "SILVERPOINT_TEST_ROLE";
 
 fn main() {
     if let Ok(wanted) = env::var(ROLE) {
-        let roles =
-            [values::ROLES, rings::ROLES, threads::ROLES, processes::ROLES, fates::ROLES, allocation::ROLES, vectors::ROLES];
+        let roles = [
+            values::ROLES,
+            rings::ROLES,
+            threads::ROLES,
+            processes::ROLES,
+            fates::ROLES,
+            allocation::ROLES,
+            vectors::ROLES,
+        ];
         let role = roles.iter().copied().flatten().find(|(name, _)| *name == wanted);
         role.unwrap_or_else(|| panic!("no role {wanted}")).1();
         return;
     }
     let wanted: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let tests =
-        [values::TESTS, rings::TESTS, threads::TESTS, processes::TESTS, fates::TESTS, allocation::TESTS, vectors::TESTS];
+    let tests = [
+        values::TESTS,
+        rings::TESTS,
+        threads::TESTS,
+        processes::TESTS,
+        fates::TESTS,
+        allocation::TESTS,
+        vectors::TESTS,
+    ];
     let (mut passed, mut failed) = (0, 0);
     for (name, test) in tests.iter().copied().flatten() {
         if !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part.as_str())) {
