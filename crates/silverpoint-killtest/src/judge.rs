@@ -82,9 +82,6 @@ impl ReadAt for Source {
 /// Session id and number of the stream.
 type StreamKey = ([u8; 16], u32);
 
-/// Session id and stream number.
-type StreamId = ([u8; 16], u32);
-
 /// A reader passes over what it has read already. Here nothing may have been stored twice: no two blocks of a stream share a byte of its ring.
 fn no_overlaps(parts: &[PathBuf]) -> Result<(), String> {
     let mut ranges: HashMap<StreamKey, Vec<(u64, u64)>> = HashMap::new();
