@@ -363,6 +363,7 @@ impl Collector {
     /// Nothing can be written: says so, once, to people and producers.
     fn fail(&mut self, error: &io::Error) {
         self.sink.clear();
+        self.sessions.iter_mut().for_each(Session::forget_batch);
         let now = Instant::now();
         match &mut self.failing {
             Some(failing) => {

@@ -139,9 +139,8 @@ fn look(
             return Ok(());
         }
     };
-    session.meet(ring, &header);
-    if header.stream == 0 {
-        strike(session, sink, ring, &header, &"its stream has no number", looked);
+    if let Err(error) = session.meet(ring, &header) {
+        strike(session, sink, ring, &header, &error, looked);
         return Ok(());
     }
     match header.valid_range(slice.size as usize) {

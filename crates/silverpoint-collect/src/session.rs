@@ -1,5 +1,6 @@
 //! What the collector knows of one session, and what the file must know before its records.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use silverpoint_shm::observer::{
@@ -80,6 +81,8 @@ pub(crate) struct Session {
     pub(crate) slices: Vec<Slice>,
     /// One a slice.
     pub(crate) rings: Vec<RingState>,
+    /// Which slice each stream is in, by its offset.
+    owners: HashMap<u32, u64>,
     pub(crate) counters: Counters,
     /// Counters at which `slices` were listed: (streams_next, slabs_next).
     pub(crate) listed: Option<(u32, u32)>,
@@ -138,6 +141,7 @@ impl Session {
             sites: SiteBook::new(encoding),
             slices: Vec::new(),
             rings: Vec::new(),
+            owners: HashMap::new(),
             counters,
             listed: None,
             sweep: Sweep::default(),
@@ -408,10 +412,21 @@ impl Session {
         Ok(())
     }
 
-    /// What is known of a ring; begins anew when another stream is in it.
-    pub(crate) fn meet(&mut self, ring: usize, header: &RingHeader) {
+    /// What is known of a ring; begins anew when another stream is in it. Gives what is wrong when that cannot be.
+    pub(crate) fn meet(&mut self, ring: usize, header: &RingHeader) -> Result<(), String> {
+        let at = self.slices[ring].at;
         let state = &mut self.rings[ring];
-        if state.stream.stream != header.stream {
+        let (before, now) = (state.stream.stream, header.stream);
+        if before != now || now == 0 {
+            // "Stored through position p of stream s" must be true for ever.
+            if now <= before {
+                return Err(format!("its stream changed from {before} to {now}, and numbers only grow"));
+            }
+            if self.owners.get(&now).is_some_and(|other| *other != at) {
+                return Err("its stream is in another ring too".into());
+            }
+            self.owners.remove(&before);
+            self.owners.insert(now, at);
             *state = RingState::default();
         }
         state.stream = StreamInfo {
@@ -424,9 +439,17 @@ impl Session {
             base: header.base,
             name: header.name,
         };
-        let released = header.consumed.max(header.base);
-        state.stored = if self.keeps { state.stored.max(released) } else { released };
+        // Never back, whoever writes `consumed`; only what failed to be stored is read again.
+        state.stored = state.stored.max(header.consumed).max(header.base);
         state.has_news = header.losses != state.losses || header.stalls != state.stalls;
+        Ok(())
+    }
+
+    /// After a write that failed: what the batch had is not stored, and `consumed` in each ring is the truth.
+    pub(crate) fn forget_batch(&mut self) {
+        for ring in &mut self.rings {
+            ring.stored = 0;
+        }
     }
 }
 

@@ -249,6 +249,31 @@ fn a_broken_ring_costs_itself_and_one_message() {
 }
 
 #[test]
+fn a_stream_is_in_one_ring_and_stored_once() {
+    let scratch = Scratch::new("same-stream");
+    let mut witness = Witness::new(&scratch);
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let (mut good, mut copy) = (fake.ring(slab, 1), fake.ring(slab, 2));
+    (0..20).for_each(|value| good.put(id, value));
+    (0..30).for_each(|value| copy.put(id, value));
+    copy.set32(ring_at::STREAM, good.stream);
+    let good_at = good.at;
+    let mut pass = 0;
+    let messages = survive_with(&scratch, &mut witness, || {
+        pass += 1;
+        if pass == 4 {
+            // Somebody takes back what was released, and begins an old stream again.
+            put64(&fake.rings, good_at + ring_at::CONSUMED as u64, 0);
+        }
+    });
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(messages[0].text.contains("in another ring too"), "{messages:?}");
+    assert!(read(&scratch.trace()).values(&fake.session_id, 1).into_iter().eq(0..20));
+}
+
+#[test]
 fn a_producer_with_a_broken_ring_need_not_wait_for_ever() {
     let scratch = Scratch::new("broken-waits");
     let mut fake = Fake::new(&scratch.root(), 1);
