@@ -401,6 +401,8 @@ impl Collector {
 
     /// What a session holds when the collector leaves.
     fn drain_last(&mut self, session: &mut Session) -> Result<(), PassError> {
+        // From the first ring on, whatever sweep was under way.
+        (session.sweep.next, session.sweep.all_wanted, session.is_idle) = (0, true, false);
         for _ in 0..LAST_ROUNDS {
             let looked = drain::drain(session, &mut self.sink)?;
             if looked.bytes == 0 && !looked.is_unsettled && session.sweep.next == 0 {

@@ -74,6 +74,8 @@ pub(crate) struct Session {
     pub(crate) number: u32,
     /// Nothing is released: for a recovery that leaves the session as it is.
     pub(crate) keeps: bool,
+    /// The last sweep has found nothing, and nothing was found since.
+    pub(crate) is_idle: bool,
     /// Its processes are gone; set by [`Session::has_died`].
     pub(crate) is_dead: bool,
     pub(crate) saved: Option<SavedMode>,
@@ -137,6 +139,7 @@ impl Session {
             number,
             keeps: false,
             is_dead: false,
+            is_idle: false,
             saved: None,
             sites: SiteBook::new(encoding),
             slices: Vec::new(),
