@@ -20,6 +20,7 @@ use silverpoint_shm::root::Root;
 use crate::exit::{Exit, Outcome, failure, note};
 use crate::processes::Processes;
 use crate::store::Store;
+use crate::units::show_number;
 
 /// Collect all sessions of a directory until told to end.
 #[derive(clap::Args)]
@@ -49,7 +50,7 @@ pub enum OnExisting {
 }
 
 /// How long a collector whose run is over tries to store the rest into a file that cannot be written.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long sessions may stay that are dead and yet not taken: another program looks at them, or they contradict the rules.
 const SETTLE: Duration = Duration::from_secs(3);
 
@@ -182,11 +183,15 @@ impl<'a> End<'a> {
         let still = self.still_since.get_or_insert_with(Instant::now).elapsed();
         if pass.is_failing && still >= PATIENCE {
             return State::Left(format!(
-                "{dead} sessions could not be stored, since the trace file cannot be written"
+                "{} could not be stored, since the trace file cannot be written",
+                show_number(dead as u64, "session")
             ));
         }
         if !pass.is_failing && still >= SETTLE {
-            return State::Left(format!("{dead} sessions could not be read, or another collector has them"));
+            return State::Left(format!(
+                "{} could not be read, or another collector has them",
+                show_number(dead as u64, "session")
+            ));
         }
         State::Settling
     }

@@ -10,7 +10,7 @@ use silverpoint_wire::block::{BlockKind, LossInfo};
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
-use crate::units::{show_bytes, show_count};
+use crate::units::{show_bytes, show_count, show_number};
 
 /// Sums over all parts of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,9 +104,8 @@ impl Summary {
     pub fn line(&self, path: &Path) -> String {
         let parts = if self.parts > 1 { format!(" in {} parts", self.parts) } else { String::new() };
         format!(
-            "{} {} in {} ({}{parts}, {})",
-            show_count(self.records),
-            if self.records == 1 { "record" } else { "records" },
+            "{} in {} ({}{parts}, {})",
+            show_number(self.records, "record"),
             path.display(),
             show_bytes(self.bytes),
             self.loss_text()

@@ -57,6 +57,11 @@ pub fn show_count(count: u64) -> String {
     out
 }
 
+/// A count with its noun: `1 record`, `1,234 records`.
+pub fn show_number(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", show_count(count), if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +85,7 @@ mod tests {
         assert_eq!(show_bytes(1_572_864), "1.5 MiB");
         assert_eq!(show_count(0), "0");
         assert_eq!(show_count(1_234_567), "1,234,567");
+        assert_eq!(show_number(1, "record"), "1 record");
+        assert_eq!(show_number(2000, "record"), "2,000 records");
     }
 }

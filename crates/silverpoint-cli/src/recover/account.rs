@@ -9,7 +9,7 @@ use silverpoint_formats::tracefile::{Trace, What, cause_name, loss_causes, with_
 
 use crate::exit::note;
 use crate::sessions::Place;
-use crate::units::{show_bytes, show_count};
+use crate::units::{show_bytes, show_number};
 
 /// Tells what each session lost. True: nothing.
 pub fn tell(accounts: &[(Place, Account)], output: &Path) -> bool {
@@ -36,7 +36,7 @@ pub fn tell(accounts: &[(Place, Account)], output: &Path) -> bool {
         }
         let lost: u64 = account.losses.iter().map(|loss| loss.records).sum();
         if lost > 0 {
-            note(format_args!("session {}: {} records were lost:", place.name, show_count(lost)));
+            note(format_args!("session {}: {} lost:", place.name, show_number(lost, "record")));
         }
     }
     if !is_whole {
@@ -52,9 +52,9 @@ fn tell_streams(output: &Path) {
     for (number, session) in trace.sessions.iter().enumerate() {
         for (cause, records) in loss_causes(&session.loss.losses) {
             note(format_args!(
-                "  {}: {} records without a ring ({cause})",
+                "  {}: {} without a ring ({cause})",
                 session.label(),
-                show_count(records)
+                show_number(records, "record")
             ));
         }
         for stream in &session.streams {
@@ -64,9 +64,9 @@ fn tell_streams(output: &Path) {
                     format!(", between {} and {}", time_text(begin_ns), time_text(end_ns))
                 });
                 note(format_args!(
-                    "  {}: {} records ({cause}){when}",
+                    "  {}: {} ({cause}){when}",
                     session.stream_label(stream),
-                    show_count(records)
+                    show_number(records, "record")
                 ));
             }
         }

@@ -10,7 +10,7 @@ use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::names;
-use crate::units::{show_bytes, show_count};
+use crate::units::{show_bytes, show_number};
 
 /// Places of damage that are told one by one.
 const TOLD: usize = 20;
@@ -78,11 +78,11 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     }
     let is_whole = found.bytes == 0 && found.missing_blocks == 0;
     let summary = format!(
-        "{} intact blocks with {} records; {} that are no block, {} blocks missing",
-        show_count(found.blocks),
-        show_count(found.records),
+        "{} intact with {}; {} that are no block, {} missing",
+        show_number(found.blocks, "block"),
+        show_number(found.records, "record"),
         show_bytes(found.bytes),
-        show_count(found.missing_blocks)
+        show_number(found.missing_blocks, "block")
     );
     let about = format!("recovered from {}: {summary}", path.display());
     out.finish(&about).map_err(to)?;

@@ -1,0 +1,176 @@
+//! `attach`, `ctl` and `ls`: sessions of programs that run already.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::harness::{Running, Scratch, subject};
+
+/// The bytes of a session's control file in which its mode stands: directives and states by the header's offsets, and the words that collector and
+/// controller write (spec/wire.md, section 3.1), but for the generation, which only grows, and the heartbeat.
+fn mode(scratch: &Scratch, pid: u32) -> Vec<u8> {
+    let session = scratch.left().into_iter().find(|name| name.starts_with(&format!("{pid}-"))).unwrap();
+    let control = std::fs::read(scratch.root().join(session).join("control")).unwrap();
+    let word = |at: usize| u32::from_le_bytes(control[at..at + 4].try_into().unwrap()) as usize;
+    let (directives, directives_cap, states, sites) = (word(128), word(136), word(152), word(140));
+    let mut bytes = control[directives..directives + directives_cap].to_vec();
+    bytes.extend_from_slice(&control[states..states + sites]);
+    bytes.extend_from_slice(&control[708..712]);
+    bytes.extend_from_slice(&control[768..776]);
+    bytes.extend_from_slice(&control[784..800]);
+    bytes
+}
+
+/// A program with a session, and nothing recorded.
+fn ticking(scratch: &Scratch) -> Running {
+    let mut running = Running::start_with_input(&mut scratch.subject(["tick", "2"]));
+    assert_eq!(running.line(), "ready");
+    running
+}
+
+#[test]
+fn attaching_records_and_letting_go_leaves_the_program_as_it_was() {
+    let scratch = Scratch::new();
+    let mut program = ticking(&scratch);
+    let pid = program.pid();
+    // Its site is known before, off.
+    std::thread::sleep(Duration::from_millis(20));
+    let before = mode(&scratch, pid);
+    let mut attached =
+        Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", "t.silver"]));
+    scratch.wait("the collector", || mode(&scratch, pid) != before);
+    let again = scratch.run(["attach", &pid.to_string()]);
+    assert_eq!(again.code(), Some(1), "{again:?}");
+    assert!(again.err.contains(&format!("process {} collects it already", attached.pid())), "{}", again.err);
+    std::thread::sleep(Duration::from_millis(200));
+    attached.signal(Signal::INT);
+    let ended = attached.end();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(ended.err.contains("no losses"), "{}", ended.err);
+    assert_eq!(
+        mode(&scratch, pid),
+        before,
+        "directives, states, policy or collector's words are not as before"
+    );
+    let recorded = scratch.records("t.silver");
+    assert!(recorded > 20, "{recorded} records in 200 ms");
+    // It goes on, unrecorded, and leaves nothing of worth when it ends.
+    let row = &scratch.sessions()[0];
+    assert_eq!(
+        (row["alive"].as_bool(), row["collector"].as_u64(), row["waiting_bytes"].as_u64()),
+        (Some(true), Some(0), Some(0))
+    );
+    let ended = program.end();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(scratch.sessions().is_empty() && scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+#[test]
+fn attach_ends_with_the_program_or_after_a_time() {
+    let scratch = Scratch::new();
+    let mut program = ticking(&scratch);
+    let pid = program.pid().to_string();
+    let begun = Instant::now();
+    let timed = scratch.run(["attach", &pid, "-o", "a.silver", "--for", "100ms"]);
+    assert_eq!(timed.code(), Some(0), "{timed:?}");
+    assert!(begun.elapsed() < Duration::from_secs(2) && scratch.records("a.silver") > 5);
+    let attached =
+        Running::start(&mut scratch.silverpoint(["attach", &pid, "-o", "b.silver", "--filter", "info"]));
+    scratch.wait("the collector", || scratch.sessions()[0]["collector"].as_u64() != Some(0));
+    std::thread::sleep(Duration::from_millis(50));
+    program.signal(Signal::KILL);
+    let ended = attached.end();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(scratch.records("b.silver") > 2);
+    assert!(scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+#[test]
+fn a_process_without_a_session_is_told() {
+    let scratch = Scratch::new();
+    for words in [&["attach", "1"][..], &["ctl", "1", "info"], &["recover", "1"]] {
+        let ended = scratch.run(words);
+        assert_eq!(ended.code(), Some(6), "{ended:?}");
+        assert!(ended.err.contains("process 1 has no"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn ctl_switches_a_living_process_at_once() {
+    let scratch = Scratch::new();
+    let mut program = Running::start_with_input(&mut scratch.subject(["watch"]));
+    assert_eq!(program.line(), "ready");
+    let pid = program.pid().to_string();
+    let begun = Instant::now();
+    let ended = scratch.run(["ctl", &pid, "error,net=debug"]);
+    assert_eq!(program.line(), "on");
+    let took = begun.elapsed();
+    assert!(took < Duration::from_millis(200), "it took {took:?}, the start of ctl included");
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(ended.out.contains(" known sites on"), "{}", ended.out);
+    let shown = scratch.run(["ctl", &pid]);
+    assert!(shown.out.ends_with(": error,net=debug\n"), "{}", shown.out);
+
+    let malformed = scratch.run(["ctl", &pid, "net=debug,io=lou"]);
+    assert_eq!(malformed.code(), Some(2));
+    assert!(malformed.err.contains("column 14: found 'lou', expected a level"), "{}", malformed.err);
+    assert_eq!(scratch.run(["ctl", &pid]).out, shown.out, "a malformed text changed something");
+    assert_eq!(program.end().code(), Some(0));
+}
+
+#[test]
+fn ctl_reaches_a_process_under_run() {
+    let scratch = Scratch::new();
+    let mut command = scratch.silverpoint(["run", "--filter", "off", "-o", "t.silver", "--"]);
+    let mut running = Running::start_with_input(command.arg(subject()).arg("watch"));
+    assert_eq!(running.line(), "ready");
+    let mut pid = None;
+    scratch.wait("the session", || {
+        pid = scratch.sessions().first().and_then(|row| row["pid"].as_u64());
+        pid.is_some()
+    });
+    assert_eq!(scratch.run(["ctl", &pid.unwrap().to_string(), "net"]).code(), Some(0));
+    assert_eq!(running.line(), "on");
+    assert_eq!(running.end().code(), Some(0));
+    assert_eq!(scratch.messages("t.silver"), ["seen"]);
+}
+
+#[test]
+fn ls_shows_the_living_and_the_dead_and_sweeps_what_is_empty() {
+    let scratch = Scratch::new();
+    assert_eq!(scratch.run(["ls"]).out, "no sessions\n");
+    let mut living = ticking(&scratch);
+    let mut empty = ticking(&scratch);
+    empty.signal(Signal::KILL);
+    empty.end();
+    let dead = crate::harness::end(scratch.subject(["flood", "50"]).env("SILVERPOINT_FILTER", "trace"));
+    assert_eq!(dead.signal(), Some(9));
+
+    let rows = scratch.sessions();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    let alive = rows.iter().find(|row| row["alive"] == true).unwrap();
+    let left = rows.iter().find(|row| row["alive"] == false).unwrap();
+    assert_eq!(alive["pid"], living.pid());
+    assert_eq!((alive["name"].as_str(), left["name"].as_str()), (Some("subject"), Some("subject")));
+    assert_eq!((alive["waiting_bytes"].as_u64(), alive["streams"].as_u64()), (Some(0), Some(0)));
+    assert!(left["streams"].as_u64().unwrap() >= 1, "{left}");
+    assert!(left["waiting_bytes"].as_u64().unwrap() >= 50 * 24, "{left}");
+    assert!(left["command"].as_str().unwrap().ends_with("subject flood 50"), "{left}");
+
+    let table = scratch.run(["ls"]).out;
+    assert!(table.lines().next().unwrap().contains("PID  STATE  COLLECTOR"), "{table}");
+    assert!(table.contains("  alive  ") && table.contains("  dead   "), "{table}");
+    assert_eq!(living.end().code(), Some(0));
+}
+
+#[test]
+fn the_private_directory_of_a_run_that_died_is_swept() {
+    let scratch = Scratch::new();
+    let abandoned: PathBuf = scratch.root().join("run-999999999-00000000");
+    std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700)
+        .create(&abandoned)
+        .unwrap();
+    assert!(scratch.sessions().is_empty());
+    assert!(!abandoned.exists());
+}

@@ -1,0 +1,8 @@
+//! Tests of the program as a whole: processes, signals, sessions, files.
+
+mod attach;
+mod harness;
+mod hostile;
+mod recover;
+mod run;
+mod storage;

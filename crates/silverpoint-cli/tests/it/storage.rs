@@ -1,0 +1,229 @@
+//! Files that rotate, disks that fill up, shared memory that is small.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::harness::{Running, Scratch, end, is_root, subject};
+
+fn parts(scratch: &Scratch) -> Vec<PathBuf> {
+    let entries = fs::read_dir(scratch.path("")).unwrap().flatten().map(|entry| entry.path());
+    let mut parts: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "silver")).collect();
+    parts.sort();
+    parts
+}
+
+#[test]
+fn rotated_parts_stand_alone_and_are_whole_together() {
+    let scratch = Scratch::new();
+    let mut command = scratch.silverpoint([
+        "run",
+        "--compact",
+        "--rotate-size",
+        "64K",
+        "--policy",
+        "block=forever",
+        "-o",
+        "t.silver",
+        "--",
+    ]);
+    let ended = end(command.arg(subject()).args(["count", "20000", "3"]).env("SILVERPOINT_MEMORY", "256K"));
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let parts = parts(&scratch);
+    assert!(parts.len() > 3, "{parts:?}");
+    assert_eq!(scratch.records("t.silver"), 60_000);
+    let mut sum = 0;
+    for part in &parts {
+        let cat = scratch.run(["cat", "--json", "--only", part.to_str().unwrap()]);
+        assert_eq!(cat.code(), Some(0), "{}: {}", part.display(), cat.err);
+        assert!(!cat.out.contains("\"site\":null"), "{}", part.display());
+        sum += cat.out.lines().filter(|line| line.contains("subject.count")).count();
+    }
+    assert_eq!(sum, 60_000);
+}
+
+#[test]
+fn the_quota_takes_the_oldest_parts() {
+    let scratch = Scratch::new();
+    let mut command = scratch.silverpoint([
+        "run",
+        "--rotate-size",
+        "64K",
+        "--quota",
+        "400K",
+        "--policy",
+        "block=forever",
+        "-o",
+        "t.silver",
+        "--",
+    ]);
+    let ended = end(command.arg(subject()).args(["count", "50000"]).env("SILVERPOINT_MEMORY", "256K"));
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let bytes: u64 = parts(&scratch).iter().map(|part| fs::metadata(part).unwrap().len()).sum();
+    // The present part, and what was written in one go, may exceed it.
+    assert!((200 << 10..800 << 10).contains(&bytes), "{bytes} bytes");
+    assert!(!scratch.path("t.1.silver").exists(), "the oldest part is there");
+    // The youngest record is there, and none is missing before it as far back as the parts reach.
+    let numbers: Vec<u64> = scratch
+        .run(["cat", "--json", "--quiet", "t.silver"])
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter_map(|record| record["args"]["number"].as_u64())
+        .collect();
+    assert_eq!(numbers.last(), Some(&49_999));
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+}
+
+#[test]
+fn parts_are_rotated_by_time() {
+    let scratch = Scratch::new();
+    let mut command = scratch.silverpoint(["run", "--rotate-every", "60ms", "-o", "t.silver", "--"]);
+    let mut running = Running::start_with_input(command.arg(subject()).args(["tick", "2"]));
+    assert_eq!(running.line(), "ready");
+    std::thread::sleep(Duration::from_millis(400));
+    let ended = running.end();
+    let ticks: usize = ended.out.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(parts(&scratch).len() >= 3, "{:?}", parts(&scratch));
+    assert_eq!(scratch.records("t.silver"), ticks);
+}
+
+/// A small file system in memory; unmounted with the test.
+struct Mount(PathBuf);
+
+impl Mount {
+    fn new(path: PathBuf, bytes: &str) -> Mount {
+        fs::create_dir_all(&path).unwrap();
+        let options = format!("size={bytes},mode=0700");
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(&path)
+            .status();
+        assert!(mounted.is_ok_and(|status| status.success()), "{}: it cannot be mounted", path.display());
+        Mount(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// Whether tmpfs can be mounted here; else says loudly what is not tested.
+fn can_mount(scratch: &Scratch, what: &str) -> bool {
+    if !is_root(what) {
+        return false;
+    }
+    let probe = scratch.path("probe");
+    fs::create_dir_all(&probe).unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64K", "tmpfs"])
+        .arg(&probe)
+        .status();
+    let can = mounted.is_ok_and(|status| status.success());
+    if can {
+        let _ = std::process::Command::new("umount").arg(&probe).status();
+    } else {
+        eprintln!("SKIPPED: {what}: nothing can be mounted here");
+    }
+    can
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+#[test]
+fn a_full_disk_is_told_and_collection_resumes() {
+    let scratch = Scratch::new();
+    if !can_mount(&scratch, "a full disk") {
+        return;
+    }
+    let disk = Mount::new(scratch.path("disk"), "1M");
+    let output = disk.path("t.silver");
+    let mut command =
+        scratch.silverpoint(["run", "--policy", "block=forever", "-o", output.to_str().unwrap(), "--"]);
+    command
+        .arg(subject())
+        .args(["tick", "1"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let errors = scratch.path("errors");
+    let mut child = command.stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
+    scratch.wait("the first records", || fs::metadata(&output).is_ok_and(|found| found.len() > 2000));
+    // Everything but what the file has already.
+    let mut ballast = fs::File::create(disk.path("ballast")).unwrap();
+    while std::io::Write::write_all(&mut ballast, &[0; 4096]).is_ok() {}
+    scratch.wait("the complaint", || {
+        text(&errors).contains("nothing is released until it can be written again")
+    });
+    assert!(text(&errors).contains("t.silver: No space left on device"), "{}", text(&errors));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none(), "the program ended");
+    drop(ballast);
+    fs::remove_file(disk.path("ballast")).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(child.stdin.take());
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success());
+    let said = String::from_utf8(ended.stdout).unwrap();
+    let ticks: usize = said.lines().last().unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    assert_eq!(scratch.records(output.to_str().unwrap()), ticks, "{}", text(&errors));
+    assert!(text(&errors).contains("no losses"), "{}", text(&errors));
+    assert!(scratch.left().is_empty());
+}
+
+#[test]
+fn what_a_full_disk_cannot_take_stays_for_recover() {
+    let scratch = Scratch::new();
+    if !can_mount(&scratch, "a full disk at the end") {
+        return;
+    }
+    let disk = Mount::new(scratch.path("disk"), "64K");
+    let output = disk.path("t.silver");
+    let ended = end(scratch
+        .silverpoint(["run", "-o", output.to_str().unwrap(), "--"])
+        .arg(subject())
+        .args(["count", "4000"]));
+    assert_eq!(ended.code(), Some(0), "the program is not concerned: {ended:?}");
+    assert!(ended.err.contains("No space left on device"), "{}", ended.err);
+    assert!(ended.err.contains("silverpoint recover --all"), "{}", ended.err);
+    let recovered = scratch.run(["recover", "--all", "-o", "rest.silver"]);
+    assert_eq!(recovered.code(), Some(0), "{recovered:?}");
+    assert_eq!(scratch.records(output.to_str().unwrap()) + scratch.records("rest.silver"), 4000);
+    assert!(scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+#[test]
+fn a_megabyte_of_shared_memory_is_enough() {
+    let scratch = Scratch::new();
+    if !can_mount(&scratch, "small shared memory") {
+        return;
+    }
+    let shared = Mount::new(scratch.path("shm"), "1M");
+    let mut command = scratch.silverpoint(["run", "--policy", "block=forever", "-o", "t.silver", "--"]);
+    let ended =
+        end(command.arg(subject()).args(["count", "30000", "4"]).env("SILVERPOINT_DIR", shared.path("")));
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(ended.err.contains("no losses"), "{}", ended.err);
+    assert_eq!(scratch.records("t.silver"), 120_000);
+}
+
+#[test]
+fn without_any_shared_memory_the_program_runs_all_the_same() {
+    let scratch = Scratch::new();
+    if !can_mount(&scratch, "no shared memory") {
+        return;
+    }
+    let shared = Mount::new(scratch.path("shm"), "64K");
+    fs::write(shared.path("ballast"), vec![0; 48 << 10]).unwrap();
+    let mut command = scratch.silverpoint(["run", "-o", "t.silver", "--"]);
+    let ended = end(command.arg(subject()).args(["count", "1000"]).env("SILVERPOINT_DIR", shared.path("")));
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+}
