@@ -1,0 +1,220 @@
+// The beginning and the end of programs and plug-ins. The programs are beside this one.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <silverpoint/silverpoint.hpp>
+#include <sstream>
+#include <string>
+
+#include "support/traced.hpp"
+
+namespace {
+
+using reader::Session;
+using Environment = std::map<std::string, std::string>;
+
+std::string beside(const std::string& name) {
+    char path[4096] = {};
+    [[maybe_unused]] const auto len = readlink("/proc/self/exe", path, sizeof path - 1);
+    const std::string self = path;
+    return self.substr(0, self.rfind('/') + 1) + name;
+}
+
+struct Ran {
+    pid_t pid;
+    int status;
+    std::string errors;
+};
+
+Ran run(const std::string& program, const std::string& argument = "", const Environment& environment = {}) {
+    int pipes[2];
+    if (pipe(pipes) != 0) reader::fail("pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        for (const auto& [name, value] : environment) {
+            if (value == "(unset)") {
+                unsetenv(name.c_str());
+            } else {
+                setenv(name.c_str(), value.c_str(), 1);
+            }
+        }
+        dup2(pipes[1], 2);
+        execl(beside(program).c_str(), program.c_str(), argument.empty() ? nullptr : argument.c_str(),
+              nullptr);
+        _exit(126);
+    }
+    close(pipes[1]);
+    Ran ran{child, 0, ""};
+    char buffer[512];
+    for (ssize_t got; (got = read(pipes[0], buffer, sizeof buffer)) > 0;)
+        ran.errors.append(buffer, static_cast<std::size_t>(got));
+    close(pipes[0]);
+    waitpid(child, &ran.status, 0);
+    return ran;
+}
+
+std::vector<std::string> texts(const Session& session) {
+    std::vector<std::pair<std::uint64_t, std::string>> timed;
+    for (const auto& record : session.records())
+        if (record.site >= 16) timed.emplace_back(record.ticks, session.site(record.site).text);
+    std::stable_sort(timed.begin(), timed.end());
+    std::vector<std::string> all;
+    for (const auto& [ticks, text] : timed)
+        if (text != "outlives {}") all.push_back(text);
+    return all;
+}
+
+TEST(Life, BeforeMainAndAfterIt) {
+    const Ran ran = run("life");
+    EXPECT_EQ(ran.status, 0);
+    const Session session(Session::path_of(ran.pid));
+    EXPECT_FALSE(session.is_alive());
+    EXPECT_EQ(texts(session), (std::vector<std::string>{"early constructor", "static constructor", "main",
+                                                        "thread destructor", "atexit", "static destructor",
+                                                        "late destructor"}));
+    EXPECT_EQ(session.get<std::uint32_t>(528), 0u);  // a clean leave
+    EXPECT_GE(session.get<std::uint32_t>(536), 2u);  // with a closing anchor
+    EXPECT_EQ(session.get<std::uint32_t>(16), 2u);   // demanded by the environment
+}
+
+TEST(Life, ACrashLosesNothing) {
+    const Ran ran = run("life", "abort");
+    EXPECT_TRUE(WIFSIGNALED(ran.status));
+    const Session session(Session::path_of(ran.pid));
+    EXPECT_EQ(texts(session),
+              (std::vector<std::string>{"early constructor", "static constructor", "before abort"}));
+}
+
+TEST(Life, AProgramThatRecordedNothingLeavesNothing) {
+    const Ran quiet = run("quiet", "", {{"SILVERPOINT_FILTER", "(unset)"}});
+    EXPECT_EQ(quiet.status, 0);
+    EXPECT_EQ(quiet.errors, "");
+    EXPECT_TRUE(Session::paths_of(quiet.pid).empty());
+}
+
+TEST(Life, OffMeansNoSession) {
+    const Ran ran = run("life", "silent", {{"SILVERPOINT_OFF", "1"}});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_TRUE(Session::paths_of(ran.pid).empty());
+}
+
+TEST(Life, NoUsableRootNoHarm) {
+    const std::string root = std::getenv("SILVERPOINT_DIR");
+    // A link to a directory is not followed, a foreign mode is not accepted; the next root is taken.
+    const std::string link = root + "/link", open_to_all = root + "/open", file = root + "/file";
+    ASSERT_EQ(symlink("/tmp", link.c_str()), 0);
+    ASSERT_EQ(mkdir(open_to_all.c_str(), 0700), 0);
+    ASSERT_EQ(chmod(open_to_all.c_str(), 0755), 0);
+    std::ofstream(file) << "x";
+    for (const std::string& bad : {link, open_to_all, file, root + "/no/such/parent"}) {
+        const Ran ran = run("life", "silent", {{"SILVERPOINT_DIR", bad}});
+        EXPECT_EQ(ran.status, 0) << bad;
+        if (bad == open_to_all) {
+            EXPECT_TRUE(access((bad + "/control").c_str(), F_OK) != 0);
+        }
+    }
+    unlink(link.c_str());
+    rmdir(open_to_all.c_str());
+    unlink(file.c_str());
+}
+
+TEST(Life, AFileSizeLimitDoesNotKill) {
+    // SIGXFSZ would.
+    EXPECT_EQ(run("limited_life").status, 0);
+}
+
+TEST(Life, AFullDiskIsNoHarm) {
+    const std::string small = std::string(std::getenv("SILVERPOINT_DIR")) + "/small";
+    ASSERT_EQ(mkdir(small.c_str(), 0700), 0);
+    if (mount("small", small.c_str(), "tmpfs", 0, "size=1m,mode=0700") != 0) {
+        rmdir(small.c_str());
+        GTEST_SKIP() << "cannot mount";
+    }
+    for (const char* filler : {"", "500k", "900k", "1000k", "1024k"}) {
+        const std::string fill = small + "/fill";
+        if (*filler != 0) {
+            const int fd = open(fill.c_str(), O_RDWR | O_CREAT, 0600);
+            const int kib = std::atoi(filler);
+            if (posix_fallocate(fd, 0, kib * 1024) != 0) {
+                EXPECT_GE(kib, 900);
+            }
+            close(fd);
+        }
+        for (const char* mode : {"many", "threads"}) {
+            const Ran ran = run("crowd", mode, {{"SILVERPOINT_DIR", small}});
+            EXPECT_EQ(ran.status, 0) << filler << " " << mode << ": " << ran.errors;
+            EXPECT_LT(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 3);
+        }
+        std::ignore = std::system(("rm -rf '" + small + "'/*-*-*").c_str());
+        unlink(fill.c_str());
+    }
+    umount(small.c_str());
+    rmdir(small.c_str());
+}
+
+// --- Plug-ins.
+
+bool is_mapped(const std::string& name) {
+    std::ifstream maps("/proc/self/maps");
+    const std::string all((std::istreambuf_iterator<char>(maps)), std::istreambuf_iterator<char>());
+    return all.find(name) != std::string::npos;
+}
+
+TEST(Plugins, RecordIntoTheSameSessionAndAreReallyUnloaded) {
+    SP_INFO("host");
+    traced::take();
+    std::size_t sites = 0;
+    for (int round = 0; round < 50; ++round) {
+        void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(plugin, nullptr) << dlerror();
+        const auto run_plugin = reinterpret_cast<void (*)(std::uint64_t)>(dlsym(plugin, "plugin_run"));
+        ASSERT_NE(run_plugin, nullptr);
+        run_plugin(static_cast<std::uint64_t>(round));
+        EXPECT_TRUE(is_mapped("libplugin.so"));
+        ASSERT_EQ(dlclose(plugin), 0);
+        EXPECT_FALSE(is_mapped("libplugin.so")) << "something keeps it";
+        SP_INFO("host between {}", round);
+        std::vector<std::string> seen;
+        for (const auto& one : traced::take()) {
+            seen.push_back(one.site.text);
+            if (one.site.text != "host between {}") {
+                EXPECT_EQ(one.site.category, "plugin");
+            }
+        }
+        EXPECT_EQ(seen.size(), 9u);
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), "plugin destructor"), 1);
+        if (round == 0) sites = traced::session().sites().size();
+    }
+    // Sites are found again, copies have left, slices are used again.
+    EXPECT_EQ(traced::session().sites().size(), sites);
+    EXPECT_EQ(traced::session().get<std::uint32_t>(528), 1u);
+    EXPECT_EQ(traced::session().get<std::uint32_t>(532), 51u);
+    EXPECT_LT(traced::session().rings().size(), 20u);
+    EXPECT_EQ(traced::session().losses(), 0u);
+}
+
+TEST(Plugins, TwoCopiesHaveRingsOfTheirOwn) {
+    void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(plugin, nullptr);
+    const auto run_plugin = reinterpret_cast<void (*)(std::uint64_t)>(dlsym(plugin, "plugin_run"));
+    SP_INFO("host");
+    run_plugin(1);
+    std::map<std::uint32_t, std::uint32_t> copy_of;
+    for (const reader::Ring& ring : traced::session().rings())
+        copy_of[ring.stream()] = ring.load<std::uint16_t>(26);
+    std::map<std::string, std::uint32_t> copies;
+    for (const auto& one : traced::take()) copies[one.site.text] = copy_of[one.record.stream];
+    EXPECT_NE(copies["host"], copies["plugin.template"]);
+    EXPECT_EQ(copies["plugin {}"], copies["plugin.template"]);
+    dlclose(plugin);
+}
+
+}  // namespace
