@@ -114,6 +114,20 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
     }
 }
 
+// Gives all rings of this copy back, when its shared object is unloaded: nobody can use its lanes any more.
+inline void retire_all_rings() {
+    if (!session.is_ready() || session.pid != static_cast<std::uint32_t>(getpid()) || is_in_executable())
+        return;
+    for (auto& slot : chunks) {
+        Thread* chunk = slot.load(std::memory_order_acquire);
+        if (chunk == nullptr) return;
+        for (std::uint32_t i = 0; i < kThreadsInChunk; ++i)
+            for (Lane& lane : chunk[i].lanes)
+                if (chunk[i].magic == kThreadMagic && lane.ring)
+                    lane.ring.word(ring_at::kState).store(kRingRetired, std::memory_order_release);
+    }
+}
+
 // A fresh state for a thread's lanes.
 inline void reset_thread(Thread& thread, std::uint32_t tid) {
     for (Lane& lane : thread.lanes) {

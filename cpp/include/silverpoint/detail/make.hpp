@@ -1,7 +1,10 @@
 // Making, joining, replacing and leaving the session: everything that happens once.
 #pragma once
 
+#include <link.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/resource.h>
 #include <sys/statfs.h>
 
 #include "session.hpp"
@@ -94,6 +97,12 @@ inline void adopt_layout() {
     s.word(at::kCopiesJoined).fetch_add(1, std::memory_order_relaxed);
 }
 
+// Larger files would end the program by SIGXFSZ.
+inline std::uint64_t file_size_limit() {
+    struct rlimit limit {};
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : ~std::uint64_t{0};
+}
+
 // Bytes that the rings of a session may have at most.
 inline std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
     std::uint64_t most = 32u << 20;
@@ -110,6 +119,9 @@ inline std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
             static_cast<std::uint64_t>(found.f_bavail) * static_cast<std::uint64_t>(found.f_bsize) / 4;
         if (free < most) most = free;
     }
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < most)
+        most = limit.rlim_cur;
     return most;
 }
 
@@ -132,7 +144,8 @@ inline void add_line(Text<N>& out, const char* key, const char* value, std::size
 
 inline constexpr std::uint32_t kProcessSize = 8192;
 
-inline void write_process_text(char* out) {
+// Gives the bytes written.
+inline std::uint32_t write_process_text(char* out) {
     Text<kProcessSize - 1> text;
     char buffer[4096];
     if (const ssize_t len = readlink("/proc/self/exe", buffer, sizeof buffer); len > 0)
@@ -148,10 +161,19 @@ inline void write_process_text(char* out) {
     add_line(text, "language", "C++", 3);
     add_line(text, "frontend", "silverpoint-cpp 0.1.0", 21);
     std::memcpy(out, text.c_str(), text.size());
+    return static_cast<std::uint32_t>(text.size());
+}
+
+// Whether a file may have this size: growing one beyond the process's limit would be a signal that ends it.
+inline bool may_have_size(std::size_t size) {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
 }
 
 // A new file of this size, mapped; the descriptor is closed. `fixed` replaces a mapping at that address.
 inline char* make_file(const Path& directory, const char* name, std::size_t size, void* fixed = nullptr) {
+    if (!may_have_size(size)) return nullptr;
     Path path = directory;
     path.add("/").add(name);
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -230,6 +252,10 @@ inline bool make_session(const Settings& settings) {
                       index_at = region(kIndex * 4u);
     const std::size_t descs_at = region(kDescs);
 
+    if (end > file_size_limit()) {
+        rmdir(made.c_str());
+        return false;
+    }
     s.path = made;
     s.control = make_file(made, "control", end);
     const std::size_t rings_size = static_cast<std::size_t>(slabs) * slab;
@@ -285,7 +311,6 @@ inline bool make_session(const Settings& settings) {
     s.plain<std::uint64_t>(at::kDescsAt) = descs_at;
     s.plain<std::uint64_t>(at::kDescsSize) = kDescs;
     s.plain<std::uint64_t>(at::kProcessAt) = process_at;
-    s.plain<std::uint32_t>(at::kProcessSize) = kProcessSize;
     s.plain<std::uint32_t>(at::kRingHeaderSize) = kRingHeader;
     constexpr std::uint16_t fields[] = {4, 8, 16, 20, 12, 64, 72, 80, 128, 136, 192, 40};
     std::memcpy(s.control + at::kRingFields, fields, sizeof fields);
@@ -295,7 +320,7 @@ inline bool make_session(const Settings& settings) {
     s.plain<std::uint32_t>(at::kDirectivesLen) = static_cast<std::uint32_t>(len);
     s.plain<std::uint32_t>(at::kBlockMaxMs) = settings.block_max_ms;
     for (std::size_t i = 0; i < 6; ++i) s.plain<Policy>(at::kPolicy + i) = settings.policy[i];
-    write_process_text(s.control + process_at);
+    s.plain<std::uint32_t>(at::kProcessSize) = write_process_text(s.control + process_at);
     adopt_layout();
     add_anchor();
     if (!make_locks(made) || !publish(made, root)) {
@@ -357,7 +382,8 @@ inline void replace_session_after_fork() {
     made.add("/.new-").number(static_cast<std::uint64_t>(getpid())).add("-").number(nonce);
     Path control = made;
     control.add("/control");
-    bool done = mkdir(made.c_str(), 0700) == 0;
+    bool done = session.control_size <= file_size_limit() && session.rings_size <= file_size_limit() &&
+                mkdir(made.c_str(), 0700) == 0;
     const int fd =
         done ? open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0;
@@ -375,6 +401,7 @@ inline void replace_session_after_fork() {
     const std::size_t descs = least(std::size_t{session.word(at::kDescsNext).load()} * 8, session.descs_size);
     if (done) {
         copy(0, 4096);
+        copy(session.plain<std::uint64_t>(at::kProcessAt), session.plain<std::uint32_t>(at::kProcessSize));
         copy(session.directives_at, session.directives_cap);
         copy(session.sites_at, sites * kSiteEntry);
         copy(session.states_at, sites);
@@ -386,7 +413,10 @@ inline void replace_session_after_fork() {
         mapped = mmap(session.control, session.control_size, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0);
     if (fd >= 0) close(fd);
-    done = mapped != MAP_FAILED && back(session.control, 0, 4096 + session.slab_count * 16u, "control") &&
+    // What is written without asking later on; the rest of what is backed is what was copied.
+    done = mapped != MAP_FAILED && back(session.control, 0, 4096, "control") &&
+           back(session.control, session.slabs_at, session.slab_count * 16u, "control") &&
+           back(session.control, session.anchors_at, session.anchors_cap * 32u, "control") &&
            make_file(made, "rings", session.rings_size == 0 ? 4096 : session.rings_size, session.rings) !=
                nullptr;
     if (!done) {
@@ -410,14 +440,31 @@ inline void replace_session_after_fork() {
     session.word(at::kCopiesJoined).store(1, std::memory_order_relaxed);
     for (unsigned cause = 0; cause < kCauses; ++cause)
         session.longword(at::kSessionLosses + 8 * cause).store(0);
+    session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
-    write_process_text(session.control + session.plain<std::uint64_t>(at::kProcessAt));
     add_anchor();
     session.path = made;
     if (!make_locks(made) || !publish(made, root)) {
         unlink_session(made);
         session.state.store(Session::kOff, std::memory_order_release);
     }
+}
+
+// Whether this copy is that of the executable itself, not of a shared object that may be unloaded.
+inline bool is_in_executable() {
+    return dl_iterate_phdr(
+               [](dl_phdr_info* info, std::size_t, void*) {
+                   const auto here = reinterpret_cast<std::uintptr_t>(&session);
+                   int found = 1;  // the executable is the first object; others are not looked at
+                   for (int i = 0; i < info->dlpi_phnum; ++i) {
+                       const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+                       if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= begin &&
+                           here < begin + info->dlpi_phdr[i].p_memsz)
+                           found = 2;
+                   }
+                   return found;
+               },
+               nullptr) == 2;
 }
 
 // A clean end of this copy: a closing anchor; the last one removes a session in which nothing was ever
