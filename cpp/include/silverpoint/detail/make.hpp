@@ -4,7 +4,6 @@
 #include <link.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/resource.h>
 #include <sys/statfs.h>
 
 #include "session.hpp"

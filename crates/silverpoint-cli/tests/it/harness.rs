@@ -204,6 +204,17 @@ impl Running {
         String::from_utf8(line).unwrap()
     }
 
+    /// Reads its standard output until a text has come.
+    pub fn read_until(&mut self, text: &str) {
+        let mut seen = String::new();
+        while !seen.contains(text) {
+            let out = self.child().stdout.as_mut().unwrap();
+            let mut byte = [0];
+            assert_eq!(std::io::Read::read(out, &mut byte).unwrap(), 1, "it ended without {text:?}: {seen}");
+            seen.push(char::from(byte[0]));
+        }
+    }
+
     pub fn signal(&mut self, signal: Signal) {
         send(self.pid(), signal);
     }

@@ -282,3 +282,34 @@ fn a_run_within_a_run_keeps_its_records_to_itself() {
     assert_eq!((scratch.records("outer.silver"), scratch.records("inner.silver")), (7, 7));
     assert!(scratch.left().is_empty(), "{:?}", scratch.left());
 }
+
+#[test]
+fn job_control_at_a_terminal_is_that_of_the_command() {
+    let scratch = Scratch::new();
+    let words = ["-qec", "bash --norc --noprofile -i", "/dev/null"];
+    if !["script", "bash"].iter().all(|program| {
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .any(|path| path.join(program).is_file())
+    }) {
+        eprintln!("SKIPPED: job control: needs script and bash");
+        return;
+    }
+    let mut command = scratch.command("script", words);
+    command.env("PS1", "> ").env("TERM", "dumb").env("SHELL", "/bin/bash");
+    let mut shell = Running::start_with_input(&mut command);
+    let program = env!("CARGO_BIN_EXE_silverpoint");
+    shell.write(&format!(
+        "{program} run -q -o t.silver -- sh -c 'echo u\"\"p; while :; do sleep 0.02; done'\n"
+    ));
+    shell.read_until("up\r\n");
+    shell.write("\x1a");
+    shell.read_until("Stopped");
+    shell.write("fg\n");
+    shell.read_until("run -q -o t.silver");
+    std::thread::sleep(Duration::from_millis(100));
+    shell.write("\x03");
+    shell.write("echo rc=$?\n");
+    shell.read_until("rc=130");
+    shell.write("exit\n");
+    assert_eq!(shell.end().code(), Some(0));
+}
