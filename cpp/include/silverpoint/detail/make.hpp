@@ -118,9 +118,8 @@ inline std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
             static_cast<std::uint64_t>(found.f_bavail) * static_cast<std::uint64_t>(found.f_bsize) / 4;
         if (free < most) most = free;
     }
-    rlimit limit{};
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < most)
-        most = limit.rlim_cur;
+    const std::uint64_t limit = file_size_limit();
+    if (limit < most) most = limit;
     return most;
 }
 
@@ -163,16 +162,9 @@ inline std::uint32_t write_process_text(char* out) {
     return static_cast<std::uint32_t>(text.size());
 }
 
-// Whether a file may have this size: growing one beyond the process's limit would be a signal that ends it.
-inline bool may_have_size(std::size_t size) {
-    rlimit limit{};
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-           (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
-}
-
 // A new file of this size, mapped; the descriptor is closed. `fixed` replaces a mapping at that address.
 inline char* make_file(const Path& directory, const char* name, std::size_t size, void* fixed = nullptr) {
-    if (!may_have_size(size)) return nullptr;
+    if (size > file_size_limit()) return nullptr;
     Path path = directory;
     path.add("/").add(name);
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -251,10 +243,6 @@ inline bool make_session(const Settings& settings) {
                       index_at = region(kIndex * 4u);
     const std::size_t descs_at = region(kDescs);
 
-    if (end > file_size_limit()) {
-        rmdir(made.c_str());
-        return false;
-    }
     s.path = made;
     s.control = make_file(made, "control", end);
     const std::size_t rings_size = static_cast<std::size_t>(slabs) * slab;
@@ -381,8 +369,7 @@ inline void replace_session_after_fork() {
     made.add("/.new-").number(static_cast<std::uint64_t>(getpid())).add("-").number(nonce);
     Path control = made;
     control.add("/control");
-    bool done = session.control_size <= file_size_limit() && session.rings_size <= file_size_limit() &&
-                mkdir(made.c_str(), 0700) == 0;
+    bool done = session.control_size <= file_size_limit() && mkdir(made.c_str(), 0700) == 0;
     const int fd =
         done ? open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0;
