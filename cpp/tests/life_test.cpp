@@ -100,6 +100,44 @@ TEST(Life, AProgramThatRecordedNothingLeavesNothing) {
     EXPECT_TRUE(Session::paths_of(quiet.pid).empty());
 }
 
+TEST(Life, AStartSweepsWhatDeadSessionsLeft) {
+    const std::string root = std::string(std::getenv("SILVERPOINT_DIR")) + "/swept";
+    ASSERT_EQ(mkdir(root.c_str(), 0700), 0);
+    const Environment here{{"SILVERPOINT_DIR", root}};
+    // Killed with nothing recorded; with records; a stranger's directory; one that is being made, and was
+    // long ago.
+    const Ran empty = run("life", "silent", {{"SILVERPOINT_DIR", root}, {"SILVERPOINT_FILTER", "off"}});
+    const Ran full = run("life", "abort", here);
+    for (const char* name : {"/1-2", "/notes", "/.new-1-2", "/.new-3-4"}) mkdir((root + name).c_str(), 0700);
+    const timespec old[2] = {{1000, 0}, {1000, 0}};
+    utimensat(AT_FDCWD, (root + "/.new-3-4").c_str(), old, 0);
+    const Ran last = run("life", "abort", here);
+    std::string names;
+    DIR* directory = opendir(root.c_str());
+    while (const dirent* entry = readdir(directory))
+        names += std::string(entry->d_name).substr(0, std::string(entry->d_name).rfind('-')) + "|";
+    closedir(directory);
+    const auto has = [&](pid_t pid) { return names.find(std::to_string(pid) + "-") != std::string::npos; };
+    EXPECT_FALSE(has(empty.pid)) << names;
+    EXPECT_TRUE(has(full.pid)) << names;
+    EXPECT_TRUE(has(last.pid)) << names;
+    EXPECT_EQ(access((root + "/notes").c_str(), F_OK), 0);
+    EXPECT_EQ(access((root + "/1-2").c_str(), F_OK), 0);
+    EXPECT_EQ(access((root + "/.new-1-2").c_str(), F_OK), 0);
+    EXPECT_NE(access((root + "/.new-3-4").c_str(), F_OK), 0);
+    // Many of them are kept within bounds.
+    for (int i = 0; i < 40; ++i) run("life", "abort", here);
+    int sessions = 0;
+    directory = opendir(root.c_str());
+    while (const dirent* entry = readdir(directory)) {
+        const std::string name = entry->d_name;
+        sessions += name[0] != '.' && std::count(name.begin(), name.end(), '-') == 2;
+    }
+    closedir(directory);
+    EXPECT_LE(sessions, 33);
+    EXPECT_GE(sessions, 30);
+}
+
 TEST(Life, OffMeansNoSession) {
     const Ran ran = run("life", "silent", {{"SILVERPOINT_OFF", "1"}});
     EXPECT_EQ(ran.status, 0);

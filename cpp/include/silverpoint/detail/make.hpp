@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/statfs.h>
 
-#include "session.hpp"
+#include "sweep.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -52,14 +52,6 @@ inline Settings read_settings() {
         text += len + (text[len] == ',');
     }
     return settings;
-}
-
-inline void unlink_session(const Path& directory) {
-    for (const char* file : {"/control", "/rings", "/collector", "/owner"}) {
-        Path path = directory;
-        unlink(path.add(file).c_str());
-    }
-    rmdir(directory.c_str());
 }
 
 // Holds the read lock on `owner` for as long as this process image lives: the mapping keeps the open file
@@ -314,6 +306,7 @@ inline bool make_session(const Settings& settings) {
         unlink_session(made);
         return false;
     }
+    sweep(root);
     return true;
 }
 
@@ -453,15 +446,23 @@ inline bool is_in_executable() {
                nullptr) == 2;
 }
 
-// A clean end of this copy: a closing anchor; the last one removes a session in which nothing was ever
-// recorded.
+// Whether somebody looks at the session, or something is in it.
+inline bool is_session_of_interest() {
+    for (unsigned cause = 0; cause < kCauses; ++cause)
+        if (session.longword(at::kSessionLosses + 8 * cause).load(std::memory_order_relaxed) != 0)
+            return true;
+    return session.word(at::kSlabsNext).load(std::memory_order_acquire) != 0 ||
+           session.word(at::kCollectorPid).load(std::memory_order_acquire) != 0 ||
+           session.word(at::kDirectivesLen).load(std::memory_order_acquire) != 0 || session.flags != 0;
+}
+
+// A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody.
 inline void leave_session() {
     if (!session.is_ready() || session.pid != static_cast<std::uint32_t>(getpid())) return;
     const ErrnoGuard guard;
     add_anchor();
     const bool last = session.word(at::kCopiesJoined).fetch_sub(1, std::memory_order_acq_rel) == 1;
-    if (last && session.word(at::kStreamsNext).load(std::memory_order_acquire) == 0)
-        unlink_session(session.path);
+    if (last && !is_session_of_interest()) unlink_session(session.path);
 }
 
 SP_DETAIL_END
