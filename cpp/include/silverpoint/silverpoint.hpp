@@ -11,6 +11,7 @@
 //   SP_INSTANT("tick");
 //   SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
 //   SP_STRUCT(ns::Point, x, y)                      own types, at global scope
+//   SP_ENUM(ns::Side, Buy, Sell)                    names for an enumeration's values, at global scope
 //   if (SP_ENABLED(debug)) …                        whether such a tracepoint here would record
 //
 // Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and

@@ -20,6 +20,9 @@ inline namespace v1 [[gnu::visibility("hidden")]] {
 // Specialised by SP_STRUCT.
 template <class T>
 struct Struct;
+// Specialised by SP_ENUM.
+template <class T>
+struct Enum;
 }  // namespace gnu::visibility("hidden")
 }  // namespace silverpoint
 
@@ -52,6 +55,11 @@ struct Signer {
                 add("0123456789ABCDEF"[byte & 15]);
             }
         }
+    }
+    constexpr void integer(long long value) {
+        if (value < 0) add('-');
+        number(value < 0 ? std::size_t{0} - static_cast<std::size_t>(value)
+                         : static_cast<std::size_t>(value));
     }
     constexpr void number(std::size_t value) {
         if (value >= 10) number(value / 10);
@@ -222,11 +230,67 @@ struct Codec<T> {
         out.name(type_name<T>());
         out.add('|');
         Codec<Under>::sign(out);
-        out.add("|;");
+        out.add('|');
+        if constexpr (requires { Enum<T>::kLabels; }) Enum<T>::sign_labels(out);
+        out.add(';');
     }
     static constexpr std::size_t size(const T&) { return fixed; }
     SP_DETAIL_HOT static char* put(char* out, const T& value) {
         return put_bytes(out, static_cast<Under>(value));
+    }
+};
+
+// Durations and points in time of <chrono>, as nanoseconds in 64 bits; those beyond (292 years) at their end.
+template <class T>
+concept DurationLike = requires(const T& value) {
+    typename T::rep;
+    { T::period::num + T::period::den } -> std::integral;
+    { value.count() } -> std::same_as<typename T::rep>;
+};
+
+template <class T>
+concept TimePointLike = requires(const T& value) {
+    typename T::clock;
+    requires DurationLike<std::remove_cvref_t<decltype(value.time_since_epoch())>>;
+};
+
+template <DurationLike T>
+constexpr std::int64_t nanoseconds_of(const T& value) {
+    constexpr std::int64_t kLeast = -0x7FFFFFFFFFFFFFFF - 1, kMost = 0x7FFFFFFFFFFFFFFF;
+    if constexpr (std::floating_point<typename T::rep>) {
+        const double ns = static_cast<double>(value.count()) * 1e9 * static_cast<double>(T::period::num) /
+                          static_cast<double>(T::period::den);
+        if (ns >= 9.2e18 || ns <= -9.2e18) return ns > 0 ? kMost : kLeast;
+        return ns == ns ? static_cast<std::int64_t>(ns) : 0;
+    } else if constexpr (T::period::num == 1 && T::period::den == 1'000'000'000) {
+        return static_cast<std::int64_t>(value.count());
+    } else {
+        __extension__ using Wide128 = __int128;
+        const Wide128 ns =
+            static_cast<Wide128>(value.count()) * 1'000'000'000 * T::period::num / T::period::den;
+        return ns > kMost ? kMost : ns < kLeast ? kLeast : static_cast<std::int64_t>(ns);
+    }
+}
+
+template <DurationLike T>
+struct Codec<T> {
+    static constexpr std::size_t fixed = 8;
+    static constexpr void sign(Signer& out) { out.add('T'); }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        return put_bytes(out, nanoseconds_of(value));
+    }
+};
+
+// A point in time of the system's clock; one of another clock is the duration since its epoch.
+template <TimePointLike T>
+struct Codec<T> {
+    static constexpr std::size_t fixed = 8;
+    static constexpr bool kIsDate = requires(const T& value) { T::clock::to_time_t(value); };
+    static constexpr void sign(Signer& out) { out.add(kIsDate ? 't' : 'T'); }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        return put_bytes(out, nanoseconds_of(value.time_since_epoch()));
     }
 };
 

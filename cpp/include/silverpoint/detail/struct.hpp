@@ -52,3 +52,20 @@
             return visit(members...);                                                            \
         }                                                                                        \
     };
+
+#define SP_DETAIL_LABEL(type, label)                  \
+    out.integer(static_cast<long long>(type::label)); \
+    out.add('=');                                     \
+    out.name(#label);                                 \
+    out.add(',');
+
+// SP_ENUM(Type, value, …): gives the values of an enumeration their names, once, at global scope. Up to 40 of
+// them.
+#define SP_ENUM(type, ...)                                                      \
+    template <>                                                                 \
+    struct silverpoint::Enum<type> {                                            \
+        static constexpr bool kLabels = true;                                   \
+        static constexpr void sign_labels(::silverpoint::detail::Signer& out) { \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL, type, __VA_ARGS__)                  \
+        }                                                                       \
+    };

@@ -1,0 +1,216 @@
+// The records of spec/vectors, byte for byte; only the site's id differs.
+#define SILVERPOINT_TEST_TICKS test_ticks
+static constexpr unsigned long long test_ticks = 0x0123456789abcdef;
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <silverpoint/silverpoint.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/traced.hpp"
+
+struct Point {
+    std::int32_t x, y;
+};
+SP_STRUCT(Point, x, y)
+enum class Side : std::uint8_t { Buy, Sell = 7 };
+SP_ENUM(Side, Buy, Sell)
+
+namespace {
+
+std::string lines_of(const std::string& name) {
+    std::ifstream file(std::string(SILVERPOINT_VECTORS) + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Vectors : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        std::istringstream records(lines_of("records.tsv"));
+        for (std::string line; std::getline(records, line);) {
+            const auto tab = line.find('\t');
+            hex()[line.substr(0, tab)] = line.substr(tab + 1);
+        }
+        std::istringstream described(lines_of("records.json"));
+        for (std::string line; std::getline(described, line);) {
+            const std::string name = text_after(line, "{\"name\": \"", 0);
+            if (!name.empty())
+                signatures()[name] = text_after(line, "\"signature\": \"", line.find("\"template\""));
+        }
+        ASSERT_GT(hex().size(), 30u);
+        traced::session().drain();
+    }
+    void TearDown() override { EXPECT_TRUE(traced::take().empty()) << "records without an expectation"; }
+
+    static std::map<std::string, std::string>& hex() {
+        static std::map<std::string, std::string> all;
+        return all;
+    }
+    static std::map<std::string, std::string>& signatures() {
+        static std::map<std::string, std::string> all;
+        return all;
+    }
+    static std::string text_after(const std::string& line, const std::string& key, std::size_t from) {
+        const auto begin = from == std::string::npos ? from : line.find(key, from);
+        if (begin == std::string::npos) return "";
+        return line.substr(begin + key.size(), line.find('"', begin + key.size()) - begin - key.size());
+    }
+    static std::string hex_of(const reader::Record& record) {
+        std::string bytes(16, '\0');
+        const std::uint32_t head = record.size | record.flags << 24;
+        std::memcpy(bytes.data(), &head, 4);
+        std::memcpy(bytes.data() + 4, &record.site, 4);
+        std::memcpy(bytes.data() + 8, &record.ticks, 8);
+        std::string text;
+        for (const char byte : bytes + record.args) {
+            text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
+            text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
+        }
+        return text;
+    }
+    // The one record made since: like this vector, but for the id of its site.
+    static void expect(const std::string& name) {
+        const auto all = traced::session().drain();
+        ASSERT_EQ(all.size(), 1u) << name;
+        ASSERT_TRUE(hex().contains(name)) << name;
+        std::string expected = hex()[name], got = hex_of(all[0]);
+        if (all[0].site >= 16) {
+            expected.replace(8, 8, "........");
+            got.replace(8, 8, "........");
+            EXPECT_EQ(traced::session().site(all[0].site).signature, signatures()[name]) << name;
+        }
+        EXPECT_EQ(got, expected) << name;
+    }
+};
+
+TEST_F(Vectors, Numbers) {
+    SP_INFO("");
+    expect("literal only");
+    SP_INFO("{} {} {}", -7, 2.5, ~0ull);
+    expect("three numbers");
+    SP_INFO("{} {} {} {}", 0.1f, std::int8_t{-128}, std::uint16_t{65535}, std::numeric_limits<long>::min());
+    expect("float and small numbers");
+    __extension__ using Int128 = __int128;
+    __extension__ using UInt128 = unsigned __int128;
+    SP_INFO("{} {}", static_cast<Int128>(static_cast<UInt128>(1) << 127), ~static_cast<UInt128>(0));
+    expect("numbers of 128 bits");
+    SP_INFO("{}", reinterpret_cast<void*>(4096));
+    expect("pointer");
+    SP_INFO("{} {}", std::chrono::microseconds(5),
+            std::chrono::system_clock::time_point(std::chrono::nanoseconds(1'700'000'000'123'456'789)));
+    expect("duration and date-time");
+}
+
+TEST_F(Vectors, Texts) {
+    SP_INFO("{} {} {}", "Grüße", 4'000'000'000u, std::int16_t{-2});
+    expect("text and two numbers");
+    SP_INFO("{}", std::string());
+    expect("empty text");
+    SP_INFO("{} {} {}", true, false, U'\U0001F600');
+    expect("bool and code point");
+    SP_INFO("{} {} {}", 'x', u'\u20ac', U'\U0001F600');
+    expect("characters of 8, 16 and 32 bits");
+    SP_INFO("{}", u"\u00fc \U0001F600");
+    expect("UTF-16 text");
+}
+
+TEST_F(Vectors, Containers) {
+    SP_INFO("{} {} {} {}", (std::map<std::string, int>{{"a", 1}, {"b", 2}, {"c", 3}}), true, -1L, "atom");
+    expect("map of three and atoms");
+    std::array<float, 128> floats{};
+    for (int i = 0; i < 128; ++i) floats[static_cast<std::size_t>(i)] = 0.5f * static_cast<float>(i) - 16.0f;
+    SP_INFO("{}", std::vector<float>(floats.begin(), floats.end()));
+    expect("128 floats");
+    SP_INFO("{} {} {}", std::optional<int>(-7), std::optional<int>(), std::optional<std::string>("x"));
+    expect("optional both ways");
+    using Pairs = std::vector<std::pair<int, std::string>>;
+    SP_INFO("{}", (std::vector<Pairs>{{{1, "one"}, {-2, ""}}, {}, {{3, "three"}}}));
+    expect("nested sequence of pairs");
+    SP_INFO("{}", (std::array<std::uint16_t, 3>{1, 2, 3}));
+    expect("array");
+    SP_INFO("{}", (std::set<int>{5, -1}));
+    expect("set");
+    SP_INFO("{} {}", std::vector<int>(), (std::map<std::string, int>()));
+    expect("empty sequence and map");
+    SP_INFO("{}", (std::vector<bool>{true, false}));
+    expect("sequence of bools");
+}
+
+TEST_F(Vectors, OwnTypes) {
+    const Point point{1, -2};
+    SP_INFO("{}", point);
+    expect("record");
+    SP_INFO("{}", (std::vector<Point>{point, point}));
+    expect("sequence of records");
+    SP_INFO("{}", Side::Sell);
+    expect("enumeration");
+}
+
+TEST_F(Vectors, Tails) {
+    const auto f = [](int n) { return static_cast<std::uint8_t>(0xF0 + n); };
+    SP_INFO("{}", f(1));
+    expect("tail 7");
+    SP_INFO("{} {}", f(1), f(2));
+    expect("tail 6");
+    SP_INFO("{} {} {}", f(1), f(2), f(3));
+    expect("tail 5");
+    SP_INFO("{} {} {} {}", f(1), f(2), f(3), f(4));
+    expect("tail 4");
+    SP_INFO("{} {} {} {} {}", f(1), f(2), f(3), f(4), f(5));
+    expect("tail 3");
+    SP_INFO("{} {} {} {} {} {}", f(1), f(2), f(3), f(4), f(5), f(6));
+    expect("tail 2");
+    SP_INFO("{} {} {} {} {} {} {}", f(1), f(2), f(3), f(4), f(5), f(6), f(7));
+    expect("tail 1");
+    SP_INFO("{} {} {} {} {} {} {} {}", f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8));
+    expect("tail 0");
+}
+
+TEST_F(Vectors, OtherKinds) {
+    SP_EVENT("order", std::uint64_t{42}, "XETR");
+    expect("event with two fields");
+    SP_COUNTER("depth", 17L);
+    expect("counter");
+    SP_INSTANT("tick");
+    expect("instant");
+    {
+        SP_SPAN("load", "a.txt");
+        expect("span");
+    }
+    EXPECT_EQ(traced::session().drain().size(), 1u);
+}
+
+TEST_F(Vectors, DirectivesDecideAlike) {
+    // Each line is one object of plain texts without quotes within.
+    std::istringstream lines(lines_of("directives.json"));
+    int compared = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("\"verdict\": \"ok\"") == std::string::npos || line.find('\\') != std::string::npos)
+            continue;
+        const auto field = [&](const char* key) {
+            return text_after(line, std::string("\"") + key + "\": \"", 0);
+        };
+        constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
+        int level = 0;
+        while (field("level") != levels[level]) ++level;
+        const std::string category = field("category"), file = field("file"), function = field("function");
+        const auto at = line.find("\"line\": ");
+        const silverpoint::detail::SiteFacts facts{
+            static_cast<silverpoint::Level>(level), category, file,
+            static_cast<std::uint32_t>(std::stoul(line.substr(at + 8))), function};
+        const bool expected = line.find("\"on\": true") != std::string::npos;
+        EXPECT_EQ(silverpoint::detail::decide(field("directives"), facts), expected) << line;
+        ++compared;
+    }
+    EXPECT_GT(compared, 100);
+}
+
+}  // namespace
