@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Every piece below must not compile, and say why; the first must, so that the others fail for their own reason.
+#   run.sh COMPILER INCLUDE
+set -u
+compiler=$1 include=$2
+failed=0 count=0
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+
+# compile STATEMENT [DECLARATION]
+compile() {
+    cat >"$directory/piece.cpp" <<PIECE
+#include <map>
+#include <silverpoint/silverpoint.hpp>
+#include <string>
+#include <vector>
+struct Unknown { int x; };
+${2:-}
+int main() {
+    const char* runtime = "{}";
+    (void)runtime;
+    Unknown unknown{1};
+    (void)unknown;
+    $1;
+}
+PIECE
+    "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I "$include" "$directory/piece.cpp" >"$directory/messages" 2>&1
+}
+accept() {
+    count=$((count + 1))
+    compile "$@" || { echo "refused: $*" && cat "$directory/messages" && failed=1; }
+}
+# refuse WORD-IN-MESSAGE STATEMENT [DECLARATION]
+refuse() {
+    local word=$1
+    shift
+    count=$((count + 1))
+    if compile "$@"; then
+        echo "accepted: $*" && failed=1
+    elif ! grep -q -- "$word" "$directory/messages"; then
+        echo "refused without \"$word\": $*" && head -20 "$directory/messages" && failed=1
+    fi
+}
+
+accept 'SP_INFO("{} {:>5} {:.2f} {:x} {:s} {:?} {{}}", 1, "x", 2.5, 7u, true, std::string("q"))'
+accept 'SP_INFO("{1} {0} {1}", 1, 2)'
+accept 'SP_INFO << "a" << 1 << std::vector<int>{1}'
+accept 'SP_EVENT("name", 1, std::string("x"))'
+refuse template_has_more_placeholders_than_arguments 'SP_INFO("{} {}", 1)'
+refuse template_has_fewer_placeholders_than_arguments 'SP_INFO("{}", 1, 2)'
+refuse template_has_fewer_placeholders_than_arguments 'SP_INFO("{0} {0}", 1, 2)'
+refuse template_has_more_placeholders_than_arguments 'SP_INFO("{2}", 1, 2)'
+refuse template_mixes_automatic_and_explicit_numbers 'SP_INFO("{} {0}", 1, 2)'
+refuse template_has_an_unmatched_brace 'SP_INFO("{", 1)'
+refuse template_has_an_unmatched_brace 'SP_INFO("}")'
+refuse template_has_a_malformed_format_specification 'SP_INFO("{:", 1)'
+refuse template_has_a_malformed_format_specification 'SP_INFO("{:.}", 1.5)'
+refuse template_has_a_malformed_format_specification 'SP_INFO("{:q}", 1)'
+refuse template_has_a_malformed_format_specification 'SP_INFO("{:5d5}", 1)'
+refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:f}", 1)'
+refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:d}", "text")'
+refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:x}", 1.5)'
+refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:.3}", 1)'
+refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:d}", std::vector<double>{})'
+refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:s}", runtime + 0 == nullptr ? 1 : 2)'
+refuse template_width_or_precision_exceeds_1000 'SP_INFO("{:1001}", 1)'
+refuse '' 'SP_INFO(runtime, 1)'
+refuse 'cannot be recorded' 'SP_INFO("{}", unknown)'
+refuse 'cannot be recorded' 'SP_INFO << unknown'
+refuse 'cannot be recorded' 'SP_EVENT("name", std::vector<Unknown>{})'
+refuse '' 'SP_ENABLED(loud)'
+# Levels that are compiled out are checked all the same.
+accept '(void)0; SP_TRACE("{}", 1)' '#undef SP_MIN_LEVEL
+#define SP_MIN_LEVEL 3'
+refuse template_has_more_placeholders_than_arguments 'SP_TRACE("{}")' '#undef SP_MIN_LEVEL
+#define SP_MIN_LEVEL 3'
+
+echo "$count pieces"
+exit $failed
