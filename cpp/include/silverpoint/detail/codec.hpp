@@ -390,8 +390,12 @@ struct Elements {
     SP_DETAIL_HOT static char* put(char* out, const Range& range, std::size_t count) {
         if constexpr (kIsPlain<Element> && requires { range.data(); }) {
             if (count == 0) return out;
-            __builtin_memcpy(out, range.data(), count * sizeof(Element));
-            return out + count * sizeof(Element);
+            std::size_t size = count * sizeof(Element);
+            // A size that the compiler knows makes it write `rep movs`, which takes longer to start than the
+            // library's copy takes altogether.
+            if (size > 128) asm("" : "+r"(size));
+            __builtin_memcpy(out, range.data(), size);
+            return out + size;
         } else {
             std::size_t left = count;
             for (auto&& element : range) {

@@ -166,14 +166,11 @@ class Span {
 // session.
 inline void prepare_thread() {
     using namespace detail;
-    if (!ensure_session() || tls_lane->limit.load(std::memory_order_relaxed) == nullptr) return;
-    Lane* lane = tls_lane;
-    if (lane != &empty_lane && lane->ring) return;
-    char* limit = lane->limit.load(std::memory_order_relaxed);
-    const Reservation found = reserve(lane, limit, 64, Level::kInfo);
+    if (!ensure_session() || tls_lane->ready.load(std::memory_order_relaxed) != 0) return;
+    const Reservation found = reserve(nullptr, 64, Level::kInfo);
     if (found.at == nullptr) return;
     __builtin_memset(found.at, 0, 64);  // touches what the first records will use
-    found.lane->limit.store(found.limit, std::memory_order_relaxed);
+    found.lane->ready.store(1, std::memory_order_relaxed);
 }
 
 }  // namespace gnu::visibility("hidden")

@@ -3,9 +3,10 @@
 //   tls ──▶ Lane 0 ── the thread's own records
 //           Lane 1 ── records of a signal handler that interrupted a record of lane 0, and so on
 //
-// A lane's `limit` is also its mark: null while a record is being made (a signal handler then finds the lane
-// busy and goes one lane up), kIdle while it has no room or no ring (every record takes the cold path). The
-// memory is wiped by the kernel in a forked child, whose first record therefore finds no magic, and makes a
+// A lane's `ready` is the whole of mutual exclusion between a thread and its own signal handlers: a handler
+// finds it 0 while a record is being made, and goes one lane up. Everything else is looked at after it was
+// cleared, never before, for a handler in between may wrap or change the ring. The memory is wiped by the
+// kernel in a forked child, whose first record therefore finds nothing ready and no magic, and makes a
 // session of its own.
 #pragma once
 
@@ -13,12 +14,12 @@
 
 SP_DETAIL_BEGIN
 
-// Above null, below every address: no record fits, and the lane is free.
-inline char* const kIdle = reinterpret_cast<char*>(1);
-
 struct Lane {
+    // 1: nobody makes a record here.
+    Word ready{0};
     char* cur = nullptr;
-    std::atomic<char*> limit{nullptr};
+    // Up to here records fit without a look at the collector; null: every record takes the cold path.
+    char* limit = nullptr;
     // Position of `cur` in the ring = cur + delta.
     std::uint64_t delta = 0;
     Long* committed = nullptr;
@@ -36,7 +37,6 @@ struct Lane {
     // When it was claimed, and where: what fills twice in half a second is too small.
     std::uint64_t claimed_ns = 0;
     std::uint64_t base = 0;
-    std::uint64_t next_anchor_ns = 0;
     // Cause + 1 while records are dropped until the ring is half empty.
     std::uint32_t degraded = 0;
     bool untold = false;
@@ -63,7 +63,8 @@ struct Thread {
 
 inline constexpr std::uint32_t kThreadMagic = 0x53505448;
 
-// Where threads without a ring point: the first record finds no room and takes the cold path.
+// Where threads without a ring point: never ready, so that the first record takes the cold path, and never
+// written to.
 inline constinit Lane empty_lane;
 
 // Initial-exec: one load, also in a shared object (eight bytes of the static TLS surplus).
@@ -131,17 +132,16 @@ inline void retire_all_rings() {
 // A fresh state for a thread's lanes.
 inline void reset_thread(Thread& thread, std::uint32_t tid) {
     for (Lane& lane : thread.lanes) {
-        lane.cur = lane.data = lane.end = nullptr;
+        lane.cur = lane.limit = lane.data = lane.end = nullptr;
         lane.delta = 0;
         lane.ring = Ring{};
         lane.capacity = lane.stream = lane.eighth = lane.degraded = 0;
         lane.size = 0;
         lane.untold = false;
         lane.stalled_ns = 0;
-        lane.next_anchor_ns = 0;
         for (auto& mark : lane.marks) mark = 0;
         for (auto& lost : lane.lost) lost = 0;
-        lane.limit.store(kIdle, std::memory_order_relaxed);
+        lane.ready.store(1, std::memory_order_relaxed);
     }
     thread.tid.store(tid, std::memory_order_relaxed);
     thread.magic = kThreadMagic;

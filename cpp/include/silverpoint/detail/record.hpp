@@ -49,7 +49,7 @@ inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
         if (room < 8) return false;
         const std::size_t kept = (room - 8) / unit;
         out = put_length(out, kept | kCut);
-        out = put_length(out, count - kept);
+        out = put_length(out, count - kept < 0xFFFFFFFF ? count - kept : 0xFFFFFFFF);
         std::memcpy(out, data, kept * unit);
         out += kept * unit;
         cut = true;
@@ -70,11 +70,21 @@ inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
     return false;
 }
 
+// Ends a record of `size` bytes at the lane's position: from here on it exists, and the lane is ready for the
+// next.
+SP_DETAIL_HOT void commit(Lane* lane, char* at, std::size_t size) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    SP_DETAIL_FAULT_POINT("mid-record");
+    char* end = at + size;
+    lane->cur = end;
+    lane->committed->store(reinterpret_cast<std::uint64_t>(end) + lane->delta, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    lane->ready.store(1, std::memory_order_relaxed);
+}
+
 // A record that is larger than any ring takes: cut, or lost with its cause.
 template <class... Ts>
 SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... args) {
-    Lane* lane = tls_lane;
-    char* limit = lane->limit.load(std::memory_order_relaxed);
     // The largest size of ring that this session can have decides.
     std::size_t most = 0;
     for (unsigned size = 0; size < kSizes; ++size)
@@ -90,9 +100,12 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
                                          : (++longs, 0u)),
      ...);
     const std::size_t room = longs == 0 ? share : (most - 16 - fixed - shorts) / longs & ~std::size_t{7};
-    lane->limit.store(nullptr, std::memory_order_relaxed);
-    const Reservation found = reserve(lane, limit, most, level);
-    if (found.at == nullptr) return;
+    const Reservation found = reserve(nullptr, most, level);
+    if (found.at == nullptr) {
+        // The ring is smaller than the session allows, and no larger one is to be had.
+        if (found.lane != nullptr) count_loss(*found.lane, Cause::kTooLarge);
+        return;
+    }
     char* out = found.at + 16;
     bool cut = false;
     const bool done =
@@ -102,7 +115,7 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
          ...);
     if (!done) {
         count_loss(*found.lane, Cause::kTooLarge);
-        found.lane->limit.store(found.limit, std::memory_order_relaxed);
+        found.lane->ready.store(1, std::memory_order_relaxed);
         return;
     }
     const std::size_t size = round_up_8(static_cast<std::size_t>(out - found.at));
@@ -111,66 +124,56 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
     std::memcpy(found.at, words, 8);
     const std::uint64_t ticks = session.now();
     std::memcpy(found.at + 8, &ticks, 8);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    found.lane->cur = found.at + size;
-    found.lane->committed->store(found.lane->position(), std::memory_order_release);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    found.lane->limit.store(found.limit, std::memory_order_relaxed);
+    commit(found.lane, found.at, size);
 }
 
-// Largest record that the fast way makes; beyond, `record_cut` looks closer.
-inline constexpr std::size_t kPlainMax = 200u << 10;
+// Every session's largest ring takes records of this size.
+inline constexpr std::size_t kAlwaysFits = 8192;
 
-// Packs a record into the thread's ring; gives its ticks, 0 when it was lost.
+// Packs a record into the thread's ring; gives its ticks, 0 when it was lost (or cut).
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t record_captured(std::uint32_t site, Level level, const Ts&... args) {
     constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
-    std::size_t args_size;
-    if constexpr (fixed != kVaries) {
-        args_size = fixed;
-    } else {
-        args_size = Fields<Ts...>::size(args...);
-        if (args_size > kPlainMax || args_size + 32 > session.slab_bytes / 4) [[unlikely]] {
-            record_cut(site, level, args...);
-            return 0;
-        }
-    }
+    const std::size_t args_size = Fields<Ts...>::size(args...);
     const std::size_t size = round_up_8(16 + args_size);
     Lane* lane = tls_lane;
-    char* limit = lane->limit.load(std::memory_order_relaxed);
-    lane->limit.store(nullptr, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    char* at = lane->cur;
+    Lane* entered = nullptr;
+    char* at = nullptr;
+    if (lane->ready.load(std::memory_order_relaxed) != 0) [[likely]] {
+        lane->ready.store(0, std::memory_order_relaxed);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        at = lane->cur;
+        entered = lane;
+    }
     std::uint64_t ticks;
-    if (reinterpret_cast<std::uintptr_t>(at) + size > reinterpret_cast<std::uintptr_t>(limit)) [[unlikely]] {
-        const Reservation found = reserve(lane, limit, size, level);
-        if (found.at == nullptr) return 0;
+    if (entered != nullptr && reinterpret_cast<std::uintptr_t>(at) + size <=
+                                  reinterpret_cast<std::uintptr_t>(lane->limit)) [[likely]] {
+        ticks = counter();
+    } else {
+        const Reservation found = reserve(entered, size, level);
+        if (found.at == nullptr) {
+            if constexpr (fixed == kVaries || fixed > kAlwaysFits) {
+                if (found.lane != nullptr) record_cut(site, level, args...);
+            }
+            return 0;
+        }
         lane = found.lane;
         at = found.at;
-        limit = found.limit;
         ticks = session.now();
-    } else {
-        ticks = counter();
     }
     const std::uint64_t head = static_cast<std::uint32_t>(size) | static_cast<std::uint64_t>(site) << 32;
     put_bytes(put_bytes(at, head), ticks);
     // The tail first, so that the last argument may lie over it: a record is a function of its arguments
     // alone.
-    if constexpr (fixed == kVaries || fixed % 8 != 0) put_bytes(at + size - 8, std::uint64_t{0});
     if constexpr (fixed == kVaries || fixed % 8 != 0) {
-        if (size == 16) put_bytes(at + 8, ticks);
+        put_bytes(at + size - 8, std::uint64_t{0});
+        if (fixed == kVaries && size == 16) put_bytes(at + 8, ticks);
     }
     [[maybe_unused]] char* end = Fields<Ts...>::put(at + 16, args...);
 #if defined(SILVERPOINT_CHECKS)
     if (end != at + 16 + args_size) __builtin_trap();
 #endif
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    SP_DETAIL_FAULT_POINT("mid-record");
-    lane->cur = at + size;
-    lane->committed->store(reinterpret_cast<std::uint64_t>(at) + size + lane->delta,
-                           std::memory_order_release);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    lane->limit.store(limit, std::memory_order_relaxed);
+    commit(lane, at, size);
     return ticks;
 }
 

@@ -3,7 +3,7 @@
 //
 //   reserve ─┬─ first record of the thread, or of a forked child: claim
 //            ├─ the lane is busy: a signal handler interrupted a record; the next lane
-//            └─ room_for ─┬─ too large: grow, else lost
+//            └─ room_for ─┬─ too large: grow, else cut
 //                         ├─ room: wrap with a pad, marks, doorbell, growth under pressure, a new limit
 //                         └─ full: grow; else drop, wait (then degrade), or overwrite
 #pragma once
@@ -12,11 +12,11 @@
 
 SP_DETAIL_BEGIN
 
-// Room for one record; `at` is null when it is lost (and counted).
+// Room for one record in a lane that is busy until the caller says otherwise. Without room `at` is null and
+// the lane is ready again: the record is lost and counted, or (`lane` is there) larger than any ring takes.
 struct Reservation {
     Lane* lane;
     char* at;
-    char* limit;
 };
 
 inline void count_loss(Lane& lane, Cause cause) {
@@ -226,19 +226,30 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
     return !lost;
 }
 
-// Makes room at lane.cur for `size` bytes; gives the new limit, or null when the record is lost.
-SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Level level) {
+// Anchors are for the session, but made by whoever comes by.
+inline void add_anchor_each_second() {
+    static constinit Long next_ns{0};
+    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+    std::uint64_t next = next_ns.load(std::memory_order_relaxed);
+    if (now < next || !next_ns.compare_exchange_strong(next, now + 1'000'000'000u, std::memory_order_relaxed))
+        return;
+    if (next != 0) add_anchor();
+}
+
+enum class Room { kFound, kLost, kTooLarge };
+
+// Makes room at lane.cur for `size` bytes.
+SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Level level) {
     if (!lane.ring && !attach_first(lane, number, size)) {
         count_session_loss(Cause::kNoMemory);
-        return nullptr;
+        return Room::kLost;
     }
     for (;;) {
         std::size_t most = (lane.capacity / 4) & ~std::size_t{7};
         if (most > kRecordMax) most = kRecordMax;
         if (size > most) {
-            if (grow(lane, number, size)) continue;
-            count_loss(lane, Cause::kTooLarge);
-            return nullptr;
+            if (most < kRecordMax && grow(lane, number, size)) continue;
+            return Room::kTooLarge;
         }
         const Policy policy = policy_of(level);
         const bool overwrite = policy == Policy::kOverwrite;
@@ -246,7 +257,7 @@ SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Lev
         if (lane.degraded != 0) {
             if (!overwrite && used > lane.capacity / 2) {
                 count_loss(lane, static_cast<Cause>(lane.degraded - 1));
-                return nullptr;
+                return Room::kLost;
             }
             lane.degraded = 0;
         }
@@ -263,9 +274,9 @@ SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Lev
             if (grow(lane, number, size)) continue;
             if (policy == Policy::kDrop) {
                 count_loss(lane, Cause::kFull);
-                return nullptr;
+                return Room::kLost;
             }
-            if (!wait_for_room(lane, need, level)) return nullptr;
+            if (!wait_for_room(lane, need, level)) return Room::kLost;
             continue;
         } else if (is_too_small(lane, used) && is_plenty() && grow(lane, number, size)) {
             continue;
@@ -275,27 +286,28 @@ SP_DETAIL_COLD char* room_for(Lane& lane, unsigned number, std::size_t size, Lev
         const std::uint64_t position = lane.position();
         const auto offset = static_cast<std::uint32_t>(lane.cur - lane.data);
         if (position - lane.lower() >= lane.capacity / 4) ring_doorbell();
-        if (const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE); now >= lane.next_anchor_ns) {
-            if (lane.next_anchor_ns != 0) add_anchor();
-            lane.next_anchor_ns = now + 1'000'000'000u;
-        }
+        add_anchor_each_second();
         char* limit = lane.data + (offset / lane.eighth + 1) * lane.eighth;
         if (limit > lane.end) limit = lane.end;
         const std::uint64_t free = lane.lower() + lane.capacity - position;
         if (static_cast<std::uint64_t>(limit - lane.cur) > free) limit = lane.cur + free;
         if (limit < lane.cur + size) limit = lane.cur + size;
-        return limit;
+        // Without a counter that user mode can trust every record reads the system's clock on the cold path.
+        lane.limit = session.source == kMonotonic ? nullptr : limit;
+        return Room::kFound;
     }
 }
 
-// The first record of a thread or of a forked child.
-SP_DETAIL_COLD Lane* begin_thread(Lane* lane) {
+// The first record of a thread or of a forked child: gives it lanes.
+SP_DETAIL_COLD Lane* begin_thread() {
     if (tls_claiming) {
         count_session_loss(Cause::kNested);
         return nullptr;
     }
     tls_claiming = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     const auto self = static_cast<std::uint32_t>(getpid());
+    Lane* lane = tls_lane;
     Thread* thread = lane == &empty_lane ? nullptr : thread_of(lane);
     if (session.is_ready() && session.pid != self) {
         std::uint32_t ready = Session::kReady;
@@ -310,6 +322,7 @@ SP_DETAIL_COLD Lane* begin_thread(Lane* lane) {
     if (session.is_ready() && thread == nullptr) thread = claim_thread(tid);
     if (session.is_ready() && thread != nullptr) {
         reset_thread(*thread, tid);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
         tls_lane = lane = &thread->lanes[0];
     } else {
         count_session_loss(Cause::kNoMemory);
@@ -319,42 +332,46 @@ SP_DETAIL_COLD Lane* begin_thread(Lane* lane) {
     return lane;
 }
 
-// Room for a record of `size` bytes (a multiple of 8). `lane` and `limit` are what the hot path saw.
-SP_DETAIL_COLD Reservation reserve(Lane* lane, char* limit, std::size_t size, Level level) {
+// A lane for a record that did not get the thread's own at once; null when the record is lost.
+SP_DETAIL_COLD Lane* enter_lane(unsigned& number) {
+    Lane* lane = tls_lane;
+    if (lane == &empty_lane || thread_of(lane)->magic != kThreadMagic) {
+        lane = begin_thread();
+        if (lane == nullptr) return nullptr;
+    }
+    Thread& thread = *thread_of(lane);
+    for (number = 0; number < kLanes; ++number) {
+        if (thread.lanes[number].ready.load(std::memory_order_relaxed) == 0) continue;
+        thread.lanes[number].ready.store(0, std::memory_order_relaxed);
+        return &thread.lanes[number];
+    }
+    // The busy lanes are others' to touch; this counter is anybody's.
+    if (thread.lanes[0].ring) {
+        thread.lanes[0]
+            .ring.longword(ring_at::kLosses + 8 * static_cast<unsigned>(Cause::kNested))
+            .fetch_add(1, std::memory_order_relaxed);
+    } else {
+        count_session_loss(Cause::kNested);
+    }
+    return nullptr;
+}
+
+// Room for a record of `size` bytes (a multiple of 8). `entered` is the thread's own lane if the hot path has
+// made it busy, else null.
+SP_DETAIL_COLD Reservation reserve(Lane* entered, std::size_t size, Level level) {
     const ErrnoGuard guard;
     unsigned number = 0;
-    if (lane == &empty_lane || thread_of(lane)->magic != kThreadMagic) {
-        lane = begin_thread(lane);
-        if (lane == nullptr) return {};
-        limit = kIdle;
-    } else if (limit == nullptr) {
-        Thread& thread = *thread_of(lane);
-        for (number = 1; number < kLanes && limit == nullptr; ++number)
-            limit = thread.lanes[number].limit.load(std::memory_order_relaxed);
-        if (limit == nullptr) {
-            if (thread.lanes[0].ring) {
-                thread.lanes[0]
-                    .ring.longword(ring_at::kLosses + 8 * static_cast<unsigned>(Cause::kNested))
-                    .fetch_add(1, std::memory_order_relaxed);
-            } else {
-                count_session_loss(Cause::kNested);
-            }
-            return {};
-        }
-        lane = &thread.lanes[--number];
-    }
-    lane->limit.store(nullptr, std::memory_order_relaxed);
+    Lane* lane = entered != nullptr ? entered : enter_lane(number);
+    if (lane == nullptr) return {};
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (limit != kIdle && static_cast<std::size_t>(limit - lane->cur) >= size && limit > lane->cur)
-        return {lane, lane->cur, limit};
-    char* found = room_for(*lane, number, size, level);
+    if (lane->limit != nullptr && size <= static_cast<std::size_t>(lane->limit - lane->cur))
+        return {lane, lane->cur};
+    const Room room = room_for(*lane, number, size, level);
+    if (room == Room::kFound) return {lane, lane->cur};
+    lane->limit = nullptr;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (found == nullptr) {
-        lane->limit.store(kIdle, std::memory_order_relaxed);
-        return {};
-    }
-    // Without a counter that user mode can trust every record reads the system's clock here (see record.hpp).
-    return {lane, lane->cur, session.source == kMonotonic ? kIdle : found};
+    lane->ready.store(1, std::memory_order_relaxed);
+    return {room == Room::kTooLarge ? lane : nullptr, nullptr};
 }
 
 SP_DETAIL_END

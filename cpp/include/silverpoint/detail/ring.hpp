@@ -65,22 +65,36 @@ inline bool is_told(const Ring& ring) {
     return sum == ring.longword(ring_at::kTold).load(std::memory_order_relaxed);
 }
 
-// The state that a slice may be taken over from: free, or its owner left or died and it is drained (or, for
-// the flight recorder, may be forgotten); kRingClaiming when it may not.
+// Whether a slice in this state may be taken over: it is free, or its owner left or died and it is drained
+// (or, for the flight recorder, may be forgotten).
+inline bool is_adoptable(const Ring& ring, std::uint32_t state, bool forget) {
+    if (state == kRingFree) return true;
+    if (state == kRingClaiming) return false;
+    const bool drained =
+        ring.consumed().load(std::memory_order_acquire) == ring.committed().load(std::memory_order_acquire);
+    if (!forget && (!drained || (session.is_collected() && !is_told(ring)))) return false;
+    return state != kRingLive ||
+           is_thread_dead(ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed));
+}
+
+// The state that a slice may be taken over from; kRingClaiming when it may not.
 inline std::uint32_t adoptable_state(const Ring& ring, bool forget) {
     if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic) return kRingClaiming;
     const std::uint32_t state = ring.word(ring_at::kState).load(std::memory_order_acquire);
-    if (state == kRingFree || state == kRingClaiming) return state;
-    const bool drained =
-        ring.consumed().load(std::memory_order_acquire) == ring.committed().load(std::memory_order_acquire);
-    if (!forget && (!drained || (session.is_collected() && !is_told(ring)))) return kRingClaiming;
-    const auto tid = ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed);
-    return state == kRingLive && !is_thread_dead(tid) ? kRingClaiming : state;
+    return is_adoptable(ring, state, forget) ? state : kRingClaiming;
 }
 
-inline bool take_over(const Ring& ring, std::uint32_t state) {
-    return ring.word(ring_at::kState)
-        .compare_exchange_strong(state, kRingClaiming, std::memory_order_acq_rel);
+// Takes a slice over from the state that it was found adoptable in. Another may have done so in between and
+// be its living owner now, in the same state again: what made it adoptable is looked at once more, when
+// nobody else can take it.
+inline bool take_over(const Ring& ring, std::uint32_t state, bool forget) {
+    std::uint32_t expected = state;
+    if (!ring.word(ring_at::kState)
+             .compare_exchange_strong(expected, kRingClaiming, std::memory_order_acq_rel))
+        return false;
+    if (is_adoptable(ring, state, forget)) return true;
+    ring.word(ring_at::kState).store(state, std::memory_order_release);
+    return false;
 }
 
 // Slices of a slab that were ever claimed and are backed, if it has slices of this size.
@@ -117,7 +131,7 @@ inline Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
             const std::uint32_t state = adoptable_state(ring, forget);
             if (state == kRingClaiming) continue;
             if (!forget) {
-                if (take_over(ring, state)) return ring;
+                if (take_over(ring, state, false)) return ring;
             } else if (const auto ticks =
                            ring.longword(ring_at::kClaimedTicks).load(std::memory_order_relaxed);
                        ticks < oldest_ticks) {
@@ -129,7 +143,7 @@ inline Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     }
     if (!oldest) return {};
     const std::uint32_t state = adoptable_state(oldest, true);
-    return state != kRingClaiming && take_over(oldest, state) ? oldest : Ring{};
+    return state != kRingClaiming && take_over(oldest, state, true) ? oldest : Ring{};
 }
 
 // A slice that nobody had before.
@@ -144,11 +158,14 @@ inline Ring take_new(unsigned shift) {
         if (end > entry.backed.load(std::memory_order_acquire)) {
             std::uint32_t step = (end + 65535) & ~65535u;
             if (step > session.slab_bytes) step = session.slab_bytes;
-            const std::size_t begin = static_cast<std::size_t>(slab) * session.slab_bytes +
-                                      (static_cast<std::size_t>(number) << shift);
-            if (!back(session.rings, begin,
-                      static_cast<std::size_t>(slab) * session.slab_bytes + step - begin, "rings"))
-                return {};
+            const std::size_t start = static_cast<std::size_t>(slab) * session.slab_bytes;
+            // From where the backed part ends: slices before this one may have found no memory.
+            const std::size_t begin = start + entry.backed.load(std::memory_order_acquire);
+            if (!back(session.rings, begin, start + step - begin, "rings")) {
+                // Little memory is left: just for this slice.
+                step = end;
+                if (!back(session.rings, begin, start + step - begin, "rings")) return {};
+            }
             std::uint32_t seen = entry.backed.load(std::memory_order_relaxed);
             while (seen < step &&
                    !entry.backed.compare_exchange_weak(seen, step, std::memory_order_release)) {
