@@ -62,27 +62,33 @@ class DeadSession {
     bool is_dead_ = false;
 };
 
-// Whether a dead session has nothing that a collector would want. `bytes` is what it uses.
-inline bool is_empty_session(const Path& path, std::uint64_t& bytes) {
+// What a dead session holds: nothing that a collector would want, records, or records that a collector is on
+// its way for, which are not a sweep's to weigh.
+enum class Content { kNothing, kRecords, kExpected };
+
+// `bytes` is what it uses.
+inline Content content_of_session(const Path& path, std::uint64_t& bytes) {
     Path control = path, rings = path;
     const int fd = open(control.add("/control").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return true;
+    if (fd < 0) return Content::kNothing;
     char header[1024];
     struct stat found {};
     const bool whole =
         pread(fd, header, sizeof header, 0) == static_cast<ssize_t>(sizeof header) && fstat(fd, &found) == 0;
     close(fd);
-    if (!whole) return true;
+    if (!whole) return Content::kNothing;
     bytes = static_cast<std::uint64_t>(found.st_blocks) * 512;
     if (lstat(rings.add("/rings").c_str(), &found) == 0)
         bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
-    std::uint32_t slabs;
+    std::uint32_t slabs, flags;
     std::memcpy(&slabs, header + at::kSlabsNext, sizeof slabs);
+    std::memcpy(&flags, header + at::kFlags, sizeof flags);
     std::uint64_t losses[kCauses];
     std::memcpy(losses, header + at::kSessionLosses, sizeof losses);
-    for (const std::uint64_t lost : losses)
-        if (lost != 0) return false;
-    return slabs == 0;
+    bool is_empty = slabs == 0;
+    for (const std::uint64_t lost : losses) is_empty = is_empty && lost == 0;
+    if (is_empty) return Content::kNothing;
+    return (flags & kFlagExpected) != 0 ? Content::kExpected : Content::kRecords;
 }
 
 inline void sweep(const Path& root) {
@@ -120,10 +126,9 @@ inline void sweep(const Path& root) {
             const DeadSession dead(path);
             if (!dead) continue;
             std::uint64_t bytes = 0;
-            if (name[0] == '.' || is_empty_session(path, bytes)) {
-                unlink_session(path);
-                continue;
-            }
+            const Content content = name[0] == '.' ? Content::kNothing : content_of_session(path, bytes);
+            if (content == Content::kNothing) unlink_session(path);
+            if (content != Content::kRecords) continue;
             // Youngest first.
             unsigned place = count++;
             for (; place > 0 && kept[place - 1].changed < changed; --place) kept[place] = kept[place - 1];

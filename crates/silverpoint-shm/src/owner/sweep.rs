@@ -69,7 +69,7 @@ pub fn sweep(root: &Root, bounds: &Bounds) -> usize {
             break;
         }
         match examine(root, name, now) {
-            Found::Alive => {}
+            Found::Alive | Found::Expected => {}
             Found::Empty(lock) => {
                 remove_directory(root, name.as_c_str());
                 drop(lock);
@@ -106,6 +106,8 @@ enum Found {
     /// Dead, without records; locked against collectors.
     Empty(Locked),
     Records(Kept),
+    /// Dead, with records that a collector is on its way for: however many there are, they are not a sweep's to weigh.
+    Expected,
 }
 
 struct Locked {
@@ -128,6 +130,9 @@ fn examine(root: &Root, name: Name, now: u64) -> Found {
     let losses = (0..8).any(|cause| get64(&header, at::header::SESSION_LOSSES + 8 * cause) != 0);
     if read < header.len() || (get32(&header, at::header::SLABS_NEXT) == 0 && !losses) {
         return Found::Empty(lock);
+    }
+    if get32(&header, at::header::FLAGS) & at::control::FLAG_EXPECTED != 0 {
+        return Found::Expected;
     }
     let blocks = |fd: &OwnedFd| rustix::fs::fstat(fd).map_or(0, |stat| stat.st_blocks as u64 * 512);
     let bytes = blocks(&control) + open(c"rings").map_or(0, |rings| blocks(&rings));
