@@ -313,3 +313,21 @@ fn job_control_at_a_terminal_is_that_of_the_command() {
     shell.write("exit\n");
     assert_eq!(shell.end().code(), Some(0));
 }
+
+#[test]
+fn programs_that_end_while_the_collector_is_away_are_not_swept_away() {
+    let scratch = Scratch::new();
+    let script = "echo ready; read go; for i in $(seq 50); do \"$SUBJECT\" count 4; done; echo done; read go";
+    let mut running = Running::start_with_input(
+        &mut scratch.silverpoint(["run", "-o", "t.silver", "--", "sh", "-c", script]),
+    );
+    assert_eq!(running.line(), "ready");
+    let collector = collector_of(running.pid()).unwrap();
+    send(collector, Signal::STOP);
+    running.write("go\n");
+    assert_eq!(running.line(), "done");
+    send(collector, Signal::CONT);
+    running.write("go\n");
+    assert_eq!(running.end().code(), Some(0));
+    assert_eq!(scratch.records("t.silver"), 200);
+}
