@@ -6,6 +6,8 @@
 #include <silverpoint/silverpoint.hpp>
 #include <thread>
 
+void record_in_part();
+
 namespace {
 struct Static {
     Static() { SP_INFO("static constructor"); }
@@ -24,6 +26,7 @@ int main(int argc, char** argv) {
         std::abort();
     }
     SP_INFO("main");
+    record_in_part();
     std::atexit([] { SP_INFO("atexit"); });
     thread_local struct AtThreadEnd {
         ~AtThreadEnd() { SP_INFO("thread destructor"); }

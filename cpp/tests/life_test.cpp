@@ -78,9 +78,9 @@ TEST(Life, BeforeMainAndAfterIt) {
     const Session session(Session::path_of(ran.pid));
     EXPECT_FALSE(session.is_alive());
     EXPECT_EQ(texts(session), (std::vector<std::string>{"early constructor", "static constructor", "main",
-                                                        "thread destructor", "atexit", "static destructor",
-                                                        "late destructor"}));
-    EXPECT_EQ(session.get<std::uint32_t>(528), 0u);  // a clean leave
+                                                        "part", "thread destructor", "atexit",
+                                                        "static destructor", "late destructor"}));
+    EXPECT_EQ(session.get<std::uint32_t>(528), 0u);  // a clean leave, once for both translation units
     EXPECT_GE(session.get<std::uint32_t>(536), 2u);  // with a closing anchor
     EXPECT_EQ(session.get<std::uint32_t>(16), 2u);   // demanded by the environment
 }
@@ -253,6 +253,31 @@ TEST(Plugins, TwoCopiesHaveRingsOfTheirOwn) {
     EXPECT_NE(copies["host"], copies["plugin.template"]);
     EXPECT_EQ(copies["plugin {}"], copies["plugin.template"]);
     dlclose(plugin);
+}
+
+TEST(Plugins, InAForkedChildAllCopiesShareOneNewSession) {
+    void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(plugin, nullptr);
+    const auto run_plugin = reinterpret_cast<void (*)(std::uint64_t)>(dlsym(plugin, "plugin_run"));
+    run_plugin(1);
+    SP_INFO("host");
+    traced::take();
+    const pid_t child = fork();
+    if (child == 0) {
+        run_plugin(2);
+        for (int i = 0; i < 3; ++i) SP_INFO("host in child {}", i);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    const Session session(Session::path_of(child));  // one
+    EXPECT_EQ(session.get<std::uint32_t>(532), 2u);
+    const auto seen = texts(session);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), "host in child {}"), 3);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), "plugin {}"), 1);
+    dlclose(plugin);
+    traced::take();
 }
 
 }  // namespace

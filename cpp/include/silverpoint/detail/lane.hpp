@@ -88,8 +88,9 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
         Thread* chunk = chunks[number / kThreadsInChunk].load(std::memory_order_acquire);
         if (chunk == nullptr) continue;
         Thread& thread = chunk[number % kThreadsInChunk];
+        // 0: about to be taken, or wiped by a fork, and then it may be the one that the thread that forked points to.
         std::uint32_t owner = thread.tid.load(std::memory_order_relaxed);
-        if (owner != tid && owner != 0 && !is_thread_dead(owner)) continue;
+        if (owner == 0 || (owner != tid && !is_thread_dead(owner))) continue;
         if (thread.tid.compare_exchange_strong(owner, tid, std::memory_order_acq_rel)) return &thread;
     }
     // A thread that looks for a free state may take this one before its maker does: then there is another.
@@ -117,8 +118,7 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
 
 // Gives all rings of this copy back, when its shared object is unloaded: nobody can use its lanes any more.
 inline void retire_all_rings() {
-    if (!session.is_ready() || session.pid != static_cast<std::uint32_t>(getpid()) || is_in_executable())
-        return;
+    if (!session.is_ready() || is_in_executable()) return;
     for (auto& slot : chunks) {
         Thread* chunk = slot.load(std::memory_order_acquire);
         if (chunk == nullptr) return;

@@ -1,65 +1,32 @@
-// Making, joining, replacing and leaving the session: everything that happens once.
+// Making a session, or joining the one that another copy in this process has made.
 #pragma once
 
-#include <link.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
 
+#include "settings.hpp"
 #include "sweep.hpp"
 
 SP_DETAIL_BEGIN
-
-inline Settings read_settings() {
-    Settings settings;
-    if (const char* filter = environment("SILVERPOINT_FILTER")) {
-        settings.demanded = true;
-        settings.filter = filter;
-    }
-    const char* collector = environment("SILVERPOINT_COLLECTOR");
-    settings.expected = collector != nullptr && *collector == '1';
-    if (const char* memory = environment("SILVERPOINT_MEMORY")) settings.memory = parse_size(memory);
-    if (const char* most = environment("SILVERPOINT_BLOCK_MAX")) {
-        std::uint64_t ms = 0;
-        while (*most >= '0' && *most <= '9' && ms < 10'000'000)
-            ms = ms * 10 + static_cast<unsigned>(*most++ - '0');
-        settings.block_max_ms = static_cast<std::uint32_t>(*most == 'm' ? ms : ms * 1000);
-    }
-    // POLICY[,level=POLICY]…
-    const char* text = environment("SILVERPOINT_POLICY");
-    while (text != nullptr && *text != 0) {
-        std::size_t len = std::strcspn(text, ",");
-        const char* value = text;
-        int level = -1;
-        if (const void* equals = std::memchr(text, '=', len);
-            equals != nullptr && std::strncmp(text, "block=", 6) != 0) {
-            constexpr const char* names[] = {"trace", "debug", "info", "warn", "error", "fatal"};
-            const auto name = static_cast<std::size_t>(static_cast<const char*>(equals) - text);
-            for (int i = 0; i < 6; ++i)
-                if (std::strlen(names[i]) == name && std::memcmp(names[i], text, name) == 0) level = i;
-            value = text + name + 1;
-        }
-        const auto is = [&](const char* word) {
-            return static_cast<std::size_t>(text + len - value) == std::strlen(word) &&
-                   std::memcmp(value, word, std::strlen(word)) == 0;
-        };
-        Policy policy = Policy::kBlock;
-        if (is("drop")) policy = Policy::kDrop;
-        if (is("overwrite")) policy = Policy::kOverwrite;
-        if (is("block=forever")) settings.block_max_ms = kBlockForEver;
-        for (int i = 0; i < 6; ++i)
-            if (level < 0 || level == i) settings.policy[i] = policy;
-        text += len + (text[len] == ',');
-    }
-    return settings;
-}
 
 // Holds the read lock on `owner` for as long as this process image lives: the mapping keeps the open file
 // description, and a forked child does not get it.
 inline bool hold_owner(int fd) {
     if (!lock_byte(fd, F_RDLCK)) return false;
     void* map = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0);
-    return map != MAP_FAILED && madvise(map, 4096, MADV_DONTFORK) == 0;
+    if (map == MAP_FAILED) return false;
+    if (madvise(map, 4096, MADV_DONTFORK) != 0) {
+        munmap(map, 4096);
+        return false;
+    }
+    session.owner = static_cast<char*>(map);
+    return true;
+}
+
+inline void release_owner() {
+    if (session.owner != nullptr) munmap(session.owner, 4096);
+    session.owner = nullptr;
 }
 
 // Reads the layout from a mapped control header, whoever made it.
@@ -83,9 +50,18 @@ inline void adopt_layout() {
     s.anchors_cap = s.plain<std::uint32_t>(at::kAnchorsCap);
     s.source = s.plain<std::uint32_t>(at::kClockSource);
     s.flags = s.plain<std::uint32_t>(at::kFlags);
-    s.pid = static_cast<std::uint32_t>(getpid());
-    s.copy = s.word(at::kCopiesNext).fetch_add(1, std::memory_order_relaxed) + 1;
-    s.word(at::kCopiesJoined).fetch_add(1, std::memory_order_relaxed);
+}
+
+// Counts this copy in; false when the last one has left, and the directory may be about to go.
+inline bool enter_session(char* control) {
+    auto& joined = *reinterpret_cast<Word*>(control + at::kCopiesJoined);
+    std::uint32_t copies = joined.load(std::memory_order_acquire);
+    do {
+        if (copies == 0) return false;
+    } while (!joined.compare_exchange_weak(copies, copies + 1, std::memory_order_acq_rel));
+    auto& next = *reinterpret_cast<Word*>(control + at::kCopiesNext);
+    session.copy = next.fetch_add(1, std::memory_order_relaxed) + 1;
+    return true;
 }
 
 // Larger files would end the program by SIGXFSZ.
@@ -94,25 +70,27 @@ inline std::uint64_t file_size_limit() {
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : ~std::uint64_t{0};
 }
 
-// Bytes that the rings of a session may have at most.
+// Bytes that the rings of a session may have at most: what was asked for, else the least of 32 MiB, a
+// sixteenth of the memory and a quarter of the free room.
 inline std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
-    std::uint64_t most = 32u << 20;
-    if (asked != 0) most = asked;
-    char text[64] = {};
-    if (read_file("/sys/fs/cgroup/memory.max", text, sizeof text - 1) > 0 && text[0] >= '0' &&
-        text[0] <= '9') {
-        const std::uint64_t limit = parse_size(text) / 16;
-        if (limit < most) most = limit;
+    constexpr std::uint64_t kSmallest = 64u << 10, kLargest = std::uint64_t{64} << 30;
+    const auto least = [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; };
+    std::uint64_t most = asked;
+    if (most == 0) {
+        most = 32u << 20;
+        const long pages = sysconf(_SC_PHYS_PAGES);
+        if (pages > 0) most = least(most, static_cast<std::uint64_t>(pages) * 4096 / 16);
+        char text[64] = {};
+        if (read_file("/sys/fs/cgroup/memory.max", text, sizeof text - 1) > 0 && text[0] >= '0' &&
+            text[0] <= '9')
+            most = least(most, parse_size(text) / 16);
+        struct statfs found {};
+        if (statfs(root.c_str(), &found) == 0)
+            most = least(most, static_cast<std::uint64_t>(found.f_bavail) *
+                                   static_cast<std::uint64_t>(found.f_bsize) / 4);
     }
-    struct statfs found {};
-    if (statfs(root.c_str(), &found) == 0) {
-        const std::uint64_t free =
-            static_cast<std::uint64_t>(found.f_bavail) * static_cast<std::uint64_t>(found.f_bsize) / 4;
-        if (free < most) most = free;
-    }
-    const std::uint64_t limit = file_size_limit();
-    if (limit < most) most = limit;
-    return most;
+    if (most < kSmallest) most = kSmallest;
+    return least(least(most, kLargest), file_size_limit());
 }
 
 // `key=value`, control characters and backslashes escaped.
@@ -214,7 +192,7 @@ inline bool make_session(const Settings& settings) {
     const std::uint64_t most = ceiling(root, settings.memory);
     std::uint32_t slab = 1u << 20;
     while (slab > (64u << 10) && most / slab < 8) slab >>= 1;
-    const std::uint32_t slabs = static_cast<std::uint32_t>(most / slab > 4096 ? 4096 : most / slab);
+    const std::uint32_t slabs = static_cast<std::uint32_t>(most / slab);  // at most 65,536
     struct Region {
         std::size_t at;
         std::size_t size;
@@ -300,6 +278,9 @@ inline bool make_session(const Settings& settings) {
     s.plain<std::uint32_t>(at::kBlockMaxMs) = settings.block_max_ms;
     for (std::size_t i = 0; i < 6; ++i) s.plain<Policy>(at::kPolicy + i) = settings.policy[i];
     s.plain<std::uint32_t>(at::kProcessSize) = write_process_text(s.control + process_at);
+    s.word(at::kCopiesJoined).store(1, std::memory_order_relaxed);
+    s.word(at::kCopiesNext).store(1, std::memory_order_relaxed);
+    s.copy = 1;
     adopt_layout();
     add_anchor();
     if (!make_locks(made) || !publish(made, root)) {
@@ -310,159 +291,97 @@ inline bool make_session(const Settings& settings) {
     return true;
 }
 
-// Joins the session that another copy of this process has made, if there is one.
-inline bool join_session() {
-    Path root;
-    if (!find_root(root)) return false;
+// A file of a session, mapped whole; null when it is not a plain file of the user's own, as large as it
+// should be.
+inline char* map_file(const Path& directory, const char* name, std::size_t& size, void* fixed = nullptr) {
+    Path path = directory;
+    const int fd = open(path.add("/").add(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return nullptr;
+    struct stat found {};
+    void* map = MAP_FAILED;
+    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
+        static_cast<std::size_t>(found.st_size) >= 4096 &&
+        (size == 0 || static_cast<std::size_t>(found.st_size) == size)) {
+        size = static_cast<std::size_t>(found.st_size);
+        map = mmap(fixed, size, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
+    }
+    close(fd);
+    return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
+}
+
+// Whether a layout is one that this version can use: everything within the files, sizes as they must be.
+inline bool is_layout_sound(const char* control, std::size_t control_size, std::size_t rings_size) {
+    const auto u32 = [&](std::size_t at) {
+        std::uint32_t value;
+        std::memcpy(&value, control + at, sizeof value);
+        return value;
+    };
+    const auto u64 = [&](std::size_t at) {
+        std::uint64_t value;
+        std::memcpy(&value, control + at, sizeof value);
+        return value;
+    };
+    const auto fits = [&](std::size_t where, std::uint64_t count, std::uint64_t bytes) {
+        return u64(where) % 8 == 0 && u64(where) <= control_size &&
+               count * bytes <= control_size - u64(where);
+    };
+    constexpr std::uint16_t fields[] = {4, 8, 16, 20, 12, 64, 72, 80, 128, 136, 192, 40};
+    const std::uint32_t slab = u32(at::kSlabBytes), index = u32(at::kIndexCap);
+    return std::memcmp(control, "SPCTL\r\n\x1a", 8) == 0 && (u32(at::kVersionMajor) & 0xFFFF) == 1 &&
+           u32(at::kRingHeaderSize) == kRingHeader &&
+           std::memcmp(control + at::kRingFields, fields, sizeof fields) == 0 &&
+           u64(at::kControlSize) <= control_size && u64(at::kRingsSize) <= rings_size &&
+           slab >= (64u << 10) && slab <= (1u << 20) && (slab & (slab - 1)) == 0 &&
+           std::uint64_t{u32(at::kSlabCount)} * slab <= u64(at::kRingsSize) && index != 0 &&
+           (index & (index - 1)) == 0 && u32(at::kSitesCap) != 0 && u32(at::kAnchorsCap) != 0 &&
+           fits(at::kSlabsAt, u32(at::kSlabCount), 16) &&
+           fits(at::kDirectivesAt, u32(at::kDirectivesCap), 1) &&
+           fits(at::kSitesAt, u32(at::kSitesCap), kSiteEntry) && fits(at::kStatesAt, u32(at::kSitesCap), 1) &&
+           fits(at::kIndexAt, index, 4) && fits(at::kAnchorsAt, u32(at::kAnchorsCap), 32) &&
+           u64(at::kDescsSize) <= control_size && fits(at::kDescsAt, u64(at::kDescsSize), 1) &&
+           u64(at::kProcessAt) <= control_size && u32(at::kProcessSize) <= control_size - u64(at::kProcessAt);
+}
+
+// Visits the sessions of this very process image: those whose owner lock is held. `visit` joins one and gives
+// true, with the lock taken.
+template <class Visit>
+inline bool find_session(const Path& root, Visit visit) {
     const std::uint64_t start = start_time();
-    for (unsigned number = 0; number < 10'000; ++number) {
+    for (unsigned number = 0; number < 1000; ++number) {
         Path name = root;
         process_name(name, start, number);
         Path path = name;
-        const int owner = open(path.add("/owner").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        const int owner = open(path.add("/owner").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (owner < 0) return false;
-        // Held: this very image's. Not held: that of an image before exec.
+        // Not held: that of an image before exec.
         const bool held = is_locked(owner) && hold_owner(owner);
         close(owner);
         if (!held) continue;
-        const auto map = [&](const char* file, std::size_t& size) -> char* {
-            Path file_path = name;
-            const int fd = open(file_path.add(file).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-            struct stat found {};
-            void* mapped = MAP_FAILED;
-            if (fd >= 0 && fstat(fd, &found) == 0) {
-                size = static_cast<std::size_t>(found.st_size);
-                mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-            }
-            if (fd >= 0) close(fd);
-            return mapped == MAP_FAILED ? nullptr : static_cast<char*>(mapped);
-        };
-        std::size_t size = 0;
-        session.path = name;
-        session.control = map("/control", size);
-        session.rings = map("/rings", size);
-        if (session.control == nullptr || session.rings == nullptr ||
-            session.plain<std::uint16_t>(at::kVersionMajor) != 1)
-            return false;
-        adopt_layout();
-        return true;
+        if (visit(name)) return true;
+        release_owner();
     }
     return false;
 }
 
-// In a forked child: its own files, with the parent's sites, at the same addresses, so that every site's
-// state byte and id stay valid.
-inline void replace_session_after_fork() {
-    Path root = session.path;
-    std::size_t slash = root.size();
-    while (slash > 0 && root.c_str()[slash - 1] != '/') --slash;
-    root.cut(slash > 0 ? slash - 1 : 0);
-    const std::uint64_t nonce = counter();
-    Path made = root;
-    made.add("/.new-").number(static_cast<std::uint64_t>(getpid())).add("-").number(nonce);
-    Path control = made;
-    control.add("/control");
-    bool done = session.control_size <= file_size_limit() && mkdir(made.c_str(), 0700) == 0;
-    const int fd =
-        done ? open(control.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-    done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0;
-    // The parts in use; the rest stays sparse.
-    const auto copy = [&](std::size_t at, std::size_t size) {
-        for (std::size_t offset = 0; done && offset < size;) {
-            const ssize_t len =
-                pwrite(fd, session.control + at + offset, size - offset, static_cast<off_t>(at + offset));
-            done = len > 0;
-            if (done) offset += static_cast<std::size_t>(len);
-        }
-    };
-    const auto least = [](std::size_t a, std::size_t b) { return a < b ? a : b; };
-    const std::size_t sites = least(session.word(at::kSitesNext).load(), session.sites_cap);
-    const std::size_t descs = least(std::size_t{session.word(at::kDescsNext).load()} * 8, session.descs_size);
-    if (done) {
-        copy(0, 4096);
-        copy(session.plain<std::uint64_t>(at::kProcessAt), session.plain<std::uint32_t>(at::kProcessSize));
-        copy(session.directives_at, session.directives_cap);
-        copy(session.sites_at, sites * kSiteEntry);
-        copy(session.states_at, sites);
-        if (sites > 0) copy(session.index_at, session.index_cap * 4u);
-        copy(session.descs_at, descs);
-    }
-    void* mapped = MAP_FAILED;
-    if (done)
-        mapped = mmap(session.control, session.control_size, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0);
-    if (fd >= 0) close(fd);
-    // What is written without asking later on; the rest of what is backed is what was copied.
-    done = mapped != MAP_FAILED && back(session.control, 0, 4096, "control") &&
-           back(session.control, session.slabs_at, session.slab_count * 16u, "control") &&
-           back(session.control, session.anchors_at, session.anchors_cap * 32u, "control") &&
-           make_file(made, "rings", session.rings_size == 0 ? 4096 : session.rings_size, session.rings) !=
-               nullptr;
-    if (!done) {
-        // Without files of its own the child must not write into its parent's: everything off, privately.
-        mmap(session.control, session.control_size, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-        unlink_session(made);
-        session.state.store(Session::kOff, std::memory_order_release);
-        return;
-    }
-    session.pid = static_cast<std::uint32_t>(getpid());
-    session.plain<std::uint32_t>(at::kPid) = session.pid;
-    session.plain<std::uint32_t>(at::kParentPid) = static_cast<std::uint32_t>(getppid());
-    session.plain<std::uint64_t>(at::kStartTime) = start_time();
-    session.plain<std::uint64_t>(at::kCreatedWallNs) = clock_ns(CLOCK_REALTIME);
-    if (getrandom(session.control + at::kSessionId, 16, 0) != 16)
-        session.plain<std::uint64_t>(at::kSessionId) ^= session.pid;
-    for (const std::size_t at : {at::kSlabsNext, at::kStreamsNext, at::kAnchorsNext, at::kCollectorPid,
-                                 at::kCollectorSleeping, at::kCollectorState})
-        session.word(at).store(0, std::memory_order_relaxed);
-    session.word(at::kCopiesJoined).store(1, std::memory_order_relaxed);
-    for (unsigned cause = 0; cause < kCauses; ++cause)
-        session.longword(at::kSessionLosses + 8 * cause).store(0);
-    session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
-    std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
-    add_anchor();
-    session.path = made;
-    if (!make_locks(made) || !publish(made, root)) {
-        unlink_session(made);
-        session.state.store(Session::kOff, std::memory_order_release);
-    }
-}
-
-// Whether this copy is that of the executable itself, not of a shared object that may be unloaded.
-inline bool is_in_executable() {
-    return dl_iterate_phdr(
-               [](dl_phdr_info* info, std::size_t, void*) {
-                   const auto here = reinterpret_cast<std::uintptr_t>(&session);
-                   int found = 1;  // the executable is the first object; others are not looked at
-                   for (int i = 0; i < info->dlpi_phnum; ++i) {
-                       const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-                       if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= begin &&
-                           here < begin + info->dlpi_phdr[i].p_memsz)
-                           found = 2;
-                   }
-                   return found;
-               },
-               nullptr) == 2;
-}
-
-// Whether somebody looks at the session, or something is in it.
-inline bool is_session_of_interest() {
-    for (unsigned cause = 0; cause < kCauses; ++cause)
-        if (session.longword(at::kSessionLosses + 8 * cause).load(std::memory_order_relaxed) != 0)
+// Joins the session that another copy of this process has made, if there is one.
+inline bool join_session() {
+    Path root;
+    if (!find_root(root)) return false;
+    return find_session(root, [](const Path& name) {
+        std::size_t control_size = 0, rings_size = 0;
+        session.control = map_file(name, "control", control_size);
+        session.rings = map_file(name, "rings", rings_size);
+        if (session.control != nullptr && session.rings != nullptr &&
+            is_layout_sound(session.control, control_size, rings_size) && enter_session(session.control)) {
+            session.path = name;
+            adopt_layout();
             return true;
-    return session.word(at::kSlabsNext).load(std::memory_order_acquire) != 0 ||
-           session.word(at::kCollectorPid).load(std::memory_order_acquire) != 0 ||
-           session.word(at::kDirectivesLen).load(std::memory_order_acquire) != 0 || session.flags != 0;
-}
-
-// A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody.
-inline void leave_session() {
-    if (!session.is_ready() || session.pid != static_cast<std::uint32_t>(getpid())) return;
-    const ErrnoGuard guard;
-    add_anchor();
-    const bool last = session.word(at::kCopiesJoined).fetch_sub(1, std::memory_order_acq_rel) == 1;
-    if (last && !is_session_of_interest()) unlink_session(session.path);
+        }
+        if (session.control != nullptr) munmap(session.control, control_size);
+        if (session.rings != nullptr) munmap(session.rings, rings_size);
+        return false;
+    });
 }
 
 SP_DETAIL_END

@@ -306,21 +306,12 @@ SP_DETAIL_COLD Lane* begin_thread() {
     }
     tls_claiming = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    const auto self = static_cast<std::uint32_t>(getpid());
     Lane* lane = tls_lane;
     Thread* thread = lane == &empty_lane ? nullptr : thread_of(lane);
-    if (session.is_ready() && session.pid != self) {
-        std::uint32_t ready = Session::kReady;
-        if (session.state.compare_exchange_strong(ready, Session::kMaking, std::memory_order_acq_rel)) {
-            // The heads of the parent's threads were wiped; claim_thread finds them free.
-            std::uint32_t making = Session::kMaking;
-            replace_session_after_fork();
-            session.state.compare_exchange_strong(making, Session::kReady, std::memory_order_acq_rel);
-        }
-    }
+    const bool is_ready = ensure_session();
     const std::uint32_t tid = thread_id();
-    if (session.is_ready() && thread == nullptr) thread = claim_thread(tid);
-    if (session.is_ready() && thread != nullptr) {
+    if (is_ready && thread == nullptr) thread = claim_thread(tid);
+    if (is_ready && thread != nullptr) {
         reset_thread(*thread, tid);
         std::atomic_signal_fence(std::memory_order_seq_cst);
         tls_lane = lane = &thread->lanes[0];

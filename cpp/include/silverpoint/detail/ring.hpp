@@ -7,7 +7,7 @@
 // Every transition to claiming is a compare-and-swap by the claimer; the others are stores by the owner.
 #pragma once
 
-#include "make.hpp"
+#include "process.hpp"
 
 SP_DETAIL_BEGIN
 

@@ -1,4 +1,4 @@
-// The session of this process: making or joining it, forking, leaving (spec/wire.md sections 2 and 3).
+// The session of this process as everybody here sees it (spec/wire.md sections 2 and 3).
 //
 //   none ──(first use, or load)──▶ making ──▶ ready      everything works
 //                                        └──▶ off        no session: every site stays off, at the disabled
@@ -17,21 +17,20 @@ using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 static_assert(sizeof(Word) == 4 && sizeof(Long) == 8 && Long::is_always_lock_free);
 
-struct Settings {
-    bool demanded = false;
-    bool expected = false;
-    const char* filter = "";
-    Policy policy[6] = {};
-    std::uint32_t block_max_ms = 1000;
-    std::uint64_t memory = 0;
-};
-
 struct Session {
     enum State : std::uint32_t { kNone, kMaking, kReady, kOff };
 
     Word state{kNone};
-    std::uint32_t pid = 0;  // whose session it is: another process's means that this one was forked
+    Word maker{0};  // thread that is making it
+    // In a page of its own that the kernel wipes in a forked child: kWhole as long as the session is this
+    // process's. A child of vfork shares it, and the session with it.
+    enum Page : std::uint32_t { kWiped, kTaken, kWhole };
+    std::atomic<Word*> alive{nullptr};
+    // There was a session once; in a forked child, before its first record, that of the parent.
+    bool was_ready = false;
+    Word left{0};
     std::uint32_t copy = 0;
+    char* owner = nullptr;  // one page, mapped: it holds the owner lock
     char* control = nullptr;
     char* rings = nullptr;
     std::size_t control_size = 0;
@@ -53,7 +52,13 @@ struct Session {
     T& plain(std::size_t at) const {
         return *reinterpret_cast<T*>(control + at);
     }
-    bool is_ready() const { return state.load(std::memory_order_acquire) == kReady; }
+    // Whether there is a session of this very process; else ensure_session() is to be asked.
+    bool is_ready() const {
+        const Word* page = alive.load(std::memory_order_acquire);
+        return page != nullptr && page->load(std::memory_order_acquire) == kWhole &&
+               state.load(std::memory_order_acquire) == kReady;
+    }
+    std::size_t rings_bytes() const { return rings_size == 0 ? 4096 : rings_size; }
     bool is_collected() const {
         return word(at::kCollectorPid).load(std::memory_order_acquire) != 0 || (flags & kFlagExpected) != 0;
     }
@@ -97,21 +102,6 @@ inline void add_anchor() {
     anchor[3].store(ticks ^ monotonic ^ wall ^ 0x53504E4348303031u, std::memory_order_release);
 }
 
-// Number with K or M behind it.
-inline std::uint64_t parse_size(const char* text) {
-    std::uint64_t value = 0;
-    while (*text >= '0' && *text <= '9' && value < (1ull << 40))
-        value = value * 10 + static_cast<unsigned>(*text++ - '0');
-    if (*text == 'K' || *text == 'k') value <<= 10;
-    if (*text == 'M' || *text == 'm') value <<= 20;
-    return value;
-}
-
-Settings read_settings();
-bool make_session(const Settings& settings);
-bool join_session();
-void replace_session_after_fork();
-
 // Field 22 of /proc/self/stat; the process's name may hold spaces and parentheses.
 inline std::uint64_t start_time() {
     char text[1024] = {};
@@ -145,27 +135,6 @@ inline bool find_root(Path& root) {
     if (runtime != nullptr && *runtime != 0 && is_usable((root = Path()).add(runtime).add("/silverpoint")))
         return true;
     return is_usable((root = Path()).add("/tmp/silverpoint-").number(geteuid()));
-}
-
-// Makes the session ready if it is not; false when there is none. Safe in a signal handler: whoever comes
-// while another thread is making it gets none.
-SP_DETAIL_COLD bool ensure_session() {
-    const ErrnoGuard guard;
-    std::uint32_t expected = Session::kNone;
-    if (session.state.compare_exchange_strong(expected, Session::kMaking, std::memory_order_acquire)) {
-        const Settings settings = read_settings();
-        const bool done = getauxval(AT_SECURE) == 0 && environment("SILVERPOINT_OFF") == nullptr &&
-                          (join_session() || make_session(settings));
-        session.state.store(done ? Session::kReady : Session::kOff, std::memory_order_release);
-        return done;
-    }
-    // Another thread needs about 100 us.
-    for (int i = 0; expected == Session::kMaking && i < 200; ++i) {
-        const timespec pause{0, 50'000};
-        nanosleep(&pause, nullptr);
-        expected = session.state.load(std::memory_order_acquire);
-    }
-    return expected == Session::kReady;
 }
 
 SP_DETAIL_END

@@ -1,0 +1,249 @@
+// The session in the life of a process: start, fork, end.
+//
+//   none ──(load, or first use)──▶ making ──▶ ready     everything works
+//                                        └──▶ off       no session: every site stays off, at the disabled
+//                                        cost
+//   ready ──(first use in a forked child)──▶ making ──▶ ready, at the same addresses
+//
+// Nothing here allocates or takes a lock; `errno` is kept. A failure never harms the program.
+#pragma once
+
+#include <link.h>
+
+#include "make.hpp"
+
+SP_DETAIL_BEGIN
+
+// --- Fork. The child has its parent's mappings, and its sites hold ids and addresses of state bytes in them.
+// So its session is a copy of the parent's control file, mapped over it: ids and addresses stay right, and
+// what was decided about sites holds until somebody decides otherwise. Rings are not copied: the parent's
+// records are the parent's.
+
+inline std::size_t sites_in(const char* control) {
+    const std::uint32_t sites =
+        reinterpret_cast<const Word*>(control + at::kSitesNext)->load(std::memory_order_acquire);
+    return sites < session.sites_cap ? sites : session.sites_cap;
+}
+
+// Whether the session that another copy has made in this same child can stand in for the parent's: the same
+// layout, and all its sites.
+inline bool is_child_of_session(const char* other) {
+    // The size of the process text may differ.
+    if (std::memcmp(other + at::kControlSize, session.control + at::kControlSize,
+                    at::kProcessSize - at::kControlSize) != 0 ||
+        std::memcmp(other + at::kRingHeaderSize, session.control + at::kRingHeaderSize, 28) != 0)
+        return false;
+    const std::size_t sites = sites_in(session.control);
+    if (sites > sites_in(other)) return false;
+    const auto entry = [](const char* control, std::size_t number) {
+        return reinterpret_cast<const Long*>(control + session.sites_at + number * kSiteEntry);
+    };
+    for (std::size_t i = 0; i < sites; ++i)
+        if (entry(session.control, i)[2].load(std::memory_order_relaxed) !=
+            entry(other, i)[2].load(std::memory_order_relaxed))
+            return false;
+    return true;
+}
+
+inline Path root_of_session() {
+    Path root = session.path;
+    std::size_t slash = root.size();
+    while (slash > 0 && root.c_str()[slash - 1] != '/') --slash;
+    root.cut(slash > 0 ? slash - 1 : 0);
+    return root;
+}
+
+inline bool join_after_fork(const Path& root) {
+    return find_session(root, [](const Path& name) {
+        std::size_t size = session.control_size, rings_size = session.rings_bytes();
+        char* other = map_file(name, "control", size);
+        if (other == nullptr) return false;
+        const bool joined = is_child_of_session(other) && enter_session(other);
+        munmap(other, size);
+        // Rings first: until the control file is the child's own, nobody has been told anything.
+        if (!joined || map_file(name, "rings", rings_size, session.rings) == nullptr ||
+            map_file(name, "control", size, session.control) == nullptr)
+            return false;
+        session.path = name;
+        return true;
+    });
+}
+
+// Copies what a child goes on with into its new control file: the parts in use, the rest stays sparse.
+inline bool copy_control(int fd, std::size_t sites, std::size_t descs) {
+    const auto copy = [fd](std::size_t at, std::size_t size) {
+        while (size > 0) {
+            const ssize_t len = pwrite(fd, session.control + at, size, static_cast<off_t>(at));
+            if (len <= 0) return false;
+            at += static_cast<std::size_t>(len);
+            size -= static_cast<std::size_t>(len);
+        }
+        return true;
+    };
+    return copy(0, 4096) &&
+           copy(session.plain<std::uint64_t>(at::kProcessAt),
+                session.plain<std::uint32_t>(at::kProcessSize)) &&
+           copy(session.directives_at, session.directives_cap) &&
+           copy(session.sites_at, sites * kSiteEntry) && copy(session.states_at, sites) &&
+           (sites == 0 || copy(session.index_at, session.index_cap * 4u)) && copy(session.descs_at, descs);
+}
+
+// What is the child's own in the copy of its parent's header.
+inline void renew_header(std::size_t descs) {
+    session.plain<std::uint32_t>(at::kPid) = static_cast<std::uint32_t>(getpid());
+    session.plain<std::uint32_t>(at::kParentPid) = static_cast<std::uint32_t>(getppid());
+    session.plain<std::uint64_t>(at::kStartTime) = start_time();
+    session.plain<std::uint64_t>(at::kCreatedWallNs) = clock_ns(CLOCK_REALTIME);
+    if (getrandom(session.control + at::kSessionId, 16, GRND_NONBLOCK) != 16)
+        session.plain<std::uint64_t>(at::kSessionId) ^= clock_ns(CLOCK_REALTIME);
+    for (const std::size_t at : {at::kSlabsNext, at::kStreamsNext, at::kAnchorsNext, at::kDoorbell,
+                                 at::kCollectorPid, at::kCollectorSleeping, at::kCollectorState})
+        session.word(at).store(0, std::memory_order_relaxed);
+    session.longword(at::kHeartbeat).store(0, std::memory_order_relaxed);
+    // Even: a writer of the parent's directives does not write the child's.
+    Word& generation = session.word(at::kGeneration);
+    generation.store((generation.load(std::memory_order_relaxed) + 1) & ~1u, std::memory_order_relaxed);
+    session.word(at::kCopiesJoined).store(1, std::memory_order_relaxed);
+    session.word(at::kCopiesNext).store(1, std::memory_order_relaxed);
+    session.copy = 1;
+    for (unsigned cause = 0; cause < kCauses; ++cause)
+        session.longword(at::kSessionLosses + 8 * cause).store(0);
+    session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
+    std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
+}
+
+inline bool make_after_fork(const Path& root) {
+    Path made = root;
+    made.add("/.new-").number(static_cast<std::uint64_t>(getpid())).add("-").number(counter());
+    if (session.control_size > file_size_limit() || mkdir(made.c_str(), 0700) != 0) return false;
+    Path control = made;
+    const int fd =
+        open(control.add("/control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const std::size_t sites = sites_in(session.control);
+    std::size_t descs = std::size_t{session.word(at::kDescsNext).load()} * 8;
+    if (descs > session.descs_size) descs = session.descs_size;
+    bool done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0 &&
+                copy_control(fd, sites, descs);
+    session.path = made;  // where `back` looks
+    done = done && make_file(made, "rings", session.rings_bytes(), session.rings) != nullptr &&
+           mmap(session.control, session.control_size, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) != MAP_FAILED;
+    if (fd >= 0) close(fd);
+    // What is written without asking later on; the rest of what is backed is what was copied.
+    done = done && back(session.control, 0, 4096, "control") &&
+           back(session.control, session.slabs_at, session.slab_count * 16u, "control") &&
+           back(session.control, session.anchors_at, session.anchors_cap * 32u, "control");
+    if (done) {
+        renew_header(descs);
+        add_anchor();
+        done = make_locks(made) && publish(made, root);
+    }
+    if (!done) unlink_session(made);
+    return done;
+}
+
+// Gives a forked child a session of its own, at the addresses of its parent's.
+inline bool replace_session() {
+    const Path root = root_of_session();
+    session.owner = nullptr;  // was not inherited
+    session.left.store(0, std::memory_order_relaxed);
+    if (join_after_fork(root) || make_after_fork(root)) return true;
+    // Without files of its own the child must not write into its parent's: everything off, privately.
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+    mmap(session.control, session.control_size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    mmap(session.rings, session.rings_bytes(), PROT_READ | PROT_WRITE, flags, -1, 0);
+    return false;
+}
+
+// --- Start.
+
+// The page that a fork wipes. False: no memory, or a kernel before 4.14.
+inline bool make_alive_page() {
+    if (session.alive.load(std::memory_order_acquire) != nullptr) return true;
+    void* made = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) return false;
+    Word* none = nullptr;
+    if (madvise(made, 4096, MADV_WIPEONFORK) != 0 ||
+        !session.alive.compare_exchange_strong(none, static_cast<Word*>(made), std::memory_order_acq_rel))
+        munmap(made, 4096);
+    return session.alive.load(std::memory_order_acquire) != nullptr;
+}
+
+inline bool make_or_replace_session() {
+    if (session.was_ready) return replace_session();
+    const Settings settings = read_settings();
+    return !settings.off && (join_session() || make_session(settings));
+}
+
+// Makes the session ready if it is not; false when there is none. Safe in a signal handler: one that
+// interrupts the making gets none.
+SP_DETAIL_COLD bool ensure_session() {
+    if (session.is_ready()) return true;
+    const ErrnoGuard guard;
+    if (!make_alive_page()) return false;
+    const std::uint32_t self = thread_id();
+    // Another thread needs about 100 us.
+    for (int tries = 0; tries < 200; ++tries) {
+        std::uint32_t state = session.state.load(std::memory_order_acquire);
+        if (session.is_ready()) return true;
+        if (state == Session::kOff) return false;
+        // Whoever takes the wiped page makes the session: the first one of this process, also when it was
+        // forked while another thread of its parent was at it.
+        Word& alive = *session.alive.load(std::memory_order_relaxed);
+        std::uint32_t nobody = Session::kWiped;
+        if (alive.compare_exchange_strong(nobody, Session::kTaken, std::memory_order_acq_rel)) {
+            session.maker.store(self, std::memory_order_relaxed);
+            session.state.store(Session::kMaking, std::memory_order_release);
+            const bool done = make_or_replace_session();
+            session.was_ready = session.was_ready || done;
+            session.state.store(done ? Session::kReady : Session::kOff, std::memory_order_release);
+            alive.store(Session::kWhole, std::memory_order_release);
+            return done;
+        }
+        if (session.maker.load(std::memory_order_relaxed) == self && state == Session::kMaking) return false;
+        const timespec pause{0, 50'000};
+        nanosleep(&pause, nullptr);
+    }
+    return false;
+}
+
+// --- End.
+
+// Whether this copy is that of the executable itself, not of a shared object that may be unloaded.
+inline bool is_in_executable() {
+    return dl_iterate_phdr(
+               [](dl_phdr_info* info, std::size_t, void*) {
+                   const auto here = reinterpret_cast<std::uintptr_t>(&session);
+                   int found = 1;  // the executable is the first object; others are not looked at
+                   for (int i = 0; i < info->dlpi_phnum; ++i) {
+                       const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+                       if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= begin &&
+                           here < begin + info->dlpi_phdr[i].p_memsz)
+                           found = 2;
+                   }
+                   return found;
+               },
+               nullptr) == 2;
+}
+
+// Whether somebody looks at the session, or something is in it.
+inline bool is_session_of_interest() {
+    for (unsigned cause = 0; cause < kCauses; ++cause)
+        if (session.longword(at::kSessionLosses + 8 * cause).load(std::memory_order_relaxed) != 0)
+            return true;
+    return session.word(at::kSlabsNext).load(std::memory_order_acquire) != 0 ||
+           session.word(at::kCollectorPid).load(std::memory_order_acquire) != 0 ||
+           session.word(at::kDirectivesLen).load(std::memory_order_acquire) != 0 || session.flags != 0;
+}
+
+// A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody. Once:
+// every translation unit asks for it.
+inline void leave_session() {
+    if (!session.is_ready() || session.left.exchange(1, std::memory_order_acq_rel) != 0) return;
+    const ErrnoGuard guard;
+    add_anchor();
+    const bool last = session.word(at::kCopiesJoined).fetch_sub(1, std::memory_order_acq_rel) == 1;
+    if (last && !is_session_of_interest()) unlink_session(session.path);
+}
+
+SP_DETAIL_END
