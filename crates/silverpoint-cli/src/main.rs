@@ -30,8 +30,9 @@ use exit::Outcome;
 #[derive(Parser)]
 #[command(name = "silverpoint", version, max_term_width = 120)]
 #[command(
-    after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the file is damaged (everything intact was given); 4 not a trace file; \
-5 recovered, but records were really lost; 6 no such session. `run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
+    after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the file is damaged (everything intact was given);
+4 not a trace file; 5 recovered, but records were really lost; 6 no such session.
+`run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
 )]
 struct Cli {
     #[command(subcommand)]
