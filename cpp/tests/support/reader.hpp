@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -258,11 +259,25 @@ class Session {
             const auto found = records(ring, &end);
             if (end == 0) continue;
             ring.store<std::uint64_t>(128, end);
-            std::uint64_t told = ring.losses();
-            ring.store<std::uint64_t>(144, told);
+            Told& told = told_[ring.base];
+            if (told.stream != ring.stream()) {
+                // The stream before has ended with its losses told: its counters began anew.
+                for (unsigned cause = 0; cause < 8; ++cause) ended_[cause] += told.losses[cause];
+                told = {ring.stream(), {}};
+            }
+            std::uint64_t sum = 0;
+            for (unsigned cause = 0; cause < 8; ++cause) sum += told.losses[cause] = ring.losses(cause);
+            ring.store<std::uint64_t>(144, sum);
             all.insert(all.end(), found.begin(), found.end());
         }
         return all;
+    }
+    // Of all rings since the first drain, as the last drain found them; also of streams that have ended
+    // since.
+    std::uint64_t ring_losses_ever(unsigned cause) const {
+        std::uint64_t sum = ended_[cause];
+        for (const auto& [base, told] : told_) sum += told.losses[cause];
+        return sum;
     }
     std::uint64_t session_losses(unsigned cause) const { return get<std::uint64_t>(560 + 8 * cause); }
     std::uint64_t losses() const {
@@ -274,6 +289,11 @@ class Session {
     }
 
   private:
+    struct Told {
+        std::uint32_t stream = 0;
+        std::uint64_t losses[8] = {};
+    };
+
     static char* map(const std::string& file, std::size_t& size) {
         const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
         struct stat found = {};
@@ -288,6 +308,8 @@ class Session {
     char* control_ = nullptr;
     char* rings_ = nullptr;
     std::size_t control_size_ = 0, rings_size_ = 0;
+    std::map<const char*, Told> told_;
+    std::uint64_t ended_[8] = {};
 };
 
 }  // namespace reader
