@@ -157,33 +157,41 @@ SP_DETAIL_HOT char* put_length(char* out, std::size_t len) {
     return put_bytes(out, static_cast<std::uint32_t>(len));
 }
 
-// Short copies without a call: most texts are short.
+template <class Chunk>
+SP_DETAIL_HOT void put_ends(char* out, const char* from, std::size_t size) {
+    Chunk first, last;
+    __builtin_memcpy(&first, from, sizeof first);
+    __builtin_memcpy(&last, from + size - sizeof last, sizeof last);
+    __builtin_memcpy(out, &first, sizeof first);
+    __builtin_memcpy(out + size - sizeof last, &last, sizeof last);
+}
+
+// Short copies without a call, by pieces that overlap: most texts are short.
 SP_DETAIL_HOT char* put_block(char* out, const void* from, std::size_t size) {
+    using Chunk [[gnu::vector_size(16), gnu::may_alias]] = char;
     const char* source = static_cast<const char*>(from);
-    if (size >= 16 && size <= 64) {
-        using Chunk [[gnu::vector_size(16), gnu::may_alias]] = char;
-        Chunk first, last;
-        __builtin_memcpy(&first, source, 16);
-        __builtin_memcpy(&last, source + size - 16, 16);
-        if (size > 32) {
-            Chunk second, third;
-            __builtin_memcpy(&second, source + 16, 16);
-            __builtin_memcpy(&third, source + size - 32, 16);
-            __builtin_memcpy(out + 16, &second, 16);
-            __builtin_memcpy(out + size - 32, &third, 16);
-        }
-        __builtin_memcpy(out, &first, 16);
-        __builtin_memcpy(out + size - 16, &last, 16);
-    } else if (size >= 8 && size < 16) {
-        std::uint64_t first, last;
-        __builtin_memcpy(&first, source, 8);
-        __builtin_memcpy(&last, source + size - 8, 8);
-        __builtin_memcpy(out, &first, 8);
-        __builtin_memcpy(out + size - 8, &last, 8);
-    } else if (size < 8) {
-        for (std::size_t i = 0; i < size; ++i) out[i] = source[i];
-    } else {
+    // Hides from the compiler what it points to: g++ 12 warns of the pieces that a shorter text does not
+    // have.
+    asm("" : "+r"(source));
+    if (size > 64) {
         __builtin_memcpy(out, source, size);
+    } else if (size > 32) {
+        Chunk second, third;
+        __builtin_memcpy(&second, source + 16, 16);
+        __builtin_memcpy(&third, source + size - 32, 16);
+        put_ends<Chunk>(out, source, size);
+        __builtin_memcpy(out + 16, &second, 16);
+        __builtin_memcpy(out + size - 32, &third, 16);
+    } else if (size >= 16) {
+        put_ends<Chunk>(out, source, size);
+    } else if (size >= 8) {
+        put_ends<std::uint64_t>(out, source, size);
+    } else if (size >= 4) {
+        put_ends<std::uint32_t>(out, source, size);
+    } else if (size >= 2) {
+        put_ends<std::uint16_t>(out, source, size);
+    } else if (size == 1) {
+        *out = *source;
     }
     return out + size;
 }
@@ -647,6 +655,58 @@ struct Codec<T> {
             ((out = CodecOf<decltype(f)>::put(out, f)), ...);
             return out;
         });
+    }
+};
+
+// Packing in one pass, for values whose size is dear to know (each node of a map would be visited twice):
+// what is written is compared with the limit on the way. Null when the value does not fit; then nothing of it
+// counts.
+template <class T>
+struct Within {
+    using C = CodecOf<T>;
+    static constexpr bool kElements = (MapLike<T> || RangeLike<T>)&&!ArrayLike<T> && !Described<T>;
+    static constexpr bool elements_vary() {
+        if constexpr (!kElements) {
+            return false;
+        } else if constexpr (MapLike<T>) {
+            return CodecOf<typename T::key_type>::fixed == kVaries ||
+                   CodecOf<typename T::mapped_type>::fixed == kVaries;
+        } else {
+            return CodecOf<typename ElementOf<T>::type>::fixed == kVaries;
+        }
+    }
+    // Whether it is worth it.
+    static constexpr bool kIsDear = elements_vary();
+
+    // Leaves `kAfter` bytes before the limit, for what follows and is then written without a look.
+    template <std::size_t kAfter = 0>
+    SP_DETAIL_HOT static char* put(char* out, const char* limit, const T& value) {
+        const auto room = static_cast<std::size_t>(limit - out);
+        if constexpr (!kIsDear) {
+            return C::size(value) + kAfter <= room ? C::put(out, value) : nullptr;
+        } else {
+            if (room < 4 + kAfter) return nullptr;
+            out = put_length(out, count_of(value));
+            for (const auto& element : value) {
+                if constexpr (MapLike<T>) {
+                    using Mapped = typename T::mapped_type;
+                    constexpr std::size_t fixed = CodecOf<Mapped>::fixed;
+                    constexpr std::size_t after = kAfter + (fixed == kVaries ? 0 : fixed);
+                    out = Within<typename T::key_type>::template put<after>(out, limit, element.first);
+                    if (out == nullptr) return nullptr;
+                    if constexpr (fixed == kVaries) {
+                        out = Within<Mapped>::template put<kAfter>(out, limit, element.second);
+                        if (out == nullptr) return nullptr;
+                    } else {
+                        out = CodecOf<Mapped>::put(out, element.second);
+                    }
+                } else {
+                    out = Within<typename ElementOf<T>::type>::template put<kAfter>(out, limit, element);
+                    if (out == nullptr) return nullptr;
+                }
+            }
+            return out;
+        }
     }
 };
 

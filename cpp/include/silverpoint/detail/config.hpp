@@ -57,6 +57,7 @@ inline constexpr std::uint32_t kRingHeader = 256;
 inline constexpr std::uint32_t kRingFree = 0, kRingClaiming = 1, kRingLive = 2, kRingRetired = 3;
 inline constexpr unsigned kLanes = 4;
 inline constexpr unsigned kSubBuffers = 8;
+inline constexpr unsigned kLevels = 6;
 // Slice sizes as powers of two: 2 KiB, 16 KiB, 128 KiB, 1 MiB.
 inline constexpr unsigned kShifts[] = {11, 14, 17, 20};
 inline constexpr unsigned kSizes = 4;

@@ -52,7 +52,7 @@ struct Start {
         return {&site, {}, Literal<N>{text}};
     }
     template <class T>
-    SP_DETAIL_HOT Stream<Nothing, const T&> operator<<(const T& value) const {
+    SP_DETAIL_HOT Stream<Nothing, typename Passed<T>::type> operator<<(const T& value) const {
         return {&site, {}, value};
     }
 };
@@ -121,21 +121,22 @@ class Names {
 };
 
 template <class... Ts>
-SP_DETAIL_COLD bool complete_named(Site& site, Kind kind, std::string_view name, std::string_view source) {
+SP_DETAIL_COLD std::uint64_t complete_named(Site& site, Kind kind, std::string_view name,
+                                            std::string_view source) {
     const Names names(source, sizeof...(Ts));
-    if (site.complete(kind, names.text(), name, Captured<Ts...>::text)) return true;
-    count_session_loss(Cause::kNoSite);
-    return false;
+    return complete_site<Ts...>(site, kind, names.text(), name);
 }
 
 // Events, instants, counters, spans: a name and arguments named after their source.
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t record_named(Site& site, Kind kind, std::string_view name,
                                          std::string_view source, const Ts&... args) {
-    if (site.id.load(std::memory_order_relaxed) == 0) [[unlikely]] {
-        if (!complete_named<Ts...>(site, kind, name, source)) return 0;
+    std::uint64_t head = site.head.load(std::memory_order_relaxed);
+    if (head == 0) [[unlikely]] {
+        head = complete_named<Ts...>(site, kind, name, source);
+        if (head == 0) return 0;
     }
-    return record_captured(site.id.load(std::memory_order_relaxed), site.level, Capture<Ts>::of(args)...);
+    return record_captured(head, site, Capture<Ts>::of(args)...);
 }
 
 SP_DETAIL_END
@@ -152,12 +153,13 @@ class Span {
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
     SP_DETAIL_HOT ~Span() {
-        if (ticks_ != 0)
-            detail::record_captured(detail::kSiteSpanEnd, site_->level,
-                                    site_->id.load(std::memory_order_relaxed), ticks_);
+        if (ticks_ != 0) detail::record_captured(kEnd, *site_, site_->id(), ticks_);
     }
 
   private:
+    // A control record: the span's id, the ticks of its beginning.
+    static constexpr std::uint64_t kEnd =
+        std::uint64_t{detail::kSiteSpanEnd} << 32 | detail::head_size<std::uint32_t, std::uint64_t>();
     detail::Site* site_ = nullptr;
     std::uint64_t ticks_ = 0;
 };

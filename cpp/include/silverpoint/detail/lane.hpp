@@ -88,7 +88,8 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
         Thread* chunk = chunks[number / kThreadsInChunk].load(std::memory_order_acquire);
         if (chunk == nullptr) continue;
         Thread& thread = chunk[number % kThreadsInChunk];
-        // 0: about to be taken, or wiped by a fork, and then it may be the one that the thread that forked points to.
+        // 0: about to be taken, or wiped by a fork, and then it may be the one that the thread that forked
+        // points to.
         std::uint32_t owner = thread.tid.load(std::memory_order_relaxed);
         if (owner == 0 || (owner != tid && !is_thread_dead(owner))) continue;
         if (thread.tid.compare_exchange_strong(owner, tid, std::memory_order_acq_rel)) return &thread;

@@ -14,7 +14,8 @@ SP_DETAIL_BEGIN
 
 constexpr std::size_t round_up_8(std::size_t size) { return (size + 7) & ~std::size_t{7}; }
 
-// What an argument is while a record is made: zero-terminated text is measured once, all else is referred to.
+// What an argument is while a record is made: where text lies and how long it is is looked at once, all else
+// is referred to.
 template <class T>
 struct Capture {
     using type = const T&;
@@ -26,6 +27,12 @@ struct Capture<T> {
     using C = std::remove_cv_t<std::remove_pointer_t<T>>;
     using type = TextRef<C>;
     SP_DETAIL_HOT static TextRef<C> of(const T& text) { return measure<C>(text); }
+};
+template <TextLike T>
+struct Capture<T> {
+    using C = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
+    using type = TextRef<C>;
+    SP_DETAIL_HOT static TextRef<C> of(const T& text) { return {text.data(), text.size()}; }
 };
 template <class T, std::size_t N>
     requires Character<std::remove_cv_t<T>>
@@ -130,68 +137,155 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
 // Every session's largest ring takes records of this size.
 inline constexpr std::size_t kAlwaysFits = 8192;
 
-// Packs a record into the thread's ring; gives its ticks, 0 when it was lost (or cut).
+// How an argument reaches a function that is not inlined: numbers by value, since a variable whose address is
+// given away is kept in memory from then on, on the hot path too.
+template <class T>
+struct Passed {
+    using type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
+};
+template <class C>
+struct Passed<TextRef<C>> {
+    using type = TextRef<C>;
+};
+
+// Asks for the lines that records of this size will fill in a while (see kAhead).
+SP_DETAIL_HOT void take_ahead(char* at, const char* limit, std::size_t size) {
+    char* ahead = at + kAhead;
+    if (ahead + size > limit) [[unlikely]]
+        return;
+    take_line(ahead);
+    if (size <= kLine) return;
+    take_line(ahead + kLine);
+    for (std::size_t line = 2 * kLine; line < size; line += kLine) take_line(ahead + line);
+}
+
+// Packs a record of `size` bytes, whose head and ticks are given, and publishes it.
 template <class... Ts>
-SP_DETAIL_HOT std::uint64_t record_captured(std::uint32_t site, Level level, const Ts&... args) {
+SP_DETAIL_HOT void pack(Lane* lane, char* at, std::size_t size, std::uint64_t head, std::uint64_t ticks,
+                        const Ts&... args) {
     constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
-    const std::size_t args_size = Fields<Ts...>::size(args...);
-    const std::size_t size = round_up_8(16 + args_size);
+    // The tail first, so that what follows may lie over it: a record is a function of its arguments alone.
+    if constexpr (fixed == kVaries || fixed % 8 != 0) put_bytes(at + size - 8, std::uint64_t{0});
+    put_bytes(put_bytes(at, head), ticks);
+    [[maybe_unused]] char* end = Fields<Ts...>::put(at + 16, args...);
+#if defined(SILVERPOINT_CHECKS)
+    if (round_up_8(static_cast<std::size_t>(end - at)) != size) __builtin_trap();
+#endif
+    commit(lane, at, size);
+}
+
+// As pack, in one pass (see Within); 0 when the record does not fit before the limit.
+template <class... Ts>
+SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit, std::uint64_t head,
+                                        const Ts&... args) {
+    // The record's own words, its tail, and all arguments of fixed size are looked at once.
+    constexpr std::size_t kFixed =
+        (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 0 : CodecOf<Ts>::fixed));
+    if (reinterpret_cast<std::uintptr_t>(at) + 24 + kFixed > reinterpret_cast<std::uintptr_t>(limit))
+        return 0;
+    const char* end = limit - 8 - kFixed;
+    char* out = at + 16;
+    const auto put_next = [&]<class T>(const T& value) __attribute__((always_inline)) {
+        if constexpr (CodecOf<T>::fixed != kVaries) {
+            out = CodecOf<T>::put(out, value);
+            end += CodecOf<T>::fixed;
+            return true;
+        } else {
+            out = Within<T>::put(out, end, value);
+            return out != nullptr;
+        }
+    };
+    if (!(put_next.template operator()<Ts>(args) && ...)) return 0;
+    put_bytes(out, std::uint64_t{0});
+    const std::uint64_t ticks = counter();
+    const std::size_t size = round_up_8(static_cast<std::size_t>(out - at));
+    put_bytes(put_bytes(at, head | size), ticks);
+    take_ahead(at, limit, size);
+    commit(lane, at, size);
+    return ticks;
+}
+
+// A record that does not fit before the limit, or whose lane is not ready. `entered` is the thread's own lane
+// if the hot path has made it busy, else null.
+template <class... Ts>
+SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, const Site& site,
+                                           typename Passed<Ts>::type... args) {
+    constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
+    const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
+    const Reservation found = reserve(entered, size, site.level);
+    if (found.at == nullptr) {
+        if constexpr (fixed == kVaries || fixed > kAlwaysFits) {
+            if (found.lane != nullptr)
+                record_cut<Ts...>(static_cast<std::uint32_t>(head >> 32), site.level, args...);
+        }
+        return 0;
+    }
+    const std::uint64_t ticks = session.now();
+    pack<Ts...>(found.lane, found.at, size, (head & ~std::uint64_t{0xFFFFFFFF}) | size, ticks, args...);
+    return ticks;
+}
+
+// Packs a record into the thread's ring; gives its ticks, 0 when it was lost (or cut). `head` as in Site.
+template <class... Ts>
+SP_DETAIL_HOT std::uint64_t record_captured(std::uint64_t head, const Site& site, const Ts&... args) {
+    constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
     Lane* lane = tls_lane;
     Lane* entered = nullptr;
-    char* at = nullptr;
     if (lane->ready.load(std::memory_order_relaxed) != 0) [[likely]] {
         lane->ready.store(0, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        at = lane->cur;
         entered = lane;
-    }
-    std::uint64_t ticks;
-    if (entered != nullptr && reinterpret_cast<std::uintptr_t>(at) + size <=
-                                  reinterpret_cast<std::uintptr_t>(lane->limit)) [[likely]] {
-        ticks = counter();
-    } else {
-        const Reservation found = reserve(entered, size, level);
-        if (found.at == nullptr) {
-            if constexpr (fixed == kVaries || fixed > kAlwaysFits) {
-                if (found.lane != nullptr) record_cut(site, level, args...);
+        char* at = lane->cur;
+        const char* limit = lane->limit;
+        if constexpr ((Within<Ts>::kIsDear || ...)) {
+            const std::uint64_t ticks = pack_within(lane, at, limit, head, args...);
+            if (ticks != 0) [[likely]]
+                return ticks;
+        } else {
+            const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
+            if (reinterpret_cast<std::uintptr_t>(at) + size <= reinterpret_cast<std::uintptr_t>(limit))
+                [[likely]] {
+                const std::uint64_t ticks = counter();
+                take_ahead(at, limit, size);
+                pack<Ts...>(lane, at, size, fixed == kVaries ? head | size : head, ticks, args...);
+                return ticks;
             }
-            return 0;
         }
-        lane = found.lane;
-        at = found.at;
-        ticks = session.now();
     }
-    const std::uint64_t head = static_cast<std::uint32_t>(size) | static_cast<std::uint64_t>(site) << 32;
-    put_bytes(put_bytes(at, head), ticks);
-    // The tail first, so that the last argument may lie over it: a record is a function of its arguments
-    // alone.
-    if constexpr (fixed == kVaries || fixed % 8 != 0) {
-        put_bytes(at + size - 8, std::uint64_t{0});
-        if (fixed == kVaries && size == 16) put_bytes(at + 8, ticks);
-    }
-    [[maybe_unused]] char* end = Fields<Ts...>::put(at + 16, args...);
-#if defined(SILVERPOINT_CHECKS)
-    if (end != at + 16 + args_size) __builtin_trap();
-#endif
-    commit(lane, at, size);
-    return ticks;
+    return record_slowly<Ts...>(entered, head, site, args...);
 }
 
 template <class... Ts>
 using Captured = SignatureOf<std::remove_cvref_t<typename Capture<Ts>::type>...>;
 
+// Bytes of a record's arguments that go into a site's head: 0 when they vary.
+template <class... Ts>
+constexpr std::uint32_t head_size() {
+    constexpr std::size_t fixed = Fields<std::remove_cvref_t<typename Capture<Ts>::type>...>::fixed_size();
+    return fixed == kVaries ? 0 : static_cast<std::uint32_t>(round_up_8(16 + fixed));
+}
+
+// Completes a site at its first recording; gives its head, 0 when there is no room for another site.
+template <class... Ts>
+SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_view names,
+                                           std::string_view text) {
+    if (!site.complete(kind, names, text, Captured<Ts...>::text, head_size<Ts...>())) {
+        count_session_loss(Cause::kNoSite);
+        return 0;
+    }
+    return site.head.load(std::memory_order_relaxed);
+}
+
 // A record of a site that is on.
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t record(Site& site, Kind kind, std::string_view names, std::string_view text,
                                    const Ts&... args) {
-    const std::uint32_t id = site.id.load(std::memory_order_relaxed);
-    if (id == 0) [[unlikely]] {
-        if (!site.complete(kind, names, text, Captured<Ts...>::text)) {
-            count_session_loss(Cause::kNoSite);
-            return 0;
-        }
+    std::uint64_t head = site.head.load(std::memory_order_relaxed);
+    if (head == 0) [[unlikely]] {
+        head = complete_site<Ts...>(site, kind, names, text);
+        if (head == 0) return 0;
     }
-    return record_captured(site.id.load(std::memory_order_relaxed), site.level, Capture<Ts>::of(args)...);
+    return record_captured(head, site, Capture<Ts>::of(args)...);
 }
 
 SP_DETAIL_END

@@ -22,8 +22,9 @@ inline constinit const std::uint8_t kOff = 0;
 struct Site {
     // The state byte: 0 off, bit 0 record. Its address changes from kUnregistered to one in the session.
     std::atomic<const std::uint8_t*> state{&kUnregistered};
-    // 0 until the site is complete.
-    std::atomic<std::uint32_t> id{0};
+    // The first word of the site's records: id << 32 | size, the latter 0 where it varies. 0 until the site
+    // is complete.
+    std::atomic<std::uint64_t> head{0};
     std::uint32_t line;
     Level level;
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
@@ -39,14 +40,24 @@ struct Site {
         const std::uint8_t value = *state.load(std::memory_order_acquire);
         if (value == 0) [[likely]]
             return false;
-        if ((value & 0x80) != 0) [[unlikely]]
-            return locate(the_function, the_category);
-        return (value & 1) != 0;
+        if (value == 1) [[likely]]
+            return true;
+        return is_on_otherwise(value, the_function, the_category);
     }
 
+    // States other than off and on: unregistered, or with bits that are not ours.
+    bool is_on_otherwise(std::uint8_t value, const char* the_function, const char* the_category) {
+        return (value & 0x80) != 0 ? locate(the_function, the_category) : (value & 1) != 0;
+    }
     bool locate(const char* the_function, const char* the_category);
     // The rest, at the first recording; false when there is no room for another site.
-    bool complete(Kind kind, std::string_view names, std::string_view text, std::string_view signature);
+    // `size`: of every record, 0 when they vary.
+    bool complete(Kind kind, std::string_view names, std::string_view text, std::string_view signature,
+                  std::uint32_t size);
+
+    std::uint32_t id() const {
+        return static_cast<std::uint32_t>(head.load(std::memory_order_relaxed) >> 32);
+    }
 };
 
 // A description as it is being put together. Long texts are cut: a function's name first.
@@ -244,12 +255,15 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
 }
 
 SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::string_view text,
-                                   std::string_view signature) {
+                                   std::string_view signature, std::uint32_t size) {
     const ErrnoGuard guard;
     const std::uint32_t number = entry.load(std::memory_order_relaxed);
     if (number == 0xFFFFFFFF) return false;
     const Description body(*this, kind, false, names, text, signature);
     if (body.size() == 0) return false;
+    const auto finish = [&](std::uint32_t at) {
+        head.store(std::uint64_t{at + kFirstSite} << 32 | size, std::memory_order_release);
+    };
     SiteEntry& known = site_entry(number);
     std::uint32_t none = 0;
     if (known.stage.load(std::memory_order_acquire) == kStageLocated &&
@@ -258,7 +272,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
         if (place == 0xFFFFFFFF) return false;
         if (known.body_at.compare_exchange_strong(none, place, std::memory_order_acq_rel)) {
             known.stage.store(kStageComplete, std::memory_order_release);
-            id.store(number + kFirstSite, std::memory_order_release);
+            finish(number);
             return true;
         }
     }
@@ -266,7 +280,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
         pause_processor();
     if (known.stage.load(std::memory_order_acquire) == kStageComplete &&
         equals_description(known.body_at.load(std::memory_order_acquire), body)) {
-        id.store(number + kFirstSite, std::memory_order_release);
+        finish(number);
         return true;
     }
     // The same place of the source with other types: an entry of its own.
@@ -274,7 +288,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
     if (other == 0xFFFFFFFF) return false;
     evaluate(*this, other);
     entry.store(other, std::memory_order_relaxed);
-    id.store(other + kFirstSite, std::memory_order_release);
+    finish(other);
     state.store(state_of(other), std::memory_order_release);
     return true;
 }

@@ -57,7 +57,8 @@ inline constexpr bool kIsLiteral = false;
 template <std::size_t N>
 inline constexpr bool kIsLiteral<Literal<N>> = true;
 
-// What the pieces of a stream are made of; nested pairs, so that the type is built by <<.
+// What the pieces of a stream are made of; nested pairs, so that the type is built by <<. Numbers are held by
+// value, so that a variable that is recorded may stay in a register.
 struct Nothing {};
 
 template <class Before, class Piece>
@@ -71,7 +72,7 @@ struct Stream {
         return {site, *this, Literal<N>{text}};
     }
     template <class T>
-    SP_DETAIL_HOT Stream<Stream, const T&> operator<<(const T& value) const {
+    SP_DETAIL_HOT Stream<Stream, typename Passed<T>::type> operator<<(const T& value) const {
         return {site, *this, value};
     }
 };
@@ -131,17 +132,27 @@ template <bool AsText>
 struct Emit {
     Site& site;
     std::string_view text;
+    std::uint64_t head = 0;  // of the site, if known
+
+    template <class... Values>
+    SP_DETAIL_HOT void put(const Values&... values) const {
+        if (head != 0) {
+            record_captured(head, site, Capture<Values>::of(values)...);
+        } else {
+            record(site, Kind::kStream, {}, text, values...);
+        }
+    }
 
     // Looks at the first piece `Left` times: a value goes to the end of the list, a literal out of it.
     template <std::size_t Left, class First, class... Rest>
     SP_DETAIL_HOT void go(const First& first, const Rest&... rest) const {
         if constexpr (Left == 0) {
-            record(site, Kind::kStream, {}, text, first, rest...);
+            put(first, rest...);
         } else if constexpr (kIsLiteral<First>) {
             if constexpr (AsText) {
                 go<Left - 1>(rest..., first.text);
             } else if constexpr (sizeof...(Rest) == 0) {
-                record(site, Kind::kStream, {}, text);
+                put();
             } else {
                 go<Left - 1>(rest...);
             }
@@ -155,7 +166,7 @@ template <class... Pieces>
 SP_DETAIL_HOT bool are_known_literals(const StreamSite& site, const Pieces&... pieces) {
     unsigned number = 0;
     bool same = true;
-    const auto look = [&](const auto& piece) {
+    const auto look = [&](const auto& piece) __attribute__((always_inline)) {
         if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>) {
             same = same && number < StreamSite::kLiteralsMax &&
                    site.literals[number].load(std::memory_order_relaxed) == piece.text;
@@ -168,8 +179,8 @@ SP_DETAIL_HOT bool are_known_literals(const StreamSite& site, const Pieces&... p
 
 // The first record of a stream, and every one whose literals are not those that were registered.
 template <class... Pieces>
-SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, const Pieces&... pieces) {
-    bool literal = site.site.id.load(std::memory_order_acquire) == 0;
+SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Pieces>::type... pieces) {
+    bool literal = site.site.head.load(std::memory_order_acquire) == 0;
     unsigned number = 0;
     const auto look = [&](const auto& piece) {
         if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>)
@@ -190,24 +201,25 @@ SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, const Pieces&... pie
     };
     (add(pieces), ...);
     if (literal) {
-        Emit<false>{site.site, text.text()}.template go<sizeof...(Pieces)>(pieces...);
+        Emit<false>{site.site, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
     } else if (site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
                                   site.site.category.load(std::memory_order_relaxed))) {
-        Emit<true>{site.as_text, text.text()}.template go<sizeof...(Pieces)>(pieces...);
+        Emit<true>{site.as_text, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
     }
 }
 
 template <class Before, class Piece>
 SP_DETAIL_HOT void record_stream(const Stream<Before, Piece>& stream) {
     StreamSite& site = *stream.site;
-    with_pieces(stream, [&site](const auto&... pieces) {
-        if (site.site.id.load(std::memory_order_acquire) != 0 && are_known_literals(site, pieces...))
-            [[likely]] {
-            Emit<false>{site.site, {}}.template go<sizeof...(pieces)>(pieces...);
-        } else {
-            record_unusual_stream(site, pieces...);
-        }
-    });
+    with_pieces(
+        stream, [&site](const auto&... pieces) __attribute__((always_inline)) {
+            if (site.site.head.load(std::memory_order_acquire) != 0 && are_known_literals(site, pieces...))
+                [[likely]] {
+                Emit<false>{site.site, {}}.template go<sizeof...(pieces)>(pieces...);
+            } else {
+                record_unusual_stream<std::remove_cvref_t<decltype(pieces)>...>(site, pieces...);
+            }
+        });
 }
 
 SP_DETAIL_END
