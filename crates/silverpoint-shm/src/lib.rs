@@ -11,6 +11,7 @@
 //! stand in a signal handler; `observer` trusts nothing that it reads.
 
 pub mod clock;
+mod lines;
 pub mod observer;
 pub mod ofd;
 pub mod owner;

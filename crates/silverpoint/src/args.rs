@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::sig::{Class, Sig, fixed_sum};
-use crate::value::{Known, Trace};
+use crate::value::{Borrow, Known, Trace};
 use crate::writer::Writer;
 
 /// A tracepoint's arguments.
@@ -25,6 +25,30 @@ pub trait Args {
     fn least(&self) -> usize;
     /// Writes them.
     fn write(&self, writer: &mut Writer<'_>);
+
+    /// Whether the size of any is dear to know (see [`Trace::DEAR`]).
+    const DEAR: bool;
+    /// Hands them on to a function that is not inlined: copies where that is cheap (see [`Trace::lend`]).
+    fn lend<V: Borrower>(&self, borrower: V) -> V::Result;
+}
+
+/// Takes arguments that were lent.
+pub trait Borrower {
+    /// What it makes of them.
+    type Result;
+    /// Takes them.
+    fn take<A: Args>(self, arguments: &A) -> Self::Result;
+}
+
+/// Puts an argument before those that come.
+struct Before<'a, T: ?Sized, V>(&'a T, V);
+
+impl<T: Trace + ?Sized, V: Borrower> Borrower for Before<'_, T, V> {
+    type Result = V::Result;
+    #[inline(always)]
+    fn take<A: Args>(self, arguments: &A) -> V::Result {
+        self.1.take(&(self.0, arguments))
+    }
 }
 
 /// A list of classes as a constant.
@@ -45,6 +69,17 @@ impl Classes {
     }
 }
 
+/// Goes on with the arguments after one that was lent.
+struct And<'a, R, V>(&'a R, V);
+
+impl<T: Trace + ?Sized, R: Args, V: Borrower> Borrow<T> for And<'_, R, V> {
+    type Result = V::Result;
+    #[inline(always)]
+    fn take(self, value: &T) -> V::Result {
+        self.0.lend(Before(value, self.1))
+    }
+}
+
 impl Args for () {
     const SIGNATURE: Sig = Sig::List(&[]);
     const FIXED: Option<usize> = Some(0);
@@ -61,6 +96,39 @@ impl Args for () {
     }
     #[inline(always)]
     fn write(&self, _: &mut Writer<'_>) {}
+
+    const DEAR: bool = false;
+    #[inline(always)]
+    fn lend<V: Borrower>(&self, borrower: V) -> V::Result {
+        // Not `self`: its address is that of the whole.
+        borrower.take(&())
+    }
+}
+
+impl<A: Args> Args for &A {
+    const SIGNATURE: Sig = A::SIGNATURE;
+    const FIXED: Option<usize> = A::FIXED;
+    const CLASSES: Classes = Classes(A::CLASSES.0);
+    const EXACT: Known<Self> = Known::when(A::EXACT.is_so());
+
+    #[inline(always)]
+    fn size(&self) -> usize {
+        (**self).size()
+    }
+    #[inline(always)]
+    fn least(&self) -> usize {
+        (**self).least()
+    }
+    #[inline(always)]
+    fn write(&self, writer: &mut Writer<'_>) {
+        (**self).write(writer);
+    }
+
+    const DEAR: bool = A::DEAR;
+    #[inline(always)]
+    fn lend<V: Borrower>(&self, borrower: V) -> V::Result {
+        (**self).lend(borrower)
+    }
 }
 
 impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
@@ -81,6 +149,12 @@ impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
     fn write(&self, writer: &mut Writer<'_>) {
         self.0.write(writer);
         self.1.write(writer);
+    }
+
+    const DEAR: bool = T::DEAR || R::DEAR;
+    #[inline(always)]
+    fn lend<V: Borrower>(&self, borrower: V) -> V::Result {
+        self.0.lend(And(&self.1, borrower))
     }
 }
 

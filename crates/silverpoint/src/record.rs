@@ -1,8 +1,10 @@
 //! Recording: sizes, room, bytes, publication.
 
+use std::marker::PhantomData;
+
 use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
 
-use crate::args::Args;
+use crate::args::{Args, Borrower};
 use crate::site::{Meta, Site};
 use crate::writer::{COPY_MAX, Writer};
 
@@ -22,28 +24,57 @@ pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) 
     let _ = timed::<M, L, A>(site, arguments);
 }
 
-/// As [`record`]; gives the id and the ticks of the record, `None` when it was lost.
+/// What became of a record. (Two words, which are returned in registers; an option of them would be stored.)
+#[derive(Clone, Copy)]
+pub(crate) struct Made {
+    /// Of its site.
+    pub(crate) id: u32,
+    /// When; 0 when the record was lost.
+    pub(crate) ticks: u64,
+}
+
+impl Made {
+    const LOST: Self = Self { id: 0, ticks: 0 };
+}
+
+/// As [`record`]; gives the id and the ticks of the record.
 ///
 /// The bytes are written at two places of the code: where room was to be had at once, and where it was not. So the first is straight, and small arguments stay
 /// in registers, for their addresses go nowhere.
 #[inline(always)]
-pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Option<(u32, u64)> {
-    let id = if site.is_first::<A>() { site.first_id() } else { site.other_id::<M, A>()? };
+pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Made {
+    let id = if site.is_first::<A>() {
+        site.first_id()
+    } else {
+        match site.other_id::<M, A>() {
+            Some(id) => id,
+            None => return Made::LOST,
+        }
+    };
+    if const { A::DEAR } {
+        return match write_within(id, arguments) {
+            Ok(made) => made,
+            Err(owned) => arguments.lend(Slowly::<L>(owned, id, PhantomData)),
+        };
+    }
     let size = match const { A::FIXED } {
         Some(fixed) => HEADER + fixed,
         None => HEADER + arguments.size(),
     };
     let total = (size + 7) & !7;
     if const { A::FIXED.is_none() } && total > SMALL {
-        return large::<L, A>(total, id, arguments);
+        return arguments.lend(Large::<L>(total, id, PhantomData));
     }
     match owner::reserve(total) {
         Ok(room) => write(room, total, id, arguments, const { A::FIXED.is_none() }),
         Err(owned) if const { is_small::<A>() } => {
             // Such a record has its room in every ring.
-            write(owner::reserve_slowly(total, L::LEVEL, owned)?, total, id, arguments, false)
+            match owner::reserve_slowly(total, L::LEVEL, owned) {
+                Some(room) => write(room, total, id, arguments, false),
+                None => Made::LOST,
+            }
         }
-        Err(owned) => slowly::<L, A>(owned, total, id, arguments),
+        Err(owned) => arguments.lend(Slowly::<L>(owned, id, PhantomData)),
     }
 }
 
@@ -56,30 +87,63 @@ const fn is_small<A: Args>() -> bool {
 }
 
 /// A record whose bytes cost more than a call.
-#[inline(never)]
-fn large<L: AtLevel, A: Args>(total: usize, id: u32, arguments: &A) -> Option<(u32, u64)> {
-    match owner::reserve(total) {
-        Ok(room) => write(room, total, id, arguments, false),
-        Err(owned) => slowly::<L, A>(owned, total, id, arguments),
+struct Large<L>(usize, u32, PhantomData<L>);
+
+impl<L: AtLevel> Borrower for Large<L> {
+    type Result = Made;
+    #[inline(never)]
+    fn take<A: Args>(self, arguments: &A) -> Self::Result {
+        match owner::reserve(self.0) {
+            Ok(room) => write(room, self.0, self.1, arguments, false),
+            Err(owned) => Slowly::<L>(owned, self.1, PhantomData).take(arguments),
+        }
     }
 }
 
-#[cold]
-#[inline(never)]
-fn slowly<L: AtLevel, A: Args>(owned: Owned, total: usize, id: u32, arguments: &A) -> Option<(u32, u64)> {
-    let room = owner::reserve_slowly(total, L::LEVEL, owned)?;
-    if room.room() < total { cut(room, id, arguments) } else { write(room, total, id, arguments, false) }
+/// A record for which there was no room at once.
+struct Slowly<L>(Owned, u32, PhantomData<L>);
+
+impl<L: AtLevel> Borrower for Slowly<L> {
+    type Result = Made;
+    #[cold]
+    #[inline(never)]
+    fn take<A: Args>(self, arguments: &A) -> Self::Result {
+        let total = (HEADER + arguments.size() + 7) & !7;
+        let Some(room) = owner::reserve_slowly(total, L::LEVEL, self.0) else { return Made::LOST };
+        if room.room() < total {
+            cut(room, self.1, arguments)
+        } else {
+            write(room, total, self.1, arguments, false)
+        }
+    }
+}
+
+/// Writes a record whose size is known only then; gives the lane back when it does not fit before the bound.
+#[inline(always)]
+fn write_within<A: Args>(id: u32, arguments: &A) -> Result<Made, Owned> {
+    /// Bytes of zeros behind the arguments.
+    const TAIL: usize = 8;
+    let room = owner::reserve_rest(HEADER + TAIL)?;
+    let start = room.at();
+    // SAFETY: as many bytes at `start` as there is room are reserved for this record; the writer checks each store against the end, which leaves a tail.
+    unsafe {
+        let mut writer = Writer::whole(start.add(HEADER), start.add(room.room() - TAIL), true, false);
+        arguments.write(&mut writer);
+        if writer.has_overrun() {
+            return Err(room.keep());
+        }
+        writer.position().cast::<u64>().write_unaligned(0);
+        let end = (writer.position() as usize - start as usize).next_multiple_of(8);
+        let ticks = room.ticks();
+        header(start, end, if writer.was_cut() { TRUNCATED } else { 0 }, id, ticks);
+        room.commit_ahead(end);
+        Ok(Made { id, ticks })
+    }
 }
 
 /// Writes a record for which there is room, and publishes it. `small`: it is at most [`SMALL`] bytes.
 #[inline(always)]
-fn write<A: Args>(
-    room: Reservation,
-    total: usize,
-    id: u32,
-    arguments: &A,
-    small: bool,
-) -> Option<(u32, u64)> {
+fn write<A: Args>(room: Reservation, total: usize, id: u32, arguments: &A, small: bool) -> Made {
     let ticks = room.ticks();
     let start = room.at();
     // SAFETY: `total` bytes at `start` are reserved for this record; every store lies within them.
@@ -93,14 +157,14 @@ fn write<A: Args>(
         arguments.write(&mut writer);
         if writer.has_overrun() {
             room.lose(Cause::Other);
-            return None;
+            return Made::LOST;
         }
         let end = if const { A::EXACT.is_so() } { total } else { end_of(&writer, start, total) };
         let flags = if writer.was_cut() { TRUNCATED } else { 0 };
         header(start, end, flags, id, ticks);
         room.commit(end);
     }
-    Some((id, ticks))
+    Made { id, ticks }
 }
 
 /// Where the record ends: before the end of its room when a value turned out to be smaller than its size. Zeros up to there.
@@ -122,21 +186,21 @@ unsafe fn end_of(writer: &Writer<'_>, start: *mut u8, total: usize) -> usize {
 /// 16 bytes at `start` may be written.
 #[inline(always)]
 unsafe fn header(start: *mut u8, size: usize, flags: u32, id: u32, ticks: u64) {
-    // Halves: the counter gives its ticks in two registers, and putting them together would cost as much as the second store.
-    let words = [size as u32 | flags, id, ticks as u32, (ticks >> 32) as u32];
-    for (i, word) in words.into_iter().enumerate() {
-        // SAFETY: by the caller.
-        unsafe { start.add(4 * i).cast::<u32>().write_unaligned(word.to_le()) };
+    let head = u64::from(size as u32 | flags) | u64::from(id) << 32;
+    // SAFETY: by the caller.
+    unsafe {
+        start.cast::<u64>().write_unaligned(head.to_le());
+        start.add(8).cast::<u64>().write_unaligned(ticks.to_le());
     }
 }
 
 /// A record that no ring can have whole.
-fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Option<(u32, u64)> {
+fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Made {
     let ticks = room.ticks();
     let (start, total) = (room.at(), room.room());
     let Some(slack) = total.checked_sub(HEADER + arguments.least()) else {
         room.lose(Cause::TooLarge);
-        return None;
+        return Made::LOST;
     };
     // SAFETY: `total` bytes at `start` are reserved for this record; every store lies within them.
     unsafe {
@@ -144,7 +208,7 @@ fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Option<(u32, u64)>
         arguments.write(&mut writer);
         if writer.has_overrun() {
             room.lose(Cause::TooLarge);
-            return None;
+            return Made::LOST;
         }
         let used = writer.position() as usize - start as usize;
         let end = used.next_multiple_of(8);
@@ -152,7 +216,7 @@ fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Option<(u32, u64)>
         header(start, end, if writer.was_cut() { TRUNCATED } else { 0 }, id, ticks);
         room.commit(end);
     }
-    Some((id, ticks))
+    Made { id, ticks }
 }
 
 /// Records the end of a span.

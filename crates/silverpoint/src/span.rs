@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::args::Args;
-use crate::record::{AtLevel, span_end, timed};
+use crate::record::{AtLevel, Made, span_end, timed};
 use crate::site::{Meta, Site};
 
 /// Ends the span when it is dropped. It belongs to the thread that began it.
@@ -21,7 +21,7 @@ impl Span {
     #[doc(hidden)]
     #[inline(always)]
     pub fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Self {
-        let (id, begun) = timed::<M, L, A>(site, arguments).unwrap_or((0, 0));
+        let Made { id, ticks: begun } = timed::<M, L, A>(site, arguments);
         Self { id, level: L::LEVEL, begun, not_send: PhantomData }
     }
 

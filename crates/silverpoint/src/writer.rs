@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
         }
         // SAFETY: there are as many bytes between `at` and `end`, as was checked or is known, and they are not the caller's.
         unsafe {
-            if self.small {
+            if self.small || bytes.len() <= COPY_MAX {
                 copy(bytes.as_ptr(), self.at, bytes.len());
             } else {
                 ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, bytes.len());
@@ -137,14 +137,18 @@ impl<'a> Writer<'a> {
     #[inline(always)]
     pub fn text(&mut self, text: &[u8]) {
         if self.cutting {
-            return self.text_cut(text);
+            *self = Self { ..*self }.text_cut(text);
+            return;
         }
         self.length(text.len());
         self.raw(text);
     }
 
+    // Functions that are not inlined take and give the writer as a value: were its address given away, it would live in memory on the hot path too.
+
     #[cold]
-    fn text_cut(&mut self, text: &[u8]) {
+    #[inline(never)]
+    fn text_cut(mut self, text: &[u8]) -> Self {
         let kept = self.keep(text.len(), 1);
         // Not within a character, as far as there are characters.
         let mut end = kept;
@@ -155,18 +159,27 @@ impl<'a> Writer<'a> {
         self.slack += kept - end;
         self.lengths(end, text.len());
         self.raw(&text[..end]);
+        self
     }
 
     /// The length of a sequence of elements that have `element` bytes each. Gives how many of them are to be written.
     #[inline(always)]
     pub fn sequence(&mut self, count: usize, element: usize) -> usize {
         if self.cutting || element == 0 {
-            let kept = self.keep(count, element);
-            self.lengths(kept, count);
+            let kept;
+            (*self, kept) = Self { ..*self }.sequence_cut(count, element);
             return kept;
         }
         self.length(count);
         count
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn sequence_cut(mut self, count: usize, element: usize) -> (Self, usize) {
+        let kept = self.keep(count, element);
+        self.lengths(kept, count);
+        (self, kept)
     }
 
     /// How many of `count` units can be kept; takes them from the slack.

@@ -21,6 +21,7 @@ use super::session::Session;
 use super::settings::{LEVELS, Policy};
 use super::slabs::{self, Claim, SIZES, Slice};
 use super::{Cause, anchors};
+use crate::lines::{self, AHEAD};
 use crate::ring::{self, COLD, HOT, Head, Machine, Room};
 use crate::{clock, sys};
 
@@ -147,6 +148,7 @@ impl Lane {
             if self.untold.get() != 0 {
                 self.tell(session, overwrite);
             }
+            self.head.set_overwritten(overwrites(session));
             // Rather a larger ring than a wait, a loss, or a history cut short: as long as there is plenty for others.
             let mut room = self.head.make_room(want, false);
             if room == Room::Full && slabs::is_plenty(session) && self.grow(session, local, number, size) {
@@ -288,13 +290,15 @@ impl Lane {
         self.head.position() - self.head.base() >= 2 * self.head.capacity() as u64
     }
 
-    /// What is due at every eighth of the ring.
+    /// What is due at every stride of the ring.
     fn now_and_then(&self, session: &Session, local: &Local) {
         // Below a quarter of the ring nobody needs to be woken.
         if self.head.used() >= self.head.capacity() as u64 / 4 {
             ring_doorbell(session);
         }
         anchors::add_now_and_then(session, local);
+        let at = self.head.here().wrapping_add(self.head.position() as usize);
+        lines::take(at, self.head.left().min(AHEAD));
     }
 
     /// Waits until the collector has left room for `size` bytes, or for what comes first: another policy, no collector any more, the end of the patience.
@@ -412,6 +416,11 @@ fn is_collected(session: &Session) -> bool {
             || session.control.u32(at::header::FLAGS).load(Ordering::Relaxed) & at::control::FLAG_EXPECTED
                 != 0
     }
+}
+
+/// Whether records of any level may be overwritten.
+fn overwrites(session: &Session) -> bool {
+    (0..LEVELS as u8).any(|level| mode(session, level) == Mode::Overwrite)
 }
 
 fn mode(session: &Session, level: u8) -> Mode {

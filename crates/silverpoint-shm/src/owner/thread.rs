@@ -16,6 +16,7 @@ use super::local::{self, Local, MAX_THREADS, SLOTS_USED};
 use super::session::Session;
 use super::{Cause, MAX_LEVEL};
 use crate::clock;
+use crate::lines::{self, AHEAD};
 use crate::ring::{BUSY, HOT, Head, Machine};
 use crate::sys::{self, ErrnoGuard};
 
@@ -49,7 +50,7 @@ pub struct Reservation {
 #[derive(Clone, Copy)]
 pub struct Owned(Option<&'static Head<Machine>>);
 
-/// Reserves `size` bytes (a multiple of 8, at least 16) for a record, where that takes a few instructions: always but at every eighth of the ring. Otherwise
+/// Reserves `size` bytes (a multiple of 8, at least 16) for a record, where that takes a few instructions: always but at every half of the ring (an eighth, where records are overwritten). Otherwise
 /// [`reserve_slowly`] goes on with what this gives.
 #[inline(always)]
 pub fn reserve(size: usize) -> Result<Reservation, Owned> {
@@ -64,7 +65,27 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
     }
     let position = head.position();
     let at = head.here().wrapping_add(position as usize);
+    if head.fits(AHEAD + size) {
+        lines::take(at.wrapping_add(AHEAD), size);
+    }
     Ok(Reservation { head, at, position, ticks: clock::counter(), room: size, ready: HOT })
+}
+
+/// As [`reserve`], but all the room that there is without asking: at least `least` bytes. The caller says with [`Reservation::commit_ahead`] how many it used.
+#[inline(always)]
+pub fn reserve_rest(least: usize) -> Result<Reservation, Owned> {
+    let head = HEAD.get();
+    if head.ready().load(Ordering::Relaxed) != HOT {
+        return Err(Owned(None));
+    }
+    head.ready().store(BUSY, Ordering::Relaxed);
+    compiler_fence(Ordering::SeqCst);
+    if !head.fits(least) {
+        return Err(Owned(Some(head)));
+    }
+    let position = head.position();
+    let at = head.here().wrapping_add(position as usize);
+    Ok(Reservation { head, at, position, ticks: clock::counter(), room: head.left(), ready: HOT })
 }
 
 impl Reservation {
@@ -94,6 +115,27 @@ impl Reservation {
     pub unsafe fn commit(self, size: usize) {
         self.head.commit(self.position, size);
         // Dropped here: the lane is idle again.
+    }
+
+    /// As [`Reservation::commit`], for a record whose size was not known when its room was reserved.
+    ///
+    /// # Safety
+    /// As for `commit`.
+    #[inline(always)]
+    pub unsafe fn commit_ahead(self, size: usize) {
+        if self.head.fits(AHEAD + size) {
+            lines::take(self.at.wrapping_add(AHEAD), size);
+        }
+        // SAFETY: by the caller.
+        unsafe { self.commit(size) };
+    }
+
+    /// Gives the room back and stays the lane's one user: [`reserve_slowly`] goes on.
+    #[inline(always)]
+    pub fn keep(self) -> Owned {
+        let owned = Owned(Some(self.head));
+        std::mem::forget(self);
+        owned
     }
 
     /// Gives the room back: nothing was recorded, and that is counted.

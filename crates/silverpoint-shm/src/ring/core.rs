@@ -7,8 +7,9 @@
 //!                      └──────────────── at most one capacity ─────────────┘
 //! ```
 //!
-//! Between `committed` and `bound` a record needs one comparison. `bound` is never beyond the next eighth of the capacity, so that the cold path
-//! comes by often enough to look at the collector, the doorbell and the policy, and never beyond `free + capacity`.
+//! Between `committed` and `bound` a record needs one comparison. `bound` is never beyond the next stride, so that the cold path comes by often enough to look
+//! at the collector, the doorbell and the policy, and never beyond `free + capacity`. A stride is an eighth of the capacity where records are overwritten, so
+//! that the history is cut by no more than that, and half of it elsewhere: looking at the collector's words costs as much as ten records.
 //!
 //! Who may write what: the producer `committed`, `oldest`, `waiting` and the data; the collector `consumed` and `wake`. A record becomes visible by
 //! the one release store of `committed` in [`Head::commit`], together with the pad before it.
@@ -55,6 +56,8 @@ pub struct Head<P: Platform> {
     /// Null pointers without a ring.
     shared: Cell<Shared<P>>,
     base: Cell<u64>,
+    /// Bytes of a stride: an eighth of the capacity, or half of it.
+    stride: Cell<u64>,
     /// The last eighth (position / (capacity / 8)) that a record has begun in.
     marked: Cell<u64>,
     /// Entry n mod 8: position of the first record that began in eighth n or later, for the last eight n.
@@ -116,6 +119,7 @@ impl<P: Platform> Head<P> {
                 wake: null(),
             }),
             base: Cell::new(0),
+            stride: Cell::new(0),
             marked: Cell::new(0),
             marks: [const { Cell::new(0) }; EIGHTHS as usize],
         }
@@ -135,8 +139,15 @@ impl<P: Platform> Head<P> {
         self.committed.set(shared.committed);
         self.shared.set(shared);
         self.base.set(base);
+        self.stride.set(capacity_u64 / EIGHTHS);
         self.marked.set(base / (capacity_u64 / EIGHTHS));
         self.capacity.set(capacity);
+    }
+
+    /// Whether records are overwritten, so that the cold path has to come by at every eighth rather than at every half.
+    pub fn set_overwritten(&self, is_overwritten: bool) {
+        let eighth = self.capacity.get() as u64 / EIGHTHS;
+        self.stride.set(if is_overwritten { eighth } else { eighth * EIGHTHS / 2 });
     }
 
     /// Leaves the ring: the lane has none afterwards.
@@ -222,8 +233,9 @@ impl<P: Platform> Head<P> {
         let wraps = self.position() + size as u64 > next_lap;
         let start = if wraps { next_lap } else { self.position() };
         let end = start + size as u64;
-        // As far as this lap and this eighth go; a record that is longer than that goes to the end of the eighth it ends in.
-        let goal = end.div_ceil(eighth) * eighth;
+        // As far as this lap and this stride go; a record that is longer than that goes to the end of the stride it ends in. Laps begin at multiples of the
+        // capacity, and so of strides.
+        let goal = end.div_ceil(self.stride.get()) * self.stride.get();
         let mut free = self.free();
         if goal > free + capacity as u64 && overwrite {
             self.forget(goal - capacity as u64);
@@ -314,6 +326,12 @@ impl<P: Platform> Head<P> {
             P::wait(wake, before, timeout_ns);
         }
         waiting.store(0, Ordering::Relaxed);
+    }
+
+    /// Bytes before the bound.
+    #[inline(always)]
+    pub fn left(&self) -> usize {
+        (self.bound.get() - self.cur.get()) as usize
     }
 
     /// Whether the collector has left room for a record of `size` bytes.

@@ -114,6 +114,7 @@ macro_rules! sequences {
             const SIGNATURE: Sig = Sig::List(&[Sig::Text("["), T::SIGNATURE]);
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
+            const DEAR: bool = T::FIXED.is_none();
             fn size(&self) -> usize {
                 size_of_sequence(self.len(), self.iter())
             }
@@ -140,6 +141,7 @@ macro_rules! sets {
             const SIGNATURE: Sig = Sig::List(&[Sig::Text("$"), T::SIGNATURE]);
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
+            const DEAR: bool = T::FIXED.is_none();
             fn size(&self) -> usize {
                 size_of_sequence(self.len(), self.iter())
             }
@@ -165,6 +167,7 @@ macro_rules! maps {
             const SIGNATURE: Sig = Sig::List(&[Sig::Text("{"), K::SIGNATURE, V::SIGNATURE]);
             const FIXED: Option<usize> = None;
             const CLASS: Class = V::CLASS;
+            const DEAR: bool = K::FIXED.is_none() || V::FIXED.is_none();
             fn size(&self) -> usize {
                 4 + match (K::FIXED, V::FIXED) {
                     (Some(key), Some(value)) => (key + value) * self.len(),
@@ -177,6 +180,7 @@ macro_rules! maps {
                     _ => self.iter().map(|(key, value)| key.least() + value.least()).sum(),
                 }
             }
+            #[inline(always)]
             fn write(&self, writer: &mut Writer<'_>) {
                 writer.length(self.len());
                 for (key, value) in self {

@@ -48,6 +48,27 @@ pub trait Trace {
 
     /// Writes the value.
     fn write(&self, writer: &mut Writer<'_>);
+
+    /// Whether the size is dear to know, since it takes a walk over nodes: such values are written without asking for it as long as there is room.
+    #[doc(hidden)]
+    const DEAR: bool = false;
+
+    /// Gives this value, or a copy of it, to somebody. Numbers are copied, so that a variable whose tracepoint may have to take a function call stays in its
+    /// register on the way that has none.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lend<B: Borrow<Self>>(&self, borrower: B) -> B::Result {
+        borrower.take(self)
+    }
+}
+
+/// Takes a value that is lent. (A closure would do, were it sure to be inlined.)
+#[doc(hidden)]
+pub trait Borrow<T: ?Sized> {
+    /// What it makes of it.
+    type Result;
+    /// Takes it.
+    fn take(self, value: &T) -> Self::Result;
 }
 
 /// Something that is known of a type, and that memory safety rests on. Only this crate says yes, and a yes for one type is none for another.
@@ -73,6 +94,7 @@ impl<T: Trace + ?Sized> Trace for &T {
     const FIXED: Option<usize> = T::FIXED;
     const CLASS: Class = T::CLASS;
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+    const DEAR: bool = T::DEAR;
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -97,6 +119,7 @@ macro_rules! transparent {
             const CLASS: $crate::sig::Class = <$inner as $crate::Trace>::CLASS;
             const EXACT: $crate::value::Known<Self> =
                 $crate::value::Known::when(<$inner as $crate::Trace>::EXACT.is_so());
+            const DEAR: bool = <$inner as $crate::Trace>::DEAR;
             #[inline(always)]
             fn size(&$self) -> usize {
                 $crate::Trace::size($value)

@@ -4,7 +4,7 @@ use std::num;
 use std::sync::atomic;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Known, Trace, transparent};
+use super::{Borrow, Known, Trace, transparent};
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -23,6 +23,11 @@ macro_rules! numbers {
             #[inline(always)]
             fn write(&self, writer: &mut Writer<'_>) {
                 writer.bytes(self.to_le_bytes());
+            }
+            #[inline(always)]
+            fn lend<B: Borrow<Self>>(&self, borrower: B) -> B::Result {
+                let copy = *self;
+                borrower.take(&copy)
             }
         }
     )*};
