@@ -23,6 +23,8 @@ struct Lane {
     // Position of `cur` in the ring = cur + delta.
     std::uint64_t delta = 0;
     Long* committed = nullptr;
+    // Up to here lines may be asked for ahead: beyond, they are others', or the collector's to read.
+    char* reach = nullptr;
 
     // The cold path's.
     char* data = nullptr;
@@ -133,7 +135,7 @@ inline void retire_all_rings() {
 // A fresh state for a thread's lanes.
 inline void reset_thread(Thread& thread, std::uint32_t tid) {
     for (Lane& lane : thread.lanes) {
-        lane.cur = lane.limit = lane.data = lane.end = nullptr;
+        lane.cur = lane.limit = lane.reach = lane.data = lane.end = nullptr;
         lane.delta = 0;
         lane.ring = Ring{};
         lane.capacity = lane.stream = lane.eighth = lane.degraded = 0;

@@ -149,9 +149,9 @@ struct Passed<TextRef<C>> {
 };
 
 // Asks for the lines that records of this size will fill in a while (see kAhead).
-SP_DETAIL_HOT void take_ahead(char* at, const char* limit, std::size_t size) {
+SP_DETAIL_HOT void take_ahead(const Lane* lane, char* at, std::size_t size) {
     char* ahead = at + kAhead;
-    if (ahead + size > limit) [[unlikely]]
+    if (ahead + size > lane->reach) [[unlikely]]
         return;
     take_line(ahead);
     if (size <= kLine) return;
@@ -200,7 +200,7 @@ SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit,
     const std::uint64_t ticks = counter();
     const std::size_t size = round_up_8(static_cast<std::size_t>(out - at));
     put_bytes(put_bytes(at, head | size), ticks);
-    take_ahead(at, limit, size);
+    take_ahead(lane, at, size);
     commit(lane, at, size);
     return ticks;
 }
@@ -246,7 +246,7 @@ SP_DETAIL_HOT std::uint64_t record_captured(std::uint64_t head, const Site& site
             if (reinterpret_cast<std::uintptr_t>(at) + size <= reinterpret_cast<std::uintptr_t>(limit))
                 [[likely]] {
                 const std::uint64_t ticks = counter();
-                take_ahead(at, limit, size);
+                take_ahead(lane, at, size);
                 pack<Ts...>(lane, at, size, fixed == kVaries ? head | size : head, ticks, args...);
                 return ticks;
             }

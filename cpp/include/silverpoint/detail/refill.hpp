@@ -193,7 +193,7 @@ inline void ring_doorbell() {
 // How far ahead of the records their lines are asked for. The collector has read them in the last lap, and
 // taking a line back from another core takes as long as five records: asked for in time, it is back when it
 // is needed.
-inline constexpr std::size_t kAhead = 1024, kLine = 64;
+inline constexpr std::size_t kAhead = 4096, kLine = 64;
 
 // Asks for a cache line to be written soon. (Without the extension the instruction does nothing.)
 SP_DETAIL_HOT void take_line([[maybe_unused]] char* at) {
@@ -305,6 +305,7 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         } else if (is_too_small(lane, used) && is_plenty() && grow(lane, number, size)) {
             continue;
         }
+        const char* before = lane.cur;
         wrap(lane, size);
         mark(lane);
         const std::uint64_t position = lane.position();
@@ -316,10 +317,14 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         if (limit > lane.end) limit = lane.end;
         const std::uint64_t free = lane.lower() + lane.capacity - position;
         if (static_cast<std::uint64_t>(limit - lane.cur) > free) limit = lane.cur + free;
+        lane.reach = static_cast<std::uint64_t>(lane.end - lane.cur) > free ? lane.cur + free : lane.end;
         if (limit < lane.cur + size) limit = lane.cur + size;
         // Without a counter that user mode can trust every record reads the system's clock on the cold path.
         lane.limit = session.source == kMonotonic ? nullptr : limit;
-        for (char* line = lane.cur; line < lane.cur + kAhead && line < limit; line += kLine) take_line(line);
+        // At the beginning of a lap nobody has asked for its first lines.
+        if (lane.cur < before || lane.cur == lane.data)
+            for (char* line = lane.cur; line < lane.cur + kAhead && line < lane.reach; line += kLine)
+                take_line(line);
         return Room::kFound;
     }
 }

@@ -297,8 +297,10 @@ impl Lane {
             ring_doorbell(session);
         }
         anchors::add_now_and_then(session, local);
-        let at = self.head.here().wrapping_add(self.head.position() as usize);
-        lines::take(at, self.head.left().min(AHEAD));
+        if let Some(ahead) = self.head.ahead_in_new_lap() {
+            let at = self.head.here().wrapping_add(self.head.position() as usize);
+            lines::take(at, ahead.min(AHEAD));
+        }
     }
 
     /// Waits until the collector has left room for `size` bytes, or for what comes first: another policy, no collector any more, the end of the patience.

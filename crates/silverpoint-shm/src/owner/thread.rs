@@ -65,7 +65,7 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
     }
     let position = head.position();
     let at = head.here().wrapping_add(position as usize);
-    if head.fits(AHEAD + size) {
+    if head.reaches(AHEAD + size) {
         lines::take(at.wrapping_add(AHEAD), size);
     }
     Ok(Reservation { head, at, position, ticks: clock::counter(), room: size, ready: HOT })
@@ -123,7 +123,7 @@ impl Reservation {
     /// As for `commit`.
     #[inline(always)]
     pub unsafe fn commit_ahead(self, size: usize) {
-        if self.head.fits(AHEAD + size) {
+        if self.head.reaches(AHEAD + size) {
             lines::take(self.at.wrapping_add(AHEAD), size);
         }
         // SAFETY: by the caller.

@@ -46,6 +46,8 @@ pub struct Head<P: Platform> {
     /// The data, addressed by positions of this lap.
     here: Cell<P::Data>,
     committed: Cell<*const P::U64>,
+    /// Position up to which lines may be asked for ahead: within this lap, and what the collector has freed.
+    reach: Cell<u64>,
 
     // Cold.
     data: Cell<P::Data>,
@@ -108,6 +110,7 @@ impl<P: Platform> Head<P> {
             bound: Cell::new(0),
             here: Cell::new(nowhere),
             committed: Cell::new(null()),
+            reach: Cell::new(0),
             data: Cell::new(nowhere),
             capacity: Cell::new(0),
             lap: Cell::new(0),
@@ -134,6 +137,7 @@ impl<P: Platform> Head<P> {
         let capacity_u64 = capacity as u64;
         self.cur.set(base);
         self.bound.set(base);
+        self.reach.set(base);
         self.data.set(data);
         self.begin_lap(base - base % capacity_u64);
         self.committed.set(shared.committed);
@@ -155,6 +159,7 @@ impl<P: Platform> Head<P> {
         self.capacity.set(0);
         self.cur.set(0);
         self.bound.set(0);
+        self.reach.set(0);
     }
 
     /// Whether the lane has a ring.
@@ -211,6 +216,12 @@ impl<P: Platform> Head<P> {
         self.cur.get() + size as u64 <= self.bound.get()
     }
 
+    /// Whether lines may be asked for up to so many bytes ahead.
+    #[inline(always)]
+    pub fn reaches(&self, size: usize) -> bool {
+        self.cur.get() + size as u64 <= self.reach.get()
+    }
+
     /// Publishes what was written at `position`, which is [`Head::position`]: `size` bytes, and the pad before them. The caller holds the lane busy and
     /// had room for them.
     #[inline(always)]
@@ -253,7 +264,9 @@ impl<P: Platform> Head<P> {
             self.cur.set(next_lap);
             self.begin_lap(next_lap);
         }
-        self.bound.set(goal.min(free + capacity as u64).min(self.lap.get() + capacity as u64));
+        let reach = (free + capacity as u64).min(self.lap.get() + capacity as u64);
+        self.reach.set(reach);
+        self.bound.set(goal.min(reach));
         Room::Ready { crossed: self.mark(start, start / eighth) }
     }
 
@@ -326,6 +339,12 @@ impl<P: Platform> Head<P> {
             P::wait(wake, before, timeout_ns);
         }
         waiting.store(0, Ordering::Relaxed);
+    }
+
+    /// Bytes up to which lines may be asked for, when the next record is the first of its lap: nobody has asked for them yet.
+    pub fn ahead_in_new_lap(&self) -> Option<usize> {
+        let begun = self.cur.get() - self.lap.get();
+        (begun == 0).then(|| (self.reach.get() - self.cur.get()) as usize)
     }
 
     /// Bytes before the bound.
