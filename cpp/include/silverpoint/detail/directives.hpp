@@ -18,7 +18,7 @@ struct SiteFacts {
 };
 
 // `*` any characters, `?` one; the whole name.
-inline bool glob(std::string_view pattern, std::string_view name) {
+SP_DETAIL_COLD bool glob(std::string_view pattern, std::string_view name) {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
     std::size_t p = 0, n = 0, star = none, retry = 0;
     while (n < name.size()) {
@@ -41,7 +41,7 @@ inline bool glob(std::string_view pattern, std::string_view name) {
 
 // The qualified name in what the compiler calls a function: `ns::Pump::start` of `void ns::Pump::start(int)
 // [with T = int]`.
-inline std::string_view function_name(std::string_view text) {
+SP_DETAIL_COLD std::string_view function_name(std::string_view text) {
     if (const auto with = text.find(" [with "); with != std::string_view::npos) text = text.substr(0, with);
     if (const auto with = text.find(" [T = "); with != std::string_view::npos) text = text.substr(0, with);
     const auto ends_in_operator = [&](std::size_t at) { return text.substr(0, at).ends_with("operator"); };
@@ -76,7 +76,7 @@ inline std::string_view function_name(std::string_view text) {
     return text;
 }
 
-inline bool matches_category(std::string_view pattern, std::string_view name) {
+SP_DETAIL_COLD bool matches_category(std::string_view pattern, std::string_view name) {
     if (glob(pattern, name)) return true;
     for (std::size_t i = 0; i < name.size(); ++i)
         if ((name[i] == '.' || name[i] == '/' || name.substr(i).starts_with("::")) &&
@@ -85,14 +85,14 @@ inline bool matches_category(std::string_view pattern, std::string_view name) {
     return false;
 }
 
-inline bool matches_file(std::string_view pattern, std::string_view name) {
+SP_DETAIL_COLD bool matches_file(std::string_view pattern, std::string_view name) {
     if (glob(pattern, name)) return true;
     for (std::size_t i = 0; i < name.size(); ++i)
         if (name[i] == '/' && glob(pattern, name.substr(i + 1))) return true;
     return false;
 }
 
-inline bool is_file(std::string_view target) {
+SP_DETAIL_COLD bool is_file(std::string_view target) {
     if (const auto slash = target.rfind('/'); slash != std::string_view::npos)
         target = target.substr(slash + 1);
     const auto dot = target.rfind('.');
@@ -105,7 +105,7 @@ inline bool is_file(std::string_view target) {
 }
 
 // A level by name, 6 for off, -1 for none.
-inline int threshold_of(std::string_view text) {
+SP_DETAIL_COLD int threshold_of(std::string_view text) {
     constexpr std::string_view names[] = {"trace", "debug", "info", "warn", "error", "fatal", "off", "on"};
     for (int i = 0; i < 8; ++i) {
         if (text.size() != names[i].size()) continue;
@@ -117,7 +117,7 @@ inline int threshold_of(std::string_view text) {
     return -1;
 }
 
-inline std::string_view trim(std::string_view text) {
+SP_DETAIL_COLD std::string_view trim(std::string_view text) {
     const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
@@ -125,7 +125,7 @@ inline std::string_view trim(std::string_view text) {
 }
 
 // How specific a directive's target is for this site; 0: it does not match or is malformed.
-inline std::uint64_t rank_of(std::string_view target, const SiteFacts& site) {
+SP_DETAIL_COLD std::uint64_t rank_of(std::string_view target, const SiteFacts& site) {
     if (target.empty()) return 0;
     std::uint64_t literal = 0;
     for (const char c : target) {
@@ -160,7 +160,7 @@ inline std::uint64_t rank_of(std::string_view target, const SiteFacts& site) {
 }
 
 // Whether the site is on: the most specific directive decides, among equals the last.
-inline bool decide(std::string_view text, const SiteFacts& site) {
+SP_DETAIL_COLD bool decide(std::string_view text, const SiteFacts& site) {
     std::uint64_t best = 0;
     int least = 6;
     while (true) {

@@ -120,7 +120,7 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
 }
 
 // Gives all rings of this copy back, when its shared object is unloaded: nobody can use its lanes any more.
-inline void retire_all_rings() {
+SP_DETAIL_COLD void retire_all_rings() {
     if (!session.is_ready() || is_in_executable()) return;
     for (auto& slot : chunks) {
         Thread* chunk = slot.load(std::memory_order_acquire);
@@ -133,7 +133,7 @@ inline void retire_all_rings() {
 }
 
 // A fresh state for a thread's lanes.
-inline void reset_thread(Thread& thread, std::uint32_t tid) {
+SP_DETAIL_COLD void reset_thread(Thread& thread, std::uint32_t tid) {
     for (Lane& lane : thread.lanes) {
         lane.cur = lane.limit = lane.reach = lane.data = lane.end = nullptr;
         lane.delta = 0;

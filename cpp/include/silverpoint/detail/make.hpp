@@ -12,7 +12,7 @@ SP_DETAIL_BEGIN
 
 // Holds the read lock on `owner` for as long as this process image lives: the mapping keeps the open file
 // description, and a forked child does not get it.
-inline bool hold_owner(int fd) {
+SP_DETAIL_COLD bool hold_owner(int fd) {
     if (!lock_byte(fd, F_RDLCK)) return false;
     void* map = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED) return false;
@@ -24,13 +24,13 @@ inline bool hold_owner(int fd) {
     return true;
 }
 
-inline void release_owner() {
+SP_DETAIL_COLD void release_owner() {
     if (session.owner != nullptr) munmap(session.owner, 4096);
     session.owner = nullptr;
 }
 
 // Reads the layout from a mapped control header, whoever made it.
-inline void adopt_layout() {
+SP_DETAIL_COLD void adopt_layout() {
     Session& s = session;
     s.control_size = s.plain<std::uint64_t>(at::kControlSize);
     s.rings_size = s.plain<std::uint64_t>(at::kRingsSize);
@@ -53,7 +53,7 @@ inline void adopt_layout() {
 }
 
 // Counts this copy in; false when the last one has left, and the directory may be about to go.
-inline bool enter_session(char* control) {
+SP_DETAIL_COLD bool enter_session(char* control) {
     auto& joined = *reinterpret_cast<Word*>(control + at::kCopiesJoined);
     std::uint32_t copies = joined.load(std::memory_order_acquire);
     do {
@@ -65,14 +65,14 @@ inline bool enter_session(char* control) {
 }
 
 // Larger files would end the program by SIGXFSZ.
-inline std::uint64_t file_size_limit() {
+SP_DETAIL_COLD std::uint64_t file_size_limit() {
     struct rlimit limit {};
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : ~std::uint64_t{0};
 }
 
 // Bytes that the rings of a session may have at most: what was asked for, else the least of 32 MiB, a
 // sixteenth of the memory and a quarter of the free room.
-inline std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
+SP_DETAIL_COLD std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
     constexpr std::uint64_t kSmallest = 64u << 10, kLargest = std::uint64_t{64} << 30;
     const auto least = [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; };
     std::uint64_t most = asked;
@@ -95,7 +95,7 @@ inline std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
 
 // `key=value`, control characters and backslashes escaped.
 template <std::size_t N>
-inline void add_line(Text<N>& out, const char* key, const char* value, std::size_t len) {
+SP_DETAIL_COLD void add_line(Text<N>& out, const char* key, const char* value, std::size_t len) {
     out.add(key).add("=");
     for (std::size_t i = 0; i < len; ++i) {
         const auto c = static_cast<unsigned char>(value[i]);
@@ -113,7 +113,7 @@ inline void add_line(Text<N>& out, const char* key, const char* value, std::size
 inline constexpr std::uint32_t kProcessSize = 8192;
 
 // Gives the bytes written.
-inline std::uint32_t write_process_text(char* out) {
+SP_DETAIL_COLD std::uint32_t write_process_text(char* out) {
     Text<kProcessSize - 1> text;
     char buffer[4096];
     if (const ssize_t len = readlink("/proc/self/exe", buffer, sizeof buffer); len > 0)
@@ -133,7 +133,8 @@ inline std::uint32_t write_process_text(char* out) {
 }
 
 // A new file of this size, mapped; the descriptor is closed. `fixed` replaces a mapping at that address.
-inline char* make_file(const Path& directory, const char* name, std::size_t size, void* fixed = nullptr) {
+SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::size_t size,
+                               void* fixed = nullptr) {
     if (size > file_size_limit()) return nullptr;
     Path path = directory;
     path.add("/").add(name);
@@ -148,7 +149,7 @@ inline char* make_file(const Path& directory, const char* name, std::size_t size
 }
 
 // The files `owner` and `collector`; the owner lock is held from here on.
-inline bool make_locks(const Path& directory) {
+SP_DETAIL_COLD bool make_locks(const Path& directory) {
     for (const char* name : {"/owner", "/collector"}) {
         Path path = directory;
         const int fd = open(path.add(name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -161,7 +162,7 @@ inline bool make_locks(const Path& directory) {
 }
 
 // Gives a whole directory its final name; false when another copy was first.
-inline bool publish(const Path& made, const Path& root) {
+SP_DETAIL_COLD bool publish(const Path& made, const Path& root) {
     const std::uint64_t start = start_time();
     for (unsigned number = 0; number < 10'000; ++number) {
         Path name = root;
@@ -179,7 +180,7 @@ inline bool publish(const Path& made, const Path& root) {
     return false;
 }
 
-inline bool make_session(const Settings& settings) {
+SP_DETAIL_COLD bool make_session(const Settings& settings) {
     Path root;
     if (!find_root(root)) return false;
     std::uint64_t nonce = 0;
@@ -293,7 +294,8 @@ inline bool make_session(const Settings& settings) {
 
 // A file of a session, mapped whole; null when it is not a plain file of the user's own, as large as it
 // should be.
-inline char* map_file(const Path& directory, const char* name, std::size_t& size, void* fixed = nullptr) {
+SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size_t& size,
+                              void* fixed = nullptr) {
     Path path = directory;
     const int fd = open(path.add("/").add(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return nullptr;
@@ -311,7 +313,7 @@ inline char* map_file(const Path& directory, const char* name, std::size_t& size
 }
 
 // Whether a layout is one that this version can use: everything within the files, sizes as they must be.
-inline bool is_layout_sound(const char* control, std::size_t control_size, std::size_t rings_size) {
+SP_DETAIL_COLD bool is_layout_sound(const char* control, std::size_t control_size, std::size_t rings_size) {
     const auto u32 = [&](std::size_t at) {
         std::uint32_t value;
         std::memcpy(&value, control + at, sizeof value);
@@ -346,7 +348,7 @@ inline bool is_layout_sound(const char* control, std::size_t control_size, std::
 // Visits the sessions of this very process image: those whose owner lock is held. `visit` joins one and gives
 // true, with the lock taken.
 template <class Visit>
-inline bool find_session(const Path& root, Visit visit) {
+SP_DETAIL_COLD bool find_session(const Path& root, Visit visit) {
     const std::uint64_t start = start_time();
     for (unsigned number = 0; number < 1000; ++number) {
         Path name = root;
@@ -365,7 +367,7 @@ inline bool find_session(const Path& root, Visit visit) {
 }
 
 // Joins the session that another copy of this process has made, if there is one.
-inline bool join_session() {
+SP_DETAIL_COLD bool join_session() {
     Path root;
     if (!find_root(root)) return false;
     return find_session(root, [](const Path& name) {

@@ -19,7 +19,7 @@ SP_DETAIL_BEGIN
 // what was decided about sites holds until somebody decides otherwise. Rings are not copied: the parent's
 // records are the parent's.
 
-inline std::size_t sites_in(const char* control) {
+SP_DETAIL_COLD std::size_t sites_in(const char* control) {
     const std::uint32_t sites =
         reinterpret_cast<const Word*>(control + at::kSitesNext)->load(std::memory_order_acquire);
     return sites < session.sites_cap ? sites : session.sites_cap;
@@ -27,7 +27,7 @@ inline std::size_t sites_in(const char* control) {
 
 // Whether the session that another copy has made in this same child can stand in for the parent's: the same
 // layout, and all its sites.
-inline bool is_child_of_session(const char* other) {
+SP_DETAIL_COLD bool is_child_of_session(const char* other) {
     // The size of the process text may differ.
     if (std::memcmp(other + at::kControlSize, session.control + at::kControlSize,
                     at::kProcessSize - at::kControlSize) != 0 ||
@@ -45,7 +45,7 @@ inline bool is_child_of_session(const char* other) {
     return true;
 }
 
-inline Path root_of_session() {
+SP_DETAIL_COLD Path root_of_session() {
     Path root = session.path;
     std::size_t slash = root.size();
     while (slash > 0 && root.c_str()[slash - 1] != '/') --slash;
@@ -53,7 +53,7 @@ inline Path root_of_session() {
     return root;
 }
 
-inline bool join_after_fork(const Path& root) {
+SP_DETAIL_COLD bool join_after_fork(const Path& root) {
     return find_session(root, [](const Path& name) {
         std::size_t size = session.control_size, rings_size = session.rings_bytes();
         char* other = map_file(name, "control", size);
@@ -70,7 +70,7 @@ inline bool join_after_fork(const Path& root) {
 }
 
 // Copies what a child goes on with into its new control file: the parts in use, the rest stays sparse.
-inline bool copy_control(int fd, std::size_t sites, std::size_t descs) {
+SP_DETAIL_COLD bool copy_control(int fd, std::size_t sites, std::size_t descs) {
     const auto copy = [fd](std::size_t at, std::size_t size) {
         while (size > 0) {
             const ssize_t len = pwrite(fd, session.control + at, size, static_cast<off_t>(at));
@@ -89,7 +89,7 @@ inline bool copy_control(int fd, std::size_t sites, std::size_t descs) {
 }
 
 // What is the child's own in the copy of its parent's header.
-inline void renew_header(std::size_t descs) {
+SP_DETAIL_COLD void renew_header(std::size_t descs) {
     session.plain<std::uint32_t>(at::kPid) = static_cast<std::uint32_t>(getpid());
     session.plain<std::uint32_t>(at::kParentPid) = static_cast<std::uint32_t>(getppid());
     session.plain<std::uint64_t>(at::kStartTime) = start_time();
@@ -112,7 +112,7 @@ inline void renew_header(std::size_t descs) {
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
 }
 
-inline bool make_after_fork(const Path& root) {
+SP_DETAIL_COLD bool make_after_fork(const Path& root) {
     Path made = root;
     made.add("/.new-").number(static_cast<std::uint64_t>(getpid())).add("-").number(counter());
     if (session.control_size > file_size_limit() || mkdir(made.c_str(), 0700) != 0) return false;
@@ -143,7 +143,7 @@ inline bool make_after_fork(const Path& root) {
 }
 
 // Gives a forked child a session of its own, at the addresses of its parent's.
-inline bool replace_session() {
+SP_DETAIL_COLD bool replace_session() {
     const Path root = root_of_session();
     session.owner = nullptr;  // was not inherited
     session.left.store(0, std::memory_order_relaxed);
@@ -158,7 +158,7 @@ inline bool replace_session() {
 // --- Start.
 
 // The page that a fork wipes. False: no memory, or a kernel before 4.14.
-inline bool make_alive_page() {
+SP_DETAIL_COLD bool make_alive_page() {
     if (session.alive.load(std::memory_order_acquire) != nullptr) return true;
     void* made = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED) return false;
@@ -169,7 +169,7 @@ inline bool make_alive_page() {
     return session.alive.load(std::memory_order_acquire) != nullptr;
 }
 
-inline bool make_or_replace_session() {
+SP_DETAIL_COLD bool make_or_replace_session() {
     if (session.was_ready) return replace_session();
     const Settings settings = read_settings();
     return !settings.off && (join_session() || make_session(settings));
@@ -210,7 +210,7 @@ SP_DETAIL_COLD bool ensure_session() {
 // --- End.
 
 // Whether this copy is that of the executable itself, not of a shared object that may be unloaded.
-inline bool is_in_executable() {
+SP_DETAIL_COLD bool is_in_executable() {
     return dl_iterate_phdr(
                [](dl_phdr_info* info, std::size_t, void*) {
                    const auto here = reinterpret_cast<std::uintptr_t>(&session);
@@ -227,7 +227,7 @@ inline bool is_in_executable() {
 }
 
 // Whether somebody looks at the session, or something is in it.
-inline bool is_session_of_interest() {
+SP_DETAIL_COLD bool is_session_of_interest() {
     for (unsigned cause = 0; cause < kCauses; ++cause)
         if (session.longword(at::kSessionLosses + 8 * cause).load(std::memory_order_relaxed) != 0)
             return true;
@@ -238,7 +238,7 @@ inline bool is_session_of_interest() {
 
 // A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody. Once:
 // every translation unit asks for it.
-inline void leave_session() {
+SP_DETAIL_COLD void leave_session() {
     if (!session.is_ready() || session.left.exchange(1, std::memory_order_acq_rel) != 0) return;
     const ErrnoGuard guard;
     add_anchor();

@@ -19,7 +19,7 @@ struct Reservation {
     char* at;
 };
 
-inline void count_loss(Lane& lane, Cause cause) {
+SP_DETAIL_COLD void count_loss(Lane& lane, Cause cause) {
     const auto number = static_cast<unsigned>(cause);
     if (!lane.ring) return count_session_loss(cause);
     lane.ring.longword(ring_at::kLosses + 8 * number).fetch_add(1, std::memory_order_relaxed);
@@ -34,7 +34,7 @@ inline Policy policy_of(Level level) {
     return session.plain<Policy>(at::kPolicy + static_cast<std::size_t>(level));
 }
 
-inline bool attach(Lane& lane, unsigned number, unsigned size) {
+SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size) {
     const Ring ring = claim_ring(size, number, thread_id(), lane.stream);
     if (!ring) return false;
     if (lane.ring) lane.ring.word(ring_at::kState).store(kRingRetired, std::memory_order_release);
@@ -56,7 +56,7 @@ inline bool attach(Lane& lane, unsigned number, unsigned size) {
 }
 
 // The first ring: the smallest that can have the record, else the largest smaller one.
-inline bool attach_first(Lane& lane, unsigned number, std::size_t size) {
+SP_DETAIL_COLD bool attach_first(Lane& lane, unsigned number, std::size_t size) {
     unsigned fitting = 0;
     while (fitting + 1 < kSizes && capacity_of(fitting) / 4 < size) ++fitting;
     for (unsigned at = fitting + 1; at-- > 0;)
@@ -66,7 +66,7 @@ inline bool attach_first(Lane& lane, unsigned number, std::size_t size) {
     return false;
 }
 
-inline bool grow(Lane& lane, unsigned number, std::size_t size) {
+SP_DETAIL_COLD bool grow(Lane& lane, unsigned number, std::size_t size) {
     unsigned goal = lane.size + 1;
     while (goal < kSizes && capacity_of(goal) != 0 && capacity_of(goal) / 4 < size) ++goal;
     return goal < kSizes && capacity_of(goal) > lane.capacity && attach(lane, number, goal);
@@ -75,7 +75,7 @@ inline bool grow(Lane& lane, unsigned number, std::size_t size) {
 // Whether a larger ring is worth its memory: more than half of this one waits for the collector, or it is
 // below 128 KiB and was filled twice within half a second. Larger rings than that leave the processor's inner
 // caches, so that they come with need alone.
-inline bool is_too_small(const Lane& lane, std::uint64_t used) {
+SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
     if (used > lane.capacity / 2) return true;
     return lane.size < 2 && lane.position() - lane.base > 2ull * lane.capacity &&
            clock_ns(CLOCK_MONOTONIC_COARSE) - lane.claimed_ns < 500'000'000u;
@@ -91,7 +91,7 @@ inline std::uint64_t need_of(const Lane& lane, std::size_t size) {
 }
 
 // Steps over the end of the data when the record does not fit before it. There is room for both.
-inline void wrap(Lane& lane, std::size_t size) {
+SP_DETAIL_COLD void wrap(Lane& lane, std::size_t size) {
     const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
     if (size <= rest) return;
     if (rest != 0) {
@@ -114,7 +114,7 @@ inline std::uint32_t stride_of(const Lane& lane) {
 }
 
 // Notes where a record begins: every eighth of the ring knows its first.
-inline void mark(Lane& lane) {
+SP_DETAIL_COLD void mark(Lane& lane) {
     const auto number = static_cast<std::uint32_t>(lane.cur - lane.data) / lane.eighth;
     std::uint64_t& known = lane.marks[number < kSubBuffers ? number : kSubBuffers - 1];
     const std::uint64_t position = lane.position();
@@ -122,7 +122,7 @@ inline void mark(Lane& lane) {
 }
 
 // Gives up the oldest records so that `need` bytes can be written; ends at a record's beginning.
-inline void forget_oldest(Lane& lane, std::uint64_t need) {
+SP_DETAIL_COLD void forget_oldest(Lane& lane, std::uint64_t need) {
     const std::uint64_t position = lane.position();
     const std::uint64_t least = position + need - lane.capacity;
     std::uint64_t oldest = position;
@@ -136,7 +136,8 @@ inline void forget_oldest(Lane& lane, std::uint64_t need) {
 }
 
 // Appends a control record if there is room.
-inline bool put_control(Lane& lane, std::uint32_t site, const void* args, std::uint32_t len, bool overwrite) {
+SP_DETAIL_COLD bool put_control(Lane& lane, std::uint32_t site, const void* args, std::uint32_t len,
+                                bool overwrite) {
     const std::uint32_t size = (16 + len + 7) & ~7u;
     const std::uint64_t need = need_of(lane, size);
     if (lane.position() + need > lane.lower() + lane.capacity) {
@@ -157,7 +158,7 @@ inline bool put_control(Lane& lane, std::uint32_t site, const void* args, std::u
 }
 
 // Losses and waits become records as soon as there is room.
-inline void tell(Lane& lane, bool overwrite) {
+SP_DETAIL_COLD void tell(Lane& lane, bool overwrite) {
     if (lane.stalled_ns != 0) {
         char args[9];
         args[0] = static_cast<char>(lane.stalled_why);
@@ -182,7 +183,7 @@ inline void tell(Lane& lane, bool overwrite) {
     lane.untold = !all;
 }
 
-inline void ring_doorbell() {
+SP_DETAIL_COLD void ring_doorbell() {
     // The position was stored before; the collector stores `collector_sleeping` before it looks at positions.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (session.word(at::kCollectorSleeping).load(std::memory_order_relaxed) == 0) return;
@@ -251,7 +252,7 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
 }
 
 // Anchors are for the session, but made by whoever comes by.
-inline void add_anchor_each_second() {
+SP_DETAIL_COLD void add_anchor_each_second() {
     static constinit Long next_ns{0};
     const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
     std::uint64_t next = next_ns.load(std::memory_order_relaxed);

@@ -58,7 +58,7 @@ inline Ring slice_at(std::uint32_t slab, std::uint32_t number, unsigned shift) {
 }
 
 // Whether the losses of this ring are stored, so that a new stream may begin with none.
-inline bool is_told(const Ring& ring) {
+SP_DETAIL_COLD bool is_told(const Ring& ring) {
     std::uint64_t sum = 0;
     for (unsigned cause = 0; cause < kCauses; ++cause)
         sum += ring.longword(ring_at::kLosses + 8 * cause).load(std::memory_order_relaxed);
@@ -67,7 +67,7 @@ inline bool is_told(const Ring& ring) {
 
 // Whether a slice in this state may be taken over: it is free, or its owner left or died and it is drained
 // (or, for the flight recorder, may be forgotten).
-inline bool is_adoptable(const Ring& ring, std::uint32_t state, bool forget) {
+SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool forget) {
     if (state == kRingFree) return true;
     if (state == kRingClaiming) return false;
     const bool drained =
@@ -78,7 +78,7 @@ inline bool is_adoptable(const Ring& ring, std::uint32_t state, bool forget) {
 }
 
 // The state that a slice may be taken over from; kRingClaiming when it may not.
-inline std::uint32_t adoptable_state(const Ring& ring, bool forget) {
+SP_DETAIL_COLD std::uint32_t adoptable_state(const Ring& ring, bool forget) {
     if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic) return kRingClaiming;
     const std::uint32_t state = ring.word(ring_at::kState).load(std::memory_order_acquire);
     return is_adoptable(ring, state, forget) ? state : kRingClaiming;
@@ -87,7 +87,7 @@ inline std::uint32_t adoptable_state(const Ring& ring, bool forget) {
 // Takes a slice over from the state that it was found adoptable in. Another may have done so in between and
 // be its living owner now, in the same state again: what made it adoptable is looked at once more, when
 // nobody else can take it.
-inline bool take_over(const Ring& ring, std::uint32_t state, bool forget) {
+SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t state, bool forget) {
     std::uint32_t expected = state;
     if (!ring.word(ring_at::kState)
              .compare_exchange_strong(expected, kRingClaiming, std::memory_order_acq_rel))
@@ -98,7 +98,7 @@ inline bool take_over(const Ring& ring, std::uint32_t state, bool forget) {
 }
 
 // Slices of a slab that were ever claimed and are backed, if it has slices of this size.
-inline std::uint32_t slices_in(std::uint32_t slab, unsigned shift) {
+SP_DETAIL_COLD std::uint32_t slices_in(std::uint32_t slab, unsigned shift) {
     const SlabEntry& entry = slab_entry(slab);
     if (entry.shift.load(std::memory_order_acquire) != shift) return 0;
     const std::uint32_t fit = session.slab_bytes >> shift;
@@ -109,7 +109,7 @@ inline std::uint32_t slices_in(std::uint32_t slab, unsigned shift) {
 
 // Looks at `most` slices of this size for one to take over, beginning where the last search ended. `forget`:
 // the one that was claimed first, although it is not drained.
-inline Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
+SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     static constinit Word cursor{0};
     const std::uint32_t slabs = slabs_in_use();
     std::uint32_t all = 0;
@@ -147,7 +147,7 @@ inline Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
 }
 
 // A slice that nobody had before.
-inline Ring take_new(unsigned shift) {
+SP_DETAIL_COLD Ring take_new(unsigned shift) {
     const auto take_from = [&](std::uint32_t slab) -> Ring {
         SlabEntry& entry = slab_entry(slab);
         const std::uint32_t fit = session.slab_bytes >> shift;
@@ -185,7 +185,7 @@ inline Ring take_new(unsigned shift) {
 }
 
 // Claims a slice of this size and begins a stream in it; empty when there is no memory.
-inline Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uint32_t previous) {
+SP_DETAIL_COLD Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uint32_t previous) {
     const unsigned shift = shift_of(size);
     if (shift == 0) return {};
     Ring ring = adopt(shift, 8, false);

@@ -74,7 +74,7 @@ inline void count_session_loss(Cause cause) {
 }
 
 // Makes sure that [at, at + size) of a mapping is backed by memory, so that a store cannot be fatal.
-inline bool back(char* map, std::size_t at, std::size_t size, const char* file) {
+SP_DETAIL_COLD bool back(char* map, std::size_t at, std::size_t size, const char* file) {
     const std::size_t begin = at & ~std::size_t{4095};
     const std::size_t end = (at + size + 4095) & ~std::size_t{4095};
     if (madvise(map + begin, end - begin, MADV_POPULATE_WRITE) == 0) return true;
@@ -89,7 +89,7 @@ inline bool back(char* map, std::size_t at, std::size_t size, const char* file) 
     return done;
 }
 
-inline void add_anchor() {
+SP_DETAIL_COLD void add_anchor() {
     const std::uint32_t number =
         session.word(at::kAnchorsNext).fetch_add(1, std::memory_order_relaxed) % session.anchors_cap;
     auto* anchor = reinterpret_cast<Long*>(session.control + session.anchors_at + number * 32u);
@@ -103,7 +103,7 @@ inline void add_anchor() {
 }
 
 // Field 22 of /proc/self/stat; the process's name may hold spaces and parentheses.
-inline std::uint64_t start_time() {
+SP_DETAIL_COLD std::uint64_t start_time() {
     char text[1024] = {};
     const std::size_t len = read_file("/proc/self/stat", text, sizeof text - 1);
     std::size_t at = len;
@@ -115,12 +115,12 @@ inline std::uint64_t start_time() {
     return value;
 }
 
-inline void process_name(Path& path, std::uint64_t start, unsigned number) {
+SP_DETAIL_COLD void process_name(Path& path, std::uint64_t start, unsigned number) {
     path.add("/").number(static_cast<std::uint64_t>(getpid())).add("-").number(start).add("-").number(number);
 }
 
 // The first usable root: a directory of mode 0700 of the effective user, no link.
-inline bool find_root(Path& root) {
+SP_DETAIL_COLD bool find_root(Path& root) {
     const auto is_usable = [](const Path& path) {
         struct stat found {};
         if (lstat(path.c_str(), &found) != 0 &&

@@ -16,7 +16,7 @@ struct Settings {
 };
 
 // Number with K, M or G behind it.
-inline std::uint64_t parse_size(const char* text) {
+SP_DETAIL_COLD std::uint64_t parse_size(const char* text) {
     std::uint64_t value = 0;
     while (*text >= '0' && *text <= '9' && value < (1ull << 30))
         value = value * 10 + static_cast<unsigned>(*text++ - '0');
@@ -26,7 +26,7 @@ inline std::uint64_t parse_size(const char* text) {
     return value;
 }
 
-inline Settings read_settings() {
+SP_DETAIL_COLD Settings read_settings() {
     Settings settings;
     if (const char* filter = environment("SILVERPOINT_FILTER")) {
         settings.demanded = true;

@@ -140,7 +140,7 @@ inline SiteEntry& site_entry(std::uint32_t number) {
 }
 
 // Stores a description in the session; its place in units of 8 bytes, or ~0.
-inline std::uint32_t store_description(const Description& description) {
+SP_DETAIL_COLD std::uint32_t store_description(const Description& description) {
     const auto units = static_cast<std::uint32_t>(description.size() / 8);
     const std::uint32_t at = session.word(at::kDescsNext).fetch_add(units, std::memory_order_relaxed);
     const std::size_t end = (std::size_t{at} + units) * 8;
@@ -159,7 +159,7 @@ inline std::uint32_t store_description(const Description& description) {
     return at;
 }
 
-inline bool equals_description(std::uint32_t at, const Description& description) {
+SP_DETAIL_COLD bool equals_description(std::uint32_t at, const Description& description) {
     const std::size_t begin = std::size_t{at} * 8;
     return begin + description.size() <= session.descs_size &&
            std::memcmp(session.control + session.descs_at + begin, description.bytes(), description.size()) ==
@@ -167,7 +167,7 @@ inline bool equals_description(std::uint32_t at, const Description& description)
 }
 
 // The entry with this location, made if there is none; ~0 when the table is full.
-inline std::uint32_t register_site(const Description& description, bool complete) {
+SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool complete) {
     const std::uint32_t mask = session.index_cap - 1;
     auto slot = static_cast<std::uint32_t>(description.hash()) & mask;
     const auto slot_word = [&](std::uint32_t at) -> Word& {
@@ -211,7 +211,7 @@ inline std::uint32_t register_site(const Description& description, bool complete
 }
 
 // Evaluates the directives for a site and stores its state; again when they changed meanwhile.
-inline void evaluate(const Site& site, std::uint32_t entry) {
+SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
     auto& state = *reinterpret_cast<std::atomic<std::uint8_t>*>(session.control + session.states_at + entry);
     const SiteFacts facts{site.level, site.category.load(std::memory_order_relaxed), site.file, site.line,
                           site.function.load(std::memory_order_relaxed)};

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kSweepSeconds = 7 * 86'400;
 // A session under a hidden name that is not finished after so long never will be.
 inline constexpr std::int64_t kUnfinishedSeconds = 10;
 
-inline void unlink_session(const Path& directory) {
+SP_DETAIL_COLD void unlink_session(const Path& directory) {
     // The lock files last: as long as they are there, others see that the session is taken.
     for (const char* file : {"/control", "/rings", "/collector", "/owner"}) {
         Path path = directory;
@@ -26,7 +26,7 @@ inline void unlink_session(const Path& directory) {
 }
 
 // `<pid>-<start>-<n>`, or `.new-<pid>-<random>`.
-inline bool is_session_name(const char* name) {
+SP_DETAIL_COLD bool is_session_name(const char* name) {
     const bool hidden = std::strncmp(name, ".new-", 5) == 0;
     if (hidden) name += 5;
     int dashes = 0;
@@ -67,7 +67,7 @@ class DeadSession {
 enum class Content { kNothing, kRecords, kExpected };
 
 // `bytes` is what it uses.
-inline Content content_of_session(const Path& path, std::uint64_t& bytes) {
+SP_DETAIL_COLD Content content_of_session(const Path& path, std::uint64_t& bytes) {
     Path control = path, rings = path;
     const int fd = open(control.add("/control").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return Content::kNothing;
@@ -91,7 +91,7 @@ inline Content content_of_session(const Path& path, std::uint64_t& bytes) {
     return (flags & kFlagExpected) != 0 ? Content::kExpected : Content::kRecords;
 }
 
-inline void sweep(const Path& root) {
+SP_DETAIL_COLD void sweep(const Path& root) {
     struct Kept {
         char name[80];
         std::int64_t changed;

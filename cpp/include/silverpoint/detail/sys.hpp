@@ -43,15 +43,15 @@ class ErrnoGuard {
 template <std::size_t N>
 class Text {
   public:
-    Text& add(const char* text, std::size_t len) {
+    [[gnu::noinline, gnu::cold]] Text& add(const char* text, std::size_t len) {
         if (len > N - len_) len = N - len_;
         std::memcpy(text_ + len_, text, len);
         len_ += len;
         text_[len_] = 0;
         return *this;
     }
-    Text& add(const char* text) { return add(text, std::strlen(text)); }
-    Text& number(std::uint64_t value) {
+    [[gnu::noinline, gnu::cold]] Text& add(const char* text) { return add(text, std::strlen(text)); }
+    [[gnu::noinline, gnu::cold]] Text& number(std::uint64_t value) {
         char digits[20];
         unsigned at = sizeof digits;
         do digits[--at] = static_cast<char>('0' + value % 10);
@@ -72,12 +72,12 @@ using Path = Text<1100>;
 inline std::uint32_t thread_id() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
 
 // Whether a thread of this process has ended.
-inline bool is_thread_dead(std::uint32_t tid) {
+SP_DETAIL_COLD bool is_thread_dead(std::uint32_t tid) {
     const ErrnoGuard guard;
     return syscall(SYS_tgkill, getpid(), tid, 0) != 0 && errno == ESRCH;
 }
 
-inline std::uint64_t clock_ns(clockid_t clock) {
+SP_DETAIL_COLD std::uint64_t clock_ns(clockid_t clock) {
     timespec now{};
     clock_gettime(clock, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
@@ -85,14 +85,14 @@ inline std::uint64_t clock_ns(clockid_t clock) {
 
 inline const char* environment(const char* name) { return secure_getenv(name); }
 
-inline void warn(const char* text) {
+SP_DETAIL_COLD void warn(const char* text) {
     Text<400> line;
     line.add("silverpoint: ").add(text).add("\n");
     [[maybe_unused]] const auto written = write(2, line.c_str(), line.size());
 }
 
 // Reads a small file whole; the number of bytes.
-inline std::size_t read_file(const char* path, char* buffer, std::size_t size) {
+SP_DETAIL_COLD std::size_t read_file(const char* path, char* buffer, std::size_t size) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
     std::size_t len = 0;
@@ -109,7 +109,7 @@ inline void futex_wake(std::atomic<std::uint32_t>* word) {
     syscall(SYS_futex, word, FUTEX_WAKE, 1 << 30, nullptr, nullptr, 0);
 }
 
-inline void futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t value, std::uint64_t ns) {
+SP_DETAIL_COLD void futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t value, std::uint64_t ns) {
     timespec timeout{};
     timeout.tv_sec = static_cast<time_t>(ns / 1'000'000'000u);
     timeout.tv_nsec = static_cast<long>(ns % 1'000'000'000u);
@@ -117,7 +117,7 @@ inline void futex_wait(std::atomic<std::uint32_t>* word, std::uint32_t value, st
 }
 
 // Open-file-description lock on one byte. `type` is F_RDLCK or F_WRLCK.
-inline bool lock_byte(int fd, short type) {
+SP_DETAIL_COLD bool lock_byte(int fd, short type) {
     struct flock request = {};
     request.l_type = type;
     request.l_whence = SEEK_SET;
@@ -125,7 +125,7 @@ inline bool lock_byte(int fd, short type) {
     return fcntl(fd, F_OFD_SETLK, &request) == 0;
 }
 
-inline bool is_locked(int fd) {
+SP_DETAIL_COLD bool is_locked(int fd) {
     struct flock request = {};
     request.l_type = F_WRLCK;
     request.l_whence = SEEK_SET;
@@ -134,7 +134,7 @@ inline bool is_locked(int fd) {
 }
 
 // FNV-1a, 64 bits.
-inline std::uint64_t fnv1a(const char* bytes, std::size_t size) {
+SP_DETAIL_COLD std::uint64_t fnv1a(const char* bytes, std::size_t size) {
     std::uint64_t hash = 0xcbf29ce484222325u;
     for (std::size_t i = 0; i < size; ++i)
         hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3u;
