@@ -80,21 +80,68 @@ pub enum Kind {
     Counter = 4,
     /// A named moment.
     Instant = 5,
+    /// The beginning of a span that may end in another thread; its first argument is `id`.
+    AsyncBegin = 6,
+    /// The end of such a span: of the same category, name and `id`.
+    AsyncEnd = 7,
+    /// A moment within such a span.
+    AsyncInstant = 8,
+    /// The first of the records that `id` joins across threads.
+    FlowBegin = 9,
+    /// One between the first and the last.
+    FlowStep = 10,
+    /// The last of them.
+    FlowEnd = 11,
+    /// One id led to another: `from`, `to`.
+    Link = 12,
 }
 
 impl Kind {
     /// All kinds, by number.
-    pub const ALL: [Kind; 6] =
-        [Kind::Log, Kind::Stream, Kind::Event, Kind::Span, Kind::Counter, Kind::Instant];
+    pub const ALL: [Kind; 13] = [
+        Kind::Log,
+        Kind::Stream,
+        Kind::Event,
+        Kind::Span,
+        Kind::Counter,
+        Kind::Instant,
+        Kind::AsyncBegin,
+        Kind::AsyncEnd,
+        Kind::AsyncInstant,
+        Kind::FlowBegin,
+        Kind::FlowStep,
+        Kind::FlowEnd,
+        Kind::Link,
+    ];
 
     /// The kind with this number; `None` for reserved and private ones.
     pub fn from_u8(number: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(number)).copied()
     }
 
-    /// Lower-case name.
+    /// Lower-case name, words joined by `_`.
     pub fn name(self) -> &'static str {
-        ["log", "stream", "event", "span", "counter", "instant"][self as usize]
+        match self {
+            Kind::Log => "log",
+            Kind::Stream => "stream",
+            Kind::Event => "event",
+            Kind::Span => "span",
+            Kind::Counter => "counter",
+            Kind::Instant => "instant",
+            Kind::AsyncBegin => "async_begin",
+            Kind::AsyncEnd => "async_end",
+            Kind::AsyncInstant => "async_instant",
+            Kind::FlowBegin => "flow_begin",
+            Kind::FlowStep => "flow_step",
+            Kind::FlowEnd => "flow_end",
+            Kind::Link => "link",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

@@ -89,7 +89,21 @@ inline constexpr std::uint32_t kCut = 1u << 31;
 inline constexpr std::uint32_t kStageWriting = 1, kStageLocated = 2, kStageComplete = 3;
 inline constexpr std::size_t kSiteEntry = 32, kDescFixed = 48, kDescMax = 65536;
 
-enum class Kind : std::uint8_t { kLog = 0, kStream = 1, kEvent = 2, kSpan = 3, kCounter = 4, kInstant = 5 };
+enum class Kind : std::uint8_t {
+    kLog = 0,
+    kStream = 1,
+    kEvent = 2,
+    kSpan = 3,
+    kCounter = 4,
+    kInstant = 5,
+    kAsyncBegin = 6,
+    kAsyncEnd = 7,
+    kAsyncInstant = 8,
+    kFlowBegin = 9,
+    kFlowStep = 10,
+    kFlowEnd = 11,
+    kLink = 12
+};
 
 SP_DETAIL_END
 

@@ -61,8 +61,9 @@ impl Plan {
                 steps.argument(0, Spec::default());
                 Quoting::WhenAmbiguous
             }
-            Kind::Event | Kind::Span | Kind::Counter | Kind::Instant => {
+            kind => {
                 steps.literal(&description.template);
+                steps.literal(word_after_name(kind));
                 Quoting::WhenAmbiguous
             }
         };
@@ -83,6 +84,25 @@ impl Plan {
         });
         let in_order = order.eq(0..types.len());
         (Self { steps: steps.list, in_order, quoting }, fault)
+    }
+}
+
+/// What tells the beginning from the end where both have the same name.
+fn word_after_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::AsyncBegin => " begin",
+        Kind::AsyncEnd => " end",
+        Kind::FlowBegin => " flow begin",
+        Kind::FlowStep => " flow step",
+        Kind::FlowEnd => " flow end",
+        Kind::Log
+        | Kind::Stream
+        | Kind::Event
+        | Kind::Span
+        | Kind::Counter
+        | Kind::Instant
+        | Kind::AsyncInstant
+        | Kind::Link => "",
     }
 }
 

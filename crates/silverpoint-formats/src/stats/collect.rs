@@ -8,6 +8,7 @@ use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 
+use super::pairs::{Found, Pairs};
 use super::{Count, Counter, Statistics};
 use crate::filter::{Filter, Selection};
 use crate::site::Site;
@@ -28,6 +29,7 @@ pub fn collect(trace: &Trace, filter: &Filter) -> Statistics {
         statistics: &mut statistics,
         reader: BlockReader::default(),
         raw: Vec::new(),
+        pairs: Pairs::default(),
     };
     for number in 0..trace.sessions.len() {
         collector.session(number);
@@ -47,6 +49,7 @@ struct Collector<'t, 's> {
     statistics: &'s mut Statistics,
     reader: BlockReader,
     raw: Vec<u8>,
+    pairs: Pairs,
 }
 
 /// What is done with records of one id.
@@ -54,7 +57,7 @@ struct Collector<'t, 's> {
 enum Treatment {
     /// Counted.
     Count,
-    /// Counted, and its arguments looked at: counters, or an expression.
+    /// Counted, and its arguments looked at: counters, async spans, or an expression.
     Look,
     /// Not wanted.
     Ignore,
@@ -93,6 +96,7 @@ impl Collector<'_, '_> {
                 self.stream(number, session, stream, &mut slots);
             }
         }
+        self.with_pairs(session, Pairs::finish);
         for (id, site_number) in session.site_numbers() {
             if let Some(slot) = slots.get(id as usize) {
                 self.statistics.sites[site_number].add(slot.count);
@@ -119,7 +123,7 @@ impl Collector<'_, '_> {
         let expression = self.selection.as_ref().is_some_and(Selection::has_expression);
         match self.trace.sites[site_number].kind() {
             _ if !wanted => Treatment::Ignore,
-            Kind::Counter => Treatment::Look,
+            Kind::Counter | Kind::AsyncBegin | Kind::AsyncEnd => Treatment::Look,
             _ if expression => Treatment::Look,
             _ => Treatment::Count,
         }
@@ -249,7 +253,23 @@ impl Collector<'_, '_> {
                 .and_modify(|c| c.add(value, ticks))
                 .or_insert_with(|| Counter::first(value, ticks));
         }
+        if let kind @ (Kind::AsyncBegin | Kind::AsyncEnd) = site.kind()
+            && site.description.signature.starts_with('L')
+            && let Some(id) = args.first_chunk()
+        {
+            let half = (number, u64::from_le_bytes(*id), ticks, kind == Kind::AsyncEnd);
+            let name = (site.description.category.as_str(), site.description.template.as_str());
+            self.with_pairs(block.session, |pairs, found| pairs.add(block.number, name, half, found));
+        }
         true
+    }
+
+    /// Does something with the begins and ends of async spans of a session.
+    fn with_pairs(&mut self, session: &Session, work: impl FnOnce(&mut Pairs, &mut Found<'_>)) {
+        let duration = |begin, end| i128::from(session.clock.duration_ns(begin, end));
+        let mut found = Found { spans: &mut self.statistics.spans, alone: 0, duration: &duration };
+        work(&mut self.pairs, &mut found);
+        self.statistics.unpaired += found.alone;
     }
 
     fn span_end(&mut self, block: &Block<'_>, ticks: u64, args: &[u8]) {

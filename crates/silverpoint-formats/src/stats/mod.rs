@@ -2,6 +2,7 @@
 
 mod collect;
 mod histogram;
+mod pairs;
 mod report;
 
 use std::collections::BTreeMap;
@@ -49,8 +50,10 @@ pub struct Statistics {
     pub stall_ns: u64,
     /// Ring bytes that could not be stored.
     pub gap_bytes: u64,
-    /// Durations of spans that ended, in nanoseconds, by site number.
+    /// Durations of spans that ended, in nanoseconds, by site number: of async spans by that of the begin.
     pub spans: BTreeMap<usize, Histogram>,
+    /// Begins and ends of async spans without the other.
+    pub unpaired: u64,
     /// Counters, by site number.
     pub counters: BTreeMap<usize, Counter>,
     /// What could not be read.

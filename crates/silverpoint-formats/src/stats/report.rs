@@ -214,6 +214,7 @@ pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
         ("stalls", s.stalls),
         ("stall_ns", s.stall_ns),
         ("gap_bytes", s.gap_bytes),
+        ("unpaired_async", s.unpaired),
         ("unknown_site_records", s.unknown.iter().sum()),
     ] {
         object.number(key, value);

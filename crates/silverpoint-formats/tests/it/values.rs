@@ -199,6 +199,19 @@ fn structured_kinds() {
     assert_eq!(render_site(stream, &bytes(&[&text("a b"), &n(1)])), "pos a b 1");
     let named = site(Kind::Log, "user\nid\n", "login of {user}", "sI");
     assert_eq!(render_site(named, &bytes(&[&text("bob"), &n(1)])), "login of bob id=1");
+    let id = 7u64.to_le_bytes();
+    for (kind, expected) in [
+        (Kind::AsyncBegin, "fetch begin id=7"),
+        (Kind::AsyncEnd, "fetch end id=7"),
+        (Kind::AsyncInstant, "fetch id=7"),
+        (Kind::FlowBegin, "fetch flow begin id=7"),
+        (Kind::FlowStep, "fetch flow step id=7"),
+        (Kind::FlowEnd, "fetch flow end id=7"),
+    ] {
+        assert_eq!(render_site(site(kind, "id\n", "fetch", "L"), &id), expected);
+    }
+    let link = site(Kind::Link, "from\nto\n", "link", "LL");
+    assert_eq!(render_site(link, &[id, id].concat()), "link from=7 to=7");
     let wrong = site(Kind::Log, "user\n", "{nobody}", "s");
     assert_eq!(render_site(wrong, &text("bob")), "{nobody} user=bob");
 }

@@ -15,7 +15,7 @@ pub type Pieces<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
 
 /// A site as it is registered.
 pub struct Description<'a> {
-    /// 0 log, 2 event, 3 span, 4 counter, 5 instant.
+    /// Number of the kind (wire.md, section 7).
     pub kind: u8,
     /// 0 trace to 5 fatal.
     pub level: u8,
@@ -350,6 +350,8 @@ fn is_on(session: &Session, description: &Description<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use silverpoint_wire::level::Kind;
+
     use super::*;
 
     /// The vectors of site descriptions (`spec/vectors/sites.json`): what this frontend can produce, it produces byte for byte.
@@ -361,9 +363,7 @@ mod tests {
         for vector in all.as_array().unwrap().iter().filter(|vector| vector["verdict"] == "ok") {
             let text = |key: &str| vector[key].as_str().unwrap_or_default();
             let number = |key: &str| vector[key].as_u64().unwrap_or_default();
-            let kind = ["log", "stream", "event", "span", "counter", "instant"]
-                .iter()
-                .position(|kind| *kind == text("kind"));
+            let kind = Kind::ALL.iter().position(|kind| kind.name() == text("kind"));
             let (Some(kind), Some(level)) =
                 (kind, Level::ALL.iter().find(|level| level.name() == text("level")))
             else {

@@ -184,16 +184,26 @@ fn tails(site: Push<'_>) {
 
 /// Other kinds of sites: the record does not tell them apart.
 fn named(all: &mut Vec<Case>) {
-    let mut push = |name, kind, title: &str, names: &str, args: Vec<(&'static str, V)>| {
+    let mut push_of = |languages, name, kind, title: &str, names: &str, args: Vec<(&'static str, V)>| {
         let (signatures, args): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let site = Site { kind, names: names.into(), ..Site::log(title, &signatures.concat()) };
         let id = FIRST_SITE + all.len() as u32;
-        all.push(Case { name, languages: BOTH, site: Some(site), id, signatures, args });
+        all.push(Case { name, languages, site: Some(site), id, signatures, args });
     };
+    let mut push = |name, kind, title, names, args| push_of(BOTH, name, kind, title, names, args);
     push("event with two fields", 2, "order", "id\nvenue\n", vec![("L", V::Int(8, 42)), ("s", text("XETR"))]);
     push("span", 3, "load", "file\n", vec![("s", text("a.txt"))]);
     push("counter", 4, "depth", "", vec![("l", V::Int(8, 17))]);
     push("instant", 5, "tick", "", vec![]);
+    let word = |value| ("L", V::Int(8, value));
+    let mut push = |name, kind, title, names, args| push_of(CPP, name, kind, title, names, args);
+    push("async begin", 6, "fetch", "id\nfile\n", vec![word(7), ("s", text("a.txt"))]);
+    push("async end", 7, "fetch", "id\n", vec![word(7)]);
+    push("async instant", 8, "fetch", "id\nbytes\n", vec![word(7), ("i", int(512))]);
+    push("flow begin", 9, "path", "id\n", vec![word(8)]);
+    push("flow step", 10, "path", "id\n", vec![word(8)]);
+    push("flow end", 11, "path", "id\n", vec![word(8)]);
+    push("link", 12, "link", "from\nto\n", vec![word(7), word(8)]);
 }
 
 fn control(all: &mut Vec<Case>) {

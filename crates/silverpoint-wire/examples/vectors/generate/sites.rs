@@ -59,10 +59,7 @@ impl Site {
     /// The fields, as a vector shows them.
     pub fn fields(&self) -> Vec<(&'static str, Json)> {
         vec![
-            (
-                "kind",
-                Json::text(["log", "stream", "event", "span", "counter", "instant"][usize::from(self.kind)]),
-            ),
+            ("kind", Json::text(KINDS[usize::from(self.kind)])),
             (
                 "level",
                 Json::text(["trace", "debug", "info", "warn", "error", "fatal"][usize::from(self.level)]),
@@ -79,6 +76,23 @@ impl Site {
         ]
     }
 }
+
+/// Names of kinds, by number.
+const KINDS: [&str; 13] = [
+    "log",
+    "stream",
+    "event",
+    "span",
+    "counter",
+    "instant",
+    "async_begin",
+    "async_end",
+    "async_instant",
+    "flow_begin",
+    "flow_step",
+    "flow_end",
+    "link",
+];
 
 /// Size, zero, hash and what the hash is of.
 fn sealed(body: &[u8]) -> Vec<u8> {
@@ -122,6 +136,13 @@ fn good() -> Vec<(&'static str, Site)> {
         change(&mut site);
         site
     };
+    let named = |kind, name: &str, names: &str, signature: &str| Site {
+        kind,
+        template: name.into(),
+        names: names.into(),
+        signature: signature.into(),
+        ..log.clone()
+    };
     let mut all = vec![
         ("all empty", Site::default()),
         ("log", log.clone()),
@@ -146,6 +167,13 @@ fn good() -> Vec<(&'static str, Site)> {
         ),
         ("counter", Site { kind: 4, template: "depth".into(), signature: "l".into(), ..log.clone() }),
         ("instant", Site { kind: 5, template: "tick".into(), signature: String::new(), ..log.clone() }),
+        ("async begin", named(6, "load", "id\nfile\n", "Ls")),
+        ("async end", named(7, "load", "id\n", "L")),
+        ("async instant", named(8, "load", "id\n", "L")),
+        ("flow begin", named(9, "order", "id\n", "L")),
+        ("flow step", named(10, "order", "id\n", "L")),
+        ("flow end", named(11, "order", "id\n", "L")),
+        ("link", named(12, "link", "from\nto\n", "LL")),
         (
             "non-ASCII texts",
             with(|site| {
@@ -212,7 +240,7 @@ fn hostile() -> Vec<(String, Vec<u8>, &'static str)> {
         ("size beyond the limit".into(), patched(0, &65_544_u32.to_le_bytes()), "size"),
         ("size of all ones".into(), patched(0, &[0xFF; 4]), "size"),
         ("size beyond the bytes".into(), patched(0, &(size + 8).to_le_bytes()), "truncated"),
-        ("kind 6 is reserved".into(), changed(16, &[6]), "kind"),
+        ("kind 13 is reserved".into(), changed(16, &[13]), "kind"),
         ("kind 128 is private".into(), changed(16, &[128]), "kind"),
         ("level 6".into(), changed(17, &[6]), "level"),
         ("level 255".into(), changed(17, &[255]), "level"),
