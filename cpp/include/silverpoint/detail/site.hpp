@@ -16,12 +16,13 @@
 SP_DETAIL_BEGIN
 
 // States that are not in shared memory.
-inline constinit const std::uint8_t kUnregistered = 0x80;
-inline constinit const std::uint8_t kOff = 0;
+using StateByte = std::atomic<std::uint8_t>;
+inline constinit const StateByte kUnregistered{0x80};
+inline constinit const StateByte kOff{0};
 
 struct Site {
     // The state byte: 0 off, bit 0 record. Its address changes from kUnregistered to one in the session.
-    std::atomic<const std::uint8_t*> state{&kUnregistered};
+    std::atomic<const StateByte*> state{&kUnregistered};
     // The first word of the site's records: id << 32 | size, the latter 0 where it varies. 0 until the site
     // is complete.
     std::atomic<std::uint64_t> head{0};
@@ -37,7 +38,7 @@ struct Site {
 
     // Off: two loads and a branch.
     SP_DETAIL_HOT bool is_on(const char* the_function, const char* the_category) {
-        const std::uint8_t value = *state.load(std::memory_order_acquire);
+        const std::uint8_t value = state.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
         if (value == 0) [[likely]]
             return false;
         if (value == 1) [[likely]]
@@ -212,7 +213,7 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
 
 // Evaluates the directives for a site and stores its state; again when they changed meanwhile.
 SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
-    auto& state = *reinterpret_cast<std::atomic<std::uint8_t>*>(session.control + session.states_at + entry);
+    auto& state = *reinterpret_cast<StateByte*>(session.control + session.states_at + entry);
     const SiteFacts facts{site.level, site.category.load(std::memory_order_relaxed), site.file, site.line,
                           site.function.load(std::memory_order_relaxed)};
     Word& generation = session.word(at::kGeneration);
@@ -227,8 +228,8 @@ SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
     }
 }
 
-inline const std::uint8_t* state_of(std::uint32_t entry) {
-    return reinterpret_cast<const std::uint8_t*>(session.control + session.states_at + entry);
+inline const StateByte* state_of(std::uint32_t entry) {
+    return reinterpret_cast<const StateByte*>(session.control + session.states_at + entry);
 }
 
 SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_category) {
@@ -251,7 +252,7 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
     evaluate(*this, number);
     entry.store(number, std::memory_order_relaxed);
     state.store(state_of(number), std::memory_order_release);
-    return (*state_of(number) & 1) != 0;
+    return (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
 SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::string_view text,
