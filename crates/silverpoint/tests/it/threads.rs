@@ -64,7 +64,7 @@ fn at_once() {
 }
 
 static HANDLED: AtomicU64 = AtomicU64::new(0);
-const SIGNALS: u64 = 100_000;
+const SIGNALS: u64 = 1_000_000;
 
 extern "C" fn handler(signal: libc::c_int) {
     let n = HANDLED.fetch_add(1, Ordering::Relaxed);
