@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
     facility.case_count = sizeof cases / sizeof cases[0];
     facility.empty = empty;
     facility.disabled = disabled;
+    facility.prepare_thread = [] { silverpoint::prepare_thread(); };
     facility.observe = bench_observe_session;
     return bench_main(argc, argv, &facility);
 }

@@ -76,6 +76,10 @@ macro_rules! bare_loop {
 bare_loop!(empty, |inputs, id| {});
 bare_loop!(disabled, |inputs, id| trace!(target: "bench", "bench disabled {} {}", id, inputs.path));
 
+extern "C" fn prepare_thread() {
+    silverpoint::prepare_thread();
+}
+
 fn main() -> ExitCode {
     let cases = [
         case!(literal, |inputs, index, fraction, id| info!(target: "bench", "bench literal")),
@@ -100,6 +104,6 @@ fn main() -> ExitCode {
             |inputs, index, fraction, id| info!(target: "bench", "bench floats {}", inputs.samples)
         ),
     ];
-    let status = harness::run("silverpoint-rust", &cases, empty, disabled, None);
+    let status = harness::run("silverpoint-rust", &cases, empty, disabled, Some(prepare_thread));
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

@@ -25,7 +25,9 @@ mod thread;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use sites::{Description, Pieces, Registered};
-pub use thread::{ALWAYS_FITS, Owned, Reservation, lose_without_site, reserve, reserve_rest, reserve_slowly};
+pub use thread::{
+    ALWAYS_FITS, Owned, Reservation, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,
+};
 
 use crate::sys::ErrnoGuard;
 

@@ -14,12 +14,14 @@ pub const TESTS: &[Test] = &[
     ("ten_thousand_threads_at_once", at_once),
     ("a_storm_of_signals_tears_nothing", signal_storm),
     ("threads_have_names", names),
+    ("a_prepared_thread_has_its_ring_and_no_record", prepared),
 ];
 pub const ROLES: &[Role] = &[
     ("one_after_the_other", || many(1)),
     ("at_once", || many(THREADS)),
     ("signals", signals),
     ("named", named),
+    ("prepares", prepares),
 ];
 
 const THREADS: usize = 10_000;
@@ -156,4 +158,27 @@ fn names() {
     let stream = session.streams.values().next().unwrap();
     assert_eq!(stream.header.name, *b"a worker\0\0\0\0\0\0\0\0");
     assert_ne!(stream.header.owner_tid, session.pid);
+}
+
+fn prepares() {
+    let silent = || {
+        silverpoint::prepare_thread();
+        silverpoint::prepare_thread();
+    };
+    let recording = || {
+        silverpoint::prepare_thread();
+        event!("once", 1);
+    };
+    thread::spawn(silent).join().unwrap();
+    thread::spawn(recording).join().unwrap();
+}
+
+fn prepared() {
+    let scene = Scene::new();
+    scene.run("prepares", &[("SILVERPOINT_FILTER", "info")]);
+    let session = reader::only_session(scene.root());
+    assert_eq!(session.args_of("once"), ["1"]);
+    assert_eq!(session.losses(), [0; 8]);
+    // The second thread may have taken over the ring of the first, which holds nothing.
+    assert!(session.streams.values().map(|stream| stream.records.len()).sum::<usize>() == 1);
 }
