@@ -181,6 +181,20 @@ TEST_F(Vectors, OtherKinds) {
     expect("counter");
     SP_INSTANT("tick");
     expect("instant");
+    SP_ASYNC_BEGIN("fetch", 7, "a.txt");
+    expect("async begin");
+    SP_ASYNC_END("fetch", 7);
+    expect("async end");
+    SP_ASYNC_INSTANT("fetch", 7, 512);
+    expect("async instant");
+    SP_FLOW_BEGIN("path", 8);
+    expect("flow begin");
+    SP_FLOW_STEP("path", 8);
+    expect("flow step");
+    SP_FLOW_END("path", 8);
+    expect("flow end");
+    SP_LINK(7, 8);
+    expect("link");
     {
         SP_SPAN("load", "a.txt");
         expect("span");

@@ -4,10 +4,14 @@
 //   #include <silverpoint/silverpoint.hpp>
 //
 //   SP_INFO("order {} at {:.2f}", id, px);          text with placeholders, checked when compiled
-//   SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: only values are recorded, literals
-//   go to the site SP_EVENT("order.filled", id, px);               a name, and arguments named after their
-//   source SP_SPAN("load", path);                          until the end of the scope
+//   SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: literals go to the site once
+//   SP_EVENT("order.filled", id, px);               a name, and arguments named after their source
+//   SP_SPAN("load", path);                          until the end of the scope
+//   SP_SCOPE();                                     the same, named after the function
 //   SP_COUNTER("queue.depth", queue.size());
+//   SP_COUNTER("latency", ms, "ms");                with a unit
+//   auto span = SP_ASYNC_SPAN("fetch", url);        until its owner ends, in whatever thread
+//   SP_INFO_EVERY_N(100, "{} done", n);             limits: detail/limits.hpp lists them
 //   SP_INSTANT("tick");
 //   SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
 //   SP_STRUCT(ns::Point, x, y)                      own types, at global scope
@@ -25,7 +29,10 @@
 #pragma once
 
 #include "detail/front.hpp"
+#include "detail/limits.hpp"
+#include "detail/spans.hpp"
 #include "detail/struct.hpp"
+#include "detail/unit.hpp"
 
 #ifndef SP_MIN_LEVEL
 #    define SP_MIN_LEVEL 0
@@ -81,7 +88,15 @@
 #define SP_EVENT(name, ...) SP_DETAIL_NAMED(info, kEvent, name __VA_OPT__(, ) __VA_ARGS__)
 #define SP_EVENT_AT(level, name, ...) SP_DETAIL_NAMED(level, kEvent, name __VA_OPT__(, ) __VA_ARGS__)
 #define SP_INSTANT(name, ...) SP_DETAIL_NAMED(debug, kInstant, name __VA_OPT__(, ) __VA_ARGS__)
-#define SP_COUNTER(name, value) SP_DETAIL_NAMED(debug, kCounter, name, value)
+
+// A number, and if there is a third argument its unit, a literal: SP_COUNTER("latency", ms, "ms").
+#define SP_COUNTER(name, value, ...)                                                                      \
+    do {                                                                                                  \
+        if (auto* sp_site_ = SP_DETAIL_ON(debug, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                \
+            ::silverpoint::detail::record_named(                                                          \
+                sp_site_->site, ::silverpoint::detail::Kind::kCounter, name, #value,                      \
+                ::silverpoint::detail::counted<::silverpoint::detail::FixedText("" __VA_ARGS__)>(value)); \
+    } while (false)
 
 #define SP_DETAIL_JOIN2(a, b) a##b
 #define SP_DETAIL_JOIN(a, b) SP_DETAIL_JOIN2(a, b)

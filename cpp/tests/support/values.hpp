@@ -218,6 +218,9 @@ class Decoder {
                 name_until(type, ';');
                 return name + "(" + got + ")";
             }
+            case '@':
+                name_until(type, ';');
+                return value(type, real);
             default:
                 fail(std::string("unknown type ") + code);
         }

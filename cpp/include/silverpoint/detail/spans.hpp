@@ -1,0 +1,160 @@
+// Spans that cross threads, flows, links, and spans named after their function.
+//
+//   const auto id = silverpoint::new_id();
+//   SP_ASYNC_BEGIN("fetch", id, url);  …  SP_ASYNC_INSTANT("fetch", id, bytes);  …  SP_ASYNC_END("fetch",
+//   id); silverpoint::AsyncSpan span = SP_ASYNC_SPAN("fetch", url);     ends with its owner, wherever that is
+//   SP_FLOW_BEGIN("order", id);  …  SP_FLOW_STEP("order", id);  …  SP_FLOW_END("order", id);
+//   SP_LINK(from, to);                                  what has the id `to` came from what has `from`
+//   SP_SCOPE();                                                    a span named after this function
+//
+// A begin and an end belong together by session, category, name and id (spec/wire.md, section 7). An id is a
+// whole number or a pointer.
+#pragma once
+
+#include "front.hpp"
+#include "ids.hpp"
+
+SP_DETAIL_BEGIN
+
+template <class T>
+SP_DETAIL_HOT std::uint64_t id_of(const T& id) {
+    if constexpr (std::is_pointer_v<T>) {
+        return reinterpret_cast<std::uintptr_t>(id);
+    } else {
+        static_assert(std::integral<T> && !std::same_as<T, bool>,
+                      "silverpoint: an id is a whole number or a pointer");
+        return static_cast<std::uint64_t>(id);
+    }
+}
+
+// The span's name is the function's as directives see it.
+SP_DETAIL_COLD std::uint64_t complete_scope(Site& site, const char* pretty) {
+    return complete_site<>(site, Kind::kSpan, {}, function_name(pretty));
+}
+
+SP_DETAIL_HOT std::uint64_t record_scope(Site& site, const char* pretty) {
+    std::uint64_t head = site.head.load(std::memory_order_relaxed);
+    if (head == 0) [[unlikely]] {
+        head = complete_scope(site, pretty);
+        if (head == 0) return 0;
+    }
+    return record_captured(head, site);
+}
+
+// The two sites of one place: of the begin, and of the end.
+struct AsyncSite {
+    Site begin;
+    Site end;
+
+    constexpr AsyncSite(Level level, const char* file, std::uint32_t line)
+        : begin(level, file, line), end(level, file, line) {}
+};
+
+// Makes the end's site ready, so that the end needs nothing but an id.
+SP_DETAIL_COLD bool complete_end(AsyncSite& site, std::string_view name) {
+    site.end.is_on(site.begin.function.load(std::memory_order_relaxed),
+                   site.begin.category.load(std::memory_order_relaxed));
+    return complete_named<std::uint64_t>(site.end, Kind::kAsyncEnd, name, "id") != 0;
+}
+
+SP_DETAIL_END
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+
+// A span that may end in another thread than it began in: made by SP_ASYNC_SPAN, moved about, ends when its
+// owner ends or end() is called. Costs two records and an id; nothing when its site is off.
+class AsyncSpan {
+  public:
+    AsyncSpan() = default;
+    AsyncSpan(detail::Site& end, std::uint64_t id) : end_(&end), id_(id) {}
+    AsyncSpan(AsyncSpan&& other) noexcept
+        : end_(std::exchange(other.end_, nullptr)), id_(std::exchange(other.id_, 0)) {}
+    // What was held ends.
+    AsyncSpan& operator=(AsyncSpan&& other) noexcept {
+        if (this != &other) {
+            end();
+            end_ = std::exchange(other.end_, nullptr);
+            id_ = std::exchange(other.id_, 0);
+        }
+        return *this;
+    }
+    ~AsyncSpan() { end(); }
+
+    // Ends it now; nothing when it has ended, was moved from, or was off.
+    void end() {
+        detail::Site* site = std::exchange(end_, nullptr);
+        if (site != nullptr)
+            detail::record_captured(site->head.load(std::memory_order_relaxed), *site, std::exchange(id_, 0));
+    }
+    // Its id, for SP_ASYNC_INSTANT, SP_LINK and messages to other processes; 0 when it is not open.
+    std::uint64_t id() const { return id_; }
+    explicit operator bool() const { return id_ != 0; }
+
+  private:
+    detail::Site* end_ = nullptr;
+    std::uint64_t id_ = 0;
+};
+
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
+
+#define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                        \
+    do {                                                                                                     \
+        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                   \
+            ::silverpoint::detail::record_named(                                                             \
+                sp_site_->site, ::silverpoint::detail::Kind::kind, name, "id" __VA_OPT__(", " #__VA_ARGS__), \
+                ::silverpoint::detail::id_of(id) __VA_OPT__(, ) __VA_ARGS__);                                \
+    } while (false)
+
+#define SP_ASYNC_BEGIN(name, id, ...) SP_ASYNC_BEGIN_AT(debug, name, id __VA_OPT__(, ) __VA_ARGS__)
+#define SP_ASYNC_BEGIN_AT(level, name, id, ...) \
+    SP_DETAIL_WITH_ID(level, kAsyncBegin, name, id __VA_OPT__(, ) __VA_ARGS__)
+#define SP_ASYNC_END(name, id, ...) SP_ASYNC_END_AT(debug, name, id __VA_OPT__(, ) __VA_ARGS__)
+#define SP_ASYNC_END_AT(level, name, id, ...) \
+    SP_DETAIL_WITH_ID(level, kAsyncEnd, name, id __VA_OPT__(, ) __VA_ARGS__)
+#define SP_ASYNC_INSTANT(name, id, ...) SP_ASYNC_INSTANT_AT(debug, name, id __VA_OPT__(, ) __VA_ARGS__)
+#define SP_ASYNC_INSTANT_AT(level, name, id, ...) \
+    SP_DETAIL_WITH_ID(level, kAsyncInstant, name, id __VA_OPT__(, ) __VA_ARGS__)
+
+#define SP_FLOW_BEGIN(name, id) SP_DETAIL_WITH_ID(debug, kFlowBegin, name, id)
+#define SP_FLOW_STEP(name, id) SP_DETAIL_WITH_ID(debug, kFlowStep, name, id)
+#define SP_FLOW_END(name, id) SP_DETAIL_WITH_ID(debug, kFlowEnd, name, id)
+
+#define SP_LINK(from, to)                                                                                   \
+    do {                                                                                                    \
+        if (auto* sp_site_ = SP_DETAIL_ON(debug, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                  \
+            ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kLink, "link", \
+                                                "from, to", ::silverpoint::detail::id_of(from),             \
+                                                ::silverpoint::detail::id_of(to));                          \
+    } while (false)
+
+// An expression: the span that begins here. The name must live as long as the program.
+#define SP_ASYNC_SPAN(name, ...) SP_ASYNC_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
+#define SP_ASYNC_SPAN_AT(the_level, name, ...)                                                             \
+    ([&](const char* sp_function_, const char* sp_category_text_) -> ::silverpoint::AsyncSpan {            \
+        static constinit ::silverpoint::detail::AsyncSite sp_sites_(                                       \
+            ::silverpoint::detail::level_names::the_level, __FILE__, __LINE__);                            \
+        if (!::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::the_level,             \
+                                                SP_MIN_LEVEL) ||                                           \
+            !sp_sites_.begin.is_on(sp_function_, sp_category_text_))                                       \
+            return {};                                                                                     \
+        const ::std::uint64_t sp_id_ = ::silverpoint::new_id();                                            \
+        if (::silverpoint::detail::record_named(sp_sites_.begin, ::silverpoint::detail::Kind::kAsyncBegin, \
+                                                name, "id" __VA_OPT__(", " #__VA_ARGS__),                  \
+                                                sp_id_ __VA_OPT__(, ) __VA_ARGS__) == 0)                   \
+            return {};                                                                                     \
+        if (sp_sites_.end.head.load(::std::memory_order_relaxed) == 0 &&                                   \
+            !::silverpoint::detail::complete_end(sp_sites_, name))                                         \
+            return {};                                                                                     \
+        return {sp_sites_.end, sp_id_};                                                                    \
+    }(__PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))
+
+#define SP_SCOPE() SP_SCOPE_AT(debug)
+#define SP_SCOPE_AT(level)                                                                          \
+    const ::silverpoint::Span SP_DETAIL_JOIN(                                                       \
+        sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {             \
+        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, SP_DETAIL_CATEGORY);                     \
+        if (sp_site_ == nullptr) return {};                                                         \
+        return {sp_site_->site, ::silverpoint::detail::record_scope(sp_site_->site, sp_function_)}; \
+    }(__PRETTY_FUNCTION__)
