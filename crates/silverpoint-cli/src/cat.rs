@@ -1,11 +1,12 @@
 //! `silverpoint cat`: the records of trace files as text or JSON lines, in order of time.
 
+use std::fmt::Write;
 use std::thread;
 use std::time::Duration;
 
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::time::{Style, When};
-use silverpoint_formats::tracefile::{Event, Events, Follow, Trace, Watcher};
+use silverpoint_formats::tracefile::{Event, Follow, Trace, Watcher};
 use silverpoint_formats::{json, text};
 
 use crate::exit::{Exit, Failed, Outcome, failure};
@@ -30,6 +31,9 @@ pub struct Args {
     /// With --json: the time in the session's own clock too
     #[arg(long, requires = "json")]
     ticks: bool,
+    /// Only how many records there are
+    #[arg(long, conflicts_with_all = ["follow", "json", "head", "tail"])]
+    count: bool,
     /// The first N records
     #[arg(long, value_name = "N", conflicts_with = "tail")]
     head: Option<u64>,
@@ -75,6 +79,9 @@ enum TimeStyle {
 pub fn run(args: Args) -> Outcome {
     let mut filter = args.wanted.filter()?;
     let trace = args.files.open()?;
+    if args.count {
+        return count(&args, &trace, &filter);
+    }
     let mut skip = 0;
     if let Some(wanted) = args.tail {
         (filter, skip) = last(&trace, &filter, wanted);
@@ -215,7 +222,7 @@ fn last(trace: &Trace, filter: &Filter, wanted: u64) -> (Filter, u64) {
             }
             _ => filter.clone(),
         };
-        let found = count(&mut trace.select(&narrowed));
+        let found = trace.count(&narrowed).events;
         if found >= wanted || narrowed.since == filter.since {
             return (narrowed, found.saturating_sub(wanted));
         }
@@ -223,10 +230,14 @@ fn last(trace: &Trace, filter: &Filter, wanted: u64) -> (Filter, u64) {
     }
 }
 
-fn count(events: &mut Events<'_>) -> u64 {
-    let mut count = 0;
-    while let Some(event) = events.next() {
-        count += u64::from(event.is_shown());
+/// Prints how many records are wanted.
+fn count(args: &Args, trace: &Trace, filter: &Filter) -> Outcome {
+    let counted = trace.count(filter);
+    let mut out = Output::new();
+    let _ = writeln!(out.text, "{}", counted.events);
+    out.flush()?;
+    if !args.quiet && !out.is_gone() {
+        tell(trace.notes().iter().chain(&counted.notes));
     }
-    count
+    Ok(exit(counted.verdict(trace)))
 }

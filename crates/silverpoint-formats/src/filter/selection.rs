@@ -143,6 +143,13 @@ impl Selection {
         self.expression.as_mut().is_none_or(|expression| expression.passes(site, number, args))
     }
 
+    /// Whether the end of a span is wanted, when such records are.
+    pub(crate) fn span_end(&self, trace: &Trace, session: usize, args: &[u8]) -> bool {
+        let id = args.first_chunk().map(|id| u32::from_le_bytes(*id));
+        let site = id.and_then(|id| trace.sessions[session].site_number(id));
+        site.map_or(self.unknown, |number| self.sites[number])
+    }
+
     /// Whether a record is wanted.
     #[inline]
     pub(crate) fn record(
@@ -167,8 +174,7 @@ impl Selection {
                     .is_none_or(|e| e.passes(&trace.sites[number], number, record.args));
         }
         if id == SPAN_END && self.control[SPAN_END as usize] {
-            let site = record.args.first_chunk().and_then(|id| site_of(u32::from_le_bytes(*id)));
-            return site.map_or(self.unknown, |number| self.sites[number]);
+            return self.span_end(trace, session, record.args);
         }
         self.control[id as usize]
     }

@@ -2,8 +2,9 @@
 
 use std::convert::Infallible;
 
+use silverpoint_wire::clock::Segment;
 use silverpoint_wire::layout::block::LATE;
-use silverpoint_wire::layout::record::{HEADER_SIZE, PAD, SIZE_MASK, SPAN_END};
+use silverpoint_wire::layout::record::SPAN_END;
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
@@ -12,7 +13,7 @@ use super::pairs::{Found, Pairs};
 use super::{Count, Counter, Statistics};
 use crate::filter::{Filter, Selection};
 use crate::site::Site;
-use crate::tracefile::{BlockCursor, BlockReader, Session, Stream, Trace};
+use crate::tracefile::{BlockCursor, BlockReader, Head, Session, Stream, Trace};
 
 /// Counts what `filter` selects. A filter by thread takes the name that the thread had last.
 pub fn collect(trace: &Trace, filter: &Filter) -> Statistics {
@@ -28,7 +29,6 @@ pub fn collect(trace: &Trace, filter: &Filter) -> Statistics {
         selection,
         statistics: &mut statistics,
         reader: BlockReader::default(),
-        raw: Vec::new(),
         pairs: Pairs::default(),
     };
     for number in 0..trace.sessions.len() {
@@ -48,7 +48,6 @@ struct Collector<'t, 's> {
     selection: Option<Selection>,
     statistics: &'s mut Statistics,
     reader: BlockReader,
-    raw: Vec<u8>,
     pairs: Pairs,
 }
 
@@ -61,8 +60,14 @@ enum Treatment {
     Look,
     /// Not wanted.
     Ignore,
-    /// A site that nobody describes.
+    /// A site that nobody describes, or a control record.
     Unknown,
+}
+
+impl Treatment {
+    fn looks_at_arguments(self) -> bool {
+        matches!(self, Self::Look | Self::Unknown)
+    }
 }
 
 /// Counts of one site id while a stream is read.
@@ -131,26 +136,38 @@ impl Collector<'_, '_> {
 
     fn stream(&mut self, number: usize, session: &Session, stream: &Stream, slots: &mut [Slot]) {
         let mut cursor = BlockCursor::new(stream);
-        let mut raw = std::mem::take(&mut self.raw);
+        let mut reader = std::mem::take(&mut self.reader);
+        let looked_at: Vec<bool> = slots.iter().map(|slot| slot.treatment.looks_at_arguments()).collect();
+        let wants_args = |id: u32| looked_at.get(id as usize).is_none_or(|looked_at| *looked_at);
+        let times = self.selection.as_ref().and_then(Selection::times);
         while let Some(next) = cursor.next() {
             let header = &next.block.header;
             if self.selection.as_ref().is_some_and(|selection| !selection.block(session, number, header)) {
                 self.statistics.skipped_blocks += 1;
                 continue;
             }
-            if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
-                self.statistics.notes.push(note);
-                if raw.is_empty() {
-                    cursor.not_read(&next);
-                    continue;
+            let mut block = Block {
+                number,
+                session,
+                times: (u64::MAX, 0),
+                count: Count::default(),
+                clock: session.clock.segment(0),
+            };
+            let walked = reader.walk(self.trace, session, &next, wants_args, |head| {
+                if times.is_none_or(|(from, until)| (from..=until).contains(&block.wall_ns(head.ticks))) {
+                    self.record(&mut block, head, slots);
                 }
+            });
+            let is_lost = walked.is_lost();
+            self.statistics.notes.extend(walked.notes);
+            if is_lost {
+                cursor.not_read(&next);
+                continue;
             }
             self.statistics.blocks += 1;
             self.statistics.stored_bytes += u64::from(header.stored_size);
-            self.statistics.raw_bytes += raw.len() as u64;
+            self.statistics.raw_bytes += walked.bytes;
             self.statistics.late_blocks += u64::from(header.flags & LATE != 0);
-            let mut block = Block { number, session, times: (u64::MAX, 0), count: Count::default() };
-            let whole = self.block(&mut block, raw.get(next.skip..).unwrap_or_default(), slots);
             self.statistics.threads[number][stream.thread].add(block.count);
             if block.times.0 <= block.times.1 {
                 let (first, last) =
@@ -158,66 +175,32 @@ impl Collector<'_, '_> {
                 let range = self.statistics.time_range.get_or_insert((first, last));
                 *range = (range.0.min(first), range.1.max(last));
             }
-            if !whole {
-                let note = self.reader.contradiction(self.trace, next.block);
-                self.statistics.notes.push(note);
-            }
         }
-        self.raw = raw;
+        self.reader = reader;
     }
 
-    /// Counts the records of a payload; false when it ends before its end.
-    fn block(&mut self, block: &mut Block<'_>, raw: &[u8], slots: &mut [Slot]) -> bool {
-        let times = self.selection.as_ref().and_then(Selection::times);
-        let mut at = 0;
-        while at < raw.len() {
-            let Some(head) = raw[at..].first_chunk::<8>() else { return false };
-            let word = u64::from_le_bytes(*head);
-            let (size, id) = ((word as u32 & SIZE_MASK) as usize, (word >> 32) as u32);
-            if id == PAD && size >= 8 && size % 8 == 0 {
-                at += size;
-                continue;
+    /// Counts a record.
+    #[inline]
+    fn record(&mut self, block: &mut Block<'_>, head: Head<'_>, slots: &mut [Slot]) {
+        let counted = match slots.get_mut(head.site as usize) {
+            Some(slot) if slot.treatment == Treatment::Count => {
+                slot.count.records += 1;
+                slot.count.bytes += u64::from(head.size);
+                true
             }
-            if size < HEADER_SIZE || size % 8 != 0 {
-                return false;
-            }
-            let Some(record) = raw.get(at..at + size) else { return false };
-            at += size;
-            let ticks = record[8..].first_chunk().map_or(0, |ticks| u64::from_le_bytes(*ticks));
-            if let Some((from, until)) = times {
-                let wall_ns = block.session.clock.wall_ns(ticks);
-                if wall_ns < from || wall_ns > until {
-                    continue;
-                }
-            }
-            let counted = match slots.get_mut(id as usize) {
-                Some(slot) if slot.treatment == Treatment::Count => {
-                    slot.count.records += 1;
-                    slot.count.bytes += size as u64;
-                    true
-                }
-                Some(Slot { treatment: Treatment::Ignore, .. }) => false,
-                slot => self.look(block, id, ticks, record, slot),
-            };
-            if counted {
-                block.count.records += 1;
-                block.count.bytes += size as u64;
-                block.times = (block.times.0.min(ticks), block.times.1.max(ticks));
-            }
+            Some(Slot { treatment: Treatment::Ignore, .. }) => false,
+            slot => self.look(block, head, slot),
+        };
+        if counted {
+            block.count.records += 1;
+            block.count.bytes += u64::from(head.size);
+            block.times = (block.times.0.min(head.ticks), block.times.1.max(head.ticks));
         }
-        at == raw.len()
     }
 
     /// What is not told by the id alone. True when the record was counted.
-    fn look(
-        &mut self,
-        block: &Block<'_>,
-        id: u32,
-        ticks: u64,
-        record: &[u8],
-        slot: Option<&mut Slot>,
-    ) -> bool {
-        let args = &record[HEADER_SIZE..];
+    fn look(&mut self, block: &Block<'_>, head: Head<'_>, slot: Option<&mut Slot>) -> bool {
+        let Head { site: id, ticks, size, args } = head;
         if id < FIRST_ID {
             if id == SPAN_END {
                 self.span_end(block, ticks, args);
@@ -239,7 +222,7 @@ impl Collector<'_, '_> {
         if self.selection.as_mut().is_some_and(|selection| !selection.values(site, number, args)) {
             return false;
         }
-        let one = Count { records: 1, bytes: record.len() as u64 };
+        let one = Count { records: 1, bytes: u64::from(size) };
         match slot {
             Some(slot) => slot.count.add(one),
             None => self.statistics.sites[number].add(one),
@@ -297,6 +280,17 @@ struct Block<'t> {
     /// Least and greatest ticks of what was counted.
     times: (u64, u64),
     count: Count,
+    /// The stretch of time of the last record.
+    clock: Segment,
+}
+
+impl Block<'_> {
+    fn wall_ns(&mut self, ticks: u64) -> i64 {
+        if !self.clock.contains(ticks) {
+            self.clock = self.session.clock.segment(ticks);
+        }
+        self.clock.wall_ns(ticks)
+    }
 }
 
 /// The value of a counter's record: its first argument, when that is a number.

@@ -13,6 +13,8 @@ use super::{Source, Trace};
 #[derive(Debug, Default)]
 pub(crate) struct BlockReader {
     stored: Vec<u8>,
+    /// For whoever walks ([`BlockReader::walk`]).
+    pub(super) raw: Vec<u8>,
 }
 
 impl BlockReader {
@@ -28,6 +30,22 @@ impl BlockReader {
         raw.clear();
         let source = trace.source(block.file)?;
         let why = self.raw(source, session, block, raw).err()?;
+        Some(Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) })
+    }
+
+    /// The payload of a block as it is stored, checked; compact if the header says so. An error without a note: there is no such file.
+    pub(super) fn payload(&mut self, trace: &Trace, block: &BlockRef) -> Result<&[u8], Option<Note>> {
+        let Some(source) = trace.source(block.file) else { return Err(None) };
+        let read = read_payload(source, block.at, &block.header, &mut self.stored);
+        match read.map_err(|error| error.to_string()).and_then(|read| read) {
+            Ok(()) => Ok(&self.stored),
+            Err(why) => Err(self.note(trace, block, why)),
+        }
+    }
+
+    /// A note about a block.
+    pub(super) fn note(&self, trace: &Trace, block: &BlockRef, why: String) -> Option<Note> {
+        let source = trace.source(block.file)?;
         Some(Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) })
     }
 

@@ -6,10 +6,10 @@ use silverpoint_wire::layout::record::{LOSS, SPAN_END, STALL, THREAD_END, THREAD
 use silverpoint_wire::layout::signature::CUT;
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::Level;
-use silverpoint_wire::record::Record;
+use silverpoint_wire::record::{Record, RecordHeader};
 
-use super::Trace;
 use super::session::{Session, Stream};
+use super::{Head, Trace};
 use crate::site::Site;
 
 /// One record, or one control record interpreted.
@@ -167,6 +167,13 @@ fn control<'a>(trace: &'a Trace, session: &'a Session, record: &Record<'a>) -> O
         THREAD_END => What::ThreadEnd,
         _ => return None,
     })
+}
+
+/// Whether a control record is one that is shown, by [`Event::is_shown`].
+pub(super) fn is_shown_control(trace: &Trace, session: &Session, head: Head<'_>) -> bool {
+    let header = RecordHeader { size: head.size, flags: 0, site: head.site, ticks: head.ticks };
+    let what = control(trace, session, &Record { offset: 0, header, args: head.args });
+    matches!(what, Some(What::Loss { .. } | What::Stall { .. } | What::SpanEnd { .. }))
 }
 
 /// The name that a *thread name* record gives.

@@ -23,7 +23,7 @@ use crate::filter::Selection;
 const OPEN_BYTES_MAX: usize = 256 << 20;
 
 /// Most notes that are kept; a file of nothing but broken blocks must not fill the memory.
-const NOTES_MAX: usize = 10_000;
+pub(super) const NOTES_MAX: usize = 10_000;
 
 /// Gives events in order of time. See [`Trace::events`].
 pub struct Events<'t> {

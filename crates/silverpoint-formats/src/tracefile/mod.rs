@@ -9,6 +9,7 @@
 //! are errors. Memory is bounded by the number of blocks, streams and sites, and by the blocks that are open at once.
 
 mod blocks;
+mod count;
 mod event;
 mod follow;
 mod merge;
@@ -17,6 +18,7 @@ mod scan;
 mod session;
 mod source;
 mod verdict;
+mod walk;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,6 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use blocks::{BlockCursor, BlockReader};
+pub use count::Counted;
 pub use event::{Event, What, cause_name};
 pub use follow::{Follow, Watcher};
 pub use merge::Events;
@@ -33,6 +36,7 @@ use scan::Resume;
 pub use session::{Session, Stream, Thread, loss_causes};
 pub use source::Source;
 pub use verdict::{Matter, Note, Verdict};
+pub(crate) use walk::Head;
 
 use crate::filter::{Filter, Selection};
 use crate::site::Site;

@@ -5,6 +5,7 @@ use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
 use silverpoint_formats::stats;
 use silverpoint_formats::time::{TimeZone, When};
 use silverpoint_formats::tracefile::{Trace, What};
+use silverpoint_wire::layout::record::STALL;
 use silverpoint_wire::level::{Kind, Level};
 
 use crate::builder::{Builder, EPOCH_NS};
@@ -161,7 +162,17 @@ fn patchwork(steps: &[(u32, u32, u64, bool)]) -> Vec<u8> {
     let mut ticks = 0;
     for (n, (stream, site, later, flush)) in steps.iter().enumerate() {
         ticks += later;
-        if *site == 22 {
+        if *site == 23 {
+            b.span_end(1, *stream, 16 + (n as u32 % 8), ticks.saturating_sub(5), ticks);
+        } else if *site == 24 {
+            b.record(
+                1,
+                *stream,
+                STALL,
+                ticks,
+                &[0, 7, 0, 0, 0, 0, 0, 0, 0][..if n % 2 == 0 { 9 } else { 4 }],
+            );
+        } else if *site == 22 {
             b.thread_name(1, *stream, ticks, if n % 2 == 0 { "even" } else { "odd" });
         } else {
             b.record(1, *stream, *site, ticks, &(n as u64).to_le_bytes());
@@ -181,7 +192,7 @@ proptest! {
 
     #[test]
     fn summaries_exclude_nothing_that_is_wanted(
-        steps in prop::collection::vec((1u32..4, 16u32..23, 0u64..50, any::<bool>()), 1..120),
+        steps in prop::collection::vec((1u32..4, 16u32..25, 0u64..50, any::<bool>()), 1..120),
         level in prop::option::of(prop::sample::select(Level::ALL.to_vec())),
         line in prop::option::of(16u32..22),
         thread in prop::option::of(prop::sample::select(vec!["even", "odd", "2"])),
@@ -220,6 +231,18 @@ proptest! {
             }
         }
         prop_assert_eq!(&given, &expected);
+        let shown = |filter: Option<&Filter>| {
+            let mut events = filter.map_or_else(|| trace.events(), |filter| trace.select(filter));
+            let mut shown = 0;
+            while let Some(event) = events.next() {
+                shown += u64::from(event.is_shown());
+            }
+            shown
+        };
+        prop_assert_eq!(trace.count(&filter).events, shown(Some(&filter)));
+        prop_assert_eq!(trace.count(&Filter::default()).events, shown(None));
+        let odd = Filter { expression: Some(Expression::parse("0>50").unwrap()), ..filter.clone() };
+        prop_assert_eq!(trace.count(&odd).events, shown(Some(&odd)));
         if thread.is_none() {
             prop_assert_eq!(stats::collect(&trace, &filter).records, expected.len() as u64);
         }

@@ -1,6 +1,7 @@
 //! Payloads of records made small, and expanded again byte for byte (spec/file.md section 3).
 //!
 //! ```text
+//!  skim      records passed over, without expanding them
 //!  state     what one record tells the next: its site, its ticks, the numbers of the same site's record before
 //!  pack      arguments to compact bytes            unpack    and back
 //!  number    varints, zigzag, widths
@@ -8,6 +9,7 @@
 
 mod number;
 mod pack;
+mod skim;
 mod state;
 mod unpack;
 
@@ -21,13 +23,28 @@ use crate::record::{RecordError, RecordHeader, Records};
 use crate::signature::{self, SignatureError, Type};
 use number::push_varint;
 use pack::pack_args;
+use skim::Path;
+pub use skim::{Skimmed, skim};
 use state::State;
 use unpack::{Input, unpack_args};
 
 /// The argument types of sites by id, control records included.
 #[derive(Clone, Debug)]
 pub struct Signatures {
-    sites: HashMap<u32, Vec<Type>>,
+    sites: HashMap<u32, Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    types: Vec<Type>,
+    /// How its packed arguments are passed over, when that is simple.
+    path: Option<Path>,
+}
+
+impl Known {
+    fn new(types: Vec<Type>) -> Known {
+        Known { path: Path::new(&types), types }
+    }
 }
 
 impl Default for Signatures {
@@ -42,20 +59,24 @@ impl Signatures {
         let control = [(1, "ALLL"), (2, "AL"), (3, "IL"), (4, "s"), (5, "")];
         let sites = control
             .into_iter()
-            .filter_map(|(site, text)| Some((site, signature::parse(text).ok()?)))
+            .filter_map(|(site, text)| Some((site, Known::new(signature::parse(text).ok()?))))
             .collect();
         Signatures { sites }
     }
 
     /// Adds a site.
     pub fn insert(&mut self, site: u32, signature: &str) -> Result<(), SignatureError> {
-        self.sites.insert(site, signature::parse(signature)?);
+        self.sites.insert(site, Known::new(signature::parse(signature)?));
         Ok(())
     }
 
     /// The types of a site's arguments.
     pub fn get(&self, site: u32) -> Option<&[Type]> {
-        self.sites.get(&site).map(Vec::as_slice)
+        self.sites.get(&site).map(|known| known.types.as_slice())
+    }
+
+    fn path(&self, site: u32) -> Option<&Path> {
+        self.sites.get(&site)?.path.as_ref()
     }
 }
 
@@ -222,6 +243,51 @@ mod tests {
             let mut back = Vec::new();
             expand(&small, raw.len(), &signatures, &mut back).unwrap();
             prop_assert_eq!(back, raw);
+        }
+
+        /// Skimming sees what expansion gives, and refuses what it refuses, whichever arguments are asked for.
+        #[test]
+        fn skimming_agrees_with_expansion(
+            records in prop::collection::vec((0_u32..24, any::<u32>(), prop::collection::vec(0_u8..4, 0..40)), 0..20),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+            wanted in any::<u32>(),
+            more in prop_oneof![4 => Just(0_usize), 1 => Just(8_usize)],
+        ) {
+            let mut signatures = Signatures::new();
+            let kinds = ["idL", "s", "[i", "?l", "{si", "<P|x:h,y:$A,>", "SZy", "#2:(bn)", "eE|h|1=a,;", "@unit=ms;H", "", "fcwWputTv"];
+            for (i, kind) in kinds.iter().enumerate() {
+                signatures.insert(i as u32 + 10, kind).unwrap();
+            }
+            let mut raw = Vec::new();
+            for (site, ticks, args) in &records {
+                match *site {
+                    PAD => raw.extend_from_slice(&8_u64.to_le_bytes()),
+                    site => raw.extend(record(site, u64::from(*ticks), args)),
+                }
+            }
+            let mut small = Vec::new();
+            compact(&raw, &signatures, &mut small).unwrap();
+            for (at, byte) in &flips {
+                let at = at.index(small.len());
+                small[at] = *byte;
+            }
+            let mut back = Vec::new();
+            let expanded = expand(&small, raw.len() + more, &signatures, &mut back);
+            let wants = |site: u32| wanted >> (site % 32) & 1 == 1;
+            let mut seen = Vec::new();
+            let skimmed = skim(&small, raw.len() + more, &signatures, wants, |skimmed| {
+                seen.push((skimmed.site, skimmed.ticks, skimmed.size, skimmed.args.to_vec()));
+            });
+            prop_assert_eq!(expanded.is_ok(), skimmed.is_ok(), "{:?} {:?}", expanded, skimmed);
+            if expanded.is_ok() {
+                let given = Records::new(&back).map(|record| record.unwrap());
+                prop_assert_eq!(given.clone().count(), seen.len());
+                for (record, (site, ticks, size, args)) in given.zip(seen) {
+                    let header = record.header;
+                    prop_assert_eq!((header.site, header.ticks, header.size), (site, ticks, size));
+                    prop_assert!(args == record.args || (args.is_empty() && !wants(site)));
+                }
+            }
         }
 
         /// Hostile bytes are refused, not obeyed.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::number::{push_varint, unzigzag, zigzag};
 use super::pack::{Shape, shape};
+use super::skim::Path;
 use super::unpack::Input;
 use super::{ExpandError, Signatures};
 use crate::signature::Type;
@@ -15,6 +16,8 @@ pub(super) const IRREGULAR: u8 = 1;
 #[derive(Clone, Copy)]
 pub(super) struct Known<'s> {
     pub(super) types: &'s [Type],
+    /// How its packed arguments are passed over, when that is simple.
+    pub(super) path: Option<&'s Path>,
     first: usize,
     count: usize,
 }
@@ -64,7 +67,7 @@ impl<'s> State<'s> {
             None => {
                 let types = self.signatures.get(id)?;
                 let count = types.iter().filter(|ty| matches!(shape(ty), Shape::Number(..))).count();
-                let known = Known { types, first: self.numbers.len(), count };
+                let known = Known { types, path: self.signatures.path(id), first: self.numbers.len(), count };
                 self.numbers.resize(known.first + count, 0);
                 self.known.insert(id, known);
                 known

@@ -141,6 +141,7 @@ impl<'a> Input<'a> {
         ExpandError { at: self.at, what }
     }
 
+    #[inline]
     pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8], ExpandError> {
         let end = self.at.checked_add(len).filter(|end| *end <= self.bytes.len());
         let end = end.ok_or_else(|| self.error("it ends within a record"))?;
@@ -163,15 +164,57 @@ impl<'a> Input<'a> {
 
     #[inline]
     pub(super) fn varint(&mut self) -> Result<u64, ExpandError> {
-        match self.bytes.get(self.at) {
-            Some(byte) if byte & 0x80 == 0 => {
-                self.at += 1;
-                Ok(u64::from(*byte))
+        let Some(word) = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()) else {
+            return self.long_varint();
+        };
+        let word = u64::from_le_bytes(*word);
+        if word & 0x80 == 0 {
+            self.at += 1;
+            return Ok(word & 0x7F);
+        }
+        // The first byte without the mark that more follows is the last one.
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends == 0 {
+            return self.long_varint();
+        }
+        let bits = ends.trailing_zeros() + 1;
+        self.at += bits as usize / 8;
+        // Groups of 7 bits moved together: two, four, eight.
+        let word = word & u64::MAX >> (64 - bits);
+        let word = word & 0x007F_007F_007F_007F | (word & 0x7F00_7F00_7F00_7F00) >> 1;
+        let word = word & 0x0000_3FFF_0000_3FFF | (word & 0x3FFF_0000_3FFF_0000) >> 2;
+        Ok(word & 0x0FFF_FFFF | (word & 0x0FFF_FFFF_0000_0000) >> 4)
+    }
+
+    /// Passes over a varint.
+    #[inline]
+    pub(super) fn skip_varint(&mut self) -> Result<(), ExpandError> {
+        match self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()) {
+            Some(word) => {
+                let word = u64::from_le_bytes(*word);
+                // A guess that is right spares what follows from waiting for this length.
+                if word & 0x80 == 0 {
+                    self.at += 1;
+                    return Ok(());
+                }
+                let ends = !word & 0x8080_8080_8080_8080;
+                if ends == 0 {
+                    return self.long_varint().map(|_| ());
+                }
+                self.at += ends.trailing_zeros() as usize / 8 + 1;
+                Ok(())
             }
-            _ => self.long_varint(),
+            None => self.long_varint().map(|_| ()),
         }
     }
 
+    /// Passes over bytes.
+    #[inline]
+    pub(super) fn skip(&mut self, len: usize) -> Result<(), ExpandError> {
+        self.take(len).map(|_| ())
+    }
+
+    #[cold]
     fn long_varint(&mut self) -> Result<u64, ExpandError> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -184,18 +227,25 @@ impl<'a> Input<'a> {
         Err(self.error("a number has more than ten bytes"))
     }
 
+    #[inline]
     pub(super) fn number(&mut self, signed: bool) -> Result<u64, ExpandError> {
         let word = self.varint()?;
         Ok(if signed { unzigzag(word) as u64 } else { word })
     }
 
-    /// A length, which is appended as u32.
-    pub(super) fn length(&mut self, out: &mut Vec<u8>) -> Result<u32, ExpandError> {
+    /// A length.
+    #[inline]
+    pub(super) fn checked_length(&mut self) -> Result<u32, ExpandError> {
         let len = self.varint()?;
-        let len = u32::try_from(len)
+        u32::try_from(len)
             .ok()
             .filter(|len| len & CUT == 0)
-            .ok_or_else(|| self.error("a length is impossible"))?;
+            .ok_or_else(|| self.error("a length is impossible"))
+    }
+
+    /// A length, which is appended as u32.
+    pub(super) fn length(&mut self, out: &mut Vec<u8>) -> Result<u32, ExpandError> {
+        let len = self.checked_length()?;
         out.extend_from_slice(&len.to_le_bytes());
         Ok(len)
     }
