@@ -256,6 +256,8 @@ pub mod site {
     pub const SIZE_MAX: usize = 65_536;
     /// Flag: template, names and signature are not known yet.
     pub const PENDING: u16 = 1;
+    /// Flag: the template is of the `%` grammar.
+    pub const PERCENT: u16 = 2;
 }
 
 /// Signatures (spec/wire.md section 10).

@@ -25,6 +25,7 @@ pub mod directive;
 pub mod function;
 pub mod layout;
 pub mod level;
+pub mod percent;
 pub mod process;
 pub mod record;
 pub mod scan;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::bytes::{round_up_8, u16_at, u32_at, u64_at};
-use crate::layout::site::{FIXED_SIZE, PENDING, SIZE_MAX};
+use crate::layout::site::{FIXED_SIZE, PENDING, PERCENT, SIZE_MAX};
 use crate::level::{Kind, Level};
 
 /// The static description of one tracepoint. Texts are as the frontend wrote them.
@@ -13,7 +13,7 @@ pub struct SiteDescription {
     pub kind: Kind,
     /// Its level.
     pub level: Level,
-    /// Bit 0: pending (see [`SiteDescription::is_pending`]).
+    /// Bit 0: pending (see [`SiteDescription::is_pending`]); bit 1: [`SiteDescription::is_percent`].
     pub flags: u16,
     /// Line in the file, from 1; 0 when unknown.
     pub line: u32,
@@ -69,6 +69,11 @@ impl SiteDescription {
     /// Whether template, names and signature are not known yet (a stream site before its first recording).
     pub fn is_pending(&self) -> bool {
         self.flags & PENDING != 0
+    }
+
+    /// Whether the template is of the `%` grammar: see [`crate::percent`].
+    pub fn is_percent(&self) -> bool {
+        self.flags & PERCENT != 0
     }
 
     /// The arguments' names, in order; empty when they have none.

@@ -3,6 +3,7 @@
 //! A site's template is parsed once, into a [`Plan`]; rendering a record then walks plan and arguments side by side and appends to a `String`
 //! that the caller reuses. No allocation a record, but for texts that are not UTF-8.
 
+mod percent;
 mod plan;
 mod value;
 
@@ -37,6 +38,9 @@ impl Renderer {
     /// When the arguments contradict the signature. What could be read has been appended, and `<damaged>` where the rest would stand.
     #[inline]
     pub fn message(&mut self, out: &mut String, site: &Site, args: &[u8]) -> Result<(), DecodeError> {
+        if let Some(pieces) = &site.plan.percent {
+            return percent::push(self, out, site, pieces, args);
+        }
         if site.plan.in_order { self.in_order(out, site, args) } else { self.by_offsets(out, site, args) }
     }
 

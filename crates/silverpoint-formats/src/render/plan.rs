@@ -1,6 +1,7 @@
 //! A site's template, ready to be rendered.
 
 use silverpoint_wire::level::Kind;
+use silverpoint_wire::percent;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::site::SiteDescription;
 use silverpoint_wire::template::{self, Argument, Piece};
@@ -16,6 +17,8 @@ pub struct Plan {
     /// The arguments occur once each, in their order, so that one walk over the record suffices.
     pub(super) in_order: bool,
     pub(super) quoting: Quoting,
+    /// The pieces of a template of the `%` grammar, which has a renderer of its own; the rest does not count then.
+    pub(super) percent: Option<Vec<percent::Piece>>,
 }
 
 /// One step of a plan.
@@ -36,7 +39,21 @@ impl Plan {
     ) -> (Self, Option<String>) {
         let mut steps = Steps { list: Vec::new(), used: vec![false; types.len()] };
         let mut fault = None;
+        let percent = match description.kind {
+            Kind::Log if description.is_percent() => match percent::parse(&description.template) {
+                Ok(pieces) => Some(pieces),
+                Err(error) => {
+                    fault = Some(error.to_string());
+                    None
+                }
+            },
+            _ => None,
+        };
         let quoting = match description.kind {
+            Kind::Log if description.is_percent() => {
+                steps.literal(&description.template);
+                Quoting::WhenAmbiguous
+            }
             Kind::Log | Kind::Stream => match template::parse(&description.template) {
                 Ok(pieces) => {
                     for piece in pieces {
@@ -83,7 +100,7 @@ impl Plan {
             Step::Literal(_) => None,
         });
         let in_order = order.eq(0..types.len());
-        (Self { steps: steps.list, in_order, quoting }, fault)
+        (Self { steps: steps.list, in_order, quoting, percent }, fault)
     }
 }
 

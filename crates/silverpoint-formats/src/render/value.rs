@@ -139,7 +139,7 @@ impl<'o> TextVisitor<'o> {
 }
 
 /// The mark of a cut value.
-fn push_missing(out: &mut String, missing: u32) {
+pub(super) fn push_missing(out: &mut String, missing: u32) {
     if missing > 0 {
         out.push_str("…(+");
         out.push_str(itoa::Buffer::new().format(missing));

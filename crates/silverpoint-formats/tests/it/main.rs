@@ -7,6 +7,7 @@ mod follow;
 mod numbers;
 mod order;
 mod parts;
+mod percent;
 mod select;
 mod statistics;
 mod trace;
