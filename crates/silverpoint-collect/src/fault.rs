@@ -4,7 +4,7 @@
 //! at the moments that matter.
 
 /// All names, in the order in which a collector passes them.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "before-intent",
     "after-intent",
     "mid-write",
@@ -12,8 +12,9 @@ pub const NAMES: [&str; 11] = [
     "mid-release",
     "after-release",
     "before-rename",
-    "after-rename",
     "after-create",
+    "after-link",
+    "after-rename",
     "after-rotation",
     "mid-takeover",
 ];

@@ -54,7 +54,7 @@ pub enum Target {
 /// A place that only a collector passes that follows one that died.
 const AFTER_A_DEATH: &str = "mid-takeover";
 /// Places that need a file that is rotated.
-const ROTATION: [&str; 4] = ["before-rename", "after-rename", "after-create", "after-rotation"];
+const ROTATION: [&str; 5] = ["before-rename", "after-create", "after-link", "after-rename", "after-rotation"];
 
 impl Target {
     /// For `SILVERPOINT_FAULT`: where the first, the second … collector dies.

@@ -1,7 +1,8 @@
 //! The trace file: opening, appending, rotation, quota, making durable.
 //!
-//! **Rotation** renames the current part to the next free `NAME.N.silver` and creates a new `NAME.silver`. A death in between leaves no `NAME.silver`: whoever
-//! comes next makes it and goes on; intents name a file by its inode too, and the renamed one is found by that (module `takeover`). Nothing is ever written
+//! **Rotation** makes the next part under a name of its own, gives the current one the next free `NAME.N.silver` as a second name, and renames the next part to
+//! `NAME.silver`: at each moment that is a whole file. What a death in between leaves is undone by whoever comes next; intents name a file by its inode too, and
+//! the renamed one is found by that (module `takeover`). Nothing is ever written
 //! under a name that another trace may have.
 //!
 //! **Writers** hold a lock on the first byte of the file (of the open file description), so that nobody cuts a tail that another is writing.
@@ -127,6 +128,7 @@ impl TraceFile {
             is_dirty: false,
             has_records: held.has_records,
         };
+        trace.undo_rotation();
         // The part that was rotated away last, when this one goes on for a collector that died.
         let before = match trace.config.existing {
             Existing::Continue => rotated(&trace.directory, &trace.name).unwrap_or_default().pop(),
@@ -242,38 +244,74 @@ impl TraceFile {
         let number = rotated(&self.directory, &self.name)?.last().map_or(0, |part| part.number) + 1;
         let away = parts::part_name(&self.name, number);
         fault::point("before-rename");
-        rename(&self.directory, &self.name, &away)?;
-        fault::point("after-rename");
-        let file = match create(&self.directory, &self.name) {
-            Ok(file) => file,
-            Err(error) => {
-                // The old part goes on under its old name. If even that fails, its inode is what counts.
-                let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
-                let _ = rename(&self.directory, &away, &self.name);
-                return Err(error);
-            }
-        };
+        let (file, begun) = self.next_part(Some(&away))?;
         fault::point("after-create");
-        if let Err(error) = self.begin_part(file, Some(&away)) {
-            let _ = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
-            let _ = rename(&self.directory, &away, &self.name);
+        if let Err(error) = self.put_in_place(&away) {
+            self.remove_next();
             return Err(error);
         }
+        fault::point("after-rename");
+        self.go_on_in(file, &begun)?;
         fault::point("after-rotation");
         Ok(())
     }
 
-    /// Ends the current part and goes on in this new file.
-    fn begin_part(&mut self, file: File, previous: Option<&OsStr>) -> io::Result<()> {
+    /// A file with the beginning of the next part, under a name of its own.
+    fn next_part(&self, previous: Option<&OsStr>) -> io::Result<(File, Batch)> {
+        self.remove_next();
         let mut batch = Batch::new();
         batch.restart(0);
         batch.push(BlockKind::FILE, 0, 0, about(self.part + 1, previous).as_bytes());
+        let file = create(&self.directory, &parts::next_name(&self.name))?;
+        if let Err(error) = file.write_all_at(batch.bytes(), 0) {
+            self.remove_next();
+            return Err(error);
+        }
+        Ok((file, batch))
+    }
+
+    fn remove_next(&self) {
+        let _ = rustix::fs::unlinkat(&self.directory, parts::next_name(&self.name), AtFlags::empty());
+    }
+
+    /// Gives the current part its number, and its name to the next one: at each moment a whole file has the name.
+    fn put_in_place(&self, away: &OsStr) -> io::Result<()> {
+        let next = parts::next_name(&self.name);
+        match rustix::fs::linkat(&self.directory, &self.name, &self.directory, away, AtFlags::empty()) {
+            Ok(()) => {}
+            // A file system without links: for a moment there is no file of this name.
+            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK) => {
+                rename(&self.directory, &self.name, away)?;
+                return rename(&self.directory, &next, &self.name).inspect_err(|_| {
+                    let _ = rename(&self.directory, away, &self.name);
+                });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        fault::point("after-link");
+        rustix::fs::renameat(&self.directory, &next, &self.directory, &self.name).map_err(|error| {
+            let _ = rustix::fs::unlinkat(&self.directory, away, AtFlags::empty());
+            error.into()
+        })
+    }
+
+    /// Undoes what a writer left that died while it rotated: a next part that has nobody's name, a number for a part that is still the current one.
+    fn undo_rotation(&self) {
+        self.remove_next();
+        for part in rotated(&self.directory, &self.name).unwrap_or_default() {
+            if self.is(part.dev, part.ino) {
+                let _ = rustix::fs::unlinkat(&self.directory, &part.name, AtFlags::empty());
+            }
+        }
+    }
+
+    /// Ends the current part and goes on in this new file, which holds `begun`.
+    fn go_on_in(&mut self, file: File, begun: &Batch) -> io::Result<()> {
         let (dev, ino) = identity(&file)?;
-        file.write_all_at(batch.bytes(), 0)?;
         self.finish(END_ROTATED);
         (self.dev, self.ino, self.file) = (dev, ino, file);
-        self.end = batch.len() as u64;
-        self.next_sequence = batch.next_sequence();
+        self.end = begun.len() as u64;
+        self.next_sequence = begun.next_sequence();
         self.segment_end = SEGMENT;
         self.epoch += 1;
         self.part += 1;
@@ -294,8 +332,10 @@ impl TraceFile {
 
     /// Begins a new part where the current one was, after somebody has moved or removed it. An error when there is something else now.
     pub(crate) fn begin_again(&mut self) -> io::Result<()> {
-        let file = create(&self.directory, &self.name)?;
-        self.begin_part(file, None)
+        let (file, begun) = self.next_part(None)?;
+        rename(&self.directory, &parts::next_name(&self.name), &self.name)
+            .inspect_err(|_| self.remove_next())?;
+        self.go_on_in(file, &begun)
     }
 
     /// Deletes the oldest parts until all together are within the quota. Gives how many.

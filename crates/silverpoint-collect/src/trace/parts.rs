@@ -31,6 +31,14 @@ pub(crate) fn part_name(name: &OsStr, number: u64) -> OsString {
     OsString::from_vec(part)
 }
 
+/// Where the next part is made before it gets the name.
+pub(crate) fn next_name(name: &OsStr) -> OsString {
+    let mut next = b".".to_vec();
+    next.extend_from_slice(name.as_bytes());
+    next.extend_from_slice(b".next");
+    OsString::from_vec(next)
+}
+
 /// Which part a name is; `None` when it is none.
 fn number_of(name: &OsStr, candidate: &OsStr) -> Option<u64> {
     let (stem, extension) = split(name);

@@ -1,7 +1,7 @@
 //! Files: rotation, quota, durability, and a disk that is full or says no.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,6 +65,39 @@ fn parts_by_size_stand_alone_and_name_each_other() {
         let mode = fs::metadata(part).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
+}
+
+#[test]
+fn a_whole_file_has_the_name_at_every_moment() {
+    let scratch = Scratch::new("rotate-name");
+    let (_fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    let mut config = scratch.config();
+    config.output.rotate_bytes = Some(64 << 10);
+    let mut collector = Collector::new(config).unwrap();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let looks = std::thread::scope(|scope| {
+        let looker = scope.spawn(|| {
+            let mut looks = 0;
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let mut start = [0; 128];
+                let file = fs::File::open(scratch.trace()).expect("there is a file of that name");
+                file.read_exact_at(&mut start, 0).expect("with the beginning of a part");
+                assert!(start.starts_with(&silverpoint_wire::layout::block::SYNC));
+                looks += 1;
+            }
+            looks
+        });
+        fill(&mut collector, &mut ring, id, 0..100_000);
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        looker.join().unwrap()
+    });
+    assert!(looks > 100);
+    assert!(collector.leave().rotations > 30);
+    let left: Vec<_> = fs::read_dir(scratch.trace().parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("next")), "{left:?}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn killed_between_write_and_release() {
 
 #[test]
 fn killed_while_rotating() {
-    for place in ["before-rename", "after-rename", "after-create", "after-rotation"] {
+    for place in ["before-rename", "after-create", "after-link", "after-rename", "after-rotation"] {
         for nth in [1, 2] {
             kill_at(place, nth, true, false);
         }

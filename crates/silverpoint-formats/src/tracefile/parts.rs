@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_wire::block::{BlockHeader, BlockKind};
@@ -50,13 +51,14 @@ fn previous(path: &Path, about: &[(String, String)]) -> Option<PathBuf> {
 
 /// The parts of all traces that `paths` belong to, each once: the given ones where they stand, with the parts before and after them around.
 pub fn with_parts(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let mut seen: HashSet<PathBuf> = HashSet::new();
+    // One file may have two names while it is being rotated.
+    let mut seen = HashSet::new();
     let mut all = Vec::new();
     let mut directories = HashMap::new();
     for path in paths {
         for part in parts_of(path, &mut directories) {
-            let identity = fs::canonicalize(&part).unwrap_or_else(|_| part.clone());
-            if seen.insert(identity) {
+            let identity = fs::metadata(&part).map(|found| (found.dev(), found.ino()));
+            if identity.is_err() || identity.is_ok_and(|identity| seen.insert(identity)) {
                 all.push(part);
             }
         }
