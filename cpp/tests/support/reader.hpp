@@ -306,9 +306,9 @@ class Session {
     }
     // What an owner overwrites meanwhile comes out torn, and is found out by `oldest` afterwards: a race that
     // is meant, and not to be reported.
-    [[gnu::noinline, gnu::no_sanitize("thread")]] static void copy_racing(const Ring& ring,
-                                                                          std::uint64_t begin,
-                                                                          std::uint64_t end, char* out) {
+    __attribute__((noinline, no_sanitize("thread"))) static void copy_racing(const Ring& ring,
+                                                                             std::uint64_t begin,
+                                                                             std::uint64_t end, char* out) {
         const std::uint32_t capacity = ring.capacity();
         for (std::uint64_t at = begin; at < end; at += 8) {
             const std::uint64_t word =
