@@ -4,6 +4,7 @@
 //   #include <silverpoint/silverpoint.hpp>
 //
 //   SP_INFO("order {} at {:.2f}", id, px);          text with placeholders, checked when compiled
+//   SP_INFOF("order %d at %.2f", id, px);           as of printf, checked when compiled
 //   SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: literals go to the site once
 //   SP_EVENT("order.filled", id, px);               a name, and arguments named after their source
 //   SP_SPAN("load", path);                          until the end of the scope
@@ -30,6 +31,7 @@
 
 #include "detail/front.hpp"
 #include "detail/limits.hpp"
+#include "detail/percent.hpp"
 #include "detail/spans.hpp"
 #include "detail/struct.hpp"
 #include "detail/unit.hpp"

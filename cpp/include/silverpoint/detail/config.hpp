@@ -102,7 +102,8 @@ enum class Kind : std::uint8_t {
     kFlowBegin = 9,
     kFlowStep = 10,
     kFlowEnd = 11,
-    kLink = 12
+    kLink = 12,
+    kPercent = 255  // a log whose template is of the % grammar: on the wire a flag
 };
 
 SP_DETAIL_END

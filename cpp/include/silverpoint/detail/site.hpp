@@ -85,10 +85,11 @@ class Description {
         }
         cut(text, kMost - kDescFixed - category.size() - file.size() - function.size() - names.size() -
                       signature.size() - 8);
-        const std::uint8_t levels[2] = {static_cast<std::uint8_t>(kind),
+        const bool percent = kind == Kind::kPercent;
+        const std::uint8_t levels[2] = {static_cast<std::uint8_t>(percent ? Kind::kLog : kind),
                                         static_cast<std::uint8_t>(site.level)};
         std::memcpy(bytes_ + 16, levels, 2);
-        put16(18, pending ? 1 : 0);
+        put16(18, (pending ? 1u : 0u) | (percent ? 2u : 0u));
         put32(20, site.line);
         put16(24, 1);
         put16(28, category.size());

@@ -1,0 +1,197 @@
+// printf style: SP_INFOF("order %d at %.2f", id, px), for all levels (SP_TRACEF … SP_FATALF).
+//
+// The text is checked when the program is compiled: each argument must be what its conversion wants, as
+// -Wformat has it. Nothing is formatted here: arguments are recorded with their own types, and whoever reads
+// writes what printf would (spec/templates.md). Beside what printf takes, `%s` takes std::string and
+// std::string_view; long double is kept as double.
+#pragma once
+
+#include "front.hpp"
+
+SP_DETAIL_BEGIN
+
+// Named in a compiler's message when a text is wrong: they are not constexpr on purpose.
+void printf_ends_within_a_conversion();
+void printf_has_an_unknown_conversion();
+void printf_has_more_conversions_than_arguments();
+void printf_has_fewer_conversions_than_arguments();
+void printf_conversion_does_not_suit_the_argument();
+void printf_length_modifier_does_not_suit_the_argument();
+void printf_width_or_precision_wants_an_int();
+void printf_width_or_precision_exceeds_1000();
+void printf_positional_arguments_are_not_supported();
+void printf_pointer_to_characters_wants_a_cast_to_void_pointer();
+
+// What an argument is to printf.
+struct PercentType {
+    enum What { kNothing, kInteger, kFloat, kText, kPointer, kTextPointer } what = kNothing;
+    std::size_t size = 0;  // of an integer after promotion, of a text's characters
+    bool is_long_double = false;
+};
+
+template <class T>
+constexpr PercentType percent_type() {
+    using U = std::remove_cvref_t<T>;
+    if constexpr (std::is_enum_v<U>) {
+        return std::is_convertible_v<U, int>
+                   ? PercentType{PercentType::kInteger, sizeof(U) < 4 ? 4 : sizeof(U)}
+                   : PercentType{};
+    } else if constexpr (std::integral<U>) {
+        return {PercentType::kInteger, sizeof(U) < 4 ? 4 : sizeof(U)};
+    } else if constexpr (std::floating_point<U>) {
+        return {PercentType::kFloat, 0, std::same_as<U, long double>};
+    } else if constexpr (TextLike<U>) {
+        return {PercentType::kText, sizeof(*std::declval<const U&>().data())};
+    } else if constexpr (std::is_array_v<U>) {
+        using E = std::remove_cv_t<std::remove_extent_t<U>>;
+        return Character<E> ? PercentType{PercentType::kText, sizeof(E)} : PercentType{};
+    } else if constexpr (std::is_pointer_v<U>) {
+        using E = std::remove_cv_t<std::remove_pointer_t<U>>;
+        if constexpr (Character<E>) {
+            return {PercentType::kTextPointer, sizeof(E)};
+        } else {
+            return {PercentType::kPointer};
+        }
+    } else if constexpr (std::is_null_pointer_v<U>) {
+        return {PercentType::kPointer};
+    } else {
+        return {};
+    }
+}
+
+consteval bool is_length(std::string_view length, std::initializer_list<std::string_view> any) {
+    for (const auto one : any)
+        if (one == length) return true;
+    return false;
+}
+
+consteval void check_conversion(char conversion, std::string_view length, PercentType type) {
+    using enum PercentType::What;
+    switch (conversion) {
+        case 'd':
+        case 'i':
+        case 'u':
+        case 'o':
+        case 'x':
+        case 'X':
+            if (type.what != kInteger || type.size > 8) printf_conversion_does_not_suit_the_argument();
+            if (!(type.size == 8 ? is_length(length, {"l", "ll", "j", "z", "t"})
+                                 : is_length(length, {"", "h", "hh"})))
+                printf_length_modifier_does_not_suit_the_argument();
+            return;
+        case 'c':
+            if (type.what != kInteger || type.size > 4) printf_conversion_does_not_suit_the_argument();
+            if (!is_length(length, {"", "l"})) printf_length_modifier_does_not_suit_the_argument();
+            return;
+        case 's':
+            if (type.what != kText && type.what != kTextPointer)
+                printf_conversion_does_not_suit_the_argument();
+            if (!(type.size == 1 ? length.empty() : length == "l" && type.size == sizeof(wchar_t)))
+                printf_length_modifier_does_not_suit_the_argument();
+            return;
+        case 'p':
+            if (type.what == kTextPointer) printf_pointer_to_characters_wants_a_cast_to_void_pointer();
+            if (type.what != kPointer) printf_conversion_does_not_suit_the_argument();
+            if (!length.empty()) printf_length_modifier_does_not_suit_the_argument();
+            return;
+        case 'a':
+        case 'A':
+        case 'e':
+        case 'E':
+        case 'f':
+        case 'F':
+        case 'g':
+        case 'G':
+            if (type.what != kFloat) printf_conversion_does_not_suit_the_argument();
+            if (!(type.is_long_double ? length == "L" : is_length(length, {"", "l"})))
+                printf_length_modifier_does_not_suit_the_argument();
+            return;
+        default:
+            printf_has_an_unknown_conversion();
+    }
+}
+
+template <class... Ts>
+consteval void check_percent(std::string_view text) {
+    constexpr std::size_t count = sizeof...(Ts);
+    constexpr PercentType types[count + 1] = {percent_type<Ts>()..., {}};
+    std::size_t next = 0, at = 0;
+    const auto peek = [&] {
+        if (at >= text.size()) printf_ends_within_a_conversion();
+        return text[at];
+    };
+    const auto take = [&] {
+        if (next >= count) printf_has_more_conversions_than_arguments();
+        return types[next++];
+    };
+    const auto amount = [&] {
+        if (peek() == '*') {
+            ++at;
+            const PercentType type = take();
+            if (type.what != PercentType::kInteger || type.size > 4) printf_width_or_precision_wants_an_int();
+            return;
+        }
+        std::size_t value = 0;
+        for (; peek() >= '0' && peek() <= '9'; ++at) {
+            value = value * 10 + static_cast<std::size_t>(peek() - '0');
+            if (value > 1000) printf_width_or_precision_exceeds_1000();
+        }
+        if (peek() == '$') printf_positional_arguments_are_not_supported();
+    };
+    while (at < text.size()) {
+        if (text[at++] != '%') continue;
+        if (peek() == '%') {
+            ++at;
+            continue;
+        }
+        while (std::string_view("-+ #0").find(peek()) != std::string_view::npos) ++at;
+        amount();
+        if (peek() == '.') {
+            ++at;
+            amount();
+        }
+        const std::size_t length = at;
+        while (std::string_view("hljztL").find(peek()) != std::string_view::npos) ++at;
+        const std::string_view modifier = text.substr(length, at - length);
+        const char conversion = peek();
+        ++at;
+        if (std::string_view("diuoxXcspaAeEfFgG").find(conversion) == std::string_view::npos)
+            printf_has_an_unknown_conversion();
+        check_conversion(conversion, modifier, take());
+    }
+    if (next != count) printf_has_fewer_conversions_than_arguments();
+}
+
+// A literal that was checked against the arguments' types.
+template <class... Ts>
+struct Percent {
+    std::string_view text;
+    template <std::size_t N>
+    consteval Percent(const char (&literal)[N]) : text(literal, N - 1) {
+        check_percent<Ts...>(text);
+    }
+};
+
+struct StartPercent {
+    StreamSite& site;
+
+    template <class... Ts>
+    SP_DETAIL_HOT Done operator()(Percent<std::type_identity_t<Ts>...> text, const Ts&... args) const {
+        record(site.site, Kind::kPercent, {}, text.text, args...);
+        return {};
+    }
+};
+
+SP_DETAIL_END
+
+#define SP_DETAIL_PERCENT(level, ...)                                                                        \
+    for (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY); sp_site_ != nullptr; \
+         sp_site_ = nullptr)                                                                                 \
+    ::silverpoint::detail::Sink{} & ::silverpoint::detail::StartPercent{*sp_site_}(__VA_ARGS__)
+
+#define SP_TRACEF(...) SP_DETAIL_PERCENT(trace, __VA_ARGS__)
+#define SP_DEBUGF(...) SP_DETAIL_PERCENT(debug, __VA_ARGS__)
+#define SP_INFOF(...) SP_DETAIL_PERCENT(info, __VA_ARGS__)
+#define SP_WARNF(...) SP_DETAIL_PERCENT(warn, __VA_ARGS__)
+#define SP_ERRORF(...) SP_DETAIL_PERCENT(error, __VA_ARGS__)
+#define SP_FATALF(...) SP_DETAIL_PERCENT(fatal, __VA_ARGS__)
