@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use silverpoint_collect::{Encoding, Existing, Fsync, OutputConfig};
+use silverpoint_collect::{Compression, Encoding, Existing, Fsync, OutputConfig};
 use silverpoint_wire::directive;
 
 use crate::units;
@@ -16,6 +16,9 @@ pub struct Store {
     /// Compact records: about a third of the bytes, for more work in the collector
     #[arg(long)]
     pub compact: bool,
+    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19). Works together with --compact
+    #[arg(long, value_name = "HOW", default_value_t)]
+    pub compress: Compression,
     /// Begin a new part when one has this many bytes (64M, 1G)
     #[arg(long, value_name = "SIZE", value_parser = rotation)]
     pub rotate_size: Option<u64>,
@@ -40,6 +43,7 @@ impl Store {
             existing,
             force: self.force,
             encoding: if self.compact { Encoding::Compact } else { Encoding::Raw },
+            compression: self.compress,
             fsync: self.fsync,
             rotate_bytes: self.rotate_size,
             rotate_after: self.rotate_every,
@@ -53,6 +57,9 @@ impl Store {
         let mut words: Vec<String> = Vec::new();
         if self.compact {
             words.push("--compact".into());
+        }
+        if self.compress != Compression::None {
+            words.push(format!("--compress={}", self.compress));
         }
         if self.force {
             words.push("--force".into());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use silverpoint_shm::observer::SessionName;
+pub use silverpoint_wire::compression::Compression;
 
 /// How records are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct OutputConfig {
     pub force: bool,
     /// How records are stored.
     pub encoding: Encoding,
+    /// How they are compressed then.
+    pub compression: Compression,
     /// When it is made durable.
     pub fsync: Fsync,
     /// A new part begins when one has this many bytes. At least 64 KiB.
@@ -66,13 +69,14 @@ pub struct OutputConfig {
 }
 
 impl OutputConfig {
-    /// Raw, no rotation, no quota, continuing what is there.
+    /// Raw, not compressed, no rotation, no quota, continuing what is there.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
             existing: Existing::Continue,
             force: false,
             encoding: Encoding::Raw,
+            compression: Compression::None,
             fsync: Fsync::Never,
             rotate_bytes: None,
             rotate_after: None,

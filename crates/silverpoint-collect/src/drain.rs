@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use silverpoint_shm::observer::{Look, Slice};
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::compact::compact;
-use silverpoint_wire::layout::block::{COMPACT, LATE, LEVELS_CONTROL};
+use silverpoint_wire::layout::block::{COMPACT, LATE, LEVELS_CONTROL, RAW};
 use silverpoint_wire::layout::ring::RETIRED;
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::RecordErrorKind;
@@ -334,19 +334,24 @@ fn store(
         flags: if is_late { LATE } else { 0 },
         ..BlockHeader::new(BlockKind::RECORDS, &[])
     };
+    let Sink { batch, compact: small, compressor, compressed, .. } = sink;
+    let raw = &batch.payload(&slot)[..summary.bytes];
+    let mut payload = raw;
     if let Some(signatures) = session.sites.signatures() {
-        let mut small = std::mem::take(&mut sink.compact);
         small.clear();
-        let raw = &sink.batch.payload(&slot)[..summary.bytes];
-        if compact(raw, signatures, &mut small).is_ok() && small.len() < raw.len() {
+        if compact(raw, signatures, small).is_ok() && small.len() < raw.len() {
             header.encoding = COMPACT;
-            sink.batch.finish_with(slot, header, &small);
-            sink.compact = small;
-            return;
+            payload = small;
         }
-        sink.compact = small;
     }
-    sink.batch.finish(slot, header, summary.bytes);
+    match compressor.compress(payload, compressed) {
+        0 if header.encoding == RAW => batch.finish(slot, header, summary.bytes),
+        0 => batch.finish_with(slot, header, small),
+        bit => {
+            header.encoding |= bit;
+            batch.finish_with(slot, header, compressed);
+        }
+    }
 }
 
 /// Counts a contradiction; gives the ring up when it stays.

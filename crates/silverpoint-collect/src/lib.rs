@@ -33,7 +33,7 @@ mod takeover;
 mod trace;
 
 pub use collector::{Collector, Pass};
-pub use config::{AttachMode, Config, Encoding, Existing, Filter, Fsync, OutputConfig};
+pub use config::{AttachMode, Compression, Config, Encoding, Existing, Filter, Fsync, OutputConfig};
 pub use error::CollectError;
 pub use recover::{Account, Loss, Recovery, recover};
 pub use stats::{Message, Stats};

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use silverpoint_shm::observer::{ObserveError, SessionName, Slice};
 use silverpoint_wire::block::BlockKind;
+use silverpoint_wire::compression::Compressor;
 
 use crate::fault;
 use crate::session::Session;
@@ -43,6 +44,9 @@ pub(crate) struct Sink {
     pub(crate) told: Vec<(Slice, u64)>,
     /// For compact payloads.
     pub(crate) compact: Vec<u8>,
+    pub(crate) compressor: Compressor,
+    /// For compressed payloads.
+    pub(crate) compressed: Vec<u8>,
     pub(crate) stats: Stats,
     pub(crate) messages: Messages,
     /// When records were last stored.
@@ -57,12 +61,15 @@ impl Sink {
     pub(crate) fn new(trace: TraceFile) -> Self {
         let mut batch = Batch::new();
         batch.restart(trace.next_sequence());
+        let compressor = Compressor::new(trace.compression());
         Self {
             trace,
             batch,
             releases: Vec::new(),
             told: Vec::new(),
             compact: Vec::new(),
+            compressor,
+            compressed: Vec::new(),
             stats: Stats::default(),
             messages: Messages::default(),
             records_at: None,

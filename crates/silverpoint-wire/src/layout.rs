@@ -292,4 +292,8 @@ pub mod block {
     pub const RAW: u8 = 0;
     /// Encoding: spec/file.md section 3.
     pub const COMPACT: u8 = 1;
+    /// Encoding, over raw or compact: an lz4 block (spec/file.md section 3.1).
+    pub const LZ4: u8 = 0x10;
+    /// Encoding, over raw or compact: a zstd frame.
+    pub const ZSTD: u8 = 0x20;
 }

@@ -7,6 +7,7 @@
 //!  record      records in a payload               slice       a ring's header and image
 //!  block       blocks of trace files              scan        blocks found again behind damage
 //!  compact     raw payloads made small            clock       ticks to wall time
+//!  compression lz4 and zstd over payloads (feature `compression`)
 //!  directive   which sites are on                 template    texts with placeholders
 //!  process     key=value texts                    function    plain names of functions
 //! ```
@@ -21,6 +22,8 @@ pub mod block;
 pub mod bytes;
 pub mod clock;
 pub mod compact;
+#[cfg(feature = "compression")]
+pub mod compression;
 pub mod directive;
 pub mod function;
 pub mod layout;

@@ -160,6 +160,10 @@ impl TraceFile {
         self.config.encoding
     }
 
+    pub(crate) fn compression(&self) -> crate::config::Compression {
+        self.config.compression
+    }
+
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }

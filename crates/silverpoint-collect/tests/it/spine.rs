@@ -102,6 +102,34 @@ fn compact_blocks_give_the_same_records() {
 }
 
 #[test]
+fn compressed_blocks_give_the_same_records() {
+    for (number, (text, bit)) in [("lz4", 0x10), ("zstd:3", 0x20)].into_iter().enumerate() {
+        for encoding in [Encoding::Raw, Encoding::Compact] {
+            let scratch = Scratch::new(&format!("compressed-{number}-{encoding:?}"));
+            let mut fake = Fake::new(&scratch.root(), 10);
+            let id = fake.register(&site("{}", Level::Info, ""));
+            let slab = fake.slab(16);
+            let mut ring = fake.ring(slab, 1);
+            for value in 0..1000 {
+                ring.put(id, value * value % 7);
+            }
+            let mut config = scratch.config();
+            config.output.encoding = encoding;
+            config.output.compression = text.parse().unwrap();
+            let mut collector = Collector::new(config).unwrap();
+            collector.pass();
+            let stats = collector.leave();
+            let trace = read(&scratch.trace());
+            let expected: Vec<u64> = (0..1000).map(|value| value * value % 7).collect();
+            assert_eq!(trace.values(&fake.session_id, ring.stream), expected);
+            let encodings: Vec<u8> = trace.encodings.into_iter().collect();
+            assert_eq!(encodings, [bit | u8::from(encoding == Encoding::Compact)]);
+            assert!(stats.file_bytes < stats.ring_bytes / 2, "{stats:?}");
+        }
+    }
+}
+
+#[test]
 fn a_second_collector_leaves_the_session_alone() {
     let scratch = Scratch::new("second");
     let mut fake = Fake::new(&scratch.root(), 10);

@@ -8,6 +8,7 @@ use silverpoint_wire::block::{self, BlockKind, LossInfo, SessionInfo, StreamInfo
 use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::compact::{Signatures, expand};
+use silverpoint_wire::compression::Decompressor;
 use silverpoint_wire::record::Records;
 use silverpoint_wire::scan::{Found, Scanner};
 use silverpoint_wire::site::SiteDescription;
@@ -149,7 +150,17 @@ fn read_part(path: &Path, trace: &mut Trace, continues: bool) {
                     "{place}: no anchor stands before it"
                 );
                 trace.encodings.insert(header.encoding);
-                let raw = match header.encoding {
+                let payload = match header.encoding & 0xF0 {
+                    0 => payload,
+                    _ => {
+                        let mut inner = Vec::new();
+                        Decompressor::default()
+                            .decompress(header.encoding, &payload, header.raw_size, &mut inner)
+                            .unwrap();
+                        inner
+                    }
+                };
+                let raw = match header.encoding & 0x0F {
                     0 => payload,
                     1 => {
                         let mut raw = Vec::new();

@@ -7,6 +7,7 @@ use silverpoint_wire::block::{
 };
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::compact::{Signatures, compact};
+use silverpoint_wire::compression::{Compression, Compressor};
 use silverpoint_wire::layout::block::{COMPACT, LEVELS_CONTROL};
 use silverpoint_wire::layout::record::{HEADER_SIZE, SPAN_END, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
@@ -172,15 +173,25 @@ impl Builder {
 
     /// Writes a stream's records as one block.
     pub fn flush(&mut self, session: u32, stream: u32, compacted: bool) {
+        self.flush_as(session, stream, compacted, Compression::None);
+    }
+
+    /// As [`Builder::flush`], compressed where that makes it smaller.
+    pub fn flush_as(&mut self, session: u32, stream: u32, compacted: bool, compression: Compression) {
         let Some(pending) = self.streams.get_mut(&(session, stream)) else { return };
         let done = std::mem::take(pending);
         let end = done.begin + done.raw.len() as u64;
         pending.begin = end;
         let mut stored = Vec::new();
         let signatures = self.sessions.get(&session).cloned().unwrap_or_default();
-        let encoding =
+        let mut encoding =
             if compacted && compact(&done.raw, &signatures, &mut stored).is_ok() { COMPACT } else { 0 };
-        let payload = if encoding == COMPACT { &stored } else { &done.raw };
+        let mut payload = if encoding == COMPACT { &stored } else { &done.raw };
+        let mut compressed = Vec::new();
+        match Compressor::new(compression).compress(payload, &mut compressed) {
+            0 => {}
+            bit => (encoding, payload) = (encoding | bit, &compressed),
+        }
         let header = BlockHeader {
             encoding,
             session,

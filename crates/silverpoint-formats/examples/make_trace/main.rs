@@ -1,4 +1,4 @@
-//! Makes a big trace file for tests and measurements: `make_trace FILE [records] [threads] [compact]`.
+//! Makes a big trace file for tests and measurements: `make_trace FILE [records] [threads] [compact|raw] [numbers|mixed] [none|lz4|zstd[:LEVEL]]`.
 //!
 //! Half of the records are `order {} at {:.2f} x {}` (i64, f64, u32), the others texts, events with fields, counters and spans.
 
@@ -11,18 +11,19 @@ use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
 /// Bytes of a block.
-const BLOCK: usize = 64 << 10;
+const BLOCK: usize = 256 << 10;
 
 fn main() -> std::io::Result<()> {
     let mut args = std::env::args().skip(1);
     let Some(path) = args.next() else {
-        eprintln!("usage: make_trace FILE [records] [threads] [compact|raw] [numbers|mixed]");
+        eprintln!("usage: make_trace FILE [records] [threads] [compact|raw] [numbers|mixed] [COMPRESSION]");
         std::process::exit(2);
     };
     let records: u64 = args.next().and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
     let threads: u32 = args.next().and_then(|n| n.parse().ok()).unwrap_or(4);
     let compact = args.next().is_some_and(|word| word == "compact");
     let numbers = args.next().is_some_and(|word| word == "numbers");
+    let compression = args.next().and_then(|word| word.parse().ok()).unwrap_or_default();
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     let mut b = Builder::new();
     b.session(1, "/usr/bin/indexer", 4312);
@@ -67,13 +68,13 @@ fn main() -> std::io::Result<()> {
             }
         }
         if b.pending(1, stream) >= BLOCK {
-            b.flush(1, stream, compact);
+            b.flush_as(1, stream, compact, compression);
             file.write_all(&b.bytes)?;
             b.bytes.clear();
         }
     }
     for stream in 1..=threads {
-        b.flush(1, stream, compact);
+        b.flush_as(1, stream, compact, compression);
     }
     b.anchor(1, records * 50);
     b.end();

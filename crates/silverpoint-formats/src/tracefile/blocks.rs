@@ -1,6 +1,7 @@
 //! The blocks of one stream, one after the other: read, checked, expanded, duplicates left out.
 
 use silverpoint_wire::compact;
+use silverpoint_wire::compression::Decompressor;
 use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX, RAW};
 use silverpoint_wire::record::Records;
 
@@ -9,10 +10,12 @@ use super::session::{Session, Stream};
 use super::verdict::{Matter, Note};
 use super::{Source, Trace};
 
-/// Reads blocks. Keeps the room for a stored payload that must be expanded.
+/// Reads blocks. Keeps the room for a stored payload that must be decompressed or expanded.
 #[derive(Debug, Default)]
 pub(crate) struct BlockReader {
     stored: Vec<u8>,
+    unpacked: Vec<u8>,
+    decompressor: Decompressor,
     /// For whoever walks ([`BlockReader::walk`]).
     pub(super) raw: Vec<u8>,
 }
@@ -33,14 +36,26 @@ impl BlockReader {
         Some(Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) })
     }
 
-    /// The payload of a block as it is stored, checked; compact if the header says so. An error without a note: there is no such file.
+    /// The payload of a block, checked and decompressed; compact if the header says so. An error without a note: there is no such file.
     pub(super) fn payload(&mut self, trace: &Trace, block: &BlockRef) -> Result<&[u8], Option<Note>> {
         let Some(source) = trace.source(block.file) else { return Err(None) };
-        let read = read_payload(source, block.at, &block.header, &mut self.stored);
-        match read.map_err(|error| error.to_string()).and_then(|read| read) {
+        match self.unpack(source, block) {
             Ok(()) => Ok(&self.stored),
             Err(why) => Err(self.note(trace, block, why)),
         }
+    }
+
+    /// Leaves the raw or compact payload of a block in `stored`.
+    fn unpack(&mut self, source: &Source, block: &BlockRef) -> Result<(), String> {
+        let header = &block.header;
+        read_payload(source, block.at, header, &mut self.stored).map_err(|error| error.to_string())??;
+        if header.encoding & !COMPACT != RAW {
+            self.decompressor
+                .decompress(header.encoding, &self.stored, header.raw_size, &mut self.unpacked)
+                .map_err(|error| error.to_string())?;
+            std::mem::swap(&mut self.stored, &mut self.unpacked);
+        }
+        Ok(())
     }
 
     /// A note about a block.
@@ -63,22 +78,23 @@ impl BlockReader {
         raw: &mut Vec<u8>,
     ) -> Result<(), String> {
         let header = &block.header;
-        let stored = if header.encoding == RAW { &mut *raw } else { &mut self.stored };
-        let read = read_payload(source, block.at, header, stored).map_err(|error| error.to_string());
-        if let Err(why) = read.and_then(|read| read) {
-            raw.clear();
-            return Err(why);
-        }
-        match header.encoding {
-            RAW => {}
-            COMPACT => {
+        if header.encoding == RAW {
+            let read = read_payload(source, block.at, header, raw).map_err(|error| error.to_string());
+            if let Err(why) = read.and_then(|read| read) {
+                raw.clear();
+                return Err(why);
+            }
+        } else {
+            self.unpack(source, block)?;
+            if header.encoding & COMPACT == 0 {
+                std::mem::swap(raw, &mut self.stored);
+            } else {
                 let size = (header.raw_size as usize).min(PAYLOAD_MAX);
                 if let Err(error) = compact::expand(&self.stored, size, &session.signatures, raw) {
                     keep_whole_records(raw);
                     return Err(error.to_string());
                 }
             }
-            other => return Err(format!("encoding {other} is not known to this version")),
         }
         if header.ring_end.checked_sub(header.ring_begin) == Some(raw.len() as u64) {
             return Ok(());

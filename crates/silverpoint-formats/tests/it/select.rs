@@ -5,6 +5,7 @@ use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
 use silverpoint_formats::stats;
 use silverpoint_formats::time::{TimeZone, When};
 use silverpoint_formats::tracefile::{Trace, What};
+use silverpoint_wire::compression::Compression;
 use silverpoint_wire::layout::record::STALL;
 use silverpoint_wire::level::{Kind, Level};
 
@@ -178,7 +179,8 @@ fn patchwork(steps: &[(u32, u32, u64, bool)]) -> Vec<u8> {
             b.record(1, *stream, *site, ticks, &(n as u64).to_le_bytes());
         }
         if *flush {
-            b.flush(1, *stream, n % 3 == 0);
+            let compression = [Compression::None, Compression::Lz4, Compression::Zstd(1)][n / 2 % 3];
+            b.flush_as(1, *stream, n % 2 == 0, compression);
         }
     }
     for stream in 1..4 {
