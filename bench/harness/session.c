@@ -93,14 +93,15 @@ static void add_process(pid_t pid, struct bench_observation* out) {
     clockid_t clock;
     if (pid <= 1 || clock_getcpuclockid(pid, &clock) != 0) return;
     out->helper_cpu_ns += clock_ns(clock);
+    /* Proportional: supervisor and collector are one program, whose pages they share. */
     char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    FILE* status = fopen(path, "re");
-    if (!status) return;
+    snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", (long)pid);
+    FILE* maps = fopen(path, "re");
+    if (!maps) return;
     unsigned long kib;
-    while (fgets(line, sizeof line, status))
-        if (sscanf(line, "VmRSS: %lu kB", &kib) == 1) out->helper_rss_bytes += (uint64_t)kib * 1024;
-    fclose(status);
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "Pss: %lu kB", &kib) == 1) out->helper_rss_bytes += (uint64_t)kib * 1024;
+    fclose(maps);
 }
 
 int bench_observe_session(struct bench_observation* out) {
