@@ -21,6 +21,8 @@ pub enum Exit {
     Lossy = 5,
     /// No such session.
     NoSession = 6,
+    /// `doctor` found something that prevents tracing.
+    Unfit = 7,
     /// `run` itself failed before the command began.
     RunFailed = 125,
     /// The command was found but could not be executed.

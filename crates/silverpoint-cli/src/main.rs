@@ -5,6 +5,7 @@ mod attach;
 mod cat;
 mod collect;
 mod ctl;
+mod doctor;
 mod exit;
 mod input;
 mod ls;
@@ -31,7 +32,7 @@ use exit::Outcome;
 #[command(name = "silverpoint", version, max_term_width = 120)]
 #[command(
     after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the file is damaged (everything intact was given);
-4 not a trace file; 5 recovered, but records were really lost; 6 no such session.
+4 not a trace file; 5 recovered, but records were really lost; 6 no such session; 7 the system is unfit (doctor).
 `run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
 )]
 struct Cli {
@@ -49,6 +50,7 @@ enum Command {
     Stats(stats::Args),
     Sites(sites::Args),
     Ctl(ctl::Args),
+    Doctor(doctor::Args),
     #[command(hide = true)]
     Collect(collect::Args),
 }
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Stats(args) => stats::run(args),
         Command::Sites(args) => sites::run(args),
         Command::Ctl(args) => ctl::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Collect(args) => collect::run(args),
     };
     match outcome {

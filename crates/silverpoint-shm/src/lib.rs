@@ -4,6 +4,7 @@
 //!  root       which directory holds the sessions, and that it is the user's own
 //!  owner      the producer's side of a session: make or join, register sites, claim slices, fork, leave, sweep
 //!  ring       the producer's side of a ring: reserve, commit, wrap, overwrite, wait
+//!  probe      what this kernel and this process allow
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
 //! ```
 //!
@@ -15,6 +16,7 @@ mod lines;
 pub mod observer;
 pub mod ofd;
 pub mod owner;
+pub mod probe;
 pub mod ring;
 pub mod root;
 mod sys;
