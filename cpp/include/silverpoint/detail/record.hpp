@@ -7,8 +7,8 @@
 // (below).
 #pragma once
 
-#include "codec.hpp"
 #include "site.hpp"
+#include "within.hpp"
 
 SP_DETAIL_BEGIN
 
