@@ -2,13 +2,18 @@
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 DEMO_TREE ?= /usr/include
 
-.PHONY: demo test bench kill-test lint format help
+PREFIX ?= /usr/local
+# What is installed as the program; built when it is this one.
+PROGRAM ?= $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
+
+.PHONY: demo test bench kill-test lint format install install-files help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
 	@echo "make test       all tests"
 	@echo "make kill-test  the 500 rounds of the kill test"
 	@echo "make bench      measure, and write bench/results (QUICK=1: about a minute)"
+	@echo "make install    program, manual pages, completions, C++ headers under PREFIX=$(PREFIX)"
 	@echo "make lint       formatting and lints, as in continuous integration"
 	@echo "make format     let rustfmt and clang-format decide the layout"
 
@@ -36,3 +41,18 @@ format:
 	scripts/setup lint
 	cargo fmt --all
 	git ls-files '*.hpp' '*.cpp' '*.h' '*.c' | xargs -r clang-format-16 -i
+
+install:
+	cargo build --release -p silverpoint-cli
+	$(MAKE) --no-print-directory install-files
+
+# DESTDIR stages the files for a package.
+install-files:
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/silverpoint
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(PROGRAM) man --out $(DESTDIR)$(PREFIX)/share/man/man1
+	$(PROGRAM) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/silverpoint
+	$(PROGRAM) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_silverpoint
+	$(PROGRAM) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/silverpoint.fish
+	cd cpp/include && find silverpoint -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/include/{} \;

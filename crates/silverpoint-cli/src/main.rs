@@ -6,9 +6,11 @@ mod cat;
 mod collect;
 mod ctl;
 mod doctor;
+mod examples;
 mod exit;
 mod input;
 mod ls;
+mod manual;
 mod names;
 mod policy;
 mod processes;
@@ -35,7 +37,7 @@ use exit::Outcome;
 4 not a trace file; 5 recovered, but records were really lost; 6 no such session; 7 the system is unfit (doctor).
 `run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
 )]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -51,6 +53,8 @@ enum Command {
     Sites(sites::Args),
     Ctl(ctl::Args),
     Doctor(doctor::Args),
+    Man(manual::ManArgs),
+    Completions(manual::CompletionsArgs),
     #[command(hide = true)]
     Collect(collect::Args),
 }
@@ -66,6 +70,8 @@ fn main() -> ExitCode {
         Command::Sites(args) => sites::run(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Man(args) => manual::man(args),
+        Command::Completions(args) => manual::completions(args),
         Command::Collect(args) => collect::run(args),
     };
     match outcome {

@@ -57,7 +57,7 @@ pub fn dead(system: &System) -> Vec<Finding> {
         )
         .means("their programs died without a collector; what they recorded last is still there")
         .change(
-            "silverpoint recover (stores them), or silverpoint ls (sweeps what is empty, old or too much)",
+            "silverpoint recover --all (stores them), or silverpoint ls (sweeps what is empty, old or too much)",
         )
     }]
 }

@@ -4,6 +4,7 @@ mod attach;
 mod doctor;
 mod harness;
 mod hostile;
+mod manual;
 mod recover;
 mod run;
 mod storage;

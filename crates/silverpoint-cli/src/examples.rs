@@ -1,0 +1,132 @@
+//! Examples for the manual pages. Each is parsed by the definition of the commands in a test, so that none can be wrong.
+
+/// One example.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Its command; `None`: of the program as a whole.
+    pub command: Option<&'static str>,
+    /// As typed.
+    pub line: &'static str,
+    /// What it does.
+    pub does: &'static str,
+}
+
+/// The examples of a command.
+pub fn of(command: Option<&str>) -> impl Iterator<Item = &'static Example> {
+    ALL.iter().filter(move |example| example.command == command)
+}
+
+const fn example(command: &'static str, line: &'static str, does: &'static str) -> Example {
+    Example { command: Some(command), line, does }
+}
+
+/// All of them.
+pub const ALL: &[Example] = &[
+    Example {
+        command: None,
+        line: "silverpoint run -- ./app",
+        does: "Run a program and record what it traces into app.silver.",
+    },
+    Example { command: None, line: "silverpoint cat app.silver", does: "Read it." },
+    example(
+        "run",
+        "silverpoint run -o app.silver -- ./app --verbose",
+        "Record into app.silver; what follows -- is the command.",
+    ),
+    example(
+        "run",
+        "silverpoint run --filter 'info,net=debug' --echo -- ./app",
+        "Record info and above, of the category net also debug, and show it as it comes.",
+    ),
+    example(
+        "run",
+        "silverpoint run --policy drop -- ./app",
+        "The program never waits: when its ring is full it counts what it drops.",
+    ),
+    example(
+        "attach",
+        "silverpoint attach 4312 -o now.silver",
+        "Record what a running program traces, from now on.",
+    ),
+    example(
+        "ls",
+        "silverpoint ls",
+        "The programs that can be attached to, and the dead ones that left records.",
+    ),
+    example("recover", "silverpoint recover --all", "Store what dead programs left."),
+    example("recover", "silverpoint recover app.silver", "Mend a trace file whose collector died."),
+    example(
+        "cat",
+        "silverpoint cat --level warn --since -5s app.silver",
+        "Warnings and worse of the last five seconds.",
+    ),
+    example(
+        "cat",
+        "silverpoint cat --json --where 'id=7 and px>3.5' app.silver",
+        "Records by the values of their arguments, as JSON lines.",
+    ),
+    example("cat", "silverpoint cat --follow app.silver", "Go on as the file grows."),
+    example(
+        "stats",
+        "silverpoint stats app.silver",
+        "What was recorded by site and thread, latencies of spans, what was lost and why.",
+    ),
+    example(
+        "stats",
+        "silverpoint stats --json --category net app.silver",
+        "The same of one category, for programs.",
+    ),
+    example("sites", "silverpoint sites app.silver", "Every site that the trace describes."),
+    example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
+    example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
+    example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),
+    example(
+        "doctor",
+        "silverpoint doctor --json ./app",
+        "The same for programs, and whether ./app may be traced.",
+    ),
+    example("man", "silverpoint man --out share/man/man1", "Write all manual pages."),
+    example("man", "silverpoint man cat", "The page of one command, as roff."),
+    example(
+        "completions",
+        "silverpoint completions bash",
+        "For ~/.local/share/bash-completion/completions/silverpoint.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::Cli;
+
+    /// Words as a shell takes them: single quotes keep spaces.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quoted = false;
+        for character in line.chars() {
+            match character {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                other => words.last_mut().unwrap().push(other),
+            }
+        }
+        assert!(!quoted, "{line}");
+        words
+    }
+
+    #[test]
+    fn every_example_is_understood_and_every_command_has_one() {
+        for example in ALL {
+            let words = words(example.line);
+            assert!(example.command.is_none_or(|name| name == words[1]), "{example:?}");
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{}: {error}", example.line);
+            }
+        }
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            assert!(of(Some(command.get_name())).next().is_some(), "{} has no example", command.get_name());
+        }
+    }
+}
