@@ -1,15 +1,22 @@
 //! `silverpoint attach`: collects from a program that runs already, and lets go of it.
+//!
+//! Two processes, so that the program is as before also when one of them is killed: the worker collects, and lets go when its standard input ends; the guard
+//! knows how the sessions were, waits, and puts that back when the worker dies.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
 use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
+use silverpoint_shm::observer::SavedMode;
 
-use crate::collect::tell;
-use crate::exit::{Exit, Outcome, failure, note};
+use crate::collect::{tell, watch_standard_input};
+use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::sessions::{self, Place};
 use crate::store::{Store, directives};
 use crate::summary::Summary;
@@ -33,6 +40,9 @@ pub struct Args {
     /// Stop after this time
     #[arg(long = "for", value_name = "TIME", value_parser = crate::units::duration)]
     duration: Option<Duration>,
+    /// Be the worker, guarded by whoever holds the other end of standard input.
+    #[arg(long, hide = true)]
+    worker: bool,
     #[command(flatten)]
     store: Store,
 }
@@ -41,6 +51,68 @@ pub struct Args {
 const GONE_INTERVAL: Duration = Duration::from_millis(200);
 
 pub fn run(args: Args) -> Outcome {
+    if args.worker { work(args) } else { guard(args.pid) }
+}
+
+/// Starts the worker, waits for it, and cleans up after it if it is killed.
+fn guard(pid: u32) -> Outcome {
+    let places = sessions::living(pid)?;
+    refuse_taken(&places)?;
+    let save = |place: Place| {
+        let saved = place.open()?.save_mode().map_err(|error| place.failed(error))?.without_collector();
+        Ok((place, saved))
+    };
+    let before = places.into_iter().map(save).collect::<Result<Vec<_>, Failed>>()?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])
+        .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+    let program =
+        std::env::current_exe().map_err(|error| failure(format!("this program's file: {error}")))?;
+    let mut worker = Command::new(program)
+        .args(std::env::args_os().skip(1))
+        .arg("--worker")
+        .stdin(Stdio::piped())
+        .spawn()
+        .map_err(|error| failure(format!("the collector's process cannot be started: {error}")))?;
+    let status = wait(&mut worker, &mut signals).map_err(failure)?;
+    let Some(code) = status.code() else {
+        put_back(&before);
+        return Err(failure(format!(
+            "the collector was killed by signal {}; process {pid} is as it was, and what was stored is in the file",
+            status.signal().unwrap_or(0)
+        )));
+    };
+    // The worker has said why.
+    std::process::exit(code)
+}
+
+fn wait(worker: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {
+    loop {
+        if let Some(status) = worker.try_wait()? {
+            return Ok(status);
+        }
+        for signal in signals.wait() {
+            if signal != SIGCHLD {
+                // The end of its standard input: it lets go.
+                drop(worker.stdin.take());
+            }
+        }
+    }
+}
+
+/// Puts the sessions' modes back, as far as they are there and nobody else collects them.
+fn put_back(before: &[(Place, SavedMode)]) {
+    for (place, saved) in before {
+        let Ok(session) = place.open() else { continue };
+        if session.is_collected().unwrap_or(true) {
+            continue;
+        }
+        if let Err(error) = session.restore_mode(saved) {
+            note(place.failed(error));
+        }
+    }
+}
+
+fn work(args: Args) -> Outcome {
     let places = sessions::living(args.pid)?;
     let filter = match &args.filter {
         Some(text) => Some(text.clone()),
@@ -69,6 +141,9 @@ pub fn run(args: Args) -> Outcome {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
     }
+    signal_hook::flag::register(SIGUSR1, Arc::default())
+        .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+    let is_alone = watch_standard_input();
     let mut collector = Collector::new(config).map_err(failure)?;
     for root in sessions::roots(Some(args.pid))? {
         if let Some(root) = Arc::into_inner(root) {
@@ -85,7 +160,7 @@ pub fn run(args: Args) -> Outcome {
             refuse_taken(&places)?;
         }
         let over = args.duration.is_some_and(|duration| begun.elapsed() >= duration);
-        if stop.load(Ordering::Relaxed) || over {
+        if stop.load(Ordering::Relaxed) || is_alone.load(Ordering::Acquire) || over {
             break;
         }
         // A process that executes another program has no session for a moment.

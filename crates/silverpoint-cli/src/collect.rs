@@ -128,7 +128,8 @@ fn detach() -> std::io::Result<Signals> {
 }
 
 /// True once the supervisor has closed its end, or died.
-fn watch_standard_input() -> Arc<AtomicBool> {
+/// True from the end of standard input on. Needs a handler of SIGUSR1, which ends the collector's sleep then.
+pub(crate) fn watch_standard_input() -> Arc<AtomicBool> {
     let ending = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&ending);
     std::thread::spawn(move || {

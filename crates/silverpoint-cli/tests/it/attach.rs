@@ -42,7 +42,8 @@ fn attaching_records_and_letting_go_leaves_the_program_as_it_was() {
     scratch.wait("the collector", || mode(&scratch, pid) != before);
     let again = scratch.run(["attach", &pid.to_string()]);
     assert_eq!(again.code(), Some(1), "{again:?}");
-    assert!(again.err.contains(&format!("process {} collects it already", attached.pid())), "{}", again.err);
+    let collector = scratch.sessions()[0]["collector"].as_u64().unwrap();
+    assert!(again.err.contains(&format!("process {collector} collects it already")), "{}", again.err);
     std::thread::sleep(Duration::from_millis(200));
     attached.signal(Signal::INT);
     let ended = attached.end();
@@ -64,6 +65,37 @@ fn attaching_records_and_letting_go_leaves_the_program_as_it_was() {
     let ended = program.end();
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     assert!(scratch.sessions().is_empty() && scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+/// Both processes of an attach die in turn; what is left of it lets go.
+#[test]
+fn a_killed_attach_leaves_the_program_as_it_was() {
+    for kills_worker in [true, false] {
+        let scratch = Scratch::new();
+        let mut program = ticking(&scratch);
+        let pid = program.pid();
+        std::thread::sleep(Duration::from_millis(20));
+        let before = mode(&scratch, pid);
+        let mut attached =
+            Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", "t.silver"]));
+        scratch.wait("the collector", || scratch.sessions()[0]["collector"].as_u64() != Some(0));
+        scratch.wait("records", || scratch.root().parent().is_some() && mode(&scratch, pid) != before);
+        std::thread::sleep(Duration::from_millis(200));
+        let worker = scratch.sessions()[0]["collector"].as_u64().unwrap() as i32;
+        assert_ne!(worker as u32, attached.pid(), "the worker is a process of its own");
+        if kills_worker {
+            rustix::process::kill_process(rustix::process::Pid::from_raw(worker).unwrap(), Signal::KILL)
+                .unwrap();
+            let ended = attached.end();
+            assert_eq!(ended.code(), Some(1), "{ended:?}");
+            assert!(ended.err.contains("is as it was"), "{}", ended.err);
+        } else {
+            attached.signal(Signal::KILL);
+            scratch.wait("the worker's end", || scratch.sessions()[0]["collector"].as_u64() == Some(0));
+        }
+        scratch.wait("the program's own mode", || mode(&scratch, pid) == before);
+        assert!(scratch.records("t.silver") > 5);
+    }
 }
 
 #[test]
