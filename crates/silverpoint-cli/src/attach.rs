@@ -186,7 +186,10 @@ fn work(args: Args) -> Outcome {
 fn default_filter(places: &[Place]) -> Result<Option<String>, crate::exit::Failed> {
     refuse_taken(places)?;
     for place in places {
-        let directives = place.open()?.directives().map_err(|error| place.failed(error))?;
+        let session = place.open()?;
+        // What an attachment that died had asked for is not what the program records by itself.
+        session.restore_abandoned_mode().map_err(|error| place.failed(error))?;
+        let directives = session.directives().map_err(|error| place.failed(error))?;
         if !directives.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
         }

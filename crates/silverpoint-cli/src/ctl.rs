@@ -27,6 +27,7 @@ pub fn run(args: Args) -> Outcome {
     let mut out = std::io::stdout().lock();
     for place in sessions::living(args.pid)? {
         let session = place.open()?;
+        session.restore_abandoned_mode().map_err(|error| place.failed(error))?;
         let line = match &args.directives {
             Some(text) => {
                 let on = session.write_directives(text).map_err(|error| place.failed(error))?;

@@ -295,6 +295,8 @@ impl Collector {
         if before.collector_pid != 0 {
             self.sink.stats.takeovers += 1;
         }
+        // Before anything is learnt from the session's mode: the one who changed it may have died.
+        observed.restore_kept_mode()?;
         let remark = take_over(&observed, &self.sink.trace)?;
         let id = observed.header().session_id;
         let number = *self.numbers.entry(id).or_insert_with(|| {
@@ -462,6 +464,8 @@ impl Collector {
 fn attach(observed: &ObservedSession, mode: &AttachMode) -> Result<SavedMode, ObserveError> {
     // What a collector that died says about itself is not how the session was.
     let saved = observed.save_mode()?.without_collector();
+    // For those who come after a death of this process.
+    observed.keep_mode(&saved)?;
     let change = || {
         if let Some(policy) = mode.policy {
             let mut bytes = [0; 8];

@@ -33,14 +33,20 @@ pub struct Swept {
     pub kept: Vec<SessionName>,
 }
 
-/// Sweeps a root. Sessions that live, that somebody collects, or that cannot be judged are left alone.
+/// Sweeps a root. Sessions that somebody collects or that cannot be judged are left alone; those that live get back the mode that they had
+/// before a collector changed it that died.
 pub fn sweep(root: &Root, limits: Limits) -> Result<Swept, ObserveError> {
     let mut swept = Swept::default();
     let mut kept = Vec::new();
     for name in list(root)? {
         let Ok(session) = ObservedSession::open(root, name) else { continue };
         // The lock is kept until the session is judged or removed: no collector takes it meanwhile.
-        if !session.lock_collector().unwrap_or(false) || session.is_alive().unwrap_or(true) {
+        if !session.lock_collector().unwrap_or(false) {
+            continue;
+        }
+        if session.is_alive().unwrap_or(true) {
+            // Who had changed what it records may have died.
+            let _ = session.restore_kept_mode();
             continue;
         }
         match holds_something(&session) {

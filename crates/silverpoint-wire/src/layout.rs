@@ -248,6 +248,24 @@ pub mod intent {
     pub const PATH_MAX: usize = 4000;
 }
 
+/// The mode as it was before a collector changed it (spec/wire.md section 9).
+pub mod kept {
+    /// Where it stands in the file `collector`.
+    pub const AT: u64 = 4096;
+    /// How it begins.
+    pub const MAGIC: [u8; 8] = *b"SPMODE\r\n";
+    #[allow(missing_docs)]
+    pub mod at {
+        pub const CRC: usize = 8;
+        pub const DIRECTIVES_SIZE: usize = 12;
+        pub const DIRECTIVES_LEN: usize = 16;
+        pub const STATES: usize = 20;
+        pub const BLOCK_MAX_MS: usize = 24;
+        pub const POLICY: usize = 32;
+        pub const DIRECTIVES: usize = 40;
+    }
+}
+
 /// Site descriptions (spec/wire.md section 7).
 pub mod site {
     /// Bytes before the texts.

@@ -99,6 +99,41 @@ fn a_killed_attach_leaves_the_program_as_it_was() {
 }
 
 #[test]
+fn an_attachment_that_is_killed_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    let mut program = ticking(&scratch);
+    let pid = program.pid();
+    std::thread::sleep(Duration::from_millis(20));
+    let before = mode(&scratch, pid);
+    for heir in ["attach", "ls", "ctl"] {
+        let mut attached =
+            Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", "killed.silver"]));
+        scratch.wait("the collector", || mode(&scratch, pid) != before);
+        std::thread::sleep(Duration::from_millis(30));
+        attached.signal(Signal::KILL);
+        assert_eq!(attached.end().signal(), Some(9));
+        assert!(mode(&scratch, pid) != before, "{heir}");
+        match heir {
+            "attach" => {
+                let next = scratch.run(["attach", &pid.to_string(), "-o", "next.silver", "--for", "50ms"]);
+                assert_eq!(next.code(), Some(0), "{next:?}");
+                assert!(
+                    scratch.records("next.silver") > 3,
+                    "all sites are on again, as none were by themselves"
+                );
+            }
+            "ls" => assert_eq!(scratch.sessions().len(), 1),
+            _ => {
+                let shown = scratch.run(["ctl", &pid.to_string()]);
+                assert!(shown.out.ends_with(": \n"), "{}", shown.out);
+            }
+        }
+        assert_eq!(mode(&scratch, pid), before, "{heir}");
+    }
+    assert_eq!(program.end().code(), Some(0));
+}
+
+#[test]
 fn attach_ends_with_the_program_or_after_a_time() {
     let scratch = Scratch::new();
     let mut program = ticking(&scratch);

@@ -1,9 +1,9 @@
 //! Attaching changes a session and letting go puts every byte back.
 
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 
-use silverpoint_collect::{AttachMode, Collector};
+use silverpoint_collect::{AttachMode, Collector, Config, Limits, OutputConfig, sweep};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::control::at;
@@ -103,4 +103,76 @@ fn directives_are_refused_whole_when_malformed() {
     assert_eq!(session.write_directives("").unwrap(), 0);
     assert_eq!(fake.control32(at::GENERATION), generation + 2);
     assert_eq!(session.directives().unwrap(), b"");
+}
+
+#[test]
+fn the_mode_comes_back_after_a_collector_that_died() {
+    let scratch = Scratch::new("attach-died");
+    for heir in ["attach", "collect", "sweep", "control"] {
+        let root_path = scratch.path().join(heir);
+        fs::DirBuilder::new().mode(0o700).create(&root_path).unwrap();
+        let mut fake = Fake::new(&root_path, 1);
+        fake.register(&site("net {}", Level::Debug, "net"));
+        fake.register(&site("io {}", Level::Info, "io"));
+        fake.set_mode("io=warn,pump.cpp:88=on", &[0, 5]);
+        fake.control.write_all_at(&[0, 2, 0, 1, 0, 2], at::POLICY as u64).unwrap();
+        let before = control_bytes(&fake);
+        let lock_file = fs::read(fake.path.join("collector")).unwrap();
+        let config = |mode: Option<AttachMode>, name: &str| {
+            let output = OutputConfig::new(scratch.path().join(format!("{heir}-{name}.silver")));
+            let mut config = Config::new(&root_path, output);
+            config.attach = mode;
+            config
+        };
+        let everything = || {
+            Some(AttachMode {
+                directives: Some("trace".into()),
+                policy: Some([0; 6]),
+                block_max_ms: Some(20),
+            })
+        };
+        let mut first = Collector::new(config(everything(), "first")).unwrap();
+        first.pass();
+        assert_eq!(fake.states(2), [1, 5], "{heir}");
+        // As a death: nothing is given back, only the locks go.
+        drop(first);
+        fake.register(&site("late", Level::Warn, "io"));
+        fake.control.write_all_at(&[1], 20_480 + 2).unwrap();
+
+        let root = Root::open_directory(&root_path).unwrap();
+        let session = ObservedSession::open(&root, list(&root).unwrap()[0]).unwrap();
+        match heir {
+            "attach" => {
+                let mut second = Collector::new(config(everything(), "second")).unwrap();
+                second.pass();
+                assert_eq!(fake.control32(at::BLOCK_MAX_MS), 20);
+                assert!(!session.restore_abandoned_mode().unwrap(), "somebody has it");
+                second.leave();
+            }
+            "collect" => {
+                let mut second = Collector::new(config(None, "second")).unwrap();
+                second.pass();
+                assert_eq!(session.directives().unwrap(), b"io=warn,pump.cpp:88=on");
+                second.leave();
+            }
+            "sweep" => drop(sweep(&root, Limits::default()).unwrap()),
+            _ => assert!(session.restore_abandoned_mode().unwrap()),
+        }
+        assert!(!session.restore_kept_mode().unwrap(), "{heir}: once");
+        assert_eq!(fake.states(3), [0, 5, 1], "{heir}: the late one by the old directives");
+        let after = control_bytes(&fake);
+        for (what, range) in [
+            ("collector", at::COLLECTOR_PID..at::COLLECTOR_SLEEPING + 4),
+            ("state and policy", at::COLLECTOR_STATE..at::POLICY + 8),
+            ("directives", at::DIRECTIVES_LEN..at::DIRECTIVES_LEN + 4),
+        ] {
+            assert_eq!(after[range.clone()], before[range], "{heir}: {what}");
+        }
+        assert_eq!(session.directives().unwrap(), b"io=warn,pump.cpp:88=on", "{heir}");
+        assert_eq!(
+            fs::metadata(fake.path.join("collector")).unwrap().len(),
+            lock_file.len() as u64,
+            "{heir}"
+        );
+    }
 }

@@ -4,6 +4,7 @@
 //!  list ─▶ names in a root        ObservedSession::open ─▶ files (beneath the root, no links) ─▶ header (offsets within the files)
 //!  rings    slabs, ring headers, data by pread, consumed by pwrite        sites     the site table as it grows
 //!  mode     directives, states, policies: change, save, restore           intent    what may be stored but is not released
+//!  kept     the mode as it was, for whoever follows a collector that died
 //!  doorbell sleeping until a producer rings                               lock      one collector, one controller
 //! ```
 //!
@@ -19,6 +20,7 @@ mod error;
 mod files;
 mod header;
 mod intent;
+mod kept;
 mod mode;
 mod name;
 mod rings;

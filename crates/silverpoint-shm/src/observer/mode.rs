@@ -19,15 +19,15 @@ const RING_BIT: u8 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedMode {
     /// The whole region, so that what lies beyond the text comes back too.
-    directives: Vec<u8>,
-    directives_len: u32,
-    states: Vec<u8>,
-    block_max_ms: u32,
-    policy: [u8; 8],
-    collector_pid: u32,
-    collector_sleeping: u32,
-    heartbeat: u64,
-    collector_state: u32,
+    pub(super) directives: Vec<u8>,
+    pub(super) directives_len: u32,
+    pub(super) states: Vec<u8>,
+    pub(super) block_max_ms: u32,
+    pub(super) policy: [u8; 8],
+    pub(super) collector_pid: u32,
+    pub(super) collector_sleeping: u32,
+    pub(super) heartbeat: u64,
+    pub(super) collector_state: u32,
 }
 
 impl SavedMode {
@@ -96,7 +96,8 @@ impl ObservedSession {
         })
     }
 
-    /// Puts the mode back, byte for byte; only the generation has moved on. Sites registered since are switched by the old directives.
+    /// Puts the mode back, byte for byte; only the generation has moved on. Sites registered since are switched by the old directives. What
+    /// [`Self::keep_mode`] kept is forgotten.
     pub fn restore_mode(&self, saved: &SavedMode) -> Result<(), ObserveError> {
         let _controller = self.controller()?;
         self.replace_directives(&saved.directives, saved.directives_len)?;
@@ -112,7 +113,7 @@ impl ObservedSession {
         self.set_policy(saved.policy)?;
         self.restore_collector_fields(saved)?;
         self.wake_watchers();
-        Ok(())
+        self.forget_mode()
     }
 
     /// Puts back only what a collector says about itself.

@@ -1,0 +1,168 @@
+//! A session's mode as it was, kept beside the intent while a collector has changed it (spec/wire.md, section 9): whoever comes after a collector that
+//! died puts it back.
+
+use silverpoint_wire::bytes::{u32_at, u64_at};
+use silverpoint_wire::layout::kept::{AT, MAGIC, at};
+
+use super::files::{read_exact, write_all};
+use super::session::COLLECTOR;
+use super::{ObserveError, ObservedSession, SavedMode};
+
+impl SavedMode {
+    /// The bytes that stand at [`AT`].
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(at::DIRECTIVES + self.directives.len() + self.states.len());
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&[0; 4]);
+        for word in
+            [self.directives.len() as u32, self.directives_len, self.states.len() as u32, self.block_max_ms]
+        {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&self.policy);
+        bytes.extend_from_slice(&self.directives);
+        bytes.extend_from_slice(&self.states);
+        let crc = crc32c::crc32c(&bytes[at::DIRECTIVES_SIZE..]);
+        bytes[at::CRC..at::DIRECTIVES_SIZE].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// How many bytes follow the fixed part, by that part. `None` when it says that there is nothing, or more than the session can have.
+    fn size(fixed: &[u8], directives_cap: u32, sites_cap: u32) -> Option<usize> {
+        let (directives, states) = (u32_at(fixed, at::DIRECTIVES_SIZE)?, u32_at(fixed, at::STATES)?);
+        let is_ours = fixed.starts_with(&MAGIC)
+            && directives <= directives_cap
+            && u32_at(fixed, at::DIRECTIVES_LEN)? <= directives
+            && states <= sites_cap;
+        is_ours.then_some(directives as usize + states as usize)
+    }
+
+    /// The mode of a page that was written whole; nobody collects in it.
+    fn decode(page: &[u8]) -> Option<Self> {
+        if crc32c::crc32c(page.get(at::DIRECTIVES_SIZE..)?) != u32_at(page, at::CRC)? {
+            return None;
+        }
+        let directives = u32_at(page, at::DIRECTIVES_SIZE)? as usize;
+        let (directives, states) = page.get(at::DIRECTIVES..)?.split_at_checked(directives)?;
+        Some(Self {
+            directives: directives.to_vec(),
+            directives_len: u32_at(page, at::DIRECTIVES_LEN)?,
+            states: states.to_vec(),
+            block_max_ms: u32_at(page, at::BLOCK_MAX_MS)?,
+            policy: u64_at(page, at::POLICY)?.to_le_bytes(),
+            collector_pid: 0,
+            collector_sleeping: 0,
+            heartbeat: 0,
+            collector_state: 0,
+        })
+    }
+}
+
+impl ObservedSession {
+    /// Keeps a mode for whoever comes when this collector dies. To be called with the collector's lock, before the mode is changed;
+    /// [`Self::restore_mode`] ends it.
+    pub fn keep_mode(&self, mode: &SavedMode) -> Result<(), ObserveError> {
+        // One write, with a checksum: half of it, left by a death, counts as nothing, and then nothing had been changed.
+        write_all(&self.collector, COLLECTOR, &mode.encode(), AT)
+    }
+
+    /// Puts back the mode that a collector had changed that died. True: there was one. A session that somebody collects is left alone, and costs one
+    /// system call; to be called without the collector's lock.
+    pub fn restore_abandoned_mode(&self) -> Result<bool, ObserveError> {
+        if self.kept_bytes()? == 0 || !self.lock_collector()? {
+            return Ok(false);
+        }
+        let restored = self.restore_kept_mode();
+        self.unlock_collector()?;
+        restored
+    }
+
+    /// As [`Self::restore_abandoned_mode`], for whoever has the collector's lock.
+    pub fn restore_kept_mode(&self) -> Result<bool, ObserveError> {
+        if self.kept_bytes()? == 0 {
+            return Ok(false);
+        }
+        let Some(mut mode) = self.kept_mode()? else {
+            self.forget_mode()?;
+            return Ok(false);
+        };
+        mode.heartbeat = self.counters()?.heartbeat;
+        self.restore_mode(&mode)?;
+        Ok(true)
+    }
+
+    fn kept_mode(&self) -> Result<Option<SavedMode>, ObserveError> {
+        let mut page = vec![0; at::DIRECTIVES];
+        let kept = read_exact(&self.collector, COLLECTOR, &mut page, AT).and_then(|()| {
+            let size = SavedMode::size(&page, self.header.directives_cap, self.header.sites_cap);
+            let Some(size) = size else { return Ok(None) };
+            page.resize(at::DIRECTIVES + size, 0);
+            read_exact(&self.collector, COLLECTOR, &mut page[at::DIRECTIVES..], AT + at::DIRECTIVES as u64)?;
+            Ok(SavedMode::decode(&page))
+        });
+        match kept {
+            Err(ObserveError::Cut { .. }) => Ok(None),
+            result => result,
+        }
+    }
+
+    /// Bytes of the file from [`AT`] on.
+    fn kept_bytes(&self) -> Result<u64, ObserveError> {
+        let stat = rustix::fs::fstat(&self.collector).map_err(|error| ObserveError::io(COLLECTOR, error))?;
+        Ok((stat.st_size as u64).saturating_sub(AT))
+    }
+
+    /// Nothing is kept any more.
+    pub(super) fn forget_mode(&self) -> Result<(), ObserveError> {
+        if self.kept_bytes()? == 0 {
+            return Ok(());
+        }
+        rustix::fs::ftruncate(&self.collector, AT).map_err(|error| ObserveError::io(COLLECTOR, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode() -> SavedMode {
+        SavedMode {
+            directives: b"net=debug\0\0beyond".to_vec(),
+            directives_len: 9,
+            states: vec![1, 0, 4],
+            block_max_ms: 77,
+            policy: [0, 1, 2, 0, 1, 2, 0, 0],
+            collector_pid: 0,
+            collector_sleeping: 0,
+            heartbeat: 0,
+            collector_state: 0,
+        }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_and_nothing_else() {
+        let page = mode().encode();
+        assert_eq!(SavedMode::size(&page, 17, 3), Some(20));
+        assert_eq!(SavedMode::decode(&page), Some(mode()));
+        for len in 0..page.len() {
+            assert_eq!(SavedMode::decode(&page[..len]), None, "{len} bytes");
+        }
+        for at in at::CRC..page.len() {
+            let mut bad = page.clone();
+            bad[at] ^= 1;
+            assert_eq!(SavedMode::decode(&bad), None, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_session() {
+        let page = mode().encode();
+        assert_eq!(SavedMode::size(&page, 16, 3), None, "more directives");
+        assert_eq!(SavedMode::size(&page, 17, 2), None, "more sites");
+        assert_eq!(SavedMode::size(&[0; 40], 17, 3), None, "no magic");
+        let mut bad = page;
+        bad[at::DIRECTIVES_LEN] = 18;
+        assert_eq!(SavedMode::size(&bad, 17, 3), None, "a text longer than its region");
+    }
+}
