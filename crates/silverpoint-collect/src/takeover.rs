@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Dir, Mode, OFlags};
 use silverpoint_shm::observer::{Intent, ObserveError, ObservedSession, Slice};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::bytes::u64_at;
@@ -20,6 +20,8 @@ use crate::trace::{Held, Source, TraceFile, rotated};
 
 /// Stretches of streams that are remembered: far more than a batch has. What is beyond is stored twice.
 const MAX_STRETCHES: usize = 1 << 20;
+/// Entries of a directory that are looked at.
+const MAX_ENTRIES: usize = 100_000;
 
 /// What of each stream is proved stored: stretches in ascending order of the file.
 type Proofs = HashMap<u32, Vec<(u64, u64)>>;
@@ -49,7 +51,7 @@ pub(crate) fn take_over(
     }
 }
 
-/// The file of an intent: by its path, or a part beside it, if it is the same file.
+/// The file of an intent: by its path, or a part beside it, or any file of that directory, if it is the same file.
 fn find(intent: &Intent, trace: &TraceFile) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let is_it = |file: &File| {
@@ -75,6 +77,18 @@ fn find(intent: &Intent, trace: &TraceFile) -> io::Result<File> {
     for part in rotated(directory, name)? {
         if (part.dev, part.ino) == (intent.dev, intent.ino) {
             let file = File::from(rustix::fs::openat(directory, &part.name, flags, Mode::empty())?);
+            if is_it(&file) {
+                return Ok(file);
+            }
+        }
+    }
+    // Somebody has given it another name.
+    let mut entries = Dir::read_from(directory)?.take(MAX_ENTRIES);
+    while let Some(entry) = entries.next().transpose()? {
+        if entry.ino() == intent.ino
+            && let Ok(fd) = rustix::fs::openat(directory, entry.file_name(), flags, Mode::empty())
+        {
+            let file = File::from(fd);
             if is_it(&file) {
                 return Ok(file);
             }

@@ -185,6 +185,26 @@ fn the_file_of_a_dead_collector_is_found_under_its_new_name() {
 }
 
 #[test]
+fn a_file_that_somebody_renamed_is_found_in_its_directory() {
+    let scratch = Scratch::new("any-name");
+    let mut fake = Fake::new(&scratch.root(), 305);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(14);
+    let mut ring = fake.ring(slab, 1);
+    (0..50).for_each(|value| ring.put(id, value));
+    assert!(
+        !Role::new(scratch.root(), scratch.trace()).fault("after-write", 1).start().wait().unwrap().success()
+    );
+    let renamed = scratch.path().join("kept for later");
+    std::fs::rename(scratch.trace(), &renamed).unwrap();
+    (50..60).for_each(|value| ring.put(id, value));
+    fake.die();
+    assert!(Role::new(scratch.root(), scratch.trace()).start().wait().unwrap().success());
+    assert_eq!(read(&renamed).values(&fake.session_id, 1), (0..50).collect::<Vec<_>>());
+    assert_eq!(read(&scratch.trace()).values(&fake.session_id, 1), (50..60).collect::<Vec<_>>());
+}
+
+#[test]
 fn another_file_of_the_next_collector_holds_only_what_the_first_does_not() {
     let scratch = Scratch::new("elsewhere");
     let mut fake = Fake::new(&scratch.root(), 302);
@@ -214,8 +234,9 @@ fn an_intent_whose_file_is_gone_costs_a_remark_and_no_record() {
     assert!(
         !Role::new(scratch.root(), scratch.trace()).fault("after-write", 1).start().wait().unwrap().success()
     );
-    // Moved away by somebody who knows nothing of parts.
-    let moved = scratch.path().join("moved.silver");
+    // Moved away to where nobody looks for it.
+    std::fs::create_dir(scratch.path().join("away")).unwrap();
+    let moved = scratch.path().join("away/moved.silver");
     std::fs::rename(scratch.trace(), &moved).unwrap();
     let mut collector = Collector::new(scratch.config()).unwrap();
     collector.pass();
