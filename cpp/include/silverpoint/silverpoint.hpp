@@ -6,12 +6,11 @@
 //   SP_INFO("order {} at {:.2f}", id, px);          text with placeholders, checked when compiled
 //   SP_INFOF("order %d at %.2f", id, px);           as of printf, checked when compiled
 //   SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: literals go to the site once
-//   SP_EVENT("order.filled", id, px);               a name, and arguments named after their source
-//   SP_SPAN("load", path);                          until the end of the scope
-//   SP_SCOPE();                                     the same, named after the function
-//   SP_COUNTER("queue.depth", queue.size());
-//   SP_COUNTER("latency", ms, "ms");                with a unit
-//   auto span = SP_ASYNC_SPAN("fetch", url);        until its owner ends, in whatever thread
+//   auto line = SP_STREAM(info);                    a stream to hold; silverpoint/ostream.hpp has a
+//   std::ostream SP_EVENT("order.filled", id, px);               a name, and arguments named after their
+//   source SP_SPAN("load", path);                          until the end of the scope SP_SCOPE(); the same,
+//   named after the function SP_COUNTER("queue.depth", queue.size()); SP_COUNTER("latency", ms, "ms"); with a
+//   unit auto span = SP_ASYNC_SPAN("fetch", url);        until its owner ends, in whatever thread
 //   SP_INFO_EVERY_N(100, "{} done", n);             limits: detail/limits.hpp lists them
 //   SP_INSTANT("tick");
 //   SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
@@ -29,6 +28,7 @@
 // before this header, leaves lower levels out of the program. Nothing needs to be linked.
 #pragma once
 
+#include "detail/dynamic.hpp"
 #include "detail/front.hpp"
 #include "detail/limits.hpp"
 #include "detail/percent.hpp"

@@ -101,6 +101,9 @@ refuse printf_width_or_precision_exceeds_1000 'SP_INFOF("%1001d", 2)'
 refuse printf_positional_arguments_are_not_supported 'SP_INFOF("%1$d", 2)'
 refuse printf_pointer_to_characters_wants_a_cast_to_void_pointer 'SP_INFOF("%p", runtime)'
 refuse '' 'SP_INFOF(runtime, 1)'
+accept 'auto s = SP_STREAM(info); s << 1 << "x"; if (s) s << std::vector<int>{1}'
+refuse 'cannot be recorded' 'SP_STREAM(info) << unknown'
+refuse '' 'auto a = SP_STREAM(info); auto b = a'
 # Levels that are compiled out are checked all the same.
 accept '(void)0; SP_TRACE("{}", 1)' '#undef SP_MIN_LEVEL
 #define SP_MIN_LEVEL 3'

@@ -221,7 +221,7 @@ SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, co
         return 0;
     }
     const std::uint64_t ticks = session.now();
-    pack<Ts...>(found.lane, found.at, size, (head & ~std::uint64_t{0xFFFFFFFF}) | size, ticks, args...);
+    pack<Ts...>(found.lane, found.at, size, (head & ~std::uint64_t{0xFFFFFF}) | size, ticks, args...);
     return ticks;
 }
 

@@ -27,6 +27,7 @@
 #define SP_DETAIL_SIZE(type, member)                \
     total = ::silverpoint::detail::add_fixed(total, \
                                              ::silverpoint::detail::CodecOf<decltype(type::member)>::fixed);
+#define SP_DETAIL_NAME(type, member) #member,
 #define SP_DETAIL_COUNT(type, member) +1
 #define SP_DETAIL_PASS(type, member) , value.member
 
@@ -35,6 +36,8 @@
     struct silverpoint::Struct<type> {                                                           \
         static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, type, __VA_ARGS__);     \
         static constexpr ::std::string_view kName = #type;                                       \
+        static constexpr ::std::string_view kNames[] = {                                         \
+            SP_DETAIL_EACH(SP_DETAIL_NAME, type, __VA_ARGS__) ""};                               \
         static constexpr void sign_fields(::silverpoint::detail::Signer& out) {                  \
             SP_DETAIL_EACH(SP_DETAIL_SIGN, type, __VA_ARGS__)                                    \
         }                                                                                        \
@@ -59,12 +62,19 @@
     out.name(#label);                                 \
     out.add(',');
 
+#define SP_DETAIL_LABEL_OF(type, label) \
+    if (value == type::label) return #label;
+
 // SP_ENUM(Type, value, …): gives the values of an enumeration their names, once, at global scope. Up to 40 of
 // them.
 #define SP_ENUM(type, ...)                                                      \
     template <>                                                                 \
     struct silverpoint::Enum<type> {                                            \
         static constexpr bool kLabels = true;                                   \
+        static constexpr ::std::string_view label(type value) {                 \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL_OF, type, __VA_ARGS__)               \
+            return {};                                                          \
+        }                                                                       \
         static constexpr void sign_labels(::silverpoint::detail::Signer& out) { \
             SP_DETAIL_EACH(SP_DETAIL_LABEL, type, __VA_ARGS__)                  \
         }                                                                       \

@@ -64,6 +64,9 @@ impl Renderer {
                     Some(ty) => {
                         let start = out.len();
                         let mut visitor = TextVisitor::new(out, &mut self.stack, *spec, plan.quoting);
+                        if plan.pieces {
+                            visitor = visitor.pieces();
+                        }
                         match walk(ty, args, at, &mut visitor) {
                             Ok(end) => at = end,
                             Err(error) => return Err(damaged(out, start, error)),

@@ -19,6 +19,8 @@ pub struct Plan {
     pub(super) quoting: Quoting,
     /// The pieces of a template of the `%` grammar, which has a renderer of its own; the rest does not count then.
     pub(super) percent: Option<Vec<percent::Piece>>,
+    /// The only argument is an array of a stream's pieces.
+    pub(super) pieces: bool,
 }
 
 /// One step of a plan.
@@ -95,12 +97,18 @@ impl Plan {
                 steps.argument(index, Spec::default());
             }
         }
+        let pieces = description.kind == Kind::Stream
+            && description.template.is_empty()
+            && matches!(types, [Type::Any]);
+        if pieces {
+            steps.list.retain(|step| matches!(step, Step::Argument { .. }));
+        }
         let order = steps.list.iter().filter_map(|step| match step {
             Step::Argument { index, .. } => Some(*index),
             Step::Literal(_) => None,
         });
         let in_order = order.eq(0..types.len());
-        (Self { steps: steps.list, in_order, quoting, percent }, fault)
+        (Self { steps: steps.list, in_order, quoting, percent, pieces }, fault)
     }
 }
 

@@ -25,6 +25,8 @@ pub struct TextVisitor<'o> {
     stack: &'o mut Stack,
     /// Depth of the value that metadata `hex` stands on.
     hex_depth: Option<usize>,
+    /// The outermost sequence holds the pieces of a stream.
+    pieces: bool,
 }
 
 /// Room for open containers, kept by the caller so that values cost no allocation.
@@ -45,6 +47,8 @@ struct Frame {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Container {
+    /// The pieces of a stream: no marks, a space between.
+    Pieces,
     List,
     Set,
     Tuple,
@@ -59,7 +63,18 @@ impl<'o> TextVisitor<'o> {
     #[inline]
     pub fn new(out: &'o mut String, stack: &'o mut Stack, spec: Spec, quoting: Quoting) -> Self {
         stack.0.clear();
-        Self { out, spec, quoting, stack, hex_depth: None }
+        Self { out, spec, quoting, stack, hex_depth: None, pieces: false }
+    }
+
+    /// Takes the outermost sequence for the pieces of a stream.
+    pub(super) fn pieces(mut self) -> Self {
+        self.pieces = true;
+        self
+    }
+
+    /// Containers that are open and shown as such.
+    fn nesting(&self) -> usize {
+        self.depth() - usize::from(self.pieces && self.depth() > 0)
     }
 
     /// Containers that are open.
@@ -86,6 +101,13 @@ impl<'o> TextVisitor<'o> {
                 return;
             }
             Container::Map => frame.value_next = true,
+            Container::Pieces => {
+                if frame.begun {
+                    self.out.push(' ');
+                }
+                frame.begun = true;
+                return;
+            }
             Container::List | Container::Set | Container::Tuple => {}
         }
         if frame.begun {
@@ -122,7 +144,7 @@ impl<'o> TextVisitor<'o> {
     }
 
     fn push_text(&mut self, text: &str) {
-        let quoted = match (self.depth(), self.quoting) {
+        let quoted = match (self.nesting(), self.quoting) {
             (0, Quoting::Never) => false,
             (0, Quoting::WhenAmbiguous) => escape::needs_quotes(text),
             _ => true,
@@ -210,7 +232,7 @@ impl Visitor for TextVisitor<'_> {
 
     fn char(&mut self, value: char) -> Done {
         self.before_value();
-        let spec = match (self.depth(), self.spec.ty) {
+        let spec = match (self.nesting(), self.spec.ty) {
             (1.., 0 | b'c' | b's') => Spec { ty: b'?', ..self.spec },
             _ => self.spec,
         };
@@ -292,6 +314,10 @@ impl Visitor for TextVisitor<'_> {
     }
 
     fn begin_sequence(&mut self, kind: Sequence, _len: u32, missing: u32) -> Done {
+        if self.pieces && self.depth() == 0 {
+            self.begin(Container::Pieces, 0);
+            return Ok(());
+        }
         self.before_value();
         let (mark, kind) = match kind {
             Sequence::List => ('[', Container::List),
@@ -339,6 +365,7 @@ impl Visitor for TextVisitor<'_> {
             push_missing(self.out, frame.missing);
         }
         self.out.push(match frame.kind {
+            Container::Pieces => return Ok(()),
             Container::List => ']',
             Container::Tuple => ')',
             Container::Set | Container::Map | Container::Record => '}',

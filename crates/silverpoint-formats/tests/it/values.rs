@@ -197,6 +197,11 @@ fn structured_kinds() {
     assert_eq!(render_site(counter, &2.5f64.to_le_bytes()), "queue {length} = 2.5");
     let stream = site(Kind::Stream, "", "pos {} {}", "sI");
     assert_eq!(render_site(stream, &bytes(&[&text("a b"), &n(1)])), "pos a b 1");
+    // An array without a length: "pos", [1, "a"], 2.5, "a b".
+    let item = b"\x9f\x63pos\x82\x01\x61a\xfb\x40\x04\0\0\0\0\0\0\x63a b\xff";
+    let pieces = bytes(&[&n(item.len() as u32), item]);
+    assert_eq!(render_site(site(Kind::Stream, "", "", "v"), &pieces), "pos [1, \"a\"] 2.5 a b");
+    assert_eq!(render_site(site(Kind::Log, "", "{}", "v"), &pieces), "[\"pos\", [1, \"a\"], 2.5, \"a b\"]");
     let named = site(Kind::Log, "user\nid\n", "login of {user}", "sI");
     assert_eq!(render_site(named, &bytes(&[&text("bob"), &n(1)])), "login of bob id=1");
     let id = 7u64.to_le_bytes();
