@@ -10,7 +10,8 @@ use silverpoint_formats::tracefile::{Event, Follow, Trace, Watcher};
 use silverpoint_formats::{json, text};
 
 use crate::exit::{Exit, Failed, Outcome, failure};
-use crate::input::{Colour, Files, Output, Wanted, exit, tell};
+use crate::input::{Files, Output, Wanted, exit, tell};
+use crate::terminal;
 
 /// Show the records of trace files as text or JSON lines
 ///
@@ -46,9 +47,6 @@ pub struct Args {
     /// Digits of the second's fraction
     #[arg(long, value_name = "0-9", default_value_t = 9, value_parser = clap::value_parser!(u8).range(0..=9))]
     digits: u8,
-    /// Colours
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto)]
-    color: Colour,
     /// The whole path of the source file, and the function
     #[arg(long)]
     long: bool,
@@ -96,8 +94,7 @@ pub fn run(args: Args) -> Outcome {
     {
         printer.print(&event)?;
     }
-    printer.out.flush()?;
-    if printer.out.is_gone() {
+    if !printer.out.finish()? {
         return Ok(Exit::Success);
     }
     if !args.quiet {
@@ -153,7 +150,9 @@ impl Printer {
         } else {
             Writer::Text(Box::new(text::Writer::new(&text_options(args), trace)))
         };
-        Self { writer, out: Output::new(), skip, left: args.head.unwrap_or(u64::MAX), failed: None }
+        // What grows is shown as it comes.
+        let out = if args.follow { Output::new() } else { Output::paged() };
+        Self { writer, out, skip, left: args.head.unwrap_or(u64::MAX), failed: None }
     }
 
     fn wants_more(&self) -> bool {
@@ -203,7 +202,7 @@ fn text_options(args: &Args) -> text::Options {
         },
         zone: args.wanted.zone(),
         digits: args.digits,
-        colour: args.color.wanted(),
+        colour: terminal::colour(),
         location: !args.no_location,
         long: args.long,
     }

@@ -73,6 +73,11 @@ pub const ALL: &[Example] = &[
     ),
     example(
         "stats",
+        "silverpoint stats --rates --histograms app.silver",
+        "Also when it was recorded, and the latencies of each span as bars.",
+    ),
+    example(
+        "stats",
         "silverpoint stats --json --category net app.silver",
         "The same of one category, for programs.",
     ),

@@ -1,7 +1,7 @@
 //! What `cat`, `stats` and `sites` have in common: which files, which records of them, and what is said about damage.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use silverpoint_formats::tracefile::{Note, OpenError, Source, Trace, Verdict, wi
 use silverpoint_wire::level::Level;
 
 use crate::exit::{Exit, Failed, failure};
+use crate::terminal::Pager;
 
 /// The files to read.
 #[derive(clap::Args, Debug)]
@@ -146,37 +147,23 @@ pub fn tell<'n>(notes: impl Iterator<Item = &'n Note>) {
     }
 }
 
-/// When to use colours.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// On a terminal, unless `NO_COLOR` is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Colour {
-    /// Whether to use them now.
-    pub fn wanted(self) -> bool {
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto => {
-                io::stdout().is_terminal()
-                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            }
-        }
-    }
-}
-
 /// Standard output. A reader that has gone away (`| head`) is the end, not an error.
 pub struct Output {
     out: io::StdoutLock<'static>,
+    pager: Paging,
     /// Text that waits to be written; append here.
     pub text: String,
     gone: bool,
+}
+
+/// Where the text goes.
+enum Paging {
+    /// To standard output.
+    No,
+    /// To a pager, as soon as there is text.
+    Wanted,
+    /// To this one.
+    Started(Pager),
 }
 
 /// Bytes that are written at a time.
@@ -185,7 +172,34 @@ const CHUNK: usize = 64 << 10;
 impl Output {
     /// Locks standard output.
     pub fn new() -> Self {
-        Self { out: io::stdout().lock(), text: String::with_capacity(CHUNK * 2), gone: false }
+        Self {
+            out: io::stdout().lock(),
+            pager: Paging::No,
+            text: String::with_capacity(CHUNK * 2),
+            gone: false,
+        }
+    }
+
+    /// The same, through a pager where standard output is a terminal.
+    pub fn paged() -> Self {
+        Self { pager: Paging::Wanted, ..Self::new() }
+    }
+
+    /// Writes what waits, and waits until a pager has been read to its end. False when nobody reads any more.
+    pub fn finish(&mut self) -> Result<bool, Failed> {
+        let goes_on = self.flush()?;
+        self.pager = Paging::No;
+        Ok(goes_on)
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        if matches!(self.pager, Paging::Wanted) && !self.text.is_empty() {
+            self.pager = Pager::start().map_or(Paging::No, Paging::Started);
+        }
+        match &mut self.pager {
+            Paging::Started(pager) => pager.write(self.text.as_bytes()),
+            _ => self.out.write_all(self.text.as_bytes()).and_then(|()| self.out.flush()),
+        }
     }
 
     /// Writes what waits when it is worth while. False when nobody reads any more.
@@ -196,7 +210,7 @@ impl Output {
     /// Writes what waits. False when nobody reads any more.
     pub fn flush(&mut self) -> Result<bool, Failed> {
         if !self.gone {
-            match self.out.write_all(self.text.as_bytes()).and_then(|()| self.out.flush()) {
+            match self.write() {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.gone = true,
                 other => other.map_err(|error| failure(format_args!("standard output: {error}")))?,
             }

@@ -1,6 +1,6 @@
 //! `silverpoint ls`: the sessions of this machine that can be seen.
 
-use std::io::Write;
+use std::fmt::Write;
 
 use serde_json::json;
 use silverpoint_collect::{Limits, sweep};
@@ -10,9 +10,11 @@ use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
 use silverpoint_wire::process;
 
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, note};
+use crate::input::Output;
 use crate::processes::{self, Processes};
 use crate::sessions::{self, Place};
+use crate::terminal;
 use crate::units::{show_bytes, show_count};
 
 /// List sessions: living ones, and dead ones whose records nobody has collected
@@ -61,12 +63,14 @@ pub fn run(args: Args) -> Outcome {
             Err(error) => note(error),
         }
     }
-    let mut out = std::io::stdout().lock();
-    let written = if args.json { print_json(&mut out, &rows) } else { print_table(&mut out, &rows) };
-    match written {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(failure(error)),
-        _ => Ok(Exit::Success),
+    let mut out = Output::paged();
+    if args.json {
+        print_json(&mut out.text, &rows);
+    } else {
+        print_table(&mut out.text, &rows, terminal::colour());
     }
+    out.finish()?;
+    Ok(Exit::Success)
 }
 
 /// Sweeps a root. What cannot be swept now is swept the next time.
@@ -141,7 +145,7 @@ fn loss_text(losses: &[u64; CAUSES]) -> String {
     if parts.is_empty() { "0".to_owned() } else { parts.join(", ") }
 }
 
-fn print_json(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
+fn print_json(out: &mut String, rows: &[Row]) {
     for row in rows {
         let losses: serde_json::Map<String, serde_json::Value> = CAUSE_NAMES
             .iter()
@@ -153,26 +157,27 @@ fn print_json(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
             "collector": row.collector, "sites": row.sites, "streams": row.streams, "waiting_bytes": row.waiting_bytes,
             "losses": losses, "directives": row.directives,
         });
-        writeln!(out, "{line}")?;
+        let _ = writeln!(out, "{line}");
     }
-    Ok(())
 }
 
-fn print_table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
+fn print_table(out: &mut String, rows: &[Row], colour: bool) {
     if rows.is_empty() {
-        return writeln!(out, "no sessions");
+        out.push_str("no sessions\n");
+        return;
     }
-    writeln!(
+    let (dim, plain) = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+    let _ = writeln!(
         out,
-        "{:>8}  {:<5}  {:>9}  {:>6}  {:>7}  {:>10}  {:<12}  COMMAND",
+        "{dim}{:>8}  {:<5}  {:>9}  {:>6}  {:>7}  {:>10}  {:<12}  COMMAND{plain}",
         "PID", "STATE", "COLLECTOR", "SITES", "STREAMS", "WAITING", "LOSSES"
-    )?;
+    );
     for row in rows {
         let collector = if row.collector == 0 { "-".to_owned() } else { row.collector.to_string() };
         // A command line may hold anything.
         let mut command = String::new();
         push_escaped(&mut command, &row.command.chars().take(COMMAND_MAX).collect::<String>());
-        writeln!(
+        let _ = writeln!(
             out,
             "{:>8}  {:<5}  {:>9}  {:>6}  {:>7}  {:>10}  {:<12}  {command}",
             row.pid,
@@ -182,7 +187,6 @@ fn print_table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
             row.streams,
             show_bytes(row.waiting_bytes),
             loss_text(&row.losses),
-        )?;
+        );
     }
-    Ok(())
 }

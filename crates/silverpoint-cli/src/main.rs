@@ -21,6 +21,7 @@ mod sites;
 mod stats;
 mod store;
 mod summary;
+mod terminal;
 mod units;
 
 use std::process::ExitCode;
@@ -38,6 +39,8 @@ use exit::Outcome;
 `run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
 )]
 pub(crate) struct Cli {
+    #[command(flatten)]
+    terminal: terminal::Choice,
     #[command(subcommand)]
     command: Command,
 }
@@ -60,7 +63,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome: Outcome = match Cli::parse().command {
+    let cli = Cli::parse();
+    terminal::choose(cli.terminal);
+    let outcome: Outcome = match cli.command {
         Command::Run(args) => run::run(args),
         Command::Attach(args) => attach::run(args),
         Command::Ls(args) => ls::run(args),

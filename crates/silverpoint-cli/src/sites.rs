@@ -11,6 +11,7 @@ use silverpoint_wire::site::SiteDescription;
 use crate::exit::{Exit, Failed, Outcome};
 use crate::input::{Files, Output, Wanted, exit, tell};
 use crate::sessions;
+use crate::terminal;
 
 /// List the sites (tracepoints) of trace files with the number of their records, or of a living process with their states
 ///
@@ -113,7 +114,10 @@ impl Listing {
     fn new(json: bool, first: &[&'static str; 2]) -> Self {
         let rest = ["<PROCESS", "<LEVEL", "<KIND", "<CATEGORY", "<PLACE", "<FUNCTION", "<TEXT"];
         let headings: Vec<&'static str> = first.iter().copied().chain(rest).collect();
-        Self { out: Output::new(), table: (!json).then(|| Table::new("", &headings)) }
+        Self {
+            out: Output::paged(),
+            table: (!json).then(|| Table::new("", &headings).coloured(terminal::colour())),
+        }
     }
 
     fn row(&mut self, first: [String; 2], process: String, site: &Site) {
@@ -138,6 +142,6 @@ impl Listing {
         if let Some(table) = &self.table {
             table.push(&mut self.out.text);
         }
-        self.out.flush()
+        self.out.finish()
     }
 }

@@ -1,12 +1,13 @@
 //! `silverpoint stats`: what a trace holds, in numbers.
 
-use silverpoint_formats::stats::{collect, push_json, push_text};
+use silverpoint_formats::stats::{Signs, TextOptions, collect_with, push_json, push_text};
 use silverpoint_formats::tracefile::worst;
 
 use crate::exit::Outcome;
 use crate::input::{Files, Output, Wanted, exit, tell};
+use crate::terminal;
 
-/// Count what trace files hold: records by site, thread and level, spans, counters, losses
+/// Count what trace files hold: records by site, thread and level, latencies of spans, counters, what was lost and why
 ///
 /// Exit status as of `cat`.
 #[derive(clap::Args, Debug)]
@@ -21,21 +22,38 @@ pub struct Args {
     /// How many sites, spans and counters are shown; 0: all
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
+    /// How many records there were when: the time in at most N equal parts, in all and of each site [default of N: 40]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "40",
+          value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    rates: Option<u16>,
+    /// Draw how long spans took: one line a power of two
+    #[arg(long)]
+    histograms: bool,
+    /// Draw with ASCII characters, also where the locale has others
+    #[arg(long)]
+    ascii: bool,
 }
 
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
     let filter = args.wanted.filter()?;
     let trace = args.files.open()?;
-    let statistics = collect(&trace, &filter);
-    let mut out = Output::new();
+    let statistics = collect_with(&trace, &filter, args.rates.map_or(0, usize::from));
+    let mut out = Output::paged();
     if args.json {
         push_json(&mut out.text, &statistics, &trace);
     } else {
-        push_text(&mut out.text, &statistics, &trace, args.top, &args.wanted.zone());
+        let options = TextOptions {
+            top: args.top,
+            zone: args.wanted.zone(),
+            colour: terminal::colour(),
+            signs: if args.ascii || !terminal::unicode() { Signs::Ascii } else { Signs::Unicode },
+            width: terminal::width(),
+            histograms: args.histograms,
+        };
+        push_text(&mut out.text, &statistics, &trace, &options);
     }
-    out.flush()?;
-    if !out.is_gone() && !args.json {
+    if out.finish()? && !args.json {
         tell(statistics.notes.iter());
     }
     Ok(exit(worst(&statistics.notes)))

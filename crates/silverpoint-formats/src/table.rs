@@ -10,22 +10,34 @@ pub struct Table {
     title: &'static str,
     headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,
+    colour: bool,
 }
 
 impl Table {
     /// An empty one.
     pub fn new(title: &'static str, headings: &[&'static str]) -> Self {
-        Self { title, headings: headings.to_vec(), rows: Vec::new() }
+        Self { title, headings: headings.to_vec(), rows: Vec::new(), colour: false }
+    }
+
+    /// With colours: headings are dimmed, levels have the colours that they have in records.
+    pub fn coloured(mut self, colour: bool) -> Self {
+        self.colour = colour;
+        self
     }
 
     /// Adds a row; control characters are escaped. As many cells as headings.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        let escaped = cells.map(|cell| {
+        self.cells(&cells);
+    }
+
+    /// The same of a list.
+    pub fn cells(&mut self, cells: &[String]) {
+        let escaped = cells.iter().map(|cell| {
             let mut text = String::with_capacity(cell.len());
-            escape::push_escaped(&mut text, &cell);
+            escape::push_escaped(&mut text, cell);
             text
         });
-        self.rows.push(escaped.into());
+        self.rows.push(escaped.collect());
     }
 
     /// Appends title and table; nothing without rows.
@@ -43,7 +55,14 @@ impl Table {
             let _ = write!(out, "\n{}\n", self.title);
         }
         let heading = self.headings.iter().map(|heading| &heading[1..]);
-        self.line(out, heading, &widths);
+        if self.colour {
+            out.push_str("\x1b[2m");
+            self.line(out, heading, &widths);
+            out.pop();
+            out.push_str("\x1b[0m\n");
+        } else {
+            self.line(out, heading, &widths);
+        }
         for row in &self.rows {
             self.line(out, row.iter().map(String::as_str), &widths);
         }
@@ -57,6 +76,9 @@ impl Table {
             if heading.starts_with('>') {
                 out.extend(std::iter::repeat_n(' ', missing));
                 out.push_str(cell);
+            } else if let Some(sequence) = self.colour.then(|| level_sequence(heading, cell)).flatten() {
+                let _ = write!(out, "{sequence}{cell}\x1b[0m");
+                out.extend(std::iter::repeat_n(' ', missing));
             } else {
                 out.push_str(cell);
                 out.extend(std::iter::repeat_n(' ', missing));
@@ -66,6 +88,22 @@ impl Table {
         out.truncate(start + kept);
         out.push('\n');
     }
+}
+
+/// The escape sequence that begins a level's colour, in columns of levels.
+fn level_sequence(heading: &str, cell: &str) -> Option<&'static str> {
+    if heading != "<LEVEL" {
+        return None;
+    }
+    Some(match cell {
+        "trace" => "\x1b[2m",
+        "debug" => "\x1b[36m",
+        "info" => "\x1b[32m",
+        "warn" => "\x1b[33m",
+        "error" => "\x1b[31m",
+        "fatal" => "\x1b[1;37;41m",
+        _ => return None,
+    })
 }
 
 /// `1,234,567`

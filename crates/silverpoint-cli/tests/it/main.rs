@@ -8,3 +8,4 @@ mod manual;
 mod recover;
 mod run;
 mod storage;
+mod terminal;

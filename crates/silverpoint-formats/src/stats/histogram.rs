@@ -61,6 +61,23 @@ impl Histogram {
         }
     }
 
+    /// Counts by powers of two, from that of the least value to that of the greatest: the least value of each, and how many there were.
+    pub fn powers(&self) -> Vec<(u64, u64)> {
+        if self.count == 0 {
+            return Vec::new();
+        }
+        let power = |value: u64| value.checked_ilog2().unwrap_or(0);
+        let (first, last) = (power(self.min), power(self.max));
+        let low = |power: u32| if power == 0 { 0 } else { 1u64 << power };
+        let mut powers: Vec<(u64, u64)> = (first..=last).map(|power| (low(power), 0)).collect();
+        for (bucket, &n) in self.buckets.iter().enumerate().filter(|(_, n)| **n > 0) {
+            // Buckets do not straddle powers of two.
+            let at = power(middle(bucket)).clamp(first, last) - first;
+            powers[at as usize].1 += n;
+        }
+        powers
+    }
+
     /// The value below or at which `per_mille` of a thousand values lie: the middle of its bucket, within the exact extremes.
     pub fn quantile(&self, per_mille: u64) -> u64 {
         let wanted = (u128::from(self.count) * u128::from(per_mille)).div_ceil(1000).max(1) as u64;
@@ -113,6 +130,23 @@ mod tests {
             }
         }
         assert_eq!(middle(bucket(u64::MAX)).leading_zeros(), 0);
+    }
+
+    #[test]
+    fn powers_hold_every_value_once() {
+        assert!(Histogram::default().powers().is_empty());
+        let mut h = Histogram::default();
+        for value in [0, 1, 5, 7, 8, 1000, 1000] {
+            h.add(value);
+        }
+        let powers = h.powers();
+        assert_eq!(powers.first(), Some(&(0, 2)));
+        assert_eq!(powers.last(), Some(&(512, 2)));
+        assert_eq!(powers.iter().map(|(_, n)| n).sum::<u64>(), h.count());
+        assert_eq!(powers.iter().find(|(low, _)| *low == 4), Some(&(4, 2)));
+        let mut extremes = Histogram::default();
+        extremes.add(u64::MAX);
+        assert_eq!(extremes.powers(), [(1 << 63, 1)]);
     }
 
     #[test]

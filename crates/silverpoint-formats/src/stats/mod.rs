@@ -1,17 +1,25 @@
 //! Statistics of a trace: how many records of what, how long spans took, what counters said, what was lost.
 
+mod chart;
 mod collect;
 mod histogram;
+mod json;
 mod pairs;
+mod rates;
 mod report;
+mod trouble;
 
 use std::collections::BTreeMap;
 
 use silverpoint_wire::layout::CAUSES;
 
-pub use collect::collect;
+pub use chart::Signs;
+pub use collect::{collect, collect_with};
 pub use histogram::Histogram;
-pub use report::{push_json, push_site_json, push_text};
+pub use json::{push_json, push_site_json};
+pub use rates::Rates;
+pub use report::{TextOptions, push_text};
+pub use trouble::{Trouble, Troubles};
 
 use crate::tracefile::Note;
 
@@ -40,6 +48,12 @@ pub struct Statistics {
     pub levels: [u64; 6],
     /// By session and thread numbers.
     pub threads: Vec<Vec<Count>>,
+    /// By session and thread numbers: losses, waits and the like.
+    pub troubles: Vec<Vec<Troubles>>,
+    /// By session number: losses of records that had no ring, and so no thread.
+    pub session_losses: Vec<[u64; CAUSES]>,
+    /// When records were made; only when it was asked for.
+    pub rates: Option<Rates>,
     /// By session number: records of sites that no dictionary describes.
     pub unknown: Vec<u64>,
     /// Records lost, by cause: what the counters of programs and collectors say.

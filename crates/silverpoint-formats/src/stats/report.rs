@@ -1,28 +1,61 @@
-//! Statistics as tables for people and as JSON for programs.
+//! Statistics as tables for people.
 
 use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 use silverpoint_wire::level::Level;
 
-use super::{Count, Statistics};
-use crate::json::{push_f64, push_string};
-use crate::site::Site;
+use super::chart::Scale;
+use super::{Count, Histogram, Signs, Statistics, Trouble, Troubles};
 use crate::table::{Table, bytes, grouped};
 use crate::time::{Style, TimeText, push_duration};
-use crate::tracefile::{Trace, loss_causes, worst};
+use crate::tracefile::{Session, Thread, Trace, loss_causes, worst};
 
-/// Appends tables. At most `top` sites, spans and counters each, those with the most records or time; 0: all. Times in `zone`.
-pub fn push_text(out: &mut String, statistics: &Statistics, trace: &Trace, top: usize, zone: &TimeZone) {
-    summary(out, statistics, trace, zone);
-    let top = if top == 0 { usize::MAX } else { top };
-    threads(out, statistics, trace);
-    sites(out, statistics, trace, top);
-    spans(out, statistics, trace, top);
-    counters(out, statistics, trace, top);
+/// How the tables look.
+#[derive(Clone, Debug)]
+pub struct TextOptions {
+    /// At most so many sites, spans and counters each, those with the most records or time; 0: all.
+    pub top: usize,
+    /// The zone of times.
+    pub zone: TimeZone,
+    /// Colours, by escape sequences.
+    pub colour: bool,
+    /// What charts are drawn with.
+    pub signs: Signs,
+    /// Columns of charts.
+    pub width: usize,
+    /// Whether the latencies of each span are drawn.
+    pub histograms: bool,
 }
 
-fn summary(out: &mut String, s: &Statistics, trace: &Trace, zone: &TimeZone) {
+impl Default for TextOptions {
+    fn default() -> Self {
+        let (signs, zone) = (Signs::Unicode, TimeZone::UTC);
+        Self { top: 20, zone, colour: false, signs, width: 80, histograms: false }
+    }
+}
+
+impl TextOptions {
+    fn top(&self) -> usize {
+        if self.top == 0 { usize::MAX } else { self.top }
+    }
+
+    fn table(&self, title: &'static str, headings: &[&'static str]) -> Table {
+        Table::new(title, headings).coloured(self.colour)
+    }
+}
+
+/// Appends tables.
+pub fn push_text(out: &mut String, statistics: &Statistics, trace: &Trace, options: &TextOptions) {
+    summary(out, statistics, trace, options);
+    threads(out, statistics, trace, options);
+    trouble(out, statistics, trace, options);
+    sites(out, statistics, trace, options);
+    spans(out, statistics, trace, options);
+    counters(out, statistics, trace, options);
+}
+
+fn summary(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
     for file in &trace.files {
         out.push_str("file      ");
         crate::escape::push_escaped(out, &file.path.to_string_lossy());
@@ -30,7 +63,7 @@ fn summary(out: &mut String, s: &Statistics, trace: &Trace, zone: &TimeZone) {
     }
     let _ = writeln!(out, "verdict   {}", worst(&s.notes));
     if let Some((begin, end)) = s.time_range {
-        let mut time = TimeText::new(Style::Full, zone.clone(), 6);
+        let mut time = TimeText::new(Style::Full, options.zone.clone(), 6);
         out.push_str("time      ");
         time.push(out, begin);
         out.push_str(" to ");
@@ -71,6 +104,12 @@ fn summary(out: &mut String, s: &Statistics, trace: &Trace, zone: &TimeZone) {
         let _ =
             writeln!(out, "late      {} blocks came after a watermark beyond them", grouped(s.late_blocks));
     }
+    if let Some(rates) = &s.rates {
+        let _ = write!(out, "rate      {}  (", options.signs.spark(&rates.total, Scale::Linear));
+        push_duration(out, rates.part_ns);
+        let greatest = rates.total.iter().max().copied().unwrap_or(0);
+        let _ = writeln!(out, " a sign, at most {} records)", grouped(greatest));
+    }
     out.push_str("levels   ");
     for level in Level::ALL {
         let n = s.levels[level as usize];
@@ -81,8 +120,8 @@ fn summary(out: &mut String, s: &Statistics, trace: &Trace, zone: &TimeZone) {
     out.push('\n');
 }
 
-fn threads(out: &mut String, s: &Statistics, trace: &Trace) {
-    let mut table = Table::new("threads", &[">RECORDS", ">BYTES", "<PROCESS", ">TID", "<NAME"]);
+fn threads(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
+    let mut table = options.table("threads", &[">RECORDS", ">BYTES", "<PROCESS", ">TID", "<NAME"]);
     for (session, counts) in trace.sessions.iter().zip(&s.threads) {
         for (thread, count) in session.threads.iter().zip(counts).filter(|(_, count)| count.records > 0) {
             table.row([
@@ -101,42 +140,101 @@ fn threads(out: &mut String, s: &Statistics, trace: &Trace) {
     }
 }
 
+/// Whose trouble it is: a thread's, or a session's where there was none.
+pub(super) struct Who<'t> {
+    pub(super) session: &'t Session,
+    pub(super) thread: Option<&'t Thread>,
+}
+
+/// All that went wrong, process by process.
+pub(super) fn troubles<'t>(s: &Statistics, trace: &'t Trace) -> Vec<(Who<'t>, Trouble)> {
+    let mut all = Vec::new();
+    for (number, session) in trace.sessions.iter().enumerate() {
+        if let Some(losses) = s.session_losses.get(number) {
+            let without_ring = Troubles { losses: *losses, ..Troubles::default() };
+            all.extend(
+                without_ring.list().into_iter().map(|trouble| (Who { session, thread: None }, trouble)),
+            );
+        }
+        let threads = session.threads.iter().zip(s.troubles.get(number).into_iter().flatten());
+        for (thread, troubles) in threads {
+            let who = || Who { session, thread: Some(thread) };
+            all.extend(troubles.list().into_iter().map(|trouble| (who(), trouble)));
+        }
+    }
+    all
+}
+
+fn trouble(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
+    let columns = [">COUNT", "<CAUSE", ">AMOUNT", "<PROCESS", ">TID", "<NAME", "<MEANING"];
+    let mut table = options.table("losses, waits, late records", &columns);
+    for (who, trouble) in troubles(s, trace) {
+        let amount = match (trouble.cause, trouble.amount) {
+            ("wait", Some(ns)) => duration(ns),
+            (_, Some(amount)) => bytes(amount),
+            (_, None) => String::new(),
+        };
+        table.row([
+            grouped(trouble.count),
+            trouble.cause.to_owned(),
+            amount,
+            who.session.label(),
+            who.thread.map_or(String::new(), |thread| thread.tid.to_string()),
+            who.thread.map_or(String::new(), |thread| thread.name.clone()),
+            trouble.meaning.to_owned(),
+        ]);
+    }
+    table.push(out);
+}
+
 /// Site numbers with records, most records first.
-fn busiest(s: &Statistics) -> Vec<(usize, Count)> {
+pub(super) fn busiest(s: &Statistics) -> Vec<(usize, Count)> {
     let mut numbers: Vec<_> =
         s.sites.iter().copied().enumerate().filter(|(_, count)| count.records > 0).collect();
     numbers.sort_by(|a, b| b.1.records.cmp(&a.1.records).then(a.0.cmp(&b.0)));
     numbers
 }
 
-fn sites(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
+fn sites(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
+    let top = options.top();
     let all = busiest(s);
-    let mut table = Table::new(
-        "sites",
-        &[">RECORDS", ">SHARE", ">BYTES", "<LEVEL", "<KIND", "<CATEGORY", "<PLACE", "<TEXT"],
-    );
+    let mut headings = vec![">RECORDS", ">SHARE", ">BYTES"];
+    headings.extend(s.rates.is_some().then_some("<RATE"));
+    headings.extend(["<LEVEL", "<KIND", "<CATEGORY", "<PLACE", "<TEXT"]);
+    let mut table = options.table("sites", &headings);
     for (number, count) in all.iter().take(top) {
         let site = &trace.sites[*number];
-        table.row([
+        let mut cells = vec![
             grouped(count.records),
             format!("{:.1}%", count.records as f64 * 100.0 / s.records.max(1) as f64),
             bytes(count.bytes),
+        ];
+        if let Some(rates) = &s.rates {
+            let counts = rates.sites.get(number).map_or(&[][..], Vec::as_slice);
+            cells.push(options.signs.spark(counts, Scale::Linear));
+        }
+        cells.extend([
             site.level().to_string(),
             site.kind().name().to_owned(),
             site.description.category.clone(),
             site.place(),
             site.description.template.clone(),
         ]);
+        table.cells(&cells);
     }
     table.push(out);
     more(out, all.len(), top);
 }
 
-fn spans(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
+fn spans(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
+    let top = options.top();
     let mut all: Vec<_> = s.spans.iter().collect();
     all.sort_by_key(|(_, histogram)| std::cmp::Reverse(histogram.sum()));
-    let columns = [">COUNT", ">TOTAL", ">MEAN", ">MIN", ">P50", ">P90", ">P99", ">MAX", "<NAME", "<PLACE"];
-    let mut table = Table::new("spans", &columns);
+    let columns = [
+        ">COUNT", ">TOTAL", ">MEAN", ">MIN", ">P50", ">P90", ">P99", ">P99.9", ">MAX", "<LATENCY", "<NAME",
+        "<PLACE",
+    ];
+    let mut table = options.table("spans", &columns);
     for (number, h) in all.iter().take(top) {
         let site = &trace.sites[**number];
         let total = u64::try_from(h.sum()).unwrap_or(u64::MAX);
@@ -148,19 +246,47 @@ fn spans(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
             duration(h.quantile(500)),
             duration(h.quantile(900)),
             duration(h.quantile(990)),
+            duration(h.quantile(999)),
             duration(h.max()),
+            options.signs.spark(&h.powers().iter().map(|(_, n)| *n).collect::<Vec<_>>(), Scale::Logarithmic),
             site.description.template.clone(),
             site.place(),
         ]);
     }
     table.push(out);
     more(out, all.len(), top);
+    if options.histograms {
+        for (number, h) in all.iter().take(top) {
+            let site = &trace.sites[**number];
+            histogram(out, &format!("{} {}", site.description.template, site.place()), h, options);
+        }
+    }
 }
 
-fn counters(out: &mut String, s: &Statistics, trace: &Trace, top: usize) {
+/// The latencies of a span: one line a power of two, with a bar whose length is the logarithm of the count.
+fn histogram(out: &mut String, title: &str, h: &Histogram, options: &TextOptions) {
+    out.push_str("\nlatency of ");
+    crate::escape::push_escaped(out, title);
+    out.push_str(" (bars are logarithmic)\n");
+    let powers = h.powers();
+    let greatest = powers.iter().map(|(_, n)| *n).max().unwrap_or(0);
+    // Beside the bar stand the duration, the count and the share, and the gaps between them.
+    const BESIDE: usize = 40;
+    let width = options.width.saturating_sub(BESIDE).clamp(10, 100);
+    for (low, n) in powers {
+        let bar = options.signs.bar(n, greatest, width, Scale::Logarithmic);
+        let share = n as f64 * 100.0 / h.count() as f64;
+        let line = format!("  {:>12}  {:>12}  {share:>5.1}%  {bar}", duration(low), grouped(n));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+fn counters(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
+    let top = options.top();
     let mut all: Vec<_> = s.counters.iter().collect();
     all.sort_by_key(|(_, counter)| std::cmp::Reverse(counter.records));
-    let mut table = Table::new("counters", &[">RECORDS", ">MIN", ">MAX", ">LAST", "<NAME", "<PLACE"]);
+    let mut table = options.table("counters", &[">RECORDS", ">MIN", ">MAX", ">LAST", "<NAME", "<PLACE"]);
     for (number, counter) in all.iter().take(top) {
         let site = &trace.sites[**number];
         table.row([
@@ -186,200 +312,4 @@ fn duration(ns: u64) -> String {
     let mut text = String::new();
     push_duration(&mut text, ns);
     text
-}
-
-/// Appends one JSON object: everything that [`Statistics`] holds, times as RFC 3339, durations in nanoseconds.
-pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
-    let mut object = Object::begin(out);
-    object.text("verdict", worst(&s.notes).name());
-    if let Some((begin, end)) = s.time_range {
-        let mut time = TimeText::rfc3339_utc();
-        for (key, ns) in [("begin", begin), ("end", end)] {
-            let mut text = String::new();
-            time.push(&mut text, ns);
-            object.text(key, &text);
-        }
-    }
-    object.number("duration_ns", s.duration_ns());
-    object.float("records_per_second", s.rate());
-    for (key, value) in [
-        ("records", s.records),
-        ("record_bytes", s.record_bytes),
-        ("blocks", s.blocks),
-        ("skipped_blocks", s.skipped_blocks),
-        ("raw_bytes", s.raw_bytes),
-        ("stored_bytes", s.stored_bytes),
-        ("late_blocks", s.late_blocks),
-        ("lost", s.lost()),
-        ("stalls", s.stalls),
-        ("stall_ns", s.stall_ns),
-        ("gap_bytes", s.gap_bytes),
-        ("unpaired_async", s.unpaired),
-        ("unknown_site_records", s.unknown.iter().sum()),
-    ] {
-        object.number(key, value);
-    }
-    object.object("losses", |losses| loss_causes(&s.losses).for_each(|(cause, n)| losses.number(cause, n)));
-    object.object("levels", |levels| {
-        Level::ALL.into_iter().for_each(|level| levels.number(level.name(), s.levels[level as usize]));
-    });
-    object.list("files", trace.files.iter(), |file, object| {
-        object.text("path", &file.path.to_string_lossy());
-        object.number("bytes", file.bytes);
-        object.number("blocks", file.blocks);
-    });
-    let threads = trace.sessions.iter().zip(&s.threads).flat_map(|(session, counts)| {
-        session.threads.iter().zip(counts).map(move |(thread, count)| (session, thread, count))
-    });
-    object.list(
-        "threads",
-        threads.filter(|(_, _, count)| count.records > 0),
-        |(session, thread, count), object| {
-            object.text("process", &session.name);
-            object.number("pid", u64::from(session.pid));
-            object.number("tid", u64::from(thread.tid));
-            object.text("thread", &thread.name);
-            object.number("records", count.records);
-            object.number("bytes", count.bytes);
-        },
-    );
-    object.list("sites", busiest(s).into_iter(), |(number, count), object| {
-        object.site(&trace.sites[number]);
-        object.number("records", count.records);
-        object.number("bytes", count.bytes);
-    });
-    object.list("spans", s.spans.iter(), |(number, h), object| {
-        object.site(&trace.sites[*number]);
-        for (key, value) in [
-            ("count", h.count()),
-            ("total_ns", u64::try_from(h.sum()).unwrap_or(u64::MAX)),
-            ("mean_ns", h.mean()),
-            ("min_ns", h.min()),
-            ("p50_ns", h.quantile(500)),
-            ("p90_ns", h.quantile(900)),
-            ("p99_ns", h.quantile(990)),
-            ("max_ns", h.max()),
-        ] {
-            object.number(key, value);
-        }
-    });
-    object.list("counters", s.counters.iter(), |(number, counter), object| {
-        object.site(&trace.sites[*number]);
-        object.number("records", counter.records);
-        object.float("min", counter.min);
-        object.float("max", counter.max);
-        object.float("last", counter.last);
-    });
-    object.list("notes", s.notes.iter(), |note, object| object.text("text", &note.to_string()));
-    object.end();
-    out.push('\n');
-}
-
-/// A JSON object that is being written.
-struct Object<'o> {
-    out: &'o mut String,
-    begun: bool,
-}
-
-impl<'o> Object<'o> {
-    fn begin(out: &'o mut String) -> Self {
-        out.push('{');
-        Self { out, begun: false }
-    }
-
-    fn end(self) {
-        self.out.push('}');
-    }
-
-    fn key(&mut self, key: &str) {
-        if self.begun {
-            self.out.push(',');
-        }
-        self.begun = true;
-        push_string(self.out, key);
-        self.out.push(':');
-    }
-
-    fn text(&mut self, key: &str, value: &str) {
-        self.key(key);
-        push_string(self.out, value);
-    }
-
-    fn number(&mut self, key: &str, value: u64) {
-        self.key(key);
-        let _ = write!(self.out, "{value}");
-    }
-
-    fn float(&mut self, key: &str, value: f64) {
-        self.key(key);
-        push_f64(self.out, value);
-    }
-
-    fn object(&mut self, key: &str, fill: impl FnOnce(&mut Object<'_>)) {
-        self.key(key);
-        let mut inner = Object::begin(self.out);
-        fill(&mut inner);
-        inner.end();
-    }
-
-    fn list<T>(&mut self, key: &str, items: impl Iterator<Item = T>, fill: impl Fn(T, &mut Object<'_>)) {
-        self.key(key);
-        self.out.push('[');
-        for (at, item) in items.enumerate() {
-            if at > 0 {
-                self.out.push(',');
-            }
-            let mut inner = Object::begin(self.out);
-            fill(item, &mut inner);
-            inner.end();
-        }
-        self.out.push(']');
-    }
-
-    fn site(&mut self, site: &Site) {
-        let description = &site.description;
-        self.text("level", site.level().name());
-        self.text("kind", site.kind().name());
-        self.text("category", &description.category);
-        self.text("file", &description.file);
-        self.number("line", u64::from(description.line));
-        self.text("function", site.function());
-        self.text("template", &description.template);
-    }
-}
-
-/// Appends one JSON object that describes a site of a process: with its records, or whether it is on.
-pub fn push_site_json(
-    out: &mut String,
-    process: (&str, u32),
-    site: &Site,
-    id: u32,
-    count: Option<Count>,
-    is_on: Option<bool>,
-) {
-    let mut object = Object::begin(out);
-    object.text("process", process.0);
-    object.number("pid", u64::from(process.1));
-    object.number("id", u64::from(id));
-    object.site(site);
-    object.key("names");
-    object.out.push('[');
-    for (at, name) in site.names.iter().enumerate() {
-        if at > 0 {
-            object.out.push(',');
-        }
-        push_string(object.out, name);
-    }
-    object.out.push(']');
-    object.text("signature", &site.description.signature);
-    if let Some(is_on) = is_on {
-        object.key("on");
-        object.out.push_str(if is_on { "true" } else { "false" });
-    }
-    if let Some(count) = count {
-        object.number("records", count.records);
-        object.number("bytes", count.bytes);
-    }
-    object.end();
-    out.push('\n');
 }

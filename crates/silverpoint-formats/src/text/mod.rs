@@ -131,9 +131,15 @@ impl Writer {
         }
         out.push_str(level_text(event.what.level(), self.options.colour));
         out.push(' ');
+        if self.options.colour {
+            out.push_str("\x1b[2m");
+        }
         out.push_str(self.processes.get(event.session_number).map_or("?", String::as_str));
         out.push(' ');
         self.thread(out, event);
+        if self.options.colour {
+            out.push_str("\x1b[0m");
+        }
         out.push(' ');
         let site = match event.what {
             What::Record { site_number, .. } => Some(site_number),

@@ -177,7 +177,7 @@ fn read_all(bytes: &[u8]) {
     let mut out = String::new();
     stats::push_json(&mut out, &statistics, &trace);
     serde_json::from_str::<serde_json::Value>(&out).unwrap();
-    stats::push_text(&mut out, &statistics, &trace, 3, &jiff::tz::TimeZone::UTC);
+    stats::push_text(&mut out, &statistics, &trace, &stats::TextOptions { top: 3, ..Default::default() });
 }
 
 /// A valid block around any payload.

@@ -1,7 +1,7 @@
 //! Statistics as text and JSON.
 
 use silverpoint_formats::filter::Filter;
-use silverpoint_formats::stats::{collect, push_json, push_text};
+use silverpoint_formats::stats::{Signs, TextOptions, collect, collect_with, push_json, push_text};
 use silverpoint_wire::block::LossInfo;
 use silverpoint_wire::level::Level;
 
@@ -33,10 +33,10 @@ fn as_text() {
     let trace = open(&finished().bytes);
     let statistics = collect(&trace, &Filter::default());
     let mut out = String::new();
-    push_text(&mut out, &statistics, &trace, 20, &jiff::tz::TimeZone::UTC);
+    push_text(&mut out, &statistics, &trace, &TextOptions::default());
     out.push_str("\n----\n");
     let filtered = collect(&trace, &Filter { level: Some(Level::Warn), ..Filter::default() });
-    push_text(&mut out, &filtered, &trace, 1, &jiff::tz::TimeZone::UTC);
+    push_text(&mut out, &filtered, &trace, &TextOptions { top: 1, ..TextOptions::default() });
     insta::assert_snapshot!(out);
 }
 
@@ -65,4 +65,41 @@ fn as_json() {
     );
     assert_eq!(json["threads"].as_array().unwrap().len(), 3);
     assert_eq!(json["sites"][0]["template"], "queue.length");
+}
+
+#[test]
+fn drawn_with_ascii_and_with_rates() {
+    let trace = open(&finished().bytes);
+    let statistics = collect_with(&trace, &Filter::default(), 10);
+    let mut out = String::new();
+    let options = TextOptions { signs: Signs::Ascii, histograms: true, ..TextOptions::default() };
+    push_text(&mut out, &statistics, &trace, &options);
+    assert!(out.contains("rate      "), "{out}");
+    let bars = out.split_once("latency of scan pump.cpp:12").unwrap().1;
+    assert!(bars.contains("%  ####"), "{bars}");
+    assert!(out.chars().all(|c| c.is_ascii() || c == 'µ'), "{out}");
+    let rates = statistics.rates.as_ref().unwrap();
+    assert_eq!(rates.total.iter().sum::<u64>(), statistics.records);
+    assert_eq!(rates.sites.values().flatten().sum::<u64>(), statistics.records);
+}
+
+/// Whatever a table says is in the JSON too.
+#[test]
+fn json_equals_the_tables() {
+    let trace = open(&finished().bytes);
+    let mut out = String::new();
+    let statistics = collect_with(&trace, &Filter::default(), 10);
+    push_json(&mut out, &statistics, &trace);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let troubles = json["troubles"].as_array().unwrap();
+    let find = |cause: &str| troubles.iter().find(|trouble| trouble["cause"] == cause).unwrap();
+    assert_eq!((&find("full")["count"], &find("full")["tid"]), (&3.into(), &find("wait")["tid"]));
+    assert_eq!((&find("wait")["count"], &find("wait")["ns"]), (&2.into(), &5_000_000.into()));
+    assert_eq!(find("no_memory")["tid"], serde_json::Value::Null, "it had no ring");
+    let span = &json["spans"][0];
+    assert!(span["p99_ns"].as_u64() <= span["p999_ns"].as_u64());
+    let counts = span["histogram"].as_array().unwrap().iter().map(|power| power["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), 100);
+    let rates = json["rates"]["records"].as_array().unwrap();
+    assert_eq!(rates.iter().filter_map(serde_json::Value::as_u64).sum::<u64>(), 106);
 }

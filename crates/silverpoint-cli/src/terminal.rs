@@ -1,0 +1,117 @@
+//! Colours and paging, as in git: chosen once for the whole program, by flags, by the environment, and by what standard output is.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::SIGINT;
+
+/// When to use colours.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// On a terminal; not when NO_COLOR is set; always when CLICOLOR_FORCE is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What the flags say that every command has.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub struct Choice {
+    /// Colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto, global = true)]
+    color: Colour,
+    /// Do not show what is long with a pager ($SILVERPOINT_PAGER, $PAGER, less -FRX)
+    #[arg(long, global = true)]
+    no_pager: bool,
+}
+
+static CHOICE: OnceLock<Choice> = OnceLock::new();
+
+/// Remembers what the flags say. The first call counts.
+pub fn choose(choice: Choice) {
+    let _ = CHOICE.set(choice);
+}
+
+fn choice() -> Choice {
+    CHOICE.get().copied().unwrap_or_default()
+}
+
+/// Whether standard output gets colours: the flag, then `NO_COLOR`, then `CLICOLOR_FORCE`, then whether it is a terminal that can.
+pub fn colour() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    match choice().color {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto if set("NO_COLOR").is_some() => false,
+        Colour::Auto if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+        Colour::Auto => io::stdout().is_terminal() && set("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+/// Whether standard output can show other characters than ASCII: by the locale, as every program decides it.
+pub fn unicode() -> bool {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Columns of the terminal that standard output is; 80 when it is none or does not say.
+pub fn width() -> usize {
+    rustix::termios::tcgetwinsize(io::stdout()).map_or(80, |size| usize::from(size.ws_col)).clamp(40, 400)
+}
+
+/// A program that shows text page by page.
+pub struct Pager {
+    child: Child,
+    /// `None` when the text is complete.
+    input: Option<ChildStdin>,
+}
+
+impl Pager {
+    /// Starts it. `None` when there is to be none: standard output is no terminal, or it was not wanted, or it cannot be started.
+    pub fn start() -> Option<Self> {
+        if choice().no_pager || !io::stdout().is_terminal() {
+            return None;
+        }
+        let program = std::env::var_os("SILVERPOINT_PAGER").or_else(|| std::env::var_os("PAGER"));
+        let program = program.unwrap_or_else(|| "less".into());
+        if program.is_empty() || program == "cat" {
+            return None;
+        }
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(program).stdin(Stdio::piped());
+        for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+            if std::env::var_os(name).is_none() {
+                command.env(name, value);
+            }
+        }
+        let mut child = command.spawn().ok()?;
+        let input = child.stdin.take();
+        // From now on an interrupt is the pager's affair: whoever dies before it leaves the terminal to two readers.
+        let _ = signal_hook::flag::register(SIGINT, std::sync::Arc::new(AtomicBool::new(false)));
+        Some(Self { child, input })
+    }
+
+    /// Gives it text. Fails with `BrokenPipe` when it has gone.
+    pub fn write(&mut self, text: &[u8]) -> io::Result<()> {
+        match &mut self.input {
+            Some(input) => input.write_all(text).and_then(|()| input.flush()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Drop for Pager {
+    /// Tells it that the text is complete, and waits until its user has read it.
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
