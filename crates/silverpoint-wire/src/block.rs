@@ -26,6 +26,7 @@ impl BlockKind {
     pub const POSITIONS: BlockKind = BlockKind(10);
     pub const NOTE: BlockKind = BlockKind(11);
     pub const GAP: BlockKind = BlockKind(12);
+    pub const INDEX: BlockKind = BlockKind(13);
 }
 
 /// A block's header. Fields that do not concern a kind are zero.
@@ -396,6 +397,53 @@ impl LossInfo {
             })
         })
     }
+}
+
+/// Payload of an *index* block: where the one before it stands (0: none), then the headers, as they stand in the file, of all blocks from the
+/// end of that one (or from the beginning of the file) to this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Index {
+    /// Offset of the *index* block before this one; 0: none.
+    pub previous: u64,
+    /// Headers, one after the other.
+    pub headers: Vec<u8>,
+}
+
+/// Bytes of an *index* block's payload before the headers.
+const INDEX_FIXED: usize = 8;
+/// Most headers of an *index* block.
+pub const INDEX_HEADERS_MAX: usize = (PAYLOAD_MAX - INDEX_FIXED) / HEADER_SIZE;
+
+impl Index {
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.previous.to_le_bytes());
+        out.extend_from_slice(&self.headers);
+    }
+
+    /// The blocks that the payload of the *index* block at `at` describes, in order, with their offsets, which begin at `from`, the end of the block
+    /// before; `None` when it contradicts itself: then it is of no use.
+    pub fn blocks(payload: &[u8], from: u64, at: u64) -> Option<Vec<(u64, BlockHeader)>> {
+        let headers = payload.get(INDEX_FIXED..)?;
+        let mut blocks = Vec::with_capacity(headers.len() / HEADER_SIZE);
+        let mut next = from;
+        for bytes in headers.chunks(HEADER_SIZE) {
+            let header = BlockHeader::decode(bytes).ok()?;
+            blocks.push((next, header));
+            next = next.checked_add(header.block_size())?;
+        }
+        (next == at).then_some(blocks)
+    }
+
+    /// Where the *index* block before the one with this payload stands; 0: there is none.
+    pub fn previous(payload: &[u8]) -> Option<u64> {
+        u64_at(payload, 0)
+    }
+}
+
+/// The payload of an *end* block: why, and where the last *index* block stands (0: there is none).
+pub const fn end(reason: u32, last_index: u64) -> [u8; 16] {
+    (reason as u128 | (last_index as u128) << 64).to_le_bytes()
 }
 
 /// Appends an entry of a *positions* block.

@@ -9,6 +9,7 @@
 
 mod batch;
 mod held;
+mod index;
 mod parts;
 
 use std::ffi::{OsStr, OsString};
@@ -23,12 +24,13 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use silverpoint_shm::observer::Intent;
 use silverpoint_shm::ofd::{self, Lock};
-use silverpoint_wire::block::BlockKind;
+use silverpoint_wire::block::{self, BlockKind};
 use silverpoint_wire::layout::block::{SEGMENT, SYNC};
 use silverpoint_wire::process::push_line;
 
 pub(crate) use batch::{Batch, Slot};
 pub(crate) use held::{Held, Source};
+use index::Pending;
 pub(crate) use parts::rotated;
 
 use crate::config::{Existing, Fsync, OutputConfig};
@@ -67,6 +69,8 @@ pub(crate) struct TraceFile {
     synced: Instant,
     is_dirty: bool,
     has_records: bool,
+    /// `None` in a file that another has begun, whose first blocks are not known.
+    index: Option<Pending>,
 }
 
 /// What opening gives.
@@ -127,6 +131,7 @@ impl TraceFile {
             synced: now,
             is_dirty: false,
             has_records: held.has_records,
+            index: (held.blocks == 0).then(Pending::default),
         };
         trace.undo_rotation();
         // The part that was rotated away last, when this one goes on for a collector that died.
@@ -216,9 +221,15 @@ impl TraceFile {
         self.next_sequence = batch.next_sequence();
         self.is_dirty = true;
         self.has_records |= batch.contents().0 > 0;
+        if let Some(index) = &mut self.index {
+            index.add(batch);
+        }
         if self.end >= self.segment_end {
+            self.write_index();
             self.segment_end = (self.end / SEGMENT + 1) * SEGMENT;
             self.epoch += 1;
+        } else if self.index.as_ref().is_some_and(Pending::is_long) {
+            self.write_index();
         }
         Ok(())
     }
@@ -322,6 +333,9 @@ impl TraceFile {
         self.opened = Instant::now();
         self.is_dirty = true;
         self.has_records = false;
+        let mut index = Pending::default();
+        index.add(begun);
+        self.index = Some(index);
         self.sync_directory();
         Ok(())
     }
@@ -367,11 +381,29 @@ impl TraceFile {
         self.finish(END_CLOSED);
     }
 
-    /// Ends the part. What fails here fails in vain: the end block is optional, and everything else is stored.
-    fn finish(&mut self, reason: u32) {
+    /// An *index* block of what was written since the last one. Without it readers visit every header: what fails here fails in vain, and no other follows.
+    fn write_index(&mut self) {
+        let Some(index) = self.index.as_mut().filter(|index| !index.is_empty()) else { return };
         let mut batch = Batch::new();
         batch.restart(self.next_sequence);
-        batch.push(BlockKind::END, 0, 0, &reason.to_le_bytes());
+        batch.push(BlockKind::INDEX, 0, 0, &index.payload());
+        if self.file.write_all_at(batch.bytes(), self.end).is_ok() {
+            index.written(self.end);
+            self.end += batch.len() as u64;
+            self.next_sequence = batch.next_sequence();
+        } else {
+            let _ = self.file.set_len(self.end);
+            self.index = None;
+        }
+    }
+
+    /// Ends the part. What fails here fails in vain: the end block is optional, and everything else is stored.
+    fn finish(&mut self, reason: u32) {
+        self.write_index();
+        let last_index = self.index.as_ref().map_or(0, Pending::last);
+        let mut batch = Batch::new();
+        batch.restart(self.next_sequence);
+        batch.push(BlockKind::END, 0, 0, &block::end(reason, last_index));
         if self.file.write_all_at(batch.bytes(), self.end).is_ok() {
             self.end += batch.len() as u64;
             self.next_sequence += 1;

@@ -1,6 +1,7 @@
 //! One living session, drained into a file.
 
 use silverpoint_collect::{Collector, Encoding};
+use silverpoint_wire::block::{BlockHeader, BlockKind, Index};
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
@@ -126,6 +127,39 @@ fn compressed_blocks_give_the_same_records() {
             assert_eq!(encodings, [bit | u8::from(encoding == Encoding::Compact)]);
             assert!(stats.file_bytes < stats.ring_bytes / 2, "{stats:?}");
         }
+    }
+}
+
+#[test]
+fn every_part_that_is_closed_has_an_index_of_all_its_blocks() {
+    let scratch = Scratch::new("index");
+    let mut fake = Fake::new(&scratch.root(), 10);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(16);
+    let mut ring = fake.ring(slab, 1);
+    let mut config = scratch.config();
+    config.output.rotate_bytes = Some(64 << 10);
+    let mut collector = Collector::new(config).unwrap();
+    for value in 0..10_000 {
+        ring.put(id, value);
+        if value % 100 == 0 {
+            collector.pass();
+        }
+    }
+    collector.pass();
+    collector.leave();
+    let parts = told::parts(&scratch.trace());
+    assert!(parts.len() > 2);
+    for part in parts {
+        let bytes = std::fs::read(&part).unwrap();
+        let end = &bytes[bytes.len() - 16..];
+        let at = u64::from_le_bytes(end[8..].try_into().unwrap());
+        let header = BlockHeader::decode(&bytes[at as usize..]).unwrap();
+        assert_eq!(header.kind, BlockKind::INDEX);
+        let payload = &bytes[at as usize + 96..][..header.stored_size as usize];
+        let blocks = Index::blocks(payload, 0, at).expect("the index describes the file");
+        assert!(blocks.iter().any(|(_, header)| header.kind == BlockKind::RECORDS));
+        assert_eq!(at + header.block_size() + 112, bytes.len() as u64);
     }
 }
 

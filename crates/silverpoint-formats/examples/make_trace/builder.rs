@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use silverpoint_wire::block::{
-    BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_block, push_site, site_bit,
+    self, BlockHeader, BlockKind, Index, LossInfo, SessionInfo, StreamInfo, push_anchor, push_block,
+    push_site, site_bit,
 };
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::compact::{Signatures, compact};
@@ -27,6 +28,9 @@ pub struct Builder {
     sessions: BTreeMap<u32, Signatures>,
     levels: BTreeMap<(u32, u32), u32>,
     streams: BTreeMap<(u32, u32), Pending>,
+    index: Index,
+    /// Bytes that `bytes` held before: for files that are written piece by piece.
+    pub written: u64,
 }
 
 /// Records of a stream that are not in a block yet.
@@ -62,7 +66,9 @@ impl Builder {
     }
 
     fn push(&mut self, header: BlockHeader, payload: &[u8]) {
-        push_block(&mut self.bytes, &BlockHeader { sequence: self.sequence, ..header }, payload);
+        let header = BlockHeader { sequence: self.sequence, ..header };
+        push_block(&mut self.bytes, &header, payload);
+        self.index.headers.extend_from_slice(&header.encode());
         self.sequence += 1;
     }
 
@@ -207,6 +213,48 @@ impl Builder {
             ..BlockHeader::new(BlockKind::RECORDS, payload)
         };
         self.push(header, payload);
+    }
+
+    /// An *index* block of what was written since the last one.
+    pub fn index(&mut self) {
+        let at = self.written + self.bytes.len() as u64;
+        let mut payload = Vec::new();
+        self.index.encode(&mut payload);
+        self.block(BlockKind::INDEX, 0, 0, &payload);
+        self.index = Index { previous: at, headers: Vec::new() };
+    }
+
+    /// The last *index* block, and the *end* block that names it.
+    pub fn end_with_index(&mut self) {
+        self.index();
+        let payload = block::end(1, self.index.previous);
+        self.block(BlockKind::END, 0, 0, &payload);
+    }
+
+    /// Writes the header of a block of records whose payload, of so many bytes, is not there: whoever reads it finds it damaged. For sparse files.
+    pub fn hollow(&mut self, session: u32, stream: u32, ticks: (u64, u64), size: u32) {
+        let pending = self.streams.entry((session, stream)).or_default();
+        let begin = pending.begin;
+        pending.begin += u64::from(size);
+        let header = BlockHeader {
+            session,
+            stream,
+            sequence: self.sequence,
+            stored_size: size,
+            raw_size: size,
+            ring_begin: begin,
+            ring_end: begin + u64::from(size),
+            first_ticks: ticks.0,
+            last_ticks: ticks.1,
+            records: size / 40,
+            levels: u32::MAX >> 1,
+            sites: u64::MAX,
+            payload_crc: 1,
+            ..BlockHeader::new(BlockKind::RECORDS, &[])
+        };
+        self.sequence += 1;
+        self.index.headers.extend_from_slice(&header.encode());
+        self.bytes.extend_from_slice(&header.encode());
     }
 
     /// The *end* block.

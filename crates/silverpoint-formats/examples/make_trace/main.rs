@@ -7,6 +7,7 @@ mod builder;
 use std::io::Write;
 
 use builder::{Builder, log, text};
+use silverpoint_wire::layout::block::SEGMENT;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
@@ -40,6 +41,7 @@ fn main() -> std::io::Result<()> {
     for stream in 1..=threads {
         b.stream(1, stream, 4312 + stream, &format!("worker-{stream}"));
     }
+    let mut segment_end = SEGMENT;
     let mut random = 0x9E37_79B9_7F4A_7C15u64;
     for n in 0..records {
         // xorshift64
@@ -70,14 +72,19 @@ fn main() -> std::io::Result<()> {
         if b.pending(1, stream) >= BLOCK {
             b.flush_as(1, stream, compact, compression);
             file.write_all(&b.bytes)?;
+            b.written += b.bytes.len() as u64;
             b.bytes.clear();
+            if b.written >= segment_end {
+                b.index();
+                segment_end = (b.written / SEGMENT + 1) * SEGMENT;
+            }
         }
     }
     for stream in 1..=threads {
         b.flush_as(1, stream, compact, compression);
     }
     b.anchor(1, records * 50);
-    b.end();
+    b.end_with_index();
     file.write_all(&b.bytes)?;
     file.flush()
 }

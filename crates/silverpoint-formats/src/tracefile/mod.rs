@@ -12,6 +12,7 @@ mod blocks;
 mod count;
 mod event;
 mod follow;
+mod index;
 mod merge;
 mod parts;
 mod scan;

@@ -11,6 +11,7 @@ use silverpoint_wire::process;
 use silverpoint_wire::scan::{Damage, Found, ReadAt, Scanner};
 use silverpoint_wire::site::SiteDescription;
 
+use super::index;
 use super::source::Source;
 use super::verdict::Matter;
 
@@ -96,28 +97,20 @@ pub(super) fn scan(source: &Source, file: u32, from: Resume) -> io::Result<FileS
 
 fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> io::Result<FileScan> {
     let mut scan = FileScan { bytes: source.size()?, resume: from, ..FileScan::default() };
-    let mut scanner = Scanner::new(source, from.at, check_payloads);
     let mut payload = Vec::new();
+    if from.at == 0
+        && !check_payloads
+        && let Some((blocks, end_at)) = index::read(source)?
+    {
+        for (at, header) in &blocks {
+            scan.block(source, file, *at, header, &mut payload)?;
+        }
+        scan.resume.at = end_at;
+    }
+    let mut scanner = Scanner::new(source, scan.resume.at, check_payloads);
     while let Some(found) = scanner.next()? {
         match found {
-            Found::Block { at, header } => {
-                scan.blocks += 1;
-                let expected = scan.resume.sequence;
-                if header.sequence > expected {
-                    scan.matters.push(Matter::MissingBlocks { first: expected, last: header.sequence - 1 });
-                }
-                scan.resume.sequence = expected.max(header.sequence.saturating_add(1));
-                if header.kind == BlockKind::RECORDS {
-                    let session = scan.sessions.entry(header.session).or_default();
-                    let stream = session.streams.entry(header.stream).or_default();
-                    stream.blocks.push(BlockRef { file, at, header });
-                } else {
-                    match read_payload(source, at, &header, &mut payload)? {
-                        Ok(()) => scan.take(at, &header, &payload),
-                        Err(why) => scan.matters.push(bad_block(at, &header, why)),
-                    }
-                }
-            }
+            Found::Block { at, header } => scan.block(source, file, at, &header, &mut payload)?,
             Found::Damage(damage) if damage.is_cut => {
                 let bytes = damage.bytes.min(scan.bytes.saturating_sub(damage.at));
                 scan.cut = Some(Matter::Cut { offset: damage.at, bytes });
@@ -182,6 +175,34 @@ pub(super) fn bad_block(at: u64, header: &BlockHeader, why: String) -> Matter {
 }
 
 impl FileScan {
+    /// Takes a block with a valid header: where it lies if it holds records, else what it says.
+    fn block(
+        &mut self,
+        source: &Source,
+        file: u32,
+        at: u64,
+        header: &BlockHeader,
+        payload: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        self.blocks += 1;
+        let expected = self.resume.sequence;
+        if header.sequence > expected {
+            self.matters.push(Matter::MissingBlocks { first: expected, last: header.sequence - 1 });
+        }
+        self.resume.sequence = expected.max(header.sequence.saturating_add(1));
+        if header.kind == BlockKind::RECORDS {
+            let session = self.sessions.entry(header.session).or_default();
+            let stream = session.streams.entry(header.stream).or_default();
+            stream.blocks.push(BlockRef { file, at, header: *header });
+        } else if header.kind != BlockKind::INDEX {
+            match read_payload(source, at, header, payload)? {
+                Ok(()) => self.take(at, header, payload),
+                Err(why) => self.matters.push(bad_block(at, header, why)),
+            }
+        }
+        Ok(())
+    }
+
     /// Takes a payload, which is as it was stored, into the dictionaries.
     fn take(&mut self, at: u64, header: &BlockHeader, payload: &[u8]) {
         match header.kind {

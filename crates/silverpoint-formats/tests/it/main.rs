@@ -4,6 +4,7 @@
 mod builder;
 mod damage;
 mod follow;
+mod index;
 mod numbers;
 mod order;
 mod parts;

@@ -151,7 +151,7 @@ fn paths_into_containers() {
 }
 
 /// A trace with many small blocks of different levels, sites and times.
-fn patchwork(steps: &[(u32, u32, u64, bool)]) -> Vec<u8> {
+pub fn patchwork(steps: &[(u32, u32, u64, bool)]) -> Builder {
     let mut b = Builder::new();
     b.session(1, "/bin/a", 1);
     for (id, level) in (16..).zip(Level::ALL) {
@@ -181,12 +181,15 @@ fn patchwork(steps: &[(u32, u32, u64, bool)]) -> Vec<u8> {
         if *flush {
             let compression = [Compression::None, Compression::Lz4, Compression::Zstd(1)][n / 2 % 3];
             b.flush_as(1, *stream, n % 2 == 0, compression);
+            if n % 7 == 3 {
+                b.index();
+            }
         }
     }
     for stream in 1..4 {
         b.flush(1, stream, false);
     }
-    b.bytes
+    b
 }
 
 proptest! {
@@ -201,7 +204,7 @@ proptest! {
         since in prop::option::of(0u64..3000),
         until in prop::option::of(0u64..3000),
     ) {
-        let trace: Trace = open(&patchwork(&steps));
+        let trace: Trace = open(&patchwork(&steps).bytes);
         let at = |ticks: Option<u64>| ticks.map(|ticks| When::Absolute((EPOCH_NS + ticks) as i64));
         let filter = Filter {
             level,
