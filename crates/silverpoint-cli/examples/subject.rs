@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use silverpoint::{debug, enabled, event, info};
+use silverpoint::{Sig, Trace, Writer, debug, enabled, event, info};
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -34,6 +34,8 @@ fn main() {
             let own = rustix::process::getpid();
             let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
         }
+        // steps: does what the lines of standard input say, and says when each is done.
+        Some("steps") => steps(),
         other => panic!("subject: unknown command {other:?}"),
     }
 }
@@ -80,4 +82,76 @@ fn watch() {
     debug!(target: "net", "seen");
     say("on");
     for _ in stdin().lock().lines() {}
+}
+
+fn steps() {
+    say("ready");
+    for line in stdin().lock().lines().map_while(Result::ok) {
+        let (step, number) = line.split_once(' ').unwrap_or((&line, "1"));
+        let number: u64 = number.parse().expect("a number");
+        match step {
+            // So many records, in this thread.
+            "count" => (0..number).for_each(|n| event!("subject.count", n)),
+            // So many threads at once, each with one record that is as large as a small ring takes.
+            "threads" => threads(number),
+            // A record of so many texts, none of which can be left out.
+            "texts" => event!("subject.texts", texts = vec!["0123456789".repeat(10); number as usize]),
+            // A record within a record, so deep.
+            "nest" => event!("subject.nest", value = Nested(number)),
+            // A record that takes so many milliseconds to write.
+            "slow" => event!("subject.slow", value = Slow(number)),
+            other => panic!("subject: unknown step {other}"),
+        }
+        say("done");
+    }
+}
+
+fn threads(number: u64) {
+    let barrier = std::sync::Barrier::new(number as usize);
+    std::thread::scope(|scope| {
+        for thread in 0..number {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                event!("subject.thread", thread, text = "x".repeat(200));
+                // All are alive at once: none leaves its ring to another.
+                barrier.wait();
+            });
+        }
+    });
+}
+
+/// A value that records while it is being recorded, as a value must not.
+struct Nested(u64);
+
+impl Trace for Nested {
+    const SIGNATURE: Sig = u64::SIGNATURE;
+    const FIXED: Option<usize> = None;
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) {
+        if self.0 > 0 {
+            event!("subject.nest", value = Nested(self.0 - 1));
+        }
+        self.0.write(writer);
+    }
+}
+
+/// A value that blocks while it is being recorded, as a value must not: as if its thread had been put aside.
+struct Slow(u64);
+
+impl Trace for Slow {
+    const SIGNATURE: Sig = u64::SIGNATURE;
+    const FIXED: Option<usize> = None;
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) {
+        std::thread::sleep(Duration::from_millis(self.0));
+        self.0.write(writer);
+    }
 }

@@ -41,6 +41,7 @@ mod writer;
 
 pub use silverpoint_derive::Trace;
 
+pub use sig::{Class, Sig};
 pub use span::Span;
 pub use value::{Bytes, Trace};
 pub use writer::Writer;

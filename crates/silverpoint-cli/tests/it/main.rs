@@ -1,6 +1,7 @@
 //! Tests of the program as a whole: processes, signals, sessions, files.
 
 mod attach;
+mod causes;
 mod doctor;
 mod harness;
 mod hostile;

@@ -90,10 +90,10 @@ fn parts_are_rotated_by_time() {
 }
 
 /// A small file system in memory; unmounted with the test.
-struct Mount(PathBuf);
+pub struct Mount(PathBuf);
 
 impl Mount {
-    fn new(path: PathBuf, bytes: &str) -> Mount {
+    pub fn new(path: PathBuf, bytes: &str) -> Mount {
         fs::create_dir_all(&path).unwrap();
         let options = format!("size={bytes},mode=0700");
         let mounted = std::process::Command::new("mount")
@@ -104,7 +104,7 @@ impl Mount {
         Mount(path)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -116,7 +116,7 @@ impl Drop for Mount {
 }
 
 /// Whether tmpfs can be mounted here; else says loudly what is not tested.
-fn can_mount(scratch: &Scratch, what: &str) -> bool {
+pub fn can_mount(scratch: &Scratch, what: &str) -> bool {
     if !is_root(what) {
         return false;
     }
