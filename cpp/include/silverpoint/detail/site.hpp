@@ -100,7 +100,7 @@ class Description {
         put32(40, signature.size());
         size_ = kDescFixed;
         for (const auto piece : {category, file, function, names, text, signature}) {
-            std::memcpy(bytes_ + size_, piece.data(), piece.size());
+            if (!piece.empty()) std::memcpy(bytes_ + size_, piece.data(), piece.size());
             size_ += piece.size();
         }
         size_ = (size_ + 7) & ~std::size_t{7};

@@ -1,0 +1,654 @@
+// A look at this process's own rings, for tests (testing.hpp): decodes records by their sites, and switches
+// all sites on for a while. Nothing here is on the way of a record.
+#pragma once
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../silverpoint.hpp"
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+namespace testing {
+
+// One value as it was recorded.
+struct Value {
+    enum class Kind { kNull, kBool, kInteger, kFloat, kText, kOther };
+    Kind kind = Kind::kOther;
+    __extension__ __int128 integer = 0;
+    double number = 0;
+    std::string text;  // how it is shown; of a text itself, without quotes
+    std::string type;  // `i32`, `text`, `[i32]` …
+};
+
+// One record.
+struct Record {
+    std::string name;  // of an event, span …; a log's or stream's template
+    std::string kind, category, file, function;
+    Level level = Level::kTrace;
+    std::uint32_t line = 0, thread = 0;
+    std::uint64_t ticks = 0;
+    std::vector<std::pair<std::string, Value>> fields;
+
+    // An argument by its name, or its number from 0; null when there is none.
+    const Value* find(std::string_view field) const {
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (fields[i].first == field || std::to_string(i) == field) return &fields[i].second;
+        return nullptr;
+    }
+    // `event order.filled id=7 (i32) venue="XETR" (text)  orders.cpp:12`
+    std::string text() const {
+        std::string out = kind + " " + name;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const auto& [field, value] = fields[i];
+            const bool quoted = value.kind == Value::Kind::kText;
+            out += " " + (field.empty() ? std::to_string(i) : field) + "=" + (quoted ? "\"" : "") +
+                   value.text + (quoted ? "\"" : "") + " (" + value.type + ")";
+        }
+        return out + "  " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(line);
+    }
+};
+
+}  // namespace testing
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
+
+SP_DETAIL_BEGIN
+
+using testing::Value;
+
+// The shortest text that reads back the same.
+inline std::string text_of(double value) {
+    char text[40];
+    for (int digits = 1; digits <= 17; ++digits) {
+        std::snprintf(text, sizeof text, "%.*g", digits, value);
+        if (std::strtod(text, nullptr) == value) break;
+    }
+    return text;
+}
+
+// Takes values apart by a signature (spec/wire.md, section 10). Whatever is wrong ends it: `is_good`.
+class ValueReader {
+  public:
+    ValueReader(std::string_view signature, std::string_view bytes) : type_(signature), bytes_(bytes) {}
+    bool is_good() const { return good_; }
+    bool has_more() const { return good_ && !type_.empty(); }
+    Value next() { return value(0); }
+
+  private:
+    Value value(int depth) {
+        using enum Value::Kind;
+        if (type_.empty() || depth > 32 || !good_) return bad();
+        const char code = type_.front();
+        type_.remove_prefix(1);
+        switch (code) {
+            case 'n':
+                return {kNull, 0, 0, "null", "null"};
+            case 'b': {
+                const bool is = number<std::uint8_t>() != 0;
+                return {kBool, is ? 1 : 0, 0, is ? "true" : "false", "bool"};
+            }
+            case 'a':
+                return integer<std::int8_t>("i8");
+            case 'h':
+                return integer<std::int16_t>("i16");
+            case 'i':
+                return integer<std::int32_t>("i32");
+            case 'l':
+                return integer<std::int64_t>("i64");
+            case 'A':
+                return integer<std::uint8_t>("u8");
+            case 'H':
+                return integer<std::uint16_t>("u16");
+            case 'I':
+                return integer<std::uint32_t>("u32");
+            case 'L':
+                return integer<std::uint64_t>("u64");
+            case 'o':
+                return wide("i128", true);
+            case 'O':
+                return wide("u128", false);
+            case 'f':
+                return real(number<float>(), "f32");
+            case 'd':
+                return real(number<double>(), "f64");
+            case 'c':
+                return text<char>(1, "char");
+            case 'w':
+                return text<char16_t>(1, "char16");
+            case 'W':
+                return text<char32_t>(1, "char32");
+            case 's':
+                return counted_text<char>();
+            case 'S':
+                return counted_text<char16_t>();
+            case 'Z':
+                return counted_text<char32_t>();
+            case 'p': {
+                char room[24];
+                const auto address = number<std::uint64_t>();
+                return {kInteger, address, 0, "0x" + std::string(digits_of(address, 16, room)), "pointer"};
+            }
+            case 't':
+                return suffixed(integer<std::int64_t>("time"), " ns since 1970");
+            case 'T':
+                return suffixed(integer<std::int64_t>("duration"), " ns");
+            case 'u':
+                return hexadecimal(16, "uuid");
+            case 'y':
+                return hexadecimal(length(), "bytes");
+            case 'v':
+                return hexadecimal(length(), "any");
+            case '?': {
+                if (number<std::uint8_t>() != 0) {
+                    Value inner = value(depth + 1);
+                    inner.type += "?";
+                    return inner;
+                }
+                skip_type(depth);
+                return {kNull, 0, 0, "none", "none"};
+            }
+            case '[':
+                return sequence(length(), '[', ']', depth, false);
+            case '$':
+                return sequence(length(), '{', '}', depth, false);
+            case '{':
+                return sequence(length(), '{', '}', depth, true);
+            case '#':
+                return sequence(decimal(), '[', ']', depth, false);
+            case '(': {
+                std::string out = "(";
+                for (bool first = true; good_ && !type_.starts_with(')'); first = false)
+                    out += (first ? "" : ", ") + shown(value(depth + 1));
+                take(')');
+                return {kOther, 0, 0, out + ")", "tuple"};
+            }
+            case '<': {
+                const std::string name = until('|');
+                std::string out = name + "{";
+                for (bool first = true; good_ && !type_.starts_with('>'); first = false) {
+                    out += (first ? "" : ", ") + until(':') + ": ";
+                    out += shown(value(depth + 1));
+                    take(',');
+                }
+                take('>');
+                return {kOther, 0, 0, out + "}", name};
+            }
+            case 'e': {
+                const std::string name = until('|');
+                Value inner = value(depth + 1);
+                take('|');
+                while (good_ && !type_.starts_with(';')) {
+                    const std::string number = until('='), label = until(',');
+                    if (number == inner.text) inner.text = label;
+                }
+                take(';');
+                inner.type = name;
+                return inner;
+            }
+            case '/': {
+                const unsigned index = number<std::uint8_t>();
+                Value chosen{kNull, 0, 0, "none", "none"};
+                for (unsigned i = 0; good_ && !type_.starts_with('|'); ++i) {
+                    if (i == index) {
+                        chosen = value(depth + 1);
+                    } else {
+                        skip_type(depth);
+                    }
+                }
+                take('|');
+                return chosen;
+            }
+            case '@':
+                until(';');
+                return value(depth + 1);
+            default:
+                return bad();
+        }
+    }
+    Value bad() {
+        good_ = false;
+        return {Value::Kind::kOther, 0, 0, "<damaged>", "unknown"};
+    }
+    std::string_view take_bytes(std::size_t count) {
+        if (count > bytes_.size()) {
+            good_ = false;
+            return {};
+        }
+        const auto taken = bytes_.substr(0, count);
+        bytes_.remove_prefix(count);
+        return taken;
+    }
+    template <class T>
+    T number() {
+        T value{};
+        const auto taken = take_bytes(sizeof value);
+        if (taken.size() == sizeof value) std::memcpy(&value, taken.data(), sizeof value);
+        return value;
+    }
+    template <class T>
+    Value integer(const char* type) {
+        const T value = number<T>();
+        return {Value::Kind::kInteger, value, 0, std::to_string(value), type};
+    }
+    Value wide(const char* type, bool is_signed) {
+        __extension__ using UWide = unsigned __int128;
+        const UWide value = number<UWide>();
+        const bool negative = is_signed && value >> 127 != 0;
+        std::string text;
+        for (UWide rest = negative ? ~value + 1 : value; rest != 0 || text.empty(); rest /= 10)
+            text.insert(text.begin(), static_cast<char>('0' + static_cast<int>(rest % 10)));
+        return {Value::Kind::kInteger, static_cast<__int128>(value), 0, (negative ? "-" : "") + text, type};
+    }
+    static Value real(double value, const char* type) {
+        return {Value::Kind::kFloat, 0, value, text_of(value), type};
+    }
+    static Value suffixed(Value value, const char* unit) {
+        value.text += unit;
+        return value;
+    }
+    Value hexadecimal(std::size_t count, const char* type) {
+        std::string out = "0x";
+        for (const char byte : take_bytes(count)) {
+            out += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
+            out += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
+        }
+        return {Value::Kind::kOther, 0, 0, out, type};
+    }
+    // A length; what was cut off is remembered for the value's end.
+    std::size_t length() {
+        const auto count = number<std::uint32_t>();
+        missing_ = (count & kCut) != 0 ? number<std::uint32_t>() : 0;
+        return count & ~kCut;
+    }
+    std::string cut_mark() {
+        const std::uint32_t missing = std::exchange(missing_, 0);
+        return missing == 0 ? "" : "\u2026(+" + std::to_string(missing) + ")";
+    }
+    template <class C>
+    Value counted_text() {
+        const std::size_t count = length();
+        return text<C>(count, "text");
+    }
+    template <class C>
+    Value text(std::size_t count, const char* type) {
+        if (count > bytes_.size() / sizeof(C)) return bad();
+        const auto raw = take_bytes(count * sizeof(C));
+        std::string out;
+        if constexpr (sizeof(C) == 1) {
+            out = raw;
+        } else {
+            std::basic_string<C> units(count, C{});
+            std::memcpy(units.data(), raw.data(), raw.size());
+            std::string room(3 + 4 * count, '\0');
+            if (room.size() > 0xFFFF) return bad();
+            CborWriter writer(room.data(), room.data() + room.size());
+            writer.text(units.data(), units.size());
+            out.assign(room.data() + 3, writer.at());
+        }
+        return {Value::Kind::kText, 0, 0, out + cut_mark(), type};
+    }
+    Value sequence(std::size_t count, char open, char close, int depth, bool is_map) {
+        const std::string mark = cut_mark();
+        const std::string_view element = type_;
+        std::string out(1, open), type;
+        for (std::size_t i = 0; good_ && i < count; ++i) {
+            type_ = element;
+            const std::size_t before = bytes_.size();
+            if (i != 0) out += ", ";
+            const Value first = value(depth + 1);
+            out += shown(first);
+            if (is_map) out += ": " + shown(value(depth + 1));
+            type = first.type;
+            // Elements of no size have no bound in the bytes.
+            if (before == bytes_.size() && i > 65536) return bad();
+        }
+        type_ = element;
+        skip_type(depth);
+        if (is_map) skip_type(depth);
+        return {Value::Kind::kOther, 0, 0, out + mark + close, is_map ? "map" : "[" + type + "]"};
+    }
+    static std::string shown(const Value& value) {
+        return value.kind == Value::Kind::kText ? '"' + value.text + '"' : value.text;
+    }
+    // Passes over one type: its value is not there. Texts of names hold none of the signs.
+    void skip_type(int depth) {
+        if (type_.empty() || depth > 32 || !good_) {
+            good_ = false;
+            return;
+        }
+        const char code = type_.front();
+        type_.remove_prefix(1);
+        if (code == '?' || code == '[' || code == '$') skip_type(depth + 1);
+        if (code == '{') skip_type(depth + 1), skip_type(depth + 1);
+        if (code == '#') decimal(), skip_type(depth + 1);
+        if (code == '@') until(';'), skip_type(depth + 1);
+        if (code == 'e') {
+            until(';');
+        }
+        if (code == '(' || code == '/') {
+            const char close = code == '(' ? ')' : '|';
+            while (good_ && !type_.starts_with(close)) skip_type(depth + 1);
+            take(close);
+        }
+        if (code == '<') {
+            until('|');
+            while (good_ && !type_.starts_with('>')) {
+                until(':');
+                skip_type(depth + 1);
+                take(',');
+            }
+            take('>');
+        }
+    }
+    void take(char c) {
+        if (type_.starts_with(c)) {
+            type_.remove_prefix(1);
+        } else {
+            good_ = false;
+        }
+    }
+    std::size_t decimal() {
+        std::size_t count = 0;
+        for (const char c : until(':'))
+            if (c >= '0' && c <= '9' && count < 1u << 24)
+                count = count * 10 + static_cast<std::size_t>(c - '0');
+        return count;
+    }
+    std::string until(char end) {
+        const std::size_t at = type_.find(end);
+        if (at == std::string_view::npos) {
+            good_ = false;
+            type_ = {};
+            return {};
+        }
+        std::string out;
+        for (std::size_t i = 0; i < at; ++i) {
+            if (type_[i] == '%' && i + 2 < at) {
+                const auto digit = [&](char c) { return c <= '9' ? c - '0' : c - 'A' + 10; };
+                out += static_cast<char>(digit(type_[i + 1]) * 16 + digit(type_[i + 2]));
+                i += 2;
+            } else {
+                out += type_[i];
+            }
+        }
+        type_.remove_prefix(at + 1);
+        return out;
+    }
+
+    std::string_view type_, bytes_;
+    std::uint32_t missing_ = 0;
+    bool good_ = true;
+};
+
+// A site's description as it lies in the session.
+struct SiteTexts {
+    std::uint8_t kind = 0, level = 0;
+    std::uint32_t line = 0;
+    std::string_view category, file, function, names, text, signature;
+};
+
+inline bool find_site(std::uint32_t entry, SiteTexts& found) {
+    if (entry >= session.sites_cap || entry >= session.word(at::kSitesNext).load(std::memory_order_acquire))
+        return false;
+    const SiteEntry& site = site_entry(entry);
+    const std::uint32_t stage = site.stage.load(std::memory_order_acquire);
+    if (stage < kStageLocated || stage > kStageComplete) return false;
+    const std::size_t place =
+        (stage == kStageComplete ? site.body_at : site.location_at).load(std::memory_order_acquire);
+    const char* bytes = session.control + session.descs_at + place * 8;
+    const auto word = [&]<class T>(std::size_t offset, T) {
+        T value;
+        std::memcpy(&value, bytes + offset, sizeof value);
+        return std::size_t{value};
+    };
+    if (place * 8 + kDescFixed > session.descs_size) return false;
+    const std::size_t size = word(0, std::uint32_t{});
+    if (size < kDescFixed || size > kDescMax || place * 8 + size > session.descs_size) return false;
+    found.kind = static_cast<std::uint8_t>(bytes[16]);
+    found.level = static_cast<std::uint8_t>(bytes[17]);
+    found.line = static_cast<std::uint32_t>(word(20, std::uint32_t{}));
+    std::size_t from = kDescFixed;
+    const auto text = [&](std::size_t len) {
+        len = len < size - from ? len : size - from;
+        const std::string_view piece(bytes + from, len);
+        from += len;
+        return piece;
+    };
+    found.category = text(word(28, std::uint16_t{}));
+    found.file = text(word(30, std::uint16_t{}));
+    found.function = text(word(32, std::uint16_t{}));
+    found.names = text(word(34, std::uint16_t{}));
+    found.text = text(word(36, std::uint32_t{}));
+    found.signature = text(word(40, std::uint32_t{}));
+    return true;
+}
+
+inline testing::Record record_of(const SiteTexts& site, std::string_view args) {
+    constexpr const char* kKinds[] = {"log",       "stream",      "event",     "span",          "counter",
+                                      "instant",   "async_begin", "async_end", "async_instant", "flow_begin",
+                                      "flow_step", "flow_end",    "link"};
+    testing::Record record;
+    record.kind = site.kind < std::size(kKinds) ? kKinds[site.kind] : "unknown";
+    record.name = site.text;
+    record.category = site.category;
+    record.file = site.file;
+    record.function = site.function;
+    record.level = static_cast<Level>(site.level < kLevels ? site.level : kLevels - 1);
+    record.line = site.line;
+    ValueReader reader(site.signature, args);
+    std::string_view names = site.names;
+    while (reader.has_more()) {
+        const std::size_t end = names.find('\n');
+        record.fields.emplace_back(names.substr(0, end), reader.next());
+        names = end == std::string_view::npos ? std::string_view() : names.substr(end + 1);
+    }
+    return record;
+}
+
+// Where the rings stood at a moment: what lies behind is not looked at.
+struct Standing {
+    std::uint32_t stream = 0;
+    std::uint64_t position = 0;
+};
+using Standings = std::map<const char*, Standing>;
+
+// A ring of this process as a reader sees it.
+class PeekedRing {
+  public:
+    PeekedRing(char* at, std::uint32_t bytes) : at_(at), bytes_(bytes) {}
+    std::uint32_t word(std::size_t at) const { return reinterpret_cast<const Word*>(at_ + at)->load(); }
+    std::uint64_t longword(std::size_t at) const { return reinterpret_cast<const Long*>(at_ + at)->load(); }
+    const char* at() const { return at_; }
+    std::uint32_t stream() const { return word(ring_at::kStream); }
+    std::uint32_t thread() const { return word(ring_at::kOwnerTid); }
+    std::uint64_t capacity() const { return bytes_ - kRingHeader; }
+    std::uint64_t committed() const { return longword(ring_at::kCommitted); }
+    bool is_live() const {
+        const std::uint32_t state = word(ring_at::kState);
+        return word(ring_at::kMagic) == kRingMagic && (state == kRingLive || state == kRingRetired) &&
+               word(ring_at::kCapacity) == capacity();
+    }
+    // The bytes from `begin`, which is moved on to a record that has not been overwritten meanwhile; then
+    // `forgot` is told.
+    std::string copy(std::uint64_t& begin, bool* forgot) const {
+        std::uint64_t end = committed();
+        const auto valid = [&] {
+            return std::max(
+                {longword(ring_at::kBase), longword(ring_at::kOldest), longword(ring_at::kConsumed)});
+        };
+        // What a collector has taken is there until it is overwritten, by a quarter of the ring at most
+        // beyond what is committed.
+        const auto is_there = [&] {
+            return begin >= longword(ring_at::kOldest) &&
+                   begin + capacity() >= committed() + (begin < valid() ? capacity() / 4 : 0);
+        };
+        std::string bytes;
+        for (int i = 0; i < 10; ++i) {
+            if (!is_there()) {
+                begin = valid();
+                if (forgot != nullptr) *forgot = true;
+            }
+            end = committed();
+            bytes.resize(end > begin ? end - begin : 0);
+            for (std::uint64_t at = begin; at < end; at += 8) {
+                const std::uint64_t value = longword(kRingHeader + at % capacity());
+                std::memcpy(bytes.data() + (at - begin), &value, 8);
+            }
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+            if (is_there()) return bytes;
+        }
+        return {};
+    }
+
+  private:
+    char* at_;
+    std::uint32_t bytes_;
+};
+
+template <class Visit>
+void each_ring(Visit&& visit) {
+    if (!session.is_ready()) return;
+    std::uint32_t slabs = session.word(at::kSlabsNext).load(std::memory_order_acquire);
+    if (slabs > session.slab_count) slabs = session.slab_count;
+    for (std::uint32_t slab = 0; slab < slabs; ++slab) {
+        const std::size_t entry = session.slabs_at + std::size_t{slab} * 16;
+        const std::uint32_t shift = session.word(entry).load(std::memory_order_acquire);
+        if (shift < kShifts[0] || shift > 31 || (1u << shift) > session.slab_bytes) continue;
+        const std::uint32_t count =
+            std::min({session.word(entry + 4).load(std::memory_order_acquire), session.slab_bytes >> shift,
+                      session.word(entry + 8).load(std::memory_order_acquire) >> shift});
+        for (std::uint32_t i = 0; i < count; ++i) {
+            char* at = session.rings + std::size_t{slab} * session.slab_bytes + (std::size_t{i} << shift);
+            const PeekedRing ring(at, 1u << shift);
+            if (ring.is_live()) visit(ring);
+        }
+    }
+}
+
+inline Standings standings() {
+    Standings all;
+    each_ring([&](const PeekedRing& ring) { all[ring.at()] = {ring.stream(), ring.committed()}; });
+    return all;
+}
+
+// Records of all rings (of thread `tid` alone, when that is not 0) since `from`, in order of time. `forgot`:
+// told when some of them may have been overwritten.
+inline std::vector<testing::Record> peek(const Standings& from, std::uint32_t tid, bool* forgot) {
+    std::vector<testing::Record> all;
+    each_ring([&](const PeekedRing& ring) {
+        if (tid != 0 && ring.thread() != tid) return;
+        const std::uint32_t stream = ring.stream();
+        const auto known = from.find(ring.at());
+        std::uint64_t begin = known != from.end() && known->second.stream == stream
+                                  ? known->second.position
+                                  : ring.longword(ring_at::kBase);
+        const std::string bytes = ring.copy(begin, forgot);
+        if (ring.stream() != stream) return;
+        for (std::size_t at = 0; at + 8 <= bytes.size();) {
+            std::uint32_t words[2];
+            std::uint64_t ticks = 0;
+            std::memcpy(words, bytes.data() + at, 8);
+            const std::size_t size = words[0] & 0xFFFFFF;
+            if (size < 8 || size % 8 != 0 || size > bytes.size() - at) break;
+            SiteTexts site;
+            if (size >= 16 && words[1] >= kFirstSite && find_site(words[1] - kFirstSite, site)) {
+                std::memcpy(&ticks, bytes.data() + at + 8, 8);
+                all.push_back(record_of(site, std::string_view(bytes).substr(at + 16, size - 16)));
+                all.back().ticks = ticks;
+                all.back().thread = ring.thread();
+            }
+            at += size;
+        }
+    });
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.ticks < b.ticks; });
+    return all;
+}
+
+// While any of these lives every site is on; then the directives of before hold again. Does nothing while
+// somebody collects or is expected to.
+class AllOn {
+  public:
+    AllOn() {
+        if (!session.is_ready() && !ensure_session()) return;
+        const std::lock_guard guard(mutex());
+        if (lives()++ != 0 || session.is_collected()) return;
+        std::uint32_t len = session.word(at::kDirectivesLen).load(std::memory_order_acquire);
+        if (len > session.directives_cap) len = session.directives_cap;
+        before().assign(session.control + session.directives_at, len);
+        changed() = true;
+        apply("trace");
+    }
+    ~AllOn() {
+        if (!session.is_ready()) return;
+        const std::lock_guard guard(mutex());
+        if (lives() == 0 || --lives() != 0 || !std::exchange(changed(), false)) return;
+        apply(before());
+    }
+    AllOn(const AllOn&) = delete;
+    AllOn& operator=(const AllOn&) = delete;
+
+  private:
+    // As a controller does (spec/wire.md, section 8).
+    static void apply(std::string_view text) {
+        Path path = session.path;
+        path.add("/collector");
+        const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        struct flock lock = {};
+        lock.l_type = F_WRLCK;
+        lock.l_whence = SEEK_SET;
+        lock.l_start = 1;
+        lock.l_len = 1;
+        if (fd >= 0) fcntl(fd, F_OFD_SETLKW, &lock);
+        Word& generation = session.word(at::kGeneration);
+        const std::uint32_t odd = generation.load(std::memory_order_seq_cst) | 1;
+        generation.store(odd, std::memory_order_seq_cst);
+        __builtin_memcpy(session.control + session.directives_at, text.data(), text.size());
+        session.word(at::kDirectivesLen)
+            .store(static_cast<std::uint32_t>(text.size()), std::memory_order_release);
+        generation.store(odd + 1, std::memory_order_seq_cst);
+        std::uint32_t count = session.word(at::kSitesNext).load(std::memory_order_acquire);
+        if (count > session.sites_cap) count = session.sites_cap;
+        for (std::uint32_t entry = 0; entry < count; ++entry) {
+            SiteTexts site;
+            if (!find_site(entry, site)) continue;
+            const bool on = decide(
+                text, {static_cast<Level>(site.level), site.category, site.file, site.line, site.function});
+            auto& state =
+                *reinterpret_cast<std::atomic<std::uint8_t>*>(session.control + session.states_at + entry);
+            const std::uint8_t value = state.load(std::memory_order_relaxed);
+            state.store(static_cast<std::uint8_t>((value & ~1) | (on ? 1 : 0)), std::memory_order_seq_cst);
+        }
+        syscall(SYS_futex, &generation, FUTEX_WAKE, 0x7FFFFFFF, nullptr, nullptr, 0);
+        if (fd >= 0) close(fd);
+    }
+    static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+    static int& lives() {
+        static int count = 0;
+        return count;
+    }
+    static bool& changed() {
+        static bool is = false;
+        return is;
+    }
+    static std::string& before() {
+        static std::string text;
+        return text;
+    }
+};
+
+SP_DETAIL_END

@@ -1,0 +1,186 @@
+// For unit tests of programs that use Silverpoint: what did this call record?
+//
+//   TEST(Orders, FillIsTraced) {
+//       silverpoint::testing::Capture capture;
+//       fill(7);
+//       EXPECT_TRUE(capture.has("order.filled", {{"id", 7}, {"venue", "XETR"}}));
+//       EXPECT_EQ(capture.count("order.rejected"), 0u);
+//   }
+//
+// Works with GoogleTest, whose messages then list what was recorded, and without: has() gives something like
+// a bool, with message().
+//
+// A capture looks at this process's own rings and takes nothing out of them: a collector still gets every
+// record. While captures live, every site records (levels left out by SP_MIN_LEVEL do not exist); when the
+// last has ended, the directives of before hold again. When a collector collects this process, or is
+// expected, directives are left alone, and a capture sees what they let through.
+//
+// Without a collector a ring keeps the latest records and forgets the oldest. A capture says in its messages
+// when that may have happened; clear() between parts of a long test, or few records, prevent it.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "detail/peek.hpp"
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+namespace testing {
+
+// Whose records a capture sees: of all threads, or of the one that makes the capture.
+enum class Scope { kProcess, kThread };
+
+// A value that a test expects: a number, text or bool. nullptr is an empty optional.
+class Expected {
+  public:
+    Expected(bool value) : value_{Value::Kind::kBool, value ? 1 : 0, 0, value ? "true" : "false", ""} {}
+    template <class T>
+        requires(std::integral<T> && !std::same_as<T, bool>)
+    Expected(T value) : value_{Value::Kind::kInteger, value, 0, std::to_string(value), ""} {}
+    template <class T>
+        requires std::floating_point<T>
+    Expected(T value)
+        : value_{Value::Kind::kFloat, 0, static_cast<double>(value), detail::text_of(double(value)), ""} {}
+    Expected(std::string_view text) : value_{Value::Kind::kText, 0, 0, std::string(text), ""} {}
+    Expected(const char* text) : Expected(std::string_view(text)) {}
+    Expected(const std::string& text) : Expected(std::string_view(text)) {}
+    Expected(std::nullptr_t) : value_{Value::Kind::kNull, 0, 0, "none", ""} {}
+
+    // Numbers are equal whatever their types; a float of 32 bits equals a double that rounds to it. Text is
+    // equal to text, to the label of an enumeration, and to how a container, a date or the like is shown.
+    bool is(const Value& got) const {
+        using enum Value::Kind;
+        switch (value_.kind) {
+            case kNull:
+                return got.kind == kNull;
+            case kBool:
+                return got.kind == kBool && got.integer == value_.integer;
+            case kInteger:
+                return (got.kind == kInteger && got.integer == value_.integer) ||
+                       (got.kind == kFloat && got.number == static_cast<double>(value_.integer));
+            case kFloat:
+                if (got.type == "f32")
+                    return static_cast<float>(got.number) == static_cast<float>(value_.number);
+                return (got.kind == kFloat && got.number == value_.number) ||
+                       (got.kind == kInteger && static_cast<double>(got.integer) == value_.number);
+            case kText:
+            case kOther:
+                // A plain number is no text; one that has a label or a unit may be told by it.
+                if (got.kind == kInteger && got.text == std::to_string(static_cast<long long>(got.integer)))
+                    return false;
+                return (got.kind == kText || got.kind == kOther || got.kind == kInteger) &&
+                       got.text == value_.text;
+        }
+        return false;
+    }
+    std::string text() const {
+        return value_.kind == Value::Kind::kText ? '"' + value_.text + '"' : value_.text;
+    }
+
+  private:
+    Value value_;
+};
+
+using Fields = std::initializer_list<std::pair<std::string_view, Expected>>;
+
+// Whether something was recorded; and if not, what was.
+class Result {
+  public:
+    Result(bool is, std::string message) : is_(is), message_(std::move(message)) {}
+    explicit operator bool() const { return is_; }
+    bool operator!() const { return !is_; }
+    const std::string& message() const { return message_; }
+    // To testing::AssertionResult, so that GoogleTest shows the message.
+    template <class R>
+        requires requires(R result) {
+            result.failure_message();
+            result << std::string();
+        }
+    operator R() const {
+        R result(is_);
+        result << message_;
+        return result;
+    }
+
+  private:
+    bool is_;
+    std::string message_;
+};
+
+// Sees what is recorded while it lives.
+class Capture {
+  public:
+    explicit Capture(Scope scope = Scope::kProcess)
+        : tid_(scope == Scope::kThread ? detail::thread_id() : 0), begin_(detail::standings()) {}
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+
+    // Everything recorded since the beginning, or the last clear(), in order of time.
+    std::vector<Record> records() const { return detail::peek(begin_, tid_, nullptr); }
+    // Forgets what was recorded so far.
+    void clear() { begin_ = detail::standings(); }
+
+    // How many records of this name (a log's or stream's template) have these values in these arguments, by
+    // name or number from 0. Others may be there too.
+    std::size_t count(std::string_view name, Fields fields = {}) const {
+        const auto all = records();
+        return static_cast<std::size_t>(std::count_if(
+            all.begin(), all.end(), [&](const Record& record) { return matches(record, name, fields); }));
+    }
+    Result has(std::string_view name, Fields fields = {}) const {
+        bool forgot = false;
+        const auto all = detail::peek(begin_, tid_, &forgot);
+        const bool found = std::any_of(all.begin(), all.end(),
+                                       [&](const Record& record) { return matches(record, name, fields); });
+        std::string message = found ? "recorded: " : "not recorded: ";
+        message += name;
+        for (const auto& [field, value] : fields)
+            message.append(" ").append(field).append("=") += value.text();
+        return {found, message + "\n" + list(all, forgot)};
+    }
+    // What was recorded, one record a line.
+    std::string list() const {
+        bool forgot = false;
+        const auto all = detail::peek(begin_, tid_, &forgot);
+        return list(all, forgot);
+    }
+
+  private:
+    static bool matches(const Record& record, std::string_view name, Fields fields) {
+        if (record.name != name) return false;
+        return std::all_of(fields.begin(), fields.end(), [&](const auto& field) {
+            const Value* value = record.find(field.first);
+            return value != nullptr && field.second.is(*value);
+        });
+    }
+    static std::string list(const std::vector<Record>& all, bool forgot) {
+        constexpr std::size_t kMost = 50;
+        std::string out;
+        if (!detail::session.is_ready()) {
+            out += "There is no session: nothing can be recorded (is there a directory for it?).\n";
+        } else if (all.empty()) {
+            out += "Nothing was recorded.\n";
+        } else {
+            out += "What was recorded:\n";
+        }
+        if (forgot) out += "  (older records may have been overwritten)\n";
+        for (std::size_t i = all.size() > kMost ? all.size() - kMost : 0; i < all.size(); ++i)
+            out += "  " + all[i].text() + "\n";
+        if (all.size() > kMost) out += "  (and " + std::to_string(all.size() - kMost) + " before)\n";
+        return out;
+    }
+
+    detail::AllOn all_on_;
+    std::uint32_t tid_;  // 0: of all threads
+    detail::Standings begin_;
+};
+
+}  // namespace testing
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
