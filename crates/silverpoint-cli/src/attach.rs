@@ -1,7 +1,7 @@
 //! `silverpoint attach`: collects from a program that runs already, and lets go of it.
 //!
-//! Two processes, so that the program is as before also when one of them is killed: the worker collects, and lets go when its standard input ends; the guard
-//! knows how the sessions were, waits, and puts that back when the worker dies.
+//! Two processes, so that the program is as before at once also when one of them is killed: the worker collects, and lets go when its standard input ends; the
+//! guard waits, and puts back what the worker had kept when it dies. When both are killed, whoever comes next to the session puts it back.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -13,10 +13,9 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
-use silverpoint_shm::observer::SavedMode;
 
 use crate::collect::{tell, watch_standard_input};
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Outcome, failure, note};
 use crate::sessions::{self, Place};
 use crate::store::{Store, directives};
 use crate::summary::Summary;
@@ -58,11 +57,6 @@ pub fn run(args: Args) -> Outcome {
 fn guard(pid: u32) -> Outcome {
     let places = sessions::living(pid)?;
     refuse_taken(&places)?;
-    let save = |place: Place| {
-        let saved = place.open()?.save_mode().map_err(|error| place.failed(error))?.without_collector();
-        Ok((place, saved))
-    };
-    let before = places.into_iter().map(save).collect::<Result<Vec<_>, Failed>>()?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])
         .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
     let program =
@@ -75,7 +69,7 @@ fn guard(pid: u32) -> Outcome {
         .map_err(|error| failure(format!("the collector's process cannot be started: {error}")))?;
     let status = wait(&mut worker, &mut signals).map_err(failure)?;
     let Some(code) = status.code() else {
-        put_back(&before);
+        put_back(&places);
         return Err(failure(format!(
             "the collector was killed by signal {}; process {pid} is as it was, and what was stored is in the file",
             status.signal().unwrap_or(0)
@@ -100,13 +94,10 @@ fn wait(worker: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus
 }
 
 /// Puts the sessions' modes back, as far as they are there and nobody else collects them.
-fn put_back(before: &[(Place, SavedMode)]) {
-    for (place, saved) in before {
+fn put_back(places: &[Place]) {
+    for place in places {
         let Ok(session) = place.open() else { continue };
-        if session.is_collected().unwrap_or(true) {
-            continue;
-        }
-        if let Err(error) = session.restore_mode(saved) {
+        if let Err(error) = session.restore_abandoned_mode() {
             note(place.failed(error));
         }
     }

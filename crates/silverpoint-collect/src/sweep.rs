@@ -40,13 +40,14 @@ pub fn sweep(root: &Root, limits: Limits) -> Result<Swept, ObserveError> {
     let mut kept = Vec::new();
     for name in list(root)? {
         let Ok(session) = ObservedSession::open(root, name) else { continue };
-        // The lock is kept until the session is judged or removed: no collector takes it meanwhile.
-        if !session.lock_collector().unwrap_or(false) {
-            continue;
-        }
+        // Without the lock: a collector that comes for a living session must not find it taken for a moment.
         if session.is_alive().unwrap_or(true) {
             // Who had changed what it records may have died.
-            let _ = session.restore_kept_mode();
+            let _ = session.restore_abandoned_mode();
+            continue;
+        }
+        // The lock is kept until the session is judged or removed: no collector takes it meanwhile.
+        if !session.lock_collector().unwrap_or(false) {
             continue;
         }
         match holds_something(&session) {

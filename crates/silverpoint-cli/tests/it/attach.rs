@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
+
+use silverpoint_shm::observer::{ObservedSession, list};
+use silverpoint_shm::root::Root;
 
 use crate::harness::{Running, Scratch, subject};
 
@@ -20,6 +23,13 @@ fn mode(scratch: &Scratch, pid: u32) -> Vec<u8> {
     bytes.extend_from_slice(&control[768..776]);
     bytes.extend_from_slice(&control[784..800]);
     bytes
+}
+
+/// The process's session, opened without an `ls`, which would put things in order.
+fn session(scratch: &Scratch, pid: u32) -> ObservedSession {
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let name = list(&root).unwrap().into_iter().find(|name| name.pid == pid).unwrap();
+    ObservedSession::open(&root, name).unwrap()
 }
 
 /// A program with a session, and nothing recorded.
@@ -84,8 +94,7 @@ fn a_killed_attach_leaves_the_program_as_it_was() {
         let worker = scratch.sessions()[0]["collector"].as_u64().unwrap() as i32;
         assert_ne!(worker as u32, attached.pid(), "the worker is a process of its own");
         if kills_worker {
-            rustix::process::kill_process(rustix::process::Pid::from_raw(worker).unwrap(), Signal::KILL)
-                .unwrap();
+            kill_process(Pid::from_raw(worker).unwrap(), Signal::KILL).unwrap();
             let ended = attached.end();
             assert_eq!(ended.code(), Some(1), "{ended:?}");
             assert!(ended.err.contains("is as it was"), "{}", ended.err);
@@ -105,13 +114,20 @@ fn an_attachment_that_is_killed_leaves_nothing_behind() {
     let pid = program.pid();
     std::thread::sleep(Duration::from_millis(20));
     let before = mode(&scratch, pid);
+    let session = session(&scratch, pid);
     for heir in ["attach", "ls", "ctl"] {
+        let file = format!("{heir}.silver");
         let mut attached =
-            Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", "killed.silver"]));
-        scratch.wait("the collector", || mode(&scratch, pid) != before);
+            Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", &file]));
+        scratch.wait("the collector", || session.counters().unwrap().collector_pid != 0);
         std::thread::sleep(Duration::from_millis(30));
+        let worker = session.counters().unwrap().collector_pid;
+        // Both, so that neither can tidy up after the other.
+        attached.signal(Signal::STOP);
+        kill_process(Pid::from_raw(worker as i32).unwrap(), Signal::KILL).unwrap();
         attached.signal(Signal::KILL);
         assert_eq!(attached.end().signal(), Some(9));
+        scratch.wait("the worker's end", || !session.is_collected().unwrap());
         assert!(mode(&scratch, pid) != before, "{heir}");
         match heir {
             "attach" => {
