@@ -25,6 +25,8 @@ pub struct Site {
     kind: Ident,
     level: Ident,
     target: Option<Expr>,
+    /// `every`, `first` or `per`, and how many or how long.
+    limit: Option<(Ident, Expr)>,
     /// Template or name.
     text: Option<LitStr>,
     /// In the order in which they are recorded.
@@ -82,18 +84,24 @@ impl Site {
             kind,
             level,
             target: None,
+            limit: None,
             text: None,
             arguments: Vec::new(),
             pieces: Vec::new(),
             tail: String::new(),
         };
-        if input.peek(syn::Ident) && input.peek2(Token![:]) && !input.peek2(Token![::]) {
+        while input.peek(syn::Ident) && input.peek2(Token![:]) && !input.peek2(Token![::]) {
             let word: Ident = input.parse()?;
-            if word != "target" {
-                return Err(Error::new(word.span(), "expected `target: \"category\"`, a field, or a text"));
-            }
             input.parse::<Token![:]>()?;
-            site.target = Some(input.parse()?);
+            let value: Expr = input.parse()?;
+            if word == "target" && site.target.is_none() {
+                site.target = Some(value);
+            } else if ["every", "first", "per"].iter().any(|limit| word == limit) && site.limit.is_none() {
+                site.limit = Some((word, value));
+            } else {
+                let message = "expected `target: \"category\"`, a limit (`every: 100`, `first: 3`, `per: duration`), a field, or a text";
+                return Err(Error::new(word.span(), message));
+            }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
@@ -147,6 +155,18 @@ impl Site {
                 expr: item.expr,
             })
             .collect();
+        if self.kind.to_string().starts_with("async_") || self.kind.to_string().starts_with("flow_") {
+            let home = &self.home;
+            let Some(id) = self.arguments.first_mut() else {
+                return Err(Error::new(text.span(), "expected an id after the name"));
+            };
+            if id.how != How::Typed {
+                return Err(Error::new(id.expr.span(), "an id is a whole number or a pointer"));
+            }
+            let expr = &id.expr;
+            id.expr = Expr::Verbatim(quote_spanned!(expr.span()=> #home::Id::number(#expr)));
+            id.name = "id".to_owned();
+        }
         Ok(())
     }
 
@@ -293,7 +313,20 @@ impl Site {
         });
         // Spans and questions have a value when they are off, too.
         let (then, otherwise) = match kind.to_string().as_str() {
-            "span" => (
+            "async_span" => {
+                let target = self.target.as_ref().map(|target| quote!(target: #target,));
+                (
+                    quote!({
+                        fn __end(id: u64) {
+                            #home::async_end!(#target #tail, id)
+                        }
+                        #private::record::<__Here, #private::#level, _>(&__SITE, &__arguments);
+                        #private::AsyncSpan::begun(__id, __end)
+                    }),
+                    quote!(else { #private::AsyncSpan::none() }),
+                )
+            }
+            "span" | "scope" => (
                 quote!(#private::Span::begin::<__Here, #private::#level, _>(&__SITE, &__arguments)),
                 quote!(else { #private::Span::none() }),
             ),
@@ -306,6 +339,14 @@ impl Site {
             ),
             _ => (quote!(#private::record::<__Here, #private::#level, _>(&__SITE, &__arguments);), quote!()),
         };
+        let fresh_id = (kind == "async_span").then(|| quote!(let __id = #home::new_id();));
+        let limited = self.limit.as_ref().map(|(limit, value)| {
+            let bound = if limit == "per" { quote!(#value) } else { quote!((#value) as u64) };
+            quote!(&& {
+                static __LIMIT: #private::Limit = #private::Limit::new();
+                __LIMIT.#limit(#bound)
+            })
+        });
         quote! {{
             // A type of this place: it carries the site's constants, and its path names the function.
             enum __Here {}
@@ -326,7 +367,8 @@ impl Site {
                 let __state = __SITE.state();
                 if __state != 0 {
                     let __types = #private::Types::new();
-                    if #private::is_on::<__Here, _>(&__SITE, __state, &__types) {
+                    if #private::is_on::<__Here, _>(&__SITE, __state, &__types) #limited {
+                        #fresh_id
                         match #arguments {
                             __arguments => {
                                 __types.are(&__arguments);
@@ -432,7 +474,15 @@ fn source(expr: &Expr) -> String {
     text
 }
 
+/// `async_begin` becomes `AsyncBegin`; the begin of an async span is that of any.
 fn capitalised(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
+    let word = if word == "async_span" { "async_begin" } else { word };
+    word.split('_')
+        .map(|part| {
+            let mut chars = part.chars();
+            chars
+                .next()
+                .map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
+        })
+        .collect()
 }

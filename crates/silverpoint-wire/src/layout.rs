@@ -56,6 +56,7 @@ pub mod control {
         pub const COPIES_NEXT: usize = 532;
         pub const ANCHORS_NEXT: usize = 536;
         pub const DESCS_RESERVED: usize = 544;
+        pub const IDS_NEXT: usize = 552;
         pub const SESSION_LOSSES: usize = 560;
         pub const DOORBELL: usize = 640;
         pub const GENERATION: usize = 704;

@@ -30,6 +30,7 @@ extern crate self as silverpoint;
 
 mod args;
 mod function;
+mod limit;
 mod macros;
 mod record;
 mod sig;
@@ -42,7 +43,8 @@ mod writer;
 pub use silverpoint_derive::Trace;
 
 pub use sig::{Class, Sig};
-pub use span::Span;
+pub use silverpoint_shm::owner::new_id;
+pub use span::{AsyncSpan, Id, Span};
 pub use value::{Bytes, Trace};
 pub use writer::Writer;
 
@@ -65,10 +67,11 @@ pub mod __private {
     pub use silverpoint_derive::site;
 
     pub use crate::args::{Args, Types};
+    pub use crate::limit::Limit;
     pub use crate::record::level::*;
     pub use crate::record::{AtLevel, record};
     pub use crate::sig::{Class, Sig, fixed_sum};
     pub use crate::site::{Kind, Meta, Piece, Site, is_on};
-    pub use crate::span::Span;
+    pub use crate::span::{AsyncSpan, Id, Span};
     pub use crate::value::{Debugged, Displayed};
 }

@@ -5,7 +5,8 @@ macro_rules! log_macros {
     ($d:tt $($name:ident $level:ident $text:literal;)*) => {$(
         #[doc = $text]
         ///
-        /// `target: "category",` first if it is not to be the module; then fields, a text with placeholders, its arguments, and more fields. See the
+        /// `target: "category",` first if it is not to be the module; a limit if there is one (`every: 100,` `first: 3,` `per: Duration::from_secs(1),` counted in
+        /// executions while the site is on); then fields, a text with placeholders, its arguments, and more fields. See the
         /// [crate's page](crate) for all forms. Arguments are not evaluated when the site is off.
         #[macro_export]
         macro_rules! $name {
@@ -54,6 +55,55 @@ macro_rules! counter {
 macro_rules! instant {
     ($($tokens:tt)*) => {
         $crate::__private::site!($crate instant Info [$($tokens)*])
+    };
+}
+
+/// Macros whose first value is an id.
+macro_rules! id_macros {
+    ($d:tt $($name:ident $text:literal;)*) => {$(
+        #[doc = $text]
+        #[macro_export]
+        macro_rules! $name {
+            ($d($d tokens:tt)*) => {
+                $d crate::__private::site!($d crate $name Info [$d($d tokens)*])
+            };
+        }
+    )*};
+}
+
+id_macros! { $
+    async_begin "Begins, at level info, a stretch of time that may end in another thread: `async_begin!(\"fetch\", id, url)`. Begin and end belong together by category, name and id.";
+    async_end "Ends what [`async_begin!`](crate::async_begin) has begun: `async_end!(\"fetch\", id, bytes)`.";
+    async_instant "Records a point within it: `async_instant!(\"fetch\", id, status)`.";
+    flow_begin "Begins a way through threads: `flow_begin!(\"order\", id)`.";
+    flow_step "Records a station of that way: `flow_step!(\"order\", id)`.";
+    flow_end "Ends that way: `flow_end!(\"order\", id)`.";
+}
+
+/// Records that what has the second id came from what has the first: `link!(request, job)`.
+#[macro_export]
+macro_rules! link {
+    ($from:expr, $to:expr $(,)?) => {
+        $crate::__private::site!($crate link Info ["link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
+    };
+}
+
+/// Begins a span, at level info, that ends when the value it gives is dropped, in whatever thread: `let fetch = async_span!("fetch", url);`
+#[macro_export]
+macro_rules! async_span {
+    (target: $target:expr, $name:literal $($rest:tt)*) => {
+        $crate::__private::site!($crate async_span Info [target: $target, $name, id = __id $($rest)*])
+    };
+    ($name:literal $($rest:tt)*) => {
+        $crate::__private::site!($crate async_span Info [$name, id = __id $($rest)*])
+    };
+}
+
+/// Begins a span, at level info, that has the name of the function and ends when the guard it gives is dropped: `let _scope = scope!();`
+#[macro_export]
+macro_rules! scope {
+    () => {
+        $crate::__private::site!($crate scope Info [""])
     };
 }
 

@@ -24,8 +24,35 @@ pub enum Kind {
     Counter = 4,
     /// A point in time.
     Instant = 5,
+    /// The begin of a stretch of time that may end in another thread.
+    AsyncBegin = 6,
+    /// Its end.
+    AsyncEnd = 7,
+    /// A point within it.
+    AsyncInstant = 8,
+    /// The begin of a way through threads.
+    FlowBegin = 9,
+    /// A station of it.
+    FlowStep = 10,
+    /// Its end.
+    FlowEnd = 11,
+    /// One id came from another.
+    Link = 12,
+    /// A span that has the name of its function.
+    Scope = 254,
     /// Nothing is recorded: somebody asks whether it would be.
-    Enabled = 6,
+    Enabled = 255,
+}
+
+impl Kind {
+    /// What the site's description says.
+    fn of_description(self) -> u8 {
+        match self {
+            Self::Enabled => Self::Log as u8,
+            Self::Scope => Self::Span as u8,
+            other => other as u8,
+        }
+    }
 }
 
 /// A placeholder of a template, and the literal before it. Made by the macros.
@@ -149,7 +176,7 @@ impl Site {
         let mut buffer = [0u8; function::MAX];
         let function = function::of_marker(type_name::<M>(), &mut buffer);
         owner::register(&Description {
-            kind: if self.kind == Kind::Enabled { Kind::Log } else { self.kind } as u8,
+            kind: self.kind.of_description(),
             level: self.level,
             line: self.line,
             language: 2,
@@ -157,7 +184,10 @@ impl Site {
             file: self.file,
             function,
             names: &|give| give(M::NAMES.as_bytes()),
-            template: &|give| template::<M, A>(give),
+            template: &|give| match self.kind {
+                Kind::Scope => give(function.as_bytes()),
+                _ => template::<M, A>(give),
+            },
             signature: &|give| A::SIGNATURE.each(give),
         })
     }

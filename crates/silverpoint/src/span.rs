@@ -46,3 +46,77 @@ impl Drop for Span {
         }
     }
 }
+
+/// A span that may end in another thread than it began in: made by [`async_span!`](crate::async_span), moved about, ends when it is dropped. Costs two records
+/// and an id; nothing when its site is off.
+#[must_use = "an async span ends when it is dropped"]
+#[derive(Debug)]
+pub struct AsyncSpan {
+    /// Records the end; `None` when there is nothing to end.
+    end: Option<fn(u64)>,
+    id: u64,
+}
+
+impl AsyncSpan {
+    /// One whose begin was recorded.
+    #[doc(hidden)]
+    pub fn begun(id: u64, end: fn(u64)) -> Self {
+        Self { end: Some(end), id }
+    }
+
+    /// A span that is off.
+    #[doc(hidden)]
+    pub const fn none() -> Self {
+        Self { end: None, id: 0 }
+    }
+
+    /// Its id, for [`async_instant!`](crate::async_instant), [`link!`](crate::link) and messages to other processes; 0 when it is off.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Ends it now.
+    pub fn end(self) {}
+}
+
+impl Drop for AsyncSpan {
+    fn drop(&mut self) {
+        if let Some(end) = self.end {
+            end(self.id);
+        }
+    }
+}
+
+/// What can be an id: a whole number or a pointer.
+#[diagnostic::on_unimplemented(message = "an id is a whole number or a pointer, not a `{Self}`")]
+pub trait Id: Copy {
+    /// As it is recorded.
+    fn number(self) -> u64;
+}
+
+macro_rules! ids {
+    ($($kind:ty),*) => {$(
+        impl Id for $kind {
+            #[inline(always)]
+            fn number(self) -> u64 {
+                self as u64
+            }
+        }
+    )*};
+}
+
+ids! { u8, u16, u32, u64, usize, i8, i16, i32, i64, isize }
+
+impl<T> Id for *const T {
+    #[inline(always)]
+    fn number(self) -> u64 {
+        self.addr() as u64
+    }
+}
+
+impl<T> Id for *mut T {
+    #[inline(always)]
+    fn number(self) -> u64 {
+        self.addr() as u64
+    }
+}

@@ -13,6 +13,7 @@ mod at;
 mod control;
 mod fork;
 mod identity;
+mod ids;
 mod lane;
 mod local;
 mod session;
@@ -24,6 +25,7 @@ mod thread;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use ids::new_id;
 pub use sites::{Description, Pieces, Registered};
 pub use thread::{
     ALWAYS_FITS, Owned, Reservation, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,

@@ -5,6 +5,7 @@ mod fates;
 mod processes;
 mod reader;
 mod rings;
+mod spans;
 mod threads;
 mod values;
 mod vectors;
@@ -29,6 +30,7 @@ fn main() {
         let roles = [
             values::ROLES,
             rings::ROLES,
+            spans::ROLES,
             threads::ROLES,
             processes::ROLES,
             fates::ROLES,
@@ -43,6 +45,7 @@ fn main() {
     let tests = [
         values::TESTS,
         rings::TESTS,
+        spans::TESTS,
         threads::TESTS,
         processes::TESTS,
         fates::TESTS,

@@ -1,0 +1,52 @@
+//! Ids of async spans and flows: unique within a session, whatever thread, copy or language asks (spec/wire.md, section 3.1, `ids_next`).
+//!
+//! A thread takes a block at a time, so that an id costs a few nanoseconds. The next id is taken out while it is used: a signal handler in between finds none,
+//! and takes a block of its own.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::session::Session;
+use super::{at, local};
+
+/// Ids of a block; the first number of each is none.
+const BLOCK: u64 = 1024;
+
+thread_local! {
+    /// The next id of this thread; 0: none.
+    static NEXT: Cell<u64> = const { Cell::new(0) };
+    /// The session that it is of, by half of its random name.
+    static OF: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A number that no other call in this session gives; never 0. A forked child has a session, and numbers, of its own. May be called in a signal handler.
+pub fn new_id() -> u64 {
+    let mut id = NEXT.replace(0);
+    let is_of_session = local::existing().is_some_and(|session| name(session) == OF.get());
+    if id == 0 || !is_of_session {
+        id = claim();
+    }
+    if !(id + 1).is_multiple_of(BLOCK) {
+        NEXT.set(id + 1);
+    }
+    id
+}
+
+/// The first id of a block that nobody else has.
+#[cold]
+fn claim() -> u64 {
+    /// Without a session nothing is recorded; ids are unique within this copy all the same.
+    static OTHERS: AtomicU64 = AtomicU64::new(1);
+    let Some((session, _)) = local::session() else {
+        return OTHERS.fetch_add(1, Ordering::Relaxed) * BLOCK - 1;
+    };
+    OF.set(name(session));
+    // SAFETY: the header is always backed.
+    let blocks = unsafe { session.control.u64(at::header::IDS_NEXT) };
+    blocks.fetch_add(1, Ordering::Relaxed) * BLOCK + 1
+}
+
+fn name(session: &Session) -> u64 {
+    // SAFETY: the header is always backed.
+    unsafe { session.control.u64(at::header::SESSION_ID) }.load(Ordering::Relaxed)
+}
