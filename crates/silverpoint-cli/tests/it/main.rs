@@ -2,6 +2,7 @@
 
 mod attach;
 mod causes;
+mod containers;
 mod doctor;
 mod harness;
 mod hostile;
