@@ -14,6 +14,9 @@ use crate::render::Renderer;
 use crate::site::Site;
 use crate::tracefile::{Session, Trace};
 
+/// Ids below this have a place in a table.
+const TABLE: u32 = 1 << 16;
+
 /// See the module.
 pub(crate) struct Selection {
     filter: Filter,
@@ -29,6 +32,8 @@ pub(crate) struct Selection {
     site_bits: Vec<u64>,
     /// Bits of a block's `levels` that may.
     levels: u32,
+    /// Of each session, by site id: nothing of such a record can be wanted, nor does it change anything. Ids beyond the end are looked at.
+    passed_over: Vec<Vec<bool>>,
     /// Control records by id.
     control: [bool; FIRST_ID as usize],
     /// Records of sites that nobody describes.
@@ -50,13 +55,13 @@ impl Selection {
         let mut control = [false; FIRST_ID as usize];
         control[LOSS as usize] = of_no_site && least <= Level::Warn;
         control[STALL as usize] = of_no_site && least <= Level::Info;
+        let unknown = of_no_site && least <= Level::Info;
+        let mut wanted = sites.iter().zip(&trace.sites).filter(|(wanted, _)| **wanted);
         control[SPAN_END as usize] = filter.expression.is_none()
-            && (of_no_site
-                || sites.iter().zip(&trace.sites).any(|(wanted, site)| *wanted && site.kind() == Kind::Span));
+            && (unknown || wanted.any(|(_, site)| of_no_site || site.kind() == Kind::Span));
         for other in THREAD_NAME..FIRST_ID {
             control[other as usize] = of_no_site && least == Level::Trace;
         }
-        let unknown = of_no_site && least <= Level::Info;
         // Names of threads are followed through every block that may have one.
         let names = site_bit(THREAD_NAME);
         let control_bits =
@@ -69,7 +74,21 @@ impl Selection {
                 .fold(control_bits, |bits, (id, _)| bits | site_bit(id)),
         });
         let levels = Level::ALL.into_iter().filter(|level| *level >= least || unknown);
+        let passed_over = trace.sessions.iter().map(|session| {
+            let mut table = vec![false; FIRST_ID as usize];
+            for id in (1..FIRST_ID).filter(|id| *id != THREAD_NAME) {
+                table[id as usize] = !control[id as usize];
+            }
+            for (id, number) in session.site_numbers().filter(|(id, _)| *id < TABLE) {
+                if table.len() <= id as usize {
+                    table.resize(id as usize + 1, false);
+                }
+                table[id as usize] = !sites[number];
+            }
+            table
+        });
         Self {
+            passed_over: passed_over.collect(),
             from_ns: resolve(&filter.since).unwrap_or(i64::MIN),
             until_ns: resolve(&filter.until).unwrap_or(i64::MAX),
             sessions: trace.sessions.iter().map(|s| filter.process(s.pid, &s.name)).collect(),
@@ -101,6 +120,12 @@ impl Selection {
             return header.levels & LEVELS_CONTROL != 0 && header.sites & site_bit(THREAD_NAME) != 0;
         }
         true
+    }
+
+    /// Whether records with this id can be passed over unseen.
+    #[inline]
+    pub(crate) fn passes_over(&self, session: usize, id: u32) -> bool {
+        self.passed_over[session].get(id as usize).is_some_and(|passed_over| *passed_over)
     }
 
     /// A thread has appeared or has another name.

@@ -301,8 +301,16 @@ impl<'t> Events<'t> {
         let cursor = &mut self.cursors[index as usize];
         let State::Record { block, raw, at, ticks } = &mut cursor.state else { return None };
         let mut fault = None;
+        // The first record of a stream is never passed over: it may give the thread its name.
+        let selection = self.selection.as_ref().filter(|_| cursor.begun);
+        let session_number = cursor.session as usize;
         while *at < raw.len() {
             match Records::new(&raw[*at..]).next() {
+                Some(Ok(record))
+                    if selection.is_some_and(|s| s.passes_over(session_number, record.header.site)) =>
+                {
+                    *at += record.header.size as usize;
+                }
                 Some(Ok(record)) if record.header.site == PAD => *at += record.header.size as usize,
                 Some(Ok(record)) => {
                     *ticks = record.header.ticks;
