@@ -195,6 +195,8 @@ fn structured_kinds() {
     assert_eq!(render_site(unnamed, &bytes(&[&n(7), &text("")])), "tick 7 \"\"");
     let counter = site(Kind::Counter, "", "queue {length}", "d");
     assert_eq!(render_site(counter, &2.5f64.to_le_bytes()), "queue {length} = 2.5");
+    let with_unit = site(Kind::Counter, "", "latency", "@unit=m%25;d");
+    assert_eq!(render_site(with_unit, &2.5f64.to_le_bytes()), "latency = 2.5 m%");
     let stream = site(Kind::Stream, "", "pos {} {}", "sI");
     assert_eq!(render_site(stream, &bytes(&[&text("a b"), &n(1)])), "pos a b 1");
     // An array without a length: "pos", [1, "a"], 2.5, "a b".
