@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use silverpoint::{Sig, Trace, Writer, debug, enabled, event, info};
+use silverpoint::{Sig, Trace, Writer, debug, enabled, event, info, span};
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -17,6 +17,13 @@ fn main() {
         Some("later") => {
             std::thread::sleep(Duration::from_millis(number(2)));
             count(number(3), 1);
+        }
+        // spans N: so many spans, one record within each.
+        Some("spans") => {
+            for number in 0..number(2) {
+                let _span = span!("subject.span", number);
+                event!("subject.count", number);
+            }
         }
         // tick MS: a record so often, until the end of standard input; says how many there were.
         Some("tick") => tick(Duration::from_millis(number(2))),

@@ -1,4 +1,4 @@
-//! What a trace file came to, from its block headers and loss totals alone: cheap even for large files.
+//! What a trace file came to, from its block headers and loss totals; only blocks that hold control records are looked into.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -6,7 +6,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use silverpoint_formats::tracefile::{Trace, with_parts};
 use silverpoint_wire::block::{BlockKind, LossInfo};
+use silverpoint_wire::layout::block::LEVELS_CONTROL;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
@@ -15,7 +17,7 @@ use crate::units::{show_bytes, show_count, show_number};
 /// Sums over all parts of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Records, control records included.
+    /// Records of sites: what the programs have recorded.
     pub records: u64,
     /// Bytes of all parts.
     pub bytes: u64,
@@ -47,9 +49,11 @@ impl Summary {
         let mut totals: HashMap<([u8; 16], u32), LossInfo> = HashMap::new();
         let mut seen: HashSet<([u8; 16], u32, u64)> = HashSet::new();
         let mut ids: HashSet<[u8; 16]> = HashSet::new();
-        for part in silverpoint_formats::tracefile::with_parts(&[path.to_owned()]) {
+        let mut has_control = false;
+        let parts = with_parts(&[path.to_owned()]);
+        for part in &parts {
             summary.parts += 1;
-            let source = Source(File::open(&part)?);
+            let source = Source(File::open(part)?);
             summary.bytes += source.0.metadata()?.len();
             let mut sessions: HashMap<u32, [u8; 16]> = HashMap::new();
             let mut scanner = Scanner::new(&source, 0, false);
@@ -70,6 +74,7 @@ impl Summary {
                     }
                     BlockKind::RECORDS if seen.insert((session, header.stream, header.ring_begin)) => {
                         summary.records += u64::from(header.records);
+                        has_control |= header.levels & LEVELS_CONTROL != 0;
                     }
                     BlockKind::LOSSES => {
                         let payload = payload()?;
@@ -85,6 +90,10 @@ impl Summary {
                     _ => {}
                 }
             }
+        }
+        if has_control {
+            // Headers count the ends of spans, waits and the like too: those blocks are looked into.
+            summary.records = Trace::open(&parts).map_err(io::Error::other)?.count_records();
         }
         summary.sessions = ids.len();
         for loss in totals.values() {

@@ -1,10 +1,11 @@
 //! `run`: what passes through, who outlives whom.
 
+use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::harness::{Running, Scratch, collector_of, end, send};
+use crate::harness::{Running, Scratch, collector_of, end, send, subject};
 
 #[test]
 fn streams_and_exit_status_pass_through() {
@@ -118,6 +119,18 @@ fn a_file_that_cannot_be_written_is_told_before_the_command_starts() {
     assert_eq!(std::fs::read(scratch.path("notes.txt")).unwrap(), b"precious");
     assert!(!scratch.path("started").exists(), "the command was started");
     assert!(scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+#[test]
+fn what_is_counted_is_what_the_program_recorded() {
+    for flags in [&[][..], &["--compact"]] {
+        let scratch = Scratch::new();
+        let words = ["run", "-o", "t.silver"].iter().chain(flags).chain(&["--"]).map(OsString::from);
+        let ended = scratch.run(words.chain([subject().into_os_string(), "spans".into(), "40".into()]));
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        // 40 begins of spans and 40 events; the ends are records of the frontend's own.
+        assert!(ended.err.starts_with("silverpoint: 80 records in "), "{}", ended.err);
+    }
 }
 
 #[test]

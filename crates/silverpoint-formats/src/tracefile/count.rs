@@ -4,6 +4,7 @@
 //! Only a filter by threads needs the merge: a thread's name is what it was at the time of the record.
 
 use silverpoint_wire::clock::Segment;
+use silverpoint_wire::layout::block::LEVELS_CONTROL;
 use silverpoint_wire::layout::record::{LOSS, SPAN_END, STALL};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 
@@ -63,6 +64,40 @@ impl Trace {
             }
         }
         counter.counted
+    }
+
+    /// How many records of sites there are, whatever they are shown as: what the traced programs have recorded, without what frontends and collectors
+    /// record about themselves. Blocks that hold no such record are counted by their headers.
+    pub fn count_records(&self) -> u64 {
+        let mut reader = BlockReader::default();
+        let mut records = 0;
+        for session in &self.sessions {
+            for stream in &session.streams {
+                let mut cursor = BlockCursor::new(stream);
+                while let Some(next) = cursor.next() {
+                    let header = &next.block.header;
+                    let mut of_sites = 0;
+                    let is_plain = header.levels & LEVELS_CONTROL == 0 && next.skip == 0;
+                    if is_plain
+                        || reader
+                            .walk(
+                                self,
+                                session,
+                                &next,
+                                |_| false,
+                                |head| {
+                                    of_sites += u64::from(head.site >= FIRST_ID);
+                                },
+                            )
+                            .is_lost()
+                    {
+                        of_sites = u64::from(header.records);
+                    }
+                    records += of_sites;
+                }
+            }
+        }
+        records
     }
 
     fn count_merged(&self, filter: &Filter) -> Counted {
