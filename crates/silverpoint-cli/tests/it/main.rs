@@ -9,5 +9,6 @@ mod hostile;
 mod manual;
 mod recover;
 mod run;
+mod secure;
 mod storage;
 mod terminal;
