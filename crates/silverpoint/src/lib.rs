@@ -75,3 +75,8 @@ pub mod __private {
     pub use crate::span::{AsyncSpan, Id, Span};
     pub use crate::value::{Debugged, Displayed};
 }
+
+/// The snippets of the guide, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/start-rust.md")]
+mod guide {}

@@ -4,6 +4,7 @@ mod attach;
 mod causes;
 mod containers;
 mod doctor;
+mod guide;
 mod harness;
 mod hostile;
 mod manual;

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Compiles every C++ snippet of the guide, each a file of its own: guide.sh COMPILER INCLUDE_DIR PAGE…
+set -euo pipefail
+compiler=$1 include=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0
+for page in "$@"; do
+    # A file for each block: PAGE-LINE.cpp, its lines counted as in the page, so that errors name the place.
+    awk -v work="$work" -v page="$page" '
+        /^```cpp$/ { n = split(page, parts, "/"); file = work "/" parts[n] "-" NR ".cpp"; printf "#line %d \"%s\"\n", NR + 1, page > file; next }
+        /^```$/ { if (file) close(file); file = "" }
+        file { print > file }' "$page"
+done
+for file in "$work"/*.cpp; do
+    [ -e "$file" ] || break
+    "$compiler" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$include" "$file"
+    count=$((count + 1))
+done
+echo "$count snippets"
+# A guide without snippets would pass all too easily.
+[ "$count" -ge 3 ]
