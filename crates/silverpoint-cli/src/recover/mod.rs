@@ -46,7 +46,12 @@ pub struct Args {
 pub fn run(args: Args) -> Outcome {
     let target = args.target.as_deref().unwrap_or("");
     if args.all {
-        return sessions_into_file(&args, dead(None, |_| true)?);
+        let outcome = sessions_into_file(&args, dead(None, |_| true)?);
+        if !args.keep {
+            // A run whose last session was stored by a collector that was killed then has left its root.
+            sessions::roots(None)?.iter().for_each(|root| remove_run(root));
+        }
+        return outcome;
     }
     if let Ok(pid) = target.parse::<u32>() {
         let places = dead(Some(pid), |name| name.pid == pid)?;

@@ -123,3 +123,19 @@ fn a_file_is_not_recovered_into_itself_or_over_something_else() {
     assert_eq!(std::fs::read(scratch.path("notes.txt")).unwrap(), b"precious");
     assert_eq!(scratch.records("t.silver"), 10);
 }
+
+/// Its collector had stored everything, and was killed before it could clean up.
+#[test]
+fn the_empty_root_of_a_dead_run_goes() {
+    use std::os::unix::fs::DirBuilderExt;
+    let scratch = Scratch::new();
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let root = scratch.root().join(format!("run-{}-0a0b0c0d", ended.id()));
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&root).unwrap();
+    let of_a_living_one = scratch.root().join(format!("run-{}-0a0b0c0d", std::process::id()));
+    std::fs::DirBuilder::new().mode(0o700).create(&of_a_living_one).unwrap();
+    let ended = scratch.run(["recover", "--all", "-o", "r.silver"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(!root.exists() && of_a_living_one.exists());
+}
