@@ -59,6 +59,16 @@ impl Builder {
         builder
     }
 
+    /// A rotated file's next part, after the one of that name in the same directory.
+    pub fn part(number: u64, previous: &str) -> Self {
+        let mut builder = Self::default();
+        let about = format!(
+            "format=1.0\nwriter=builder\nfile_id={number:032x}\nprevious={previous}\npart={number}\n"
+        );
+        builder.block(BlockKind::FILE, 0, 0, about.as_bytes());
+        builder
+    }
+
     /// Writes any block.
     pub fn block(&mut self, kind: BlockKind, session: u32, stream: u32, payload: &[u8]) {
         let header = BlockHeader { session, stream, ..BlockHeader::new(kind, payload) };

@@ -4,6 +4,7 @@
 //! of the sessions that are still being written is given in exact order; late records when they come. When the files have not grown for a while,
 //! whatever is there is given: the collector is idle, or gone.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::merge::Progress;
+use super::parts::{self, PARTS_MAX};
 use super::source::Source;
 use super::{Event, Matter, Note, OpenError, Trace};
 use crate::filter::{Filter, Selection};
@@ -133,19 +135,46 @@ impl Follow {
         for file in 0..self.trace.sources.len() {
             news |= self.trace.index(file)?;
         }
-        let now = identity(&self.head).ok();
-        if now.is_some() && now != self.identity {
-            // What was written to the old one until it was rotated away has been indexed above, or is by the next look.
-            self.identity = now;
-            let fail = |error| OpenError { path: self.head.clone(), error };
-            let source = Source::open(&self.head).map_err(fail)?;
-            self.trace.index_source(source)?;
+        if identity(&self.head).is_ok_and(|now| Some(now) != self.identity) {
+            for part in self.new_parts()? {
+                self.trace.index_source(part)?;
+            }
+            // What the part that was read so far had got between the look at it above and its rotation: nothing follows there now.
+            for file in 0..self.trace.sources.len() {
+                self.trace.index(file)?;
+            }
             news = true;
         }
         if news {
             self.trace.finish();
         }
         Ok(news)
+    }
+
+    /// The parts that were begun since the last look, the oldest first: the one that has the name now, and those before it that were rotated
+    /// away again meanwhile. A name once given to a rotated part stays its name, so the way back is safe while more are made.
+    fn new_parts(&mut self) -> Result<Vec<Source>, OpenError> {
+        let open = |path: &Path| {
+            let fail = |error| OpenError { path: path.to_owned(), error };
+            let source = Source::open(path).map_err(fail)?;
+            let identity = source.identity().map_err(fail)?;
+            Ok((source, identity))
+        };
+        let (newest, identity) = open(&self.head)?;
+        let mut seen = HashSet::from([identity]);
+        let mut parts = vec![newest];
+        while parts.len() < PARTS_MAX
+            && let Some(path) = parts.last().and_then(parts::before)
+        {
+            let (part, identity) = open(&path)?;
+            if Some(identity) == self.identity || !seen.insert(identity) {
+                break;
+            }
+            parts.push(part);
+        }
+        self.identity = Some(identity);
+        parts.reverse();
+        Ok(parts)
     }
 
     /// The least time, in the common order, that any session may still bring.

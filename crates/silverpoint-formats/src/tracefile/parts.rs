@@ -16,7 +16,7 @@ use silverpoint_wire::scan::ReadAt;
 use super::source::Source;
 
 /// Most parts of one trace, and most files of a directory that are looked at.
-const PARTS_MAX: usize = 10_000;
+pub(super) const PARTS_MAX: usize = 10_000;
 
 /// Lines of the *file* block at the start of a file, if it begins with one.
 fn about(path: &Path) -> Option<Vec<(String, String)>> {
@@ -24,7 +24,10 @@ fn about(path: &Path) -> Option<Vec<(String, String)>> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
-    let source = Source::open(path).ok()?;
+    about_source(&Source::open(path).ok()?)
+}
+
+fn about_source(source: &Source) -> Option<Vec<(String, String)>> {
     let mut bytes = [0; HEADER_SIZE];
     if source.read_at(0, &mut bytes).ok()? < HEADER_SIZE {
         return None;
@@ -47,6 +50,11 @@ fn previous(path: &Path, about: &[(String, String)]) -> Option<PathBuf> {
     }
     let path = path.with_file_name(name);
     path.is_file().then_some(path)
+}
+
+/// Where the part before a file is, when it names one that is there.
+pub(super) fn before(source: &Source) -> Option<PathBuf> {
+    previous(&source.path, &about_source(source)?)
 }
 
 /// The parts of all traces that `paths` belong to, each once: the given ones where they stand, with the parts before and after them around.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use silverpoint_wire::scan::ReadAt;
@@ -56,6 +56,17 @@ impl Source {
         match &self.bytes {
             Bytes::File(file) => Ok(file.metadata()?.len()),
             Bytes::Memory(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    /// Device and inode of the file; zeros for bytes in memory.
+    ///
+    /// # Errors
+    /// Those of asking the file system.
+    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        match &self.bytes {
+            Bytes::File(file) => file.metadata().map(|metadata| (metadata.dev(), metadata.ino())),
+            Bytes::Memory(_) => Ok((0, 0)),
         }
     }
 }

@@ -38,7 +38,9 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
-        let _ = fs::remove_file(self.0.with_extension("1.silver"));
+        for n in 1..4 {
+            let _ = fs::remove_file(self.0.with_extension(format!("{n}.silver")));
+        }
     }
 }
 
@@ -119,6 +121,48 @@ fn the_next_part_is_found() {
     fs::write(&path.0, &next.bytes).unwrap();
     follow.poll(&mut seen).unwrap();
     assert_eq!(seen.0, [1, 101]);
+}
+
+/// Two parts may have had the name since the last look, and the one that was read may have grown before it lost the name.
+#[test]
+fn parts_between_two_looks_are_not_skipped() {
+    let path = Temporary::new("twice");
+    let directory_entry = |n: u32| path.0.with_extension(format!("{n}.silver"));
+    let part = |number: u64, previous: Option<u32>, records: &[u64]| {
+        let mut b = Builder::new();
+        if let Some(previous) = previous {
+            let name = directory_entry(previous).file_name().unwrap().to_str().unwrap().to_owned();
+            b = Builder::part(number, &name);
+        }
+        begin(&mut b);
+        b.skip_ring(1, 1, 24 * (records[0] - 1));
+        for n in records {
+            record(&mut b, 1, *n);
+        }
+        b
+    };
+    let mut first = part(1, None, &[1]);
+    first.flush(1, 1, false);
+    watermark(&mut first, 15);
+    fs::write(&path.0, &first.bytes).unwrap();
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = Seen::default();
+    follow.poll(&mut seen).unwrap();
+    assert_eq!(seen.0, [1]);
+
+    record(&mut first, 1, 2);
+    first.flush(1, 1, false);
+    fs::write(&path.0, &first.bytes).unwrap();
+    for (rotated, records) in [(1, [3, 4]), (2, [5, 6]), (3, [7, 8])] {
+        fs::rename(&path.0, directory_entry(rotated)).unwrap();
+        let mut next = part(u64::from(rotated) + 1, Some(rotated), &records);
+        next.flush(1, 1, false);
+        watermark(&mut next, if rotated == 3 { u64::MAX } else { records[1] * 10 });
+        fs::write(&path.0, &next.bytes).unwrap();
+    }
+    let notes = follow.poll(&mut seen).unwrap();
+    assert_eq!(seen.0, [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert!(notes.is_empty(), "{notes:?}");
 }
 
 proptest! {
