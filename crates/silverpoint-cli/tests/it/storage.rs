@@ -43,6 +43,33 @@ fn rotated_parts_stand_alone_and_are_whole_together() {
     assert_eq!(sum, 60_000);
 }
 
+/// Many rotations happen between two looks of the one who follows.
+#[test]
+fn following_misses_no_part() {
+    let scratch = Scratch::new();
+    let words = ["run", "--rotate-size", "64K", "--policy", "block=forever", "-o", "t.silver", "--"];
+    let mut run = scratch.silverpoint(words);
+    let mut run = run
+        .arg(subject())
+        .args(["later", "300", "300000"])
+        .env("SILVERPOINT_MEMORY", "256K")
+        .spawn()
+        .unwrap();
+    scratch.wait("the trace", || scratch.path("t.silver").exists());
+    let follow = end(&mut scratch.silverpoint(["cat", "--follow", "--json", "--quiet", "t.silver"]));
+    assert!(run.wait().unwrap().success());
+    assert_eq!(follow.code(), Some(0), "{}", follow.err);
+    assert!(parts(&scratch).len() > 100, "{:?}", parts(&scratch));
+    let numbers: Vec<u64> = follow
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter_map(|record| record["args"]["number"].as_u64())
+        .collect();
+    assert_eq!(numbers.len(), 300_000);
+    assert!(numbers.iter().zip(0..).all(|(number, expected)| *number == expected));
+}
+
 #[test]
 fn the_quota_takes_the_oldest_parts() {
     let scratch = Scratch::new();
