@@ -1,12 +1,14 @@
 //! The ring core over a heap buffer against a simple model: what Miri can run, and many random histories.
 
+use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::{Head, Machine, Platform, Room, Shared};
 
 struct Ring {
-    data: Vec<u8>,
+    /// Cells: the head writes through a pointer while the ring is looked at.
+    data: Vec<UnsafeCell<u8>>,
     committed: AtomicU64,
     oldest: AtomicU64,
     consumed: AtomicU64,
@@ -19,7 +21,7 @@ impl Ring {
         let word = || AtomicU64::new(base);
         let (waiting, wake) = (AtomicU32::new(0), AtomicU32::new(0));
         Self {
-            data: vec![0xEE; capacity],
+            data: std::iter::repeat_with(|| UnsafeCell::new(0xEE)).take(capacity).collect(),
             committed: word(),
             oldest: word(),
             consumed: word(),
@@ -28,17 +30,17 @@ impl Ring {
         }
     }
 
-    fn head(&mut self, base: u64) -> Head<Machine> {
+    fn head(&self, base: u64) -> Head<Machine> {
         let head = Head::new(std::ptr::null_mut());
         let shared = Shared {
-            committed: &raw const self.committed,
-            oldest: &raw const self.oldest,
-            consumed: &raw const self.consumed,
-            waiting: &raw const self.waiting,
-            wake: &raw const self.wake,
+            committed: &self.committed,
+            oldest: &self.oldest,
+            consumed: &self.consumed,
+            waiting: &self.waiting,
+            wake: &self.wake,
         };
         // SAFETY: the tests keep the ring in its place as long as the head.
-        unsafe { head.attach(shared, self.data.as_mut_ptr(), self.data.len(), base) };
+        unsafe { head.attach(shared, self.data.as_ptr().cast_mut().cast(), self.data.len(), base) };
         head
     }
 }
@@ -106,7 +108,7 @@ fn what_is_consumed_is_what_was_recorded() {
         let mut random = Random(seed);
         let capacity = 64 * (1 + random.below(40)) as usize;
         let base = 8 * random.below(1000);
-        let mut ring = Ring::new(capacity, base);
+        let ring = Ring::new(capacity, base);
         let head = ring.head(base);
         let mut expected = VecDeque::new();
         for number in 0..STEPS {
@@ -139,7 +141,7 @@ fn what_is_kept_of_a_flight_is_its_end() {
         let mut random = Random(seed);
         let capacity = 64 * (2 + random.below(40)) as usize;
         let base = 8 * random.below(1000);
-        let mut ring = Ring::new(capacity, base);
+        let ring = Ring::new(capacity, base);
         let head = ring.head(base);
         let mut bytes = 0;
         for number in 0..STEPS {
@@ -173,7 +175,7 @@ fn policies_may_change_at_any_time() {
     for seed in 0..HISTORIES {
         let mut random = Random(seed);
         let capacity = 64 * (2 + random.below(20)) as usize;
-        let mut ring = Ring::new(capacity, 0);
+        let ring = Ring::new(capacity, 0);
         let head = ring.head(0);
         let mut recorded = 0;
         for _ in 0..STEPS {
