@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -169,7 +171,8 @@ TEST(Life, AFileSizeLimitDoesNotKill) {
     EXPECT_EQ(run("limited_life").status, 0);
 }
 
-TEST(Life, AFullDiskIsNoHarm) {
+// Memory that is not there is found out before it is written to, by either way that kernels have.
+void full_disk(const std::string& crowd) {
     const std::string small = std::string(std::getenv("SILVERPOINT_DIR")) + "/small";
     ASSERT_EQ(mkdir(small.c_str(), 0700), 0);
     if (mount("small", small.c_str(), "tmpfs", 0, "size=1m,mode=0700") != 0) {
@@ -187,8 +190,8 @@ TEST(Life, AFullDiskIsNoHarm) {
             close(fd);
         }
         for (const char* mode : {"many", "threads"}) {
-            const Ran ran = run("crowd", mode, {{"SILVERPOINT_DIR", small}});
-            EXPECT_EQ(ran.status, 0) << filler << " " << mode << ": " << ran.errors;
+            const Ran ran = run(crowd, mode, {{"SILVERPOINT_DIR", small}});
+            EXPECT_EQ(ran.status, 0) << crowd << " " << filler << " " << mode << ": " << ran.errors;
             EXPECT_LT(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 3);
         }
         std::ignore = std::system(("rm -rf '" + small + "'/*-*-*").c_str());
@@ -196,6 +199,41 @@ TEST(Life, AFullDiskIsNoHarm) {
     }
     umount(small.c_str());
     rmdir(small.c_str());
+}
+
+TEST(Life, AFullDiskIsNoHarm) { full_disk("crowd"); }
+TEST(Life, AFullDiskIsNoHarmWithAnOldKernel) { full_disk("old_kernel"); }
+
+// A program that has the privileges of another user must not write where its caller says.
+TEST(Life, ASetuidProgramMakesNoSession) {
+    if (geteuid() != 0) GTEST_SKIP() << "a program of another user can be made by root only";
+    constexpr uid_t kOther = 65'533;
+    char scratch[] = "/tmp/silverpoint-setuid-XXXXXX";
+    ASSERT_NE(mkdtemp(scratch), nullptr);
+    ASSERT_EQ(chmod(scratch, 0755), 0);
+    const std::string root = std::string(scratch) + "/root", program = std::string(scratch) + "/program";
+    // The other user gets to the root of sessions, and owns it.
+    ASSERT_EQ(mkdir(root.c_str(), 0700), 0);
+    ASSERT_EQ(chown(root.c_str(), kOther, kOther), 0);
+    ASSERT_EQ(std::system(("cp '" + beside("life") + "' '" + program + "'").c_str()), 0);
+    ASSERT_EQ(chown(program.c_str(), kOther, kOther), 0);
+    const auto sessions_after = [&](mode_t mode, uid_t user) {
+        chmod(program.c_str(), mode);
+        const pid_t child = fork();
+        if (child == 0) {
+            setenv("SILVERPOINT_DIR", root.c_str(), 1);
+            if (setgid(user) != 0 || setuid(user) != 0) _exit(125);
+            execl(program.c_str(), "program", "abort", nullptr);
+            _exit(126);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_EQ(WTERMSIG(status), SIGABRT);  // so that a session stays
+        return std::distance(std::filesystem::directory_iterator(root), {});
+    };
+    EXPECT_EQ(sessions_after(04755, 0), 0) << "privileges of another user";
+    EXPECT_EQ(sessions_after(0755, kOther), 1) << "none";
+    std::filesystem::remove_all(scratch);
 }
 
 // --- Plug-ins.
