@@ -15,6 +15,7 @@ pub mod escape;
 pub mod filter;
 pub mod format;
 pub mod json;
+mod marks;
 pub mod render;
 pub mod site;
 pub mod stats;

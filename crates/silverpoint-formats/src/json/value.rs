@@ -10,6 +10,8 @@
 //! | UUID, date-time | strings, date-time as RFC 3339 in UTC |
 //! | duration | number of nanoseconds |
 //! | enumeration | its label, else its number |
+//! | with metadata `flags` | string of the names of its bits, `"read|write"` |
+//! | with metadata `secret` | `"<secret>"` |
 //! | none, null | `null` |
 //! | sequence, set, array, tuple | array |
 //! | record | object |
@@ -20,6 +22,7 @@ use std::convert::Infallible;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use super::escape;
+use crate::marks::{Marks, SECRET};
 use crate::{cbor, time};
 
 /// Appends one value. Whatever it is given, in whatever order a walk gives it, the result is one JSON value.
@@ -31,7 +34,10 @@ pub struct JsonVisitor<'o> {
 
 /// Room for open containers, kept by the caller so that values cost no allocation.
 #[derive(Debug, Default)]
-pub struct Stack(Vec<Frame>);
+pub struct Stack {
+    frames: Vec<Frame>,
+    marks: Marks,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
@@ -56,14 +62,15 @@ type Done = Result<(), Infallible>;
 impl<'o> JsonVisitor<'o> {
     /// A visitor for one value.
     pub fn new(out: &'o mut String, stack: &'o mut Stack) -> Self {
-        stack.0.clear();
+        stack.frames.clear();
+        stack.marks.clear();
         Self { out, stack }
     }
 
     /// One value without parts.
     #[inline]
     fn scalar(&mut self, write: impl FnOnce(&mut String)) -> Done {
-        if self.stack.0.is_empty() {
+        if self.stack.frames.is_empty() && self.stack.marks.is_empty() {
             write(self.out);
         } else {
             self.before();
@@ -74,7 +81,14 @@ impl<'o> JsonVisitor<'o> {
     }
 
     fn before(&mut self) {
-        let Some(frame) = self.stack.0.last_mut() else { return };
+        self.separate();
+        if !self.stack.marks.is_empty() {
+            self.stack.marks.begin(self.stack.frames.len(), self.out.len());
+        }
+    }
+
+    fn separate(&mut self) {
+        let Some(frame) = self.stack.frames.last_mut() else { return };
         if frame.kind == Container::Record || (frame.kind == Container::Map && !frame.key) {
             return;
         }
@@ -86,7 +100,10 @@ impl<'o> JsonVisitor<'o> {
     }
 
     fn after(&mut self) {
-        let Some(frame) = self.stack.0.last_mut() else { return };
+        if !self.stack.marks.is_empty() {
+            self.stack.marks.close(self.out, self.stack.frames.len(), false, &format!("\"{SECRET}\""));
+        }
+        let Some(frame) = self.stack.frames.last_mut() else { return };
         if frame.kind != Container::Map {
             return;
         }
@@ -100,10 +117,19 @@ impl<'o> JsonVisitor<'o> {
         frame.key = !frame.key;
     }
 
+    /// The names of a value's bits, when metadata says so.
+    #[inline]
+    fn flags(&self, value: u64) -> Option<String> {
+        if self.stack.marks.is_empty() {
+            return None;
+        }
+        self.stack.marks.flags(self.stack.frames.len(), value)
+    }
+
     fn begin(&mut self, kind: Container) -> Done {
         self.before();
         self.out.push(if kind == Container::Array { '[' } else { '{' });
-        self.stack.0.push(Frame { kind, begun: false, key: kind == Container::Map, key_at: 0 });
+        self.stack.frames.push(Frame { kind, begun: false, key: kind == Container::Map, key_at: 0 });
         Ok(())
     }
 }
@@ -121,11 +147,17 @@ impl Visitor for JsonVisitor<'_> {
 
     #[inline]
     fn i64(&mut self, value: i64) -> Done {
+        if let Some(names) = self.flags(value.cast_unsigned()) {
+            return self.scalar(|out| escape::push_string(out, &names));
+        }
         self.scalar(|out| out.push_str(itoa::Buffer::new().format(value)))
     }
 
     #[inline]
     fn u64(&mut self, value: u64) -> Done {
+        if let Some(names) = self.flags(value) {
+            return self.scalar(|out| escape::push_string(out, &names));
+        }
         self.scalar(|out| out.push_str(itoa::Buffer::new().format(value)))
     }
 
@@ -230,7 +262,7 @@ impl Visitor for JsonVisitor<'_> {
     }
 
     fn field(&mut self, name: &str) -> Done {
-        if let Some(frame) = self.stack.0.last_mut() {
+        if let Some(frame) = self.stack.frames.last_mut() {
             if frame.begun {
                 self.out.push(',');
             }
@@ -242,7 +274,7 @@ impl Visitor for JsonVisitor<'_> {
     }
 
     fn end(&mut self) -> Done {
-        if let Some(frame) = self.stack.0.pop() {
+        if let Some(frame) = self.stack.frames.pop() {
             self.out.push(if frame.kind == Container::Array { ']' } else { '}' });
         }
         self.after();
@@ -250,9 +282,17 @@ impl Visitor for JsonVisitor<'_> {
     }
 
     fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Done {
+        if let Some(names) = self.flags(value.cast_unsigned()) {
+            return self.scalar(|out| escape::push_string(out, &names));
+        }
         match label {
             Some(label) => self.scalar(|out| escape::push_string(out, label)),
             None => self.i64(value),
         }
+    }
+
+    fn meta(&mut self, key: &str, text: &str) -> Done {
+        self.stack.marks.open(key, text, self.stack.frames.len());
+        Ok(())
     }
 }

@@ -78,12 +78,6 @@ impl Plan {
                 steps.literal(&description.template);
                 steps.literal(" = ");
                 steps.argument(0, Spec::default());
-                if let Type::Meta(key, unit, _) = &types[0]
-                    && key == "unit"
-                {
-                    steps.literal(" ");
-                    steps.literal(unit);
-                }
                 Quoting::WhenAmbiguous
             }
             kind => {

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::format::{self, Align, Spec};
+use crate::marks::{Marks, SECRET};
 use crate::{cbor, escape, time};
 
 /// Whether text that stands alone (not inside a container) is quoted.
@@ -23,15 +24,16 @@ pub struct TextVisitor<'o> {
     quoting: Quoting,
     /// The open containers. A signature nests 32 deep, an item of CBOR inside it as much again.
     stack: &'o mut Stack,
-    /// Depth of the value that metadata `hex` stands on.
-    hex_depth: Option<usize>,
     /// The outermost sequence holds the pieces of a stream.
     pieces: bool,
 }
 
 /// Room for open containers, kept by the caller so that values cost no allocation.
 #[derive(Debug, Default)]
-pub struct Stack(Vec<Frame>);
+pub struct Stack {
+    frames: Vec<Frame>,
+    marks: Marks,
+}
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +64,9 @@ impl<'o> TextVisitor<'o> {
     /// A visitor for one argument.
     #[inline]
     pub fn new(out: &'o mut String, stack: &'o mut Stack, spec: Spec, quoting: Quoting) -> Self {
-        stack.0.clear();
-        Self { out, spec, quoting, stack, hex_depth: None, pieces: false }
+        stack.frames.clear();
+        stack.marks.clear();
+        Self { out, spec, quoting, stack, pieces: false }
     }
 
     /// Takes the outermost sequence for the pieces of a stream.
@@ -80,19 +83,52 @@ impl<'o> TextVisitor<'o> {
     /// Containers that are open.
     #[inline]
     fn depth(&self) -> usize {
-        self.stack.0.len()
+        self.stack.frames.len()
     }
 
     /// What stands between values.
     #[inline]
     fn before_value(&mut self) {
-        if !self.stack.0.is_empty() {
+        if !self.stack.frames.is_empty() {
             self.separate();
+        }
+        if !self.stack.marks.is_empty() {
+            let depth = self.depth();
+            self.stack.marks.begin(depth, self.out.len());
         }
     }
 
+    /// What stands behind a value.
+    #[inline]
+    fn after_value(&mut self) -> Done {
+        if !self.stack.marks.is_empty() {
+            self.close_marks(true);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn close_marks(&mut self, units: bool) {
+        let depth = self.depth();
+        self.stack.marks.close(self.out, depth, units, SECRET);
+    }
+
+    /// Writes the names of the bits of a value of flags, unless another presentation is asked for.
+    #[cold]
+    fn push_flags(&mut self, value: u64) -> bool {
+        if matches!(self.spec.ty, b'b' | b'B' | b'd' | b'o' | b'x' | b'X') {
+            return false;
+        }
+        let Some(names) = self.stack.marks.flags(self.depth(), value) else { return false };
+        self.before_value();
+        let spec = Spec { ty: 0, ..self.spec };
+        format::text(self.out, &names, &spec);
+        self.close_marks(true);
+        true
+    }
+
     fn separate(&mut self) {
-        let Some(frame) = self.stack.0.last_mut() else { return };
+        let Some(frame) = self.stack.frames.last_mut() else { return };
         match frame.kind {
             Container::Record => return,
             Container::Map if frame.value_next => {
@@ -118,23 +154,15 @@ impl<'o> TextVisitor<'o> {
 
     /// A number's specification: hexadecimal when metadata says so and nothing else was asked for.
     #[inline]
-    fn number_spec(&mut self) -> Spec {
-        match self.hex_depth {
-            None => self.spec,
-            Some(depth) => {
-                if depth == self.depth() {
-                    self.hex_depth = None;
-                }
-                match self.spec.ty {
-                    0 => Spec { ty: b'x', alternate: true, ..self.spec },
-                    _ => self.spec,
-                }
-            }
+    fn number_spec(&self) -> Spec {
+        if self.spec.ty == 0 && !self.stack.marks.is_empty() && self.stack.marks.hex() {
+            return Spec { ty: b'x', alternate: true, ..self.spec };
         }
+        self.spec
     }
 
     fn begin(&mut self, kind: Container, missing: u32) {
-        self.stack.0.push(Frame { kind, begun: false, value_next: false, missing });
+        self.stack.frames.push(Frame { kind, begun: false, value_next: false, missing });
     }
 
     /// Text that is already made, as a value: filled to the width.
@@ -177,57 +205,66 @@ impl Visitor for TextVisitor<'_> {
         let start = self.out.len();
         self.out.push_str("null");
         self.word(start);
+        if !self.stack.marks.is_empty() {
+            self.close_marks(false);
+        }
         Ok(())
     }
 
     fn bool(&mut self, value: bool) -> Done {
         self.before_value();
         format::boolean(self.out, value, &self.spec);
-        Ok(())
+        self.after_value()
     }
 
     #[inline]
     fn i64(&mut self, value: i64) -> Done {
+        if !self.stack.marks.is_empty() && self.push_flags(value.cast_unsigned()) {
+            return Ok(());
+        }
         self.before_value();
         let spec = self.number_spec();
         format::signed(self.out, value, &spec);
-        Ok(())
+        self.after_value()
     }
 
     #[inline]
     fn u64(&mut self, value: u64) -> Done {
+        if !self.stack.marks.is_empty() && self.push_flags(value) {
+            return Ok(());
+        }
         self.before_value();
         let spec = self.number_spec();
         format::unsigned(self.out, value, &spec);
-        Ok(())
+        self.after_value()
     }
 
     fn i128(&mut self, value: i128) -> Done {
         self.before_value();
         let spec = self.number_spec();
         format::integer(self.out, value < 0, value.unsigned_abs(), &spec);
-        Ok(())
+        self.after_value()
     }
 
     fn u128(&mut self, value: u128) -> Done {
         self.before_value();
         let spec = self.number_spec();
         format::integer(self.out, false, value, &spec);
-        Ok(())
+        self.after_value()
     }
 
     #[inline]
     fn f32(&mut self, value: f32) -> Done {
         self.before_value();
         format::float32(self.out, value, &self.spec);
-        Ok(())
+        self.after_value()
     }
 
     #[inline]
     fn f64(&mut self, value: f64) -> Done {
         self.before_value();
         format::float64(self.out, value, &self.spec);
-        Ok(())
+        self.after_value()
     }
 
     fn char(&mut self, value: char) -> Done {
@@ -237,13 +274,13 @@ impl Visitor for TextVisitor<'_> {
             _ => self.spec,
         };
         format::character(self.out, value, &spec);
-        Ok(())
+        self.after_value()
     }
 
     fn pointer(&mut self, value: u64) -> Done {
         self.before_value();
         format::pointer(self.out, value, &self.spec);
-        Ok(())
+        self.after_value()
     }
 
     fn text(&mut self, text: Text<'_>, missing: u32) -> Done {
@@ -254,7 +291,7 @@ impl Visitor for TextVisitor<'_> {
             None => self.push_text(&text.chars().collect::<String>()),
         }
         push_missing(self.out, missing);
-        Ok(())
+        self.after_value()
     }
 
     fn bytes(&mut self, bytes: &[u8], missing: u32) -> Done {
@@ -264,7 +301,7 @@ impl Visitor for TextVisitor<'_> {
         crate::json::push_hex(self.out, bytes);
         self.word(start);
         push_missing(self.out, missing);
-        Ok(())
+        self.after_value()
     }
 
     fn uuid(&mut self, uuid: [u8; 16]) -> Done {
@@ -272,7 +309,7 @@ impl Visitor for TextVisitor<'_> {
         let start = self.out.len();
         push_uuid(self.out, &uuid);
         self.word(start);
-        Ok(())
+        self.after_value()
     }
 
     fn time(&mut self, unix_ns: i64) -> Done {
@@ -280,7 +317,7 @@ impl Visitor for TextVisitor<'_> {
         let start = self.out.len();
         time::TimeText::rfc3339_utc().push(self.out, unix_ns);
         self.word(start);
-        Ok(())
+        self.after_value()
     }
 
     fn duration(&mut self, ns: i64) -> Done {
@@ -288,7 +325,7 @@ impl Visitor for TextVisitor<'_> {
         let start = self.out.len();
         time::push_exact_duration(self.out, ns);
         self.word(start);
-        Ok(())
+        self.after_value()
     }
 
     fn any(&mut self, item: &[u8]) -> Done {
@@ -302,7 +339,7 @@ impl Visitor for TextVisitor<'_> {
         self.out.push_str("<malformed CBOR 0x");
         crate::json::push_hex(self.out, item);
         self.out.push('>');
-        Ok(())
+        self.after_value()
     }
 
     fn none(&mut self) -> Done {
@@ -310,6 +347,9 @@ impl Visitor for TextVisitor<'_> {
         let start = self.out.len();
         self.out.push_str("none");
         self.word(start);
+        if !self.stack.marks.is_empty() {
+            self.close_marks(false);
+        }
         Ok(())
     }
 
@@ -345,7 +385,7 @@ impl Visitor for TextVisitor<'_> {
     }
 
     fn field(&mut self, name: &str) -> Done {
-        if let Some(frame) = self.stack.0.last_mut() {
+        if let Some(frame) = self.stack.frames.last_mut() {
             if frame.begun {
                 self.out.push_str(", ");
             }
@@ -357,7 +397,7 @@ impl Visitor for TextVisitor<'_> {
     }
 
     fn end(&mut self) -> Done {
-        let Some(frame) = self.stack.0.pop() else { return Ok(()) };
+        let Some(frame) = self.stack.frames.pop() else { return Ok(()) };
         if frame.missing > 0 {
             if frame.begun {
                 self.out.push_str(", ");
@@ -365,33 +405,32 @@ impl Visitor for TextVisitor<'_> {
             push_missing(self.out, frame.missing);
         }
         self.out.push(match frame.kind {
-            Container::Pieces => return Ok(()),
+            Container::Pieces => return self.after_value(),
             Container::List => ']',
             Container::Tuple => ')',
             Container::Set | Container::Map | Container::Record => '}',
         });
-        if self.hex_depth == Some(self.depth()) {
-            self.hex_depth = None;
-        }
-        Ok(())
+        self.after_value()
     }
 
     fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Done {
+        if !self.stack.marks.is_empty() && self.push_flags(value.cast_unsigned()) {
+            return Ok(());
+        }
         match label {
             Some(label) if !matches!(self.spec.ty, b'b' | b'B' | b'd' | b'o' | b'x' | b'X') => {
                 self.before_value();
                 let spec = Spec { ty: 0, ..self.spec };
                 format::text(self.out, label, &spec);
-                Ok(())
+                self.after_value()
             }
             _ => self.i64(value),
         }
     }
 
-    fn meta(&mut self, key: &str, _text: &str) -> Done {
-        if key == "hex" {
-            self.hex_depth = Some(self.depth());
-        }
+    fn meta(&mut self, key: &str, text: &str) -> Done {
+        let depth = self.depth();
+        self.stack.marks.open(key, text, depth);
         Ok(())
     }
 }

@@ -108,6 +108,29 @@ fn every_type() {
         ("@unit=ms;I", n(5).into()),
         ("@hex=;I", n(255).into()),
         ("@hex=;[I", bytes(&[&n(2), &n(255), &n(1)])),
+        ("@hex=;y", bytes(&[&n(2), &[0xAB, 1]])),
+        ("<R|a:@hex=;?I,b:I,>", bytes(&[&[0], &n(255)])),
+        ("[@unit=ms;I", bytes(&[&n(2), &n(5), &n(6)])),
+        ("@unit=ms;[I", bytes(&[&n(2), &n(5), &n(6)])),
+        ("@unit=ms;?I", vec![0]),
+        ("@unit=m%1B;@hex=;I", n(255).into()),
+        ("<R|a:@unit=km;(@unit=m;A@hex=;A),b:A,>", vec![5, 16, 17]),
+        ("{@unit=s;A@unit=m;A", bytes(&[&n(2), &[1, 2, 3, 4]])),
+        ("@secret=;n", vec![]),
+        ("@secret=;s", text("password")),
+        ("@unit=ms;@secret=;I", n(5).into()),
+        ("@secret=;@unit=ms;I", n(5).into()),
+        ("<R|a:A,b:@secret=;{s[s,c:A,>", bytes(&[&[1], &n(1), &text("k"), &n(1), &text("v"), &[2]])),
+        ("{@secret=;sA", bytes(&[&n(1), &text("k"), &[1]])),
+        ("[@secret=;?s", bytes(&[&n(2), &[0, 1], &text("x")])),
+        ("@secret=;v", bytes(&[&n(3), &[0x82, 0x01, 0x02]])),
+        ("@flags=1%3Dr%2C2%3Dw%2C4%3Dx;eMode|A|;", vec![5]),
+        ("@flags=1%3Dr%2C2%3Dw%2C4%3Dx;eMode|A|;", vec![0x83]),
+        ("@flags=1%3Dr%2C2%3Dw%2C4%3Dx;eMode|A|;", vec![0x80]),
+        ("@flags=1%3Dr%2C2%3Dw%2C3%3Drw;eMode|A|;", vec![0]),
+        ("@flags=0%3Dnone%2C3%3Drw%2C1%3Dr%2C2%3Dw;[A", bytes(&[&n(2), &[3, 0]])),
+        ("[@flags=0%3Dnone%2C3%3Drw%2C1%3Dr;A", bytes(&[&n(3), &[3, 0, 1]])),
+        ("[@flags=nothing;A", bytes(&[&n(1), &[3]])),
         ("([{s?[f@hex=;A)", bytes(&[&n(1), &n(1), &text("k"), &[1], &n(1), &1.5f32.to_le_bytes(), &[16]])),
     ];
     let mut shown = String::new();
@@ -267,4 +290,18 @@ mod hostile {
             }
         }
     }
+}
+
+#[test]
+fn metadata_and_specifications() {
+    assert_eq!(render("{:>8}|", "@unit=ms;I", &n(5)), "       5 ms|", "the width is the value's");
+    assert_eq!(render("{:d}|", "@hex=;I", &n(255)), "255|", "the specification is stronger");
+    assert_eq!(render("{:>5}|{:d}", "@flags=1%3Da;A@flags=1%3Da;A", &[1, 1]), "    a|1");
+    assert_eq!(render("{1} {0}", "@unit=ms;AA", &[5, 6]), "6 5 ms", "out of order");
+    assert_eq!(render("{:>12}", "@secret=;s", &text("password")), "<secret>");
+    // A secret stays one where the arguments are damaged, and in all places where arguments are shown.
+    assert_eq!(render("{}", "@secret=;(ss)", &text("password")), "<damaged>");
+    let event = SiteDescription { kind: Kind::Event, ..log(Level::Info, "", 1, "login", "sA@secret=;s") };
+    let shown = render_site(event, &bytes(&[&text("joe"), &[1], &text("password")]));
+    assert!(shown.contains("joe") && shown.ends_with("<secret>") && !shown.contains("password"), "{shown}");
 }
