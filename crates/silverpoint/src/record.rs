@@ -6,7 +6,7 @@ use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
 
 use crate::args::{Args, Borrower};
 use crate::site::{Meta, Site};
-use crate::writer::{COPY_MAX, Writer};
+use crate::writer::{COPY_MAX, Writer, seldom};
 
 /// Bytes before the arguments.
 const HEADER: usize = 16;
@@ -63,6 +63,7 @@ pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments
     };
     let total = (size + 7) & !7;
     if const { A::FIXED.is_none() } && total > SMALL {
+        seldom();
         return arguments.lend(Large::<L>(total, id, PhantomData));
     }
     match owner::reserve(total) {
@@ -152,6 +153,10 @@ fn write<A: Args>(room: Reservation, total: usize, id: u32, arguments: &A, small
             // The tail is zero, whatever the arguments leave of it. (Of a record without any bytes of arguments these are the ticks, stored below.)
             start.add(total - 8).cast::<u64>().write_unaligned(0);
         }
+        if const { A::EXACT.is_so() } {
+            // First, so that the ticks are out of the way of the arguments; nobody looks before the record is committed.
+            header(start, total, 0, id, ticks);
+        }
         let mut writer =
             Writer::whole(start.add(HEADER), start.add(total), const { !A::EXACT.is_so() }, small);
         arguments.write(&mut writer);
@@ -159,10 +164,13 @@ fn write<A: Args>(room: Reservation, total: usize, id: u32, arguments: &A, small
             room.lose(Cause::Other);
             return Made::LOST;
         }
-        let end = if const { A::EXACT.is_so() } { total } else { end_of(&writer, start, total) };
-        let flags = if writer.was_cut() { TRUNCATED } else { 0 };
-        header(start, end, flags, id, ticks);
-        room.commit(end);
+        if const { A::EXACT.is_so() } {
+            room.commit(total);
+        } else {
+            let end = end_of(&writer, start, total);
+            header(start, end, if writer.was_cut() { TRUNCATED } else { 0 }, id, ticks);
+            room.commit(end);
+        }
     }
     Made { id, ticks }
 }

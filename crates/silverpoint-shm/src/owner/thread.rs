@@ -63,12 +63,14 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
     if !head.fits(size) {
         return Err(Owned(Some(head)));
     }
+    // The clock first: what it waits for is not the lines asked for below.
+    let ticks = clock::counter();
     let position = head.position();
     let at = head.here().wrapping_add(position as usize);
     if head.reaches(AHEAD + size) {
         lines::take(at.wrapping_add(AHEAD), size);
     }
-    Ok(Reservation { head, at, position, ticks: clock::counter(), room: size, ready: HOT })
+    Ok(Reservation { head, at, position, ticks, room: size, ready: HOT })
 }
 
 /// As [`reserve`], but all the room that there is without asking: at least `least` bytes. The caller says with [`Reservation::commit_ahead`] how many it used.
