@@ -104,6 +104,12 @@ refuse '' 'SP_INFOF(runtime, 1)'
 accept 'auto s = SP_STREAM(info); s << 1 << "x"; if (s) s << std::vector<int>{1}'
 refuse 'cannot be recorded' 'SP_STREAM(info) << unknown'
 refuse '' 'auto a = SP_STREAM(info); auto b = a'
+accept 'SP_INFO("{:x} {:s} {}", SP_HEX(1), SP_UNIT("x", "B"), SP_SECRET(unknown))'
+refuse 'SP_HEX takes integers' 'SP_INFO("{}", SP_HEX(1.5))'
+refuse 'SP_HEX takes integers' 'SP_INFO("{}", SP_HEX(std::vector<double>{}))'
+refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:s}", SP_UNIT(1, "ms"))'
+refuse 'cannot be recorded' 'SP_INFO("{}", SP_UNIT(unknown, "ms"))'
+refuse '' 'SP_INFO("{}", SP_UNIT(1, runtime))'
 # Levels that are compiled out are checked all the same.
 accept '(void)0; SP_TRACE("{}", 1)' '#undef SP_MIN_LEVEL
 #define SP_MIN_LEVEL 3'

@@ -14,6 +14,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -24,7 +26,14 @@
 
 namespace reader {
 
-[[noreturn]] inline void fail(const std::string& why) { throw std::runtime_error("reader: " + why); }
+[[noreturn]] inline void fail(const std::string& why) {
+#ifdef __cpp_exceptions
+    throw std::runtime_error("reader: " + why);
+#else
+    std::fprintf(stderr, "reader: %s\n", why.c_str());
+    std::abort();
+#endif
+}
 
 struct Site {
     std::uint32_t id = 0, stage = 0;

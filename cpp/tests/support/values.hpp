@@ -2,8 +2,8 @@
 //
 // Numbers in decimal, floats with 17 digits at most, text in quotes, wide text as u"…" or U"…" (units beyond
 // ASCII as \x{HEX}), [sequence], ${set},
-// #[array], {key: value}, (tuple), Name{field: value}, none or the value of an optional; a cut value ends
-// with `…+N`.
+// #[array], {key: value}, (tuple), Name{field: value}, none or the value of an optional, a variant as
+// index:value, a duration as 5ns, a date as @5, bytes as y:0a:ff; a cut value ends with `…+N`.
 #pragma once
 
 #include <cstdint>
@@ -158,6 +158,31 @@ class Decoder {
                 return real ? text<std::uint16_t>("u") : "";
             case 'Z':
                 return real ? text<std::uint32_t>("U") : "";
+            case 'T':
+                return real ? std::to_string(take<std::int64_t>()) + "ns" : "";
+            case 't':
+                return real ? "@" + std::to_string(take<std::int64_t>()) : "";
+            case 'y': {
+                if (!real) return "";
+                const Length len = length();
+                std::string out = "y";
+                for (std::uint32_t i = 0; i < len.count; ++i) {
+                    std::snprintf(buffer, sizeof buffer, ":%02x", take<std::uint8_t>());
+                    out += buffer;
+                }
+                return out + len.rest;
+            }
+            case '/': {
+                const unsigned index = real ? take<std::uint8_t>() : 255;
+                std::string out = "none";
+                for (unsigned i = 0; !type.empty() && type.front() != '|'; ++i) {
+                    const std::string inner = value(type, i == index);
+                    if (i == index) out = std::to_string(i) + ":" + inner;
+                }
+                if (type.empty()) fail("end of a variant");
+                type.remove_prefix(1);
+                return out;
+            }
             case '?': {
                 const bool has = real && take<std::uint8_t>() != 0;
                 const std::string inner = value(type, has);

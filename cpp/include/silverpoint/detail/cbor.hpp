@@ -83,6 +83,23 @@ class CborWriter {
         return whole;
     }
 
+    // As many bytes as fit, if those are more than a few; true when they are all.
+    bool bytes(const char* data, std::size_t size) {
+        constexpr std::size_t kHead = 3, kLeast = 16;
+        const auto room = static_cast<std::size_t>(end_ - at_);
+        std::size_t kept = size < 0xFFFF ? size : 0xFFFF;
+        if (room < kHead || kept > room - kHead) kept = room < kHead ? 0 : room - kHead;
+        if (room < kHead || (kept < size && kept < kLeast)) {
+            full_ = true;
+            return false;
+        }
+        byte(0x59);
+        big_endian(kept, 2);
+        if (kept > 0) __builtin_memcpy(at_, data, kept);
+        at_ += kept;
+        return kept == size;
+    }
+
   private:
     // The next character as UTF-8.
     template <class C>
@@ -152,12 +169,15 @@ bool put_item(CborWriter& out, const T& value) {
     const auto put = [&](const auto& part) {
         if (out.has_room()) whole = put_item(out, part) && whole;
     };
-    if constexpr (std::same_as<T, bool>) {
+    if constexpr (requires { Codec<T>::put_cbor(out, value); }) {
+        return Codec<T>::put_cbor(out, value);
+    } else if constexpr (std::same_as<T, bool>) {
         out.byte(value ? 0xF5 : 0xF4);
     } else if constexpr (Character<T>) {
         return out.text(&value, 1);
     } else if constexpr (std::is_enum_v<T>) {
         if constexpr (requires { Enum<T>::label(value); }) {
+            if constexpr (requires { Enum<T>::put_flags(out, value); }) return Enum<T>::put_flags(out, value);
             const std::string_view label = Enum<T>::label(value);
             if (!label.empty()) return out.text(label.data(), label.size());
         }
@@ -190,6 +210,8 @@ bool put_item(CborWriter& out, const T& value) {
         __builtin_memcpy(&bits, &stored, 8);
         out.byte(0xFB);
         out.big_endian(bits, 8);
+    } else if constexpr (FineDuration<T>) {
+        return put_item(out, value.count());
     } else if constexpr (DurationLike<T>) {
         const std::int64_t ns = nanoseconds_of(value);
         char room[24], text[32];
@@ -202,8 +224,8 @@ bool put_item(CborWriter& out, const T& value) {
         __builtin_memcpy(text + len, " ns", 3);
         return out.text(text, len + 3);
     } else if constexpr (TimePointLike<T>) {
-        out.head(6, 1);
-        return put_item(out, static_cast<double>(nanoseconds_of(value.time_since_epoch())) / 1e9);
+        if constexpr (Codec<T>::kIsDate) out.head(6, 1);
+        return put_item(out, static_cast<double>(Codec<T>::nanoseconds(value)) / 1e9);
     } else if constexpr (TextLike<T>) {
         return out.text(value.data(), value.size());
     } else if constexpr (std::is_array_v<T> && Character<std::remove_cv_t<std::remove_extent_t<T>>>) {

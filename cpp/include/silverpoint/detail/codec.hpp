@@ -56,6 +56,18 @@ struct Signer {
             }
         }
     }
+    // As a name; what compilers write for namespaces without a name is left out: each writes another thing.
+    constexpr void type_name(std::string_view text) {
+        for (const std::string_view nameless :
+             {std::string_view("{anonymous}::"), std::string_view("(anonymous namespace)::"),
+              std::string_view("<unnamed>::")}) {
+            if (const std::size_t at = text.find(nameless); at != std::string_view::npos) {
+                type_name(text.substr(0, at));
+                return type_name(text.substr(at + nameless.size()));
+            }
+        }
+        name(text);
+    }
     constexpr void integer(long long value) {
         if (value < 0) add('-');
         number(value < 0 ? std::size_t{0} - static_cast<std::size_t>(value)
@@ -234,12 +246,19 @@ struct Codec<T> {
     using Under = std::underlying_type_t<T>;
     static constexpr std::size_t fixed = sizeof(Under);
     static constexpr void sign(Signer& out) {
+        using Bits = std::make_unsigned<std::conditional_t<std::same_as<Under, bool>, char, Under>>;
+        constexpr bool is_flags = requires { Enum<T>::kFlags; };
+        if constexpr (is_flags) {
+            out.add("@flags=");
+            Enum<T>::sign_flags(out);
+            out.add(';');
+        }
         out.add('e');
-        out.name(type_name<T>());
+        out.type_name(type_name<T>());
         out.add('|');
-        Codec<Under>::sign(out);
+        CodecOf<typename std::conditional_t<is_flags, Bits, std::type_identity<Under>>::type>::sign(out);
         out.add('|');
-        if constexpr (requires { Enum<T>::kLabels; }) Enum<T>::sign_labels(out);
+        if constexpr (!is_flags && requires { Enum<T>::kLabels; }) Enum<T>::sign_labels(out);
         out.add(';');
     }
     static constexpr std::size_t size(const T&) { return fixed; }
@@ -260,6 +279,7 @@ template <class T>
 concept TimePointLike = requires(const T& value) {
     typename T::clock;
     requires DurationLike<std::remove_cvref_t<decltype(value.time_since_epoch())>>;
+    T::clock::now();
 };
 
 template <DurationLike T>
@@ -270,13 +290,38 @@ constexpr std::int64_t nanoseconds_of(const T& value) {
                           static_cast<double>(T::period::den);
         if (ns >= 9.2e18 || ns <= -9.2e18) return ns > 0 ? kMost : kLeast;
         return ns == ns ? static_cast<std::int64_t>(ns) : 0;
-    } else if constexpr (T::period::num == 1 && T::period::den == 1'000'000'000) {
+    } else if constexpr (std::is_signed_v<typename T::rep> && T::period::num == 1 &&
+                         T::period::den == 1'000'000'000) {
         return static_cast<std::int64_t>(value.count());
     } else {
         __extension__ using Wide128 = __int128;
-        const Wide128 ns =
-            static_cast<Wide128>(value.count()) * 1'000'000'000 * T::period::num / T::period::den;
+        Wide128 ns = 0;
+        if (__builtin_mul_overflow(static_cast<Wide128>(value.count()) * 1'000'000'000,
+                                   static_cast<Wide128>(T::period::num), &ns))
+            return value.count() > typename T::rep{} ? kMost : kLeast;
+        ns /= T::period::den;
         return ns > kMost ? kMost : ns < kLeast ? kLeast : static_cast<std::int64_t>(ns);
+    }
+}
+
+// Ticks shorter than a nanosecond would be lost: such durations are their number of ticks, with the unit.
+template <class T>
+concept FineDuration =
+    DurationLike<T> && std::integral<typename T::rep> && T::period::den / T::period::num > 1'000'000'000;
+
+template <FineDuration T>
+constexpr void add_unit(auto& out) {
+    const std::intmax_t den = T::period::den;
+    if (T::period::num == 1 && den == 1'000'000'000'000) {
+        out.add(std::string_view("ps"));
+    } else if (T::period::num == 1 && den == 1'000'000'000'000'000) {
+        out.add(std::string_view("fs"));
+    } else {  // as operator<< of durations writes it
+        out.add('[');
+        out.number(static_cast<std::size_t>(T::period::num));
+        out.add('/');
+        out.number(static_cast<std::size_t>(den));
+        out.add(std::string_view("]s"));
     }
 }
 
@@ -290,16 +335,44 @@ struct Codec<T> {
     }
 };
 
-// A point in time of the system's clock; one of another clock is the duration since its epoch.
+template <FineDuration T>
+struct Codec<T> : Codec<typename T::rep> {
+    using Rep = Codec<typename T::rep>;
+    static constexpr void sign(Signer& out) {
+        out.add("@unit=");
+        add_unit<T>(out);
+        out.add(';');
+        Rep::sign(out);
+    }
+    static constexpr std::size_t size(const T&) { return Rep::fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) { return Rep::put(out, value.count()); }
+};
+
+// A point in time of the system's clock, or of one that knows how to become it; one of another clock is the
+// duration since its epoch.
 template <TimePointLike T>
 struct Codec<T> {
     static constexpr std::size_t fixed = 8;
-    static constexpr bool kIsDate = requires(const T& value) { T::clock::to_time_t(value); };
-    static constexpr void sign(Signer& out) { out.add(kIsDate ? 't' : 'T'); }
-    static constexpr std::size_t size(const T&) { return fixed; }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        return put_bytes(out, nanoseconds_of(value.time_since_epoch()));
+    static constexpr bool kConverts = requires(const T& value) { T::clock::to_sys(value); };
+    static constexpr bool kIsDate = kConverts || requires(const T& value) { T::clock::to_time_t(value); };
+    static constexpr void sign(Signer& out) {
+        if constexpr (!kIsDate) {
+            out.add("@clock=");
+            constexpr std::string_view name = silverpoint::detail::type_name<typename T::clock>();
+            out.name(name.substr(name.rfind(':') + 1));
+            out.add(';');
+        }
+        out.add(kIsDate ? 't' : 'T');
     }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    static std::int64_t nanoseconds(const T& value) {
+        if constexpr (kConverts) {
+            return nanoseconds_of(T::clock::to_sys(value).time_since_epoch());
+        } else {
+            return nanoseconds_of(value.time_since_epoch());
+        }
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) { return put_bytes(out, nanoseconds(value)); }
 };
 
 template <class T>
@@ -637,7 +710,7 @@ struct Codec<T> {
 
 // Own types: what SP_STRUCT says.
 template <Described T>
-struct Codec<T> {
+struct StructCodec {
     static constexpr std::size_t fixed = Struct<T>::fixed_size();
     static constexpr void sign(Signer& out) {
         out.add('<');
@@ -657,6 +730,9 @@ struct Codec<T> {
         });
     }
 };
+
+template <Described T>
+struct Codec<T> : StructCodec<T> {};
 
 // The signature of an argument list, as static text.
 template <class... Ts>

@@ -14,8 +14,7 @@
 // the same, unless you ask first: if (line) line << costly().
 #pragma once
 
-#include "cbor.hpp"
-#include "front.hpp"
+#include "unit.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -63,6 +62,11 @@ class DynamicStream {
     DynamicStream& operator<<(const T& value) {
         if (site_ != nullptr) add(value);
         return *this;
+    }
+    // The unit is a piece of its own.
+    template <detail::FixedText kUnit, class T>
+    DynamicStream& operator<<(const detail::Tagged<"unit", kUnit, T>& of) {
+        return *this << of.value << kUnit.text;
     }
     // Whether anything is recorded.
     explicit operator bool() const { return site_ != nullptr; }

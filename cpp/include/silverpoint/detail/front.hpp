@@ -68,7 +68,7 @@ class Names {
 
   private:
     std::size_t split(std::string_view source, bool angles) {
-        len_ = 0;
+        len_ = begin_ = 0;
         if (source.empty()) return 0;
         std::size_t names = 1;
         int depth = 0;
@@ -114,10 +114,26 @@ class Names {
     }
     void end() {
         while (len_ > 0 && text_[len_ - 1] == ' ') --len_;
+        unwrap();
         if (len_ < sizeof text_) text_[len_++] = '\n';
     }
+    // What SP_HEX(x) and its like expand to is named x.
+    void unwrap() {
+        constexpr std::string_view kWrapper = "::silverpoint::detail::wrap_";
+        const std::string_view name(text_ + begin_, len_ - begin_);
+        if (name.starts_with(kWrapper) && name.ends_with(')')) {
+            std::size_t from = kWrapper.size();
+            for (bool quoted = false; from < name.size() && (quoted || name[from] != '('); ++from)
+                if (name[from] == '"' && name[from - 1] != '\\') quoted = !quoted;
+            const std::size_t size = name.size() - from - 2;
+            __builtin_memmove(text_ + begin_, name.data() + from + 1, size);
+            len_ = begin_ + size;
+            unwrap();
+        }
+        begin_ = len_ + 1;
+    }
     char text_[2047];
-    std::size_t len_ = 0;
+    std::size_t len_ = 0, begin_ = 0;
 };
 
 template <class... Ts>

@@ -52,6 +52,9 @@ inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
         out = C::put(out, value);
         return true;
     }
+    if constexpr (requires { typename C::Of; }) {  // with metadata
+        return put_cut(out, value.value, room, cut);
+    }
     const auto put_units = [&](const char* data, std::size_t count, std::size_t unit) {
         if (room < 8) return false;
         const std::size_t kept = (room - 8) / unit;

@@ -23,6 +23,8 @@ constexpr Shape shape_of() {
     using U = std::remove_cvref_t<T>;
     if constexpr (std::same_as<U, bool>) {
         return Shape::kBool;
+    } else if constexpr (requires { typename Codec<U>::Like; }) {
+        return shape_of<typename Codec<U>::Like>();
     } else if constexpr (Character<U>) {
         return Shape::kChar;
     } else if constexpr (std::integral<U> || Wide<U>) {

@@ -1,29 +1,147 @@
-// A counter's value with the unit that its site tells of: metadata of the signature, no byte in the record.
+// Values with metadata: SP_HEX, SP_UNIT, SP_SECRET, and the unit of a counter. Metadata stands in the
+// signature, once for the site: no byte of it is in a record.
 #pragma once
 
+#include "cbor.hpp"
 #include "front.hpp"
 
 SP_DETAIL_BEGIN
 
-template <class T, FixedText kUnit>
-struct WithUnit {
+// A value and what its site tells of it. Holds a reference to what is no number: good until the statement
+// ends.
+template <FixedText kKey, FixedText kText, class T>
+struct Tagged {
     T value;
 };
 
-template <class T, FixedText kUnit>
-struct Codec<WithUnit<T, kUnit>> {
-    static constexpr std::size_t fixed = CodecOf<T>::fixed;
+template <FixedText kKey, FixedText kText, class T>
+struct Codec<Tagged<kKey, kText, T>> {
+    using Inner = CodecOf<T>;
+    using Like = std::remove_cvref_t<T>;
+    using Of = Tagged<kKey, kText, T>;
+    static constexpr std::size_t fixed = Inner::fixed;
     static constexpr void sign(Signer& out) {
-        out.add("@unit=");
-        out.name(kUnit.text);
+        out.add('@');
+        out.name(kKey.text);
+        out.add('=');
+        out.name(kText.text);
         out.add(';');
-        CodecOf<T>::sign(out);
+        Inner::sign(out);
     }
-    static constexpr std::size_t size(const WithUnit<T, kUnit>&) { return fixed; }
-    SP_DETAIL_HOT static char* put(char* out, const WithUnit<T, kUnit>& of) {
-        return CodecOf<T>::put(out, of.value);
+    SP_DETAIL_HOT static constexpr std::size_t size(const Of& of) { return Inner::size(of.value); }
+    SP_DETAIL_HOT static char* put(char* out, const Of& of) { return Inner::put(out, of.value); }
+    // A stream that is held has no signature to put metadata in: hexadecimal numbers are text there.
+    template <class Writer>
+    static bool put_cbor(Writer& out, const Of& of) {
+        if constexpr (kIsHex && std::integral<Like>) {
+            bool negative = false;
+            if constexpr (std::is_signed_v<Like>) negative = of.value < 0;
+            auto number = static_cast<std::uint64_t>(of.value);
+            if (negative) number = ~number + 1;
+            char room[24], text[32] = "-0x";
+            const auto digits = digits_of(number, 16, room);
+            __builtin_memcpy(text + 3, digits.data(), digits.size());
+            return out.text(text + (negative ? 0 : 1), digits.size() + (negative ? 3 : 2));
+        } else {
+            return put_item<Like>(out, of.value);
+        }
+    }
+    static constexpr bool kIsHex = std::string_view(kKey.text) == "hex";
+};
+
+template <FixedText kKey, FixedText kText, class T>
+struct Capture<Tagged<kKey, kText, T>> {
+    using Inner = Capture<std::remove_cvref_t<T>>;
+    using type = Tagged<kKey, kText, typename Inner::type>;
+    SP_DETAIL_HOT static type of(const Tagged<kKey, kText, T>& of) { return {Inner::of(of.value)}; }
+};
+template <FixedText kKey, FixedText kText, class T>
+struct Passed<Tagged<kKey, kText, T>> {
+    using type = Tagged<kKey, kText, T>;
+};
+
+// Bytes in memory: type `y`.
+struct BytesRef {
+    const char* data;
+    std::size_t size;
+};
+
+template <>
+struct Codec<BytesRef> {
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add('y'); }
+    SP_DETAIL_HOT static std::size_t size(const BytesRef& bytes) { return 4 + bytes.size; }
+    SP_DETAIL_HOT static char* put(char* out, const BytesRef& bytes) {
+        return put_block(put_length(out, bytes.size), bytes.data, bytes.size);
+    }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const BytesRef& bytes) {
+        return out.bytes(bytes.data, bytes.size);
     }
 };
+template <>
+struct Passed<BytesRef> {
+    using type = BytesRef;
+};
+
+// What stands for a secret: nothing but the mark in the signature.
+struct Secret {};
+
+template <>
+struct Codec<Secret> {
+    static constexpr std::size_t fixed = 0;
+    static constexpr void sign(Signer& out) { out.add("@secret=;n"); }
+    static constexpr std::size_t size(const Secret&) { return 0; }
+    static char* put(char* out, const Secret&) { return out; }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const Secret&) {
+        return out.text("<secret>", 8);
+    }
+};
+
+// Elements of one byte each, one after the other.
+template <class T>
+concept ByteRange = requires(const T& range) {
+    { range.size() } -> std::convertible_to<std::size_t>;
+    requires sizeof(*range.data()) == 1;
+    requires std::is_trivially_copyable_v<std::remove_cvref_t<decltype(*range.data())>>;
+};
+
+template <class T>
+struct HexSubject : std::bool_constant<(std::integral<T> || Wide<T>)&&!std::same_as<T, bool>> {};
+template <class T>
+    requires RangeLike<T>
+struct HexSubject<T> : HexSubject<typename ElementOf<T>::type> {};
+template <class T, std::size_t N>
+struct HexSubject<T[N]> : HexSubject<std::remove_cv_t<T>> {};
+template <OptionalLike T>
+struct HexSubject<T> : HexSubject<typename T::value_type> {};
+
+// What the macros expand to. Their names are known to Names (front.hpp), which leaves them out.
+template <class T>
+SP_DETAIL_HOT constexpr auto wrap_hex(const T& value) {
+    if constexpr (ByteRange<T>) {
+        return BytesRef{reinterpret_cast<const char*>(value.data()), static_cast<std::size_t>(value.size())};
+    } else if constexpr (std::is_array_v<T> && sizeof(std::remove_extent_t<T>) == 1) {
+        return BytesRef{reinterpret_cast<const char*>(value), sizeof value};
+    } else if constexpr (std::is_enum_v<T>) {
+        return wrap_hex(static_cast<std::underlying_type_t<T>>(value));
+    } else if constexpr (std::is_pointer_v<T>) {
+        return value;  // is hexadecimal anyway
+    } else {
+        static_assert(HexSubject<T>::value,
+                      "silverpoint: SP_HEX takes integers, enumerations, bytes, and ranges of integers");
+        return Tagged<"hex", "", typename Passed<T>::type>{value};
+    }
+}
+template <FixedText kUnit, class T>
+SP_DETAIL_HOT constexpr auto wrap_unit(const T& value) {
+    return Tagged<"unit", kUnit, typename Passed<T>::type>{value};
+}
+template <class T>
+SP_DETAIL_HOT constexpr Secret wrap_secret(const T&) {
+    return {};
+}
 
 // The value of a counter as it is recorded; without a unit as it is.
 template <FixedText kUnit, class T>
@@ -32,8 +150,16 @@ SP_DETAIL_HOT auto counted(const T& value) {
     if constexpr (sizeof(kUnit.text) == 1) {
         return value;
     } else {
-        return WithUnit<T, kUnit>{value};
+        return Tagged<"unit", kUnit, T>{value};
     }
 }
 
 SP_DETAIL_END
+
+// Integers in hexadecimal, alone or in containers; bytes (contiguous elements of one byte, arrays whole) as
+// bytes.
+#define SP_HEX(...) ::silverpoint::detail::wrap_hex(__VA_ARGS__)
+// Any value with a unit, a literal, which readers show behind it: SP_UNIT(elapsed, "ms") is shown as `12 ms`.
+#define SP_UNIT(value, unit) ::silverpoint::detail::wrap_unit<unit>(value)
+// A value of which nothing is recorded: readers show `<secret>`. It is evaluated as any argument is.
+#define SP_SECRET(...) ::silverpoint::detail::wrap_secret(__VA_ARGS__)

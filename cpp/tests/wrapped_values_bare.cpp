@@ -1,0 +1,1 @@
+#include "wrapped_values_test.cpp"
