@@ -107,6 +107,12 @@ pub fn run(args: Args) -> Outcome {
 const LOOK: Duration = Duration::from_millis(50);
 
 fn follow(args: &Args, trace: Trace, filter: &Filter, printer: &mut Printer) -> Outcome {
+    if trace.is_other_format() {
+        if !args.quiet {
+            tell(trace.notes().iter());
+        }
+        return Ok(Exit::NotATraceFile);
+    }
     let mut damaged = Exit::Success;
     let mut follow = Follow::new(trace, &args.files.paths(), filter);
     while printer.wants_more() {

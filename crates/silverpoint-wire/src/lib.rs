@@ -10,6 +10,7 @@
 //!  compression lz4 and zstd over payloads (feature `compression`)
 //!  directive   which sites are on                 template    texts with placeholders
 //!  process     key=value texts                    function    plain names of functions
+//!  version     of the trace file's format
 //! ```
 //!
 //! Pure: no I/O, no unsafe code, no state. Everything that is read is taken as hostile: bounds are checked before use, errors say where, nothing
@@ -37,3 +38,4 @@ pub mod site;
 pub mod slice;
 pub mod template;
 pub mod value;
+pub mod version;

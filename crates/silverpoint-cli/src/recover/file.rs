@@ -6,7 +6,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
+use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
+use silverpoint_wire::version::FormatVersion;
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::names;
@@ -45,8 +47,16 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     if !source.0.metadata().map_err(at)?.is_file() {
         return Err(failure(format!("{}: it is no regular file", path.display())));
     }
-    if first_block(&source).map_err(at)?.is_none() {
+    let Some((header, payload)) = first_block(&source).map_err(at)? else {
         return Err(Failed::new(Exit::NotATraceFile, format!("{}: not a trace file", path.display())));
+    };
+    if header.kind == BlockKind::FILE
+        && let Some(version) = FormatVersion::refused(&process::lines(&payload))
+    {
+        let (version, own) = (version.escape_default(), FormatVersion::CURRENT.major);
+        let why = format!("it has version {version:.40} of the format, this program reads {own}.x");
+        let what_to_do = "use the silverpoint that belongs to it";
+        return Err(Failed::new(Exit::NotATraceFile, format!("{}: {why}: {what_to_do}", path.display())));
     }
     let output = match output {
         Some(path) => path.to_owned(),
@@ -90,11 +100,11 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     Ok(if is_whole { Exit::Success } else { Exit::Lossy })
 }
 
-fn first_block(source: &Source) -> std::io::Result<Option<BlockHeader>> {
+fn first_block(source: &Source) -> std::io::Result<Option<(BlockHeader, Vec<u8>)>> {
     let mut scanner = Scanner::new(source, 0, true);
     while let Some(found) = scanner.next()? {
         if let Found::Block { header, .. } = found {
-            return Ok(Some(header));
+            return Ok(Some((header, scanner.payload().to_vec())));
         }
     }
     Ok(None)

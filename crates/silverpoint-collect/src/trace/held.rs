@@ -6,7 +6,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use silverpoint_wire::block::{BlockHeader, BlockKind};
+use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
+use silverpoint_wire::version::FormatVersion;
 
 /// Sessions' texts are much shorter.
 const MAX_PAYLOAD: usize = 1 << 20;
@@ -61,6 +63,13 @@ impl Held {
             // The zero bytes after the last payload may be missing.
             held.end = at + header.block_size();
             match header.kind {
+                // A part of this version behind blocks of another would make neither readable.
+                BlockKind::FILE => {
+                    let lines = bytes(&source, at, &header)?.map(|text| process::lines(&text));
+                    if let Some(version) = FormatVersion::refused(&lines.unwrap_or_default()) {
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, other_version(version)));
+                    }
+                }
                 BlockKind::SESSION => {
                     if let Some(id) = payload(&source, at, &header)? {
                         held.sessions.insert(id, header.session);
@@ -84,13 +93,26 @@ impl Held {
     }
 }
 
+fn other_version(version: &str) -> String {
+    let version: String = version.chars().take(40).flat_map(char::escape_default).collect();
+    let own = FormatVersion::CURRENT.major;
+    format!(
+        "it has version {version} of the format, this program writes and reads {own}.x: name another file"
+    )
+}
+
 /// The first bytes of a payload; `None` when it has fewer, or is not what was stored.
 fn payload<const N: usize>(
     source: &Source<'_>,
     at: u64,
     header: &BlockHeader,
 ) -> io::Result<Option<[u8; N]>> {
-    if !(N..=MAX_PAYLOAD).contains(&(header.stored_size as usize)) {
+    Ok(bytes(source, at, header)?.and_then(|payload| payload.first_chunk::<N>().copied()))
+}
+
+/// A payload; `None` when it is long, or not what was stored.
+fn bytes(source: &Source<'_>, at: u64, header: &BlockHeader) -> io::Result<Option<Vec<u8>>> {
+    if header.stored_size as usize > MAX_PAYLOAD {
         return Ok(None);
     }
     let mut bytes = vec![0; header.stored_size as usize];
@@ -101,5 +123,38 @@ fn payload<const N: usize>(
             more => len += more,
         }
     }
-    Ok(header.check(&bytes[..len]).ok().and_then(|()| bytes.first_chunk::<N>().copied()))
+    bytes.truncate(len);
+    Ok(header.check(&bytes).is_ok().then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use silverpoint_wire::block::push_block;
+
+    use super::*;
+
+    fn held(format: &str) -> io::Result<Held> {
+        let mut bytes = Vec::new();
+        let text = format!("format={format}\nwriter=other\n");
+        push_block(&mut bytes, &BlockHeader::new(BlockKind::FILE, text.as_bytes()), text.as_bytes());
+        let path = std::env::temp_dir().join(format!("silverpoint-held-{format}-{}", std::process::id()));
+        std::fs::write(&path, bytes)?;
+        let held = Held::read(&File::open(&path)?);
+        std::fs::remove_file(&path)?;
+        held
+    }
+
+    #[test]
+    fn a_file_of_another_major_version_is_not_continued() {
+        let error = held("2.5").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "it has version 2.5 of the format, this program writes and reads 1.x: name another file"
+        );
+    }
+
+    #[test]
+    fn a_file_of_a_later_minor_version_is() {
+        assert_eq!(held("1.9").unwrap().blocks, 1);
+    }
 }

@@ -27,6 +27,7 @@ use silverpoint_shm::ofd::{self, Lock};
 use silverpoint_wire::block::{self, BlockKind};
 use silverpoint_wire::layout::block::{SEGMENT, SYNC};
 use silverpoint_wire::process::push_line;
+use silverpoint_wire::version::FormatVersion;
 
 pub(crate) use batch::{Batch, Slot};
 pub(crate) use held::{Held, Source};
@@ -441,7 +442,7 @@ fn about(part: u64, previous: Option<&OsStr>) -> String {
         id = created.to_le_bytes();
     }
     let mut text = String::new();
-    push_line(&mut text, "format", "1.0");
+    push_line(&mut text, "format", &FormatVersion::CURRENT.to_string());
     push_line(&mut text, "writer", concat!("silverpoint ", env!("CARGO_PKG_VERSION")));
     push_line(&mut text, "created", &created.to_string());
     push_line(&mut text, "host", &rustix::system::uname().nodename().to_string_lossy());

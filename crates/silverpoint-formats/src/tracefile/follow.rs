@@ -114,7 +114,7 @@ impl Follow {
         }
         self.progress = progress;
         notes.extend(self.trace.notes().iter().filter(|note| is_lasting(note)).cloned());
-        notes.retain(|note| !self.told.contains(note));
+        notes.retain(|note| !self.told.iter().any(|told| is_same(told, note)));
         self.told.extend_from_slice(&notes);
         Ok(notes)
     }
@@ -193,6 +193,16 @@ fn is_lasting(note: &Note) -> bool {
         note.matter,
         Matter::Cut { .. } | Matter::NotATraceFile | Matter::Lost { .. } | Matter::Gap { .. }
     )
+}
+
+/// Whether one says nothing new: counts of what was passed over grow with the file, and are told once.
+fn is_same(told: &Note, note: &Note) -> bool {
+    match (&told.matter, &note.matter) {
+        (Matter::Unknown { what: told_what, .. }, Matter::Unknown { what, .. }) => {
+            told_what == what && told.file == note.file
+        }
+        _ => told == note,
+    }
 }
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {

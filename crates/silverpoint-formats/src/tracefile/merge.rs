@@ -10,12 +10,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use silverpoint_wire::clock::Segment;
-use silverpoint_wire::layout::record::{PAD, THREAD_NAME};
+use silverpoint_wire::layout::record::{PAD, THREAD_END, THREAD_NAME};
+use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::Records;
 
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
 use super::event::{Event, What, interpret, thread_name};
-use super::verdict::{Note, Verdict};
+use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
 use crate::filter::Selection;
 
@@ -44,6 +45,8 @@ pub struct Events<'t> {
     spare: Vec<Vec<u8>>,
     open_bytes: usize,
     notes: Vec<Note>,
+    /// Control records that have no meaning here, and the file of the last one.
+    unknown_controls: (u64, u32),
 }
 
 /// Names of threads, by session and thread.
@@ -114,6 +117,7 @@ impl<'t> Events<'t> {
             spare: Vec::new(),
             open_bytes: 0,
             notes: Vec::new(),
+            unknown_controls: (0, 0),
         };
         events.names.resize(trace.sessions.len(), Vec::new());
         for (number, session) in trace.sessions.iter().enumerate() {
@@ -177,8 +181,12 @@ impl<'t> Events<'t> {
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Event<'_>> {
         let index = loop {
-            let index = self.advance()?;
+            let Some(index) = self.advance() else {
+                self.note_unknown();
+                return None;
+            };
             if self.bound_ns < i64::MAX && self.is_beyond_bound(index) {
+                self.note_unknown();
                 return None;
             }
             if self.arrive(index) {
@@ -186,6 +194,18 @@ impl<'t> Events<'t> {
             }
         };
         Some(self.event(index))
+    }
+
+    /// Tells how many control records had no meaning here.
+    fn note_unknown(&mut self) {
+        let (count, file) = std::mem::take(&mut self.unknown_controls);
+        if count > 0
+            && let Some(file) = self.trace.files.get(file as usize)
+        {
+            let version = file.newer_version();
+            let matter = Matter::Unknown { version, what: Unknown::Controls, count };
+            self.notes.push(Note { file: file.path.clone(), matter });
+        }
     }
 
     /// Whether the record at which a cursor stands must wait. It and all others stay where they are.
@@ -394,7 +414,7 @@ impl<'t> Events<'t> {
         }
         let State::Record { ticks, .. } = cursor.state else { return false };
         let wall_ns = cursor.wall_ns(session, ticks);
-        let State::Record { raw, at, .. } = &cursor.state else { return false };
+        let State::Record { block, raw, at, .. } = &cursor.state else { return false };
         let Some(Ok(record)) = Records::new(&raw[*at..]).next() else { return false };
         if record.header.site == THREAD_NAME
             && let Some(name) = thread_name(&record)
@@ -404,6 +424,9 @@ impl<'t> Events<'t> {
                 let tid = session.threads[stream.thread].tid;
                 selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread]);
             }
+        }
+        if (THREAD_END + 1..FIRST_ID).contains(&record.header.site) {
+            self.unknown_controls = (self.unknown_controls.0 + 1, block.block.file);
         }
         let Some(selection) = &mut self.selection else { return true };
         selection.record(self.trace, session_number, stream.thread, wall_ns, &record)

@@ -36,8 +36,11 @@ pub use scan::BlockRef;
 use scan::Resume;
 pub use session::{Session, Stream, Thread, loss_causes};
 pub use source::Source;
-pub use verdict::{Matter, Note, Verdict};
+pub use verdict::{Matter, Note, Unknown, Verdict};
 pub(crate) use walk::Head;
+
+use silverpoint_wire::process;
+use silverpoint_wire::version::FormatVersion;
 
 use crate::filter::{Filter, Selection};
 use crate::site::Site;
@@ -68,6 +71,10 @@ struct FileState {
     sessions: HashMap<u32, usize>,
     matters: Vec<Matter>,
     cut: Option<Matter>,
+    /// Blocks, and sites, of kinds that have no meaning here.
+    unknown: (u64, u64),
+    /// Nothing more of the file can be read: it has another version.
+    refused: Option<Matter>,
 }
 
 /// One file of a trace.
@@ -83,6 +90,14 @@ pub struct TraceFile {
     pub about: Vec<(String, String)>,
     /// Reason of its *end* block: 1 closed, 2 rotated.
     pub end: Option<u32>,
+}
+
+impl TraceFile {
+    /// The version of the format that it states, when that is later than what this program knows.
+    pub(crate) fn newer_version(&self) -> Option<FormatVersion> {
+        let version: FormatVersion = process::value(&self.about, "format")?.parse().ok()?;
+        version.is_newer().then_some(version)
+    }
 }
 
 /// A file that cannot be opened or read.
@@ -156,9 +171,15 @@ impl Trace {
 
     /// Indexes a file, or what it has grown by; true when there was something. [`Trace::finish`] must follow.
     fn index(&mut self, file: usize) -> Result<bool, OpenError> {
+        if self.states[file].refused.is_some() {
+            return Ok(false);
+        }
         let (source, state, about) = (&self.sources[file], &mut self.states[file], &mut self.files[file]);
         let found = scan::scan(source, file as u32, state.resume)
             .map_err(|error| OpenError { path: source.path.clone(), error })?;
+        state.refused = found.refused;
+        state.unknown.0 += found.unknown.0;
+        state.unknown.1 += found.unknown.1;
         let news = found.blocks > 0 || !found.matters.is_empty();
         state.resume = found.resume;
         state.matters.extend(found.matters);
@@ -208,9 +229,15 @@ impl Trace {
                 0 => std::slice::from_ref(&Matter::NotATraceFile),
                 _ => &state.matters,
             };
-            let cut = state.cut.iter().filter(|_| file.blocks > 0);
+            let cut = state.cut.iter().filter(|_| file.blocks > 0).chain(&state.refused);
             let note = |matter: &Matter| Note { file: file.path.clone(), matter: matter.clone() };
             self.notes.extend(matters.iter().chain(cut).map(note));
+            for (what, count) in [(Unknown::Blocks, state.unknown.0), (Unknown::Sites, state.unknown.1)] {
+                if count > 0 {
+                    let version = file.newer_version();
+                    self.notes.push(note(&Matter::Unknown { version, what, count }));
+                }
+            }
         }
         self.note_losses();
     }
@@ -237,6 +264,11 @@ impl Trace {
             }
         }
         self.notes.extend(matters.into_iter().map(|matter| Note { file: path.clone(), matter }));
+    }
+
+    /// Whether some file states a version of the format that this program cannot read: such files are not followed.
+    pub fn is_other_format(&self) -> bool {
+        self.states.iter().any(|state| state.refused.is_some())
     }
 
     /// What the index shows to be missing. Reading the records may find more: see [`Events::notes`].

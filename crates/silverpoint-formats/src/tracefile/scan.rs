@@ -9,7 +9,8 @@ use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::layout::block::{HEADER_SIZE, PAYLOAD_MAX};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Damage, Found, ReadAt, Scanner};
-use silverpoint_wire::site::SiteDescription;
+use silverpoint_wire::site::{SiteDescription, SiteError};
+use silverpoint_wire::version::FormatVersion;
 
 use super::index;
 use super::source::Source;
@@ -78,10 +79,17 @@ pub(super) struct FileScan {
     pub(super) bytes: u64,
     /// Reason of the *end* block.
     pub(super) end: Option<u32>,
+    /// Blocks, and sites, of kinds that have no meaning here.
+    pub(super) unknown: (u64, u64),
+    /// A *file* block states a version that cannot be read: nothing from there on is looked at.
+    pub(super) refused: Option<Matter>,
 }
 
 /// Most notes of a collector that are kept from one file.
 const NOTES_MAX: usize = 10_000;
+
+/// Most characters of a version that are shown.
+const VERSION_SHOWN: usize = 40;
 
 /// Indexes a file, or what it has grown by. Memory grows with blocks, streams and sites, not with records.
 ///
@@ -104,6 +112,9 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
     {
         for (at, header) in &blocks {
             scan.block(source, file, *at, header, &mut payload)?;
+            if scan.refused.is_some() {
+                return Ok(scan);
+            }
         }
         scan.resume.at = end_at;
     }
@@ -128,6 +139,9 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
                     why: damage.why.to_string(),
                 });
             }
+        }
+        if scan.refused.is_some() {
+            break;
         }
         scan.resume.at = scanner.position();
     }
@@ -207,8 +221,14 @@ impl FileScan {
     fn take(&mut self, at: u64, header: &BlockHeader, payload: &[u8]) {
         match header.kind {
             BlockKind::FILE => {
+                let lines = process::lines(payload);
+                // Files may have been joined: each block speaks for what follows it. Without the line it is not to be doubted.
+                if let Some(version) = FormatVersion::refused(&lines) {
+                    let version = version.chars().take(VERSION_SHOWN).collect();
+                    self.refused = Some(Matter::OtherFormat { offset: at, version });
+                }
                 if self.about.is_empty() {
-                    self.about = process::lines(payload);
+                    self.about = lines;
                 }
                 return;
             }
@@ -230,7 +250,11 @@ impl FileScan {
             | BlockKind::WATERMARK
             | BlockKind::NOTE
             | BlockKind::GAP => {}
-            _ => return,
+            BlockKind::POSITIONS => return,
+            _ => {
+                self.unknown.0 += 1;
+                return;
+            }
         }
         let session = self.sessions.entry(header.session).or_default();
         match header.kind {
@@ -256,6 +280,7 @@ impl FileScan {
                                 session.sites.insert(id, site);
                             }
                         },
+                        Err(SiteError::Kind(_)) => self.unknown.1 += 1,
                         Err(error) => self.matters.push(bad_block(at, header, format!("site {id}: {error}"))),
                     }
                 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use silverpoint_wire::version::FormatVersion;
+
 /// The state of a file, or of several read together (then the worst of them). Ordered from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -14,7 +16,7 @@ pub enum Verdict {
     Cut,
     /// Something before the end was skipped.
     Damaged,
-    /// No valid block at all.
+    /// No valid block at all, or a version of the format that this program cannot read.
     NotATraceFile,
 }
 
@@ -60,6 +62,22 @@ pub struct Note {
 pub enum Matter {
     /// Not one valid block.
     NotATraceFile,
+    /// From here on the file has a version of the format that this program cannot read.
+    OtherFormat {
+        /// Where its *file* block stands.
+        offset: u64,
+        /// The version as it stands there, shortened.
+        version: String,
+    },
+    /// A later minor version's additions were passed over.
+    Unknown {
+        /// The version that the file states, when it is a later one.
+        version: Option<FormatVersion>,
+        /// What was passed over: blocks, sites or control records.
+        what: Unknown,
+        /// How many.
+        count: u64,
+    },
     /// The file ends within a block: bytes from `offset` on.
     Cut {
         /// Where the incomplete block begins.
@@ -131,16 +149,40 @@ pub enum Matter {
     },
 }
 
+/// Additions of later minor versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// Blocks of a kind without a meaning here.
+    Blocks,
+    /// Sites of a kind without a meaning here.
+    Sites,
+    /// Control records with an id without a meaning here.
+    Controls,
+}
+
+impl Unknown {
+    fn in_words(self, count: u64) -> &'static str {
+        match (self, count == 1) {
+            (Self::Blocks, true) => "block of a kind",
+            (Self::Blocks, false) => "blocks of kinds",
+            (Self::Sites, true) => "site of a kind",
+            (Self::Sites, false) => "sites of kinds",
+            (Self::Controls, true) => "control record of a kind",
+            (Self::Controls, false) => "control records of kinds",
+        }
+    }
+}
+
 impl Matter {
     /// The least bad verdict that this allows.
     pub fn verdict(&self) -> Verdict {
         match self {
-            Self::NotATraceFile => Verdict::NotATraceFile,
+            Self::NotATraceFile | Self::OtherFormat { .. } => Verdict::NotATraceFile,
             Self::Cut { .. } => Verdict::Cut,
             Self::Skipped { .. } | Self::BadBlock { .. } | Self::MissingBlocks { .. } => Verdict::Damaged,
             Self::Gap { .. } | Self::Lost { .. } => Verdict::Lossy,
             // Where the file is whole, another file holds them: two collectors took turns.
-            Self::MissingBytes { .. } | Self::Collector { .. } => Verdict::Intact,
+            Self::MissingBytes { .. } | Self::Collector { .. } | Self::Unknown { .. } => Verdict::Intact,
         }
     }
 }
@@ -150,6 +192,24 @@ impl fmt::Display for Note {
         write!(f, "{}: ", self.file.display())?;
         match &self.matter {
             Matter::NotATraceFile => f.write_str("not a trace file: it holds no valid block"),
+            Matter::OtherFormat { offset, version } => {
+                let own = FormatVersion::CURRENT;
+                write!(f, "it has version {} of the format, stated at byte {offset}; ", OneLine(version))?;
+                write!(f, "this program reads {}.x: use the silverpoint that belongs to it", own.major)
+            }
+            Matter::Unknown { version, what, count } => {
+                write!(f, "{count} {} that this program does not know, passed over", what.in_words(*count))?;
+                match version {
+                    Some(version) => {
+                        write!(
+                            f,
+                            " (the file has version {version} of the format, this program knows {})",
+                            FormatVersion::CURRENT
+                        )
+                    }
+                    None => Ok(()),
+                }
+            }
             Matter::Cut { offset, bytes } => {
                 write!(f, "cut at byte {offset}: {bytes} bytes of a block that is not whole are left out")
             }

@@ -14,3 +14,4 @@ mod statistics;
 mod trace;
 mod values;
 mod vectors;
+mod versions;
