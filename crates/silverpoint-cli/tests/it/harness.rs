@@ -121,9 +121,14 @@ impl Drop for Scratch {
     }
 }
 
-/// The traced program, an example of this crate.
+/// The traced program.
 pub fn subject() -> PathBuf {
-    let path = Path::new(env!("CARGO_BIN_EXE_silverpoint")).with_file_name("examples").join("subject");
+    example("subject")
+}
+
+/// An example of this crate.
+pub fn example(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_silverpoint")).with_file_name("examples").join(name);
     assert!(
         path.is_file(),
         "{} is not built: run `cargo test -p silverpoint-cli` without --test",

@@ -3,6 +3,7 @@
 mod attach;
 mod causes;
 mod containers;
+mod differential;
 mod doctor;
 mod guide;
 mod harness;
