@@ -162,6 +162,24 @@ inline std::string_view digits_of(std::uint64_t value, unsigned base, char (&roo
     return {room + at, sizeof room - at};
 }
 
+template <class T>
+bool put_item(CborWriter& out, const T& value);
+
+// The members of an own type, as a map.
+template <Described T>
+bool put_members(CborWriter& out, const T& value) {
+    bool whole = true;
+    const auto put = [&](const auto& part) {
+        if (out.has_room()) whole = put_item(out, part) && whole;
+    };
+    out.begin_map();
+    std::size_t number = 0;
+    Struct<T>::visit(
+        value, [&](const auto&... members) { ((put(Struct<T>::kNames[number++]), put(members)), ...); });
+    out.end();
+    return whole;
+}
+
 // Appends one value; false when it was cut (see has_room for one that is not there at all).
 template <class T>
 bool put_item(CborWriter& out, const T& value) {
@@ -246,11 +264,7 @@ bool put_item(CborWriter& out, const T& value) {
         __builtin_memcpy(text + 2, digits.data(), digits.size());
         return out.text(text, digits.size() + 2);
     } else if constexpr (Described<T>) {
-        out.begin_map();
-        std::size_t number = 0;
-        Struct<T>::visit(
-            value, [&](const auto&... members) { ((put(Struct<T>::kNames[number++]), put(members)), ...); });
-        out.end();
+        return put_members(out, value);
     } else if constexpr (OptionalLike<T>) {
         if (!value.has_value()) {
             out.null();

@@ -1,0 +1,189 @@
+// Objects of a class hierarchy, recorded as what they are, not as what the reference to them says.
+//
+//   SP_STRUCT(ns::Circle, centre, radius)
+//   SP_STRUCT(ns::Square, centre, side)
+//   SP_DYNAMIC(ns::Shape, ns::Circle, ns::Square)         at global scope, once, where all are complete
+//
+//   const ns::Shape& shape = …;
+//   SP_INFO("{} {}", shape, &shape);                      Circle{centre: …, radius: 2} Circle{…}
+//
+// Recorded as a variant of the classes that are listed (250 at most), each described as any type is; a
+// pointer to the base as that or none. A class that is not listed is recorded as the first in the list that
+// it derives from, else as the text of its name. The base itself may be listed, last: then all others are
+// recorded by their base's members.
+//
+// What an object is is asked by typeid, then by dynamic_cast. Without type information (-fno-rtti), or to be
+// faster, a function beside the base tells: `int silverpoint_tag(const Shape&)`, the index in the list; any
+// other number is recorded as null. References and pointers to the classes in the list are recorded as ever.
+#pragma once
+
+#include "detail/short_text.hpp"
+#include "silverpoint.hpp"
+#ifdef __cpp_rtti
+#    include <typeinfo>
+#endif
+
+SP_DETAIL_BEGIN
+
+// The name of a class, from what typeid has: names in namespaces and classes are spelled out, others (of
+// templates, of classes in functions) stay as they are.
+struct ClassName {
+    using Text = ShortText<200>;
+    static Text text(std::string_view mangled) {
+        Text out;
+        std::string_view rest = mangled;
+        if (rest.starts_with('N') && rest.ends_with('E')) rest = rest.substr(1, rest.size() - 2);
+        while (!rest.empty()) {
+            std::size_t size = 0, at = 0;
+            for (; at < rest.size() && rest[at] >= '0' && rest[at] <= '9' && size < 1000; ++at)
+                size = size * 10 + static_cast<std::size_t>(rest[at] - '0');
+            if (at == 0 || size == 0 || size > rest.size() - at) {
+                Text whole;
+                whole.add(mangled);
+                return whole;
+            }
+            const std::string_view name = rest.substr(at, size);
+            rest.remove_prefix(at + size);
+            if (name == "_GLOBAL__N_1") continue;  // a namespace without a name
+            if (out.size != 0) out.add("::");
+            out.add(name);
+        }
+        return out;
+    }
+};
+
+template <class Base, class... Derived>
+struct DynamicCodec {
+    static constexpr unsigned kCount = sizeof...(Derived);
+    static constexpr bool kHasTag = requires(const Base& value) {
+        { silverpoint_tag(value) } -> std::convertible_to<int>;
+    };
+    static_assert(kCount >= 1 && kCount <= 250, "silverpoint: SP_DYNAMIC lists 1 to 250 classes");
+    static_assert((std::is_base_of_v<Base, Derived> && ...),
+                  "silverpoint: SP_DYNAMIC lists classes that derive from the first");
+#ifdef __cpp_rtti
+    static constexpr bool kIsNamed = !kHasTag;
+#else
+    static constexpr bool kIsNamed = false;
+    static_assert(kHasTag,
+                  "silverpoint: without type information SP_DYNAMIC needs int silverpoint_tag(const Base&)");
+#endif
+
+    // The base in its own list is its members alone.
+    template <class D>
+    struct Alternative : CodecOf<D> {};
+    template <class D>
+        requires std::same_as<D, Base>
+    struct Alternative<D> : StructCodec<D> {};
+
+    // The number of the class in the list, kCount for none.
+    static unsigned index_of(const Base& value) {
+        unsigned found = kCount;
+        if constexpr (kHasTag) {
+            const int tag = silverpoint_tag(value);
+            if (tag >= 0 && static_cast<unsigned>(tag) < kCount) found = static_cast<unsigned>(tag);
+        } else {
+#ifdef __cpp_rtti
+            unsigned number = 0;
+            const std::type_info& type = typeid(value);
+            ((found = found == kCount && type == typeid(Derived) ? number : found, ++number), ...);
+            number = 0;
+            if (found == kCount)
+                ((found = found == kCount && dynamic_cast<const Derived*>(&value) != nullptr ? number : found,
+                  ++number),
+                 ...);
+#endif
+        }
+        return found;
+    }
+    template <class D>
+    static const D& as(const Base& value) {
+        if constexpr (requires { static_cast<const D&>(value); }) {
+            return static_cast<const D&>(value);
+        } else {  // a virtual base
+            return dynamic_cast<const D&>(value);
+        }
+    }
+    // Calls visit with the object as it is; false when its class is not in the list.
+    static bool visit(const Base& value, unsigned index, auto&& visit) {
+        unsigned number = 0;
+        bool found = false;
+        ((number++ == index ? (visit(as<Derived>(value)), found = true) : false), ...);
+        return found;
+    }
+    static ClassName::Text name([[maybe_unused]] const Base& value) {
+#ifdef __cpp_rtti
+        return ClassName::text(typeid(value).name());
+#else
+        return {};
+#endif
+    }
+
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add('/');
+        (Alternative<Derived>::sign(out), ...);
+        out.add(kIsNamed ? 's' : 'n');
+        out.add('|');
+    }
+    static std::size_t size(const Base& value) {
+        std::size_t total = 1;
+        const bool known = visit(value, index_of(value),
+                                 [&]<class D>(const D& object) { total += Alternative<D>::size(object); });
+        if (!known && kIsNamed) total += Codec<ClassName::Text>::size(name(value));
+        return total;
+    }
+    static char* put(char* out, const Base& value) {
+        const unsigned index = index_of(value);
+        out = put_bytes(out, static_cast<unsigned char>(index));
+        const bool known =
+            visit(value, index, [&]<class D>(const D& object) { out = Alternative<D>::put(out, object); });
+        return !known && kIsNamed ? Codec<ClassName::Text>::put(out, name(value)) : out;
+    }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const Base& value) {
+        bool whole = true;
+        const bool known = visit(value, index_of(value), [&]<class D>(const D& object) {
+            if constexpr (std::same_as<D, Base>) {
+                whole = put_members(out, object);
+            } else {
+                whole = put_item(out, object);
+            }
+        });
+        if (known) return whole;
+        if (!kIsNamed) return out.null(), true;
+        const ClassName::Text text = name(value);
+        return out.text(text.data, text.size);
+    }
+};
+
+template <class Base>
+struct DynamicPointerCodec {
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add('?');
+        Codec<Base>::sign(out);
+    }
+    static std::size_t size(const Base* value) {
+        return value == nullptr ? 1 : 1 + Codec<Base>::size(*value);
+    }
+    static char* put(char* out, const Base* value) {
+        out = put_bytes(out, value != nullptr);
+        return value == nullptr ? out : Codec<Base>::put(out, *value);
+    }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const Base* value) {
+        if (value == nullptr) return out.null(), true;
+        return put_item(out, *value);
+    }
+};
+
+SP_DETAIL_END
+
+#define SP_DYNAMIC(base, ...)                                                                            \
+    template <>                                                                                          \
+    struct silverpoint::detail::Codec<base> : ::silverpoint::detail::DynamicCodec<base, __VA_ARGS__> {}; \
+    template <>                                                                                          \
+    struct silverpoint::detail::Codec<base*> : ::silverpoint::detail::DynamicPointerCodec<base> {};      \
+    template <>                                                                                          \
+    struct silverpoint::detail::Codec<const base*> : ::silverpoint::detail::DynamicPointerCodec<base> {};

@@ -1,0 +1,1 @@
+#include "own_types_test.cpp"
