@@ -68,7 +68,7 @@ fn of_files(args: &Args, filter: &Filter) -> Outcome {
             }
         }
     }
-    if listing.finish()? && !args.json {
+    if listing.finish()? {
         tell(statistics.notes.iter());
     }
     Ok(exit(worst(&statistics.notes)))

@@ -53,7 +53,7 @@ pub fn run(args: Args) -> Outcome {
         };
         push_text(&mut out.text, &statistics, &trace, &options);
     }
-    if out.finish()? && !args.json {
+    if out.finish()? {
         tell(statistics.notes.iter());
     }
     Ok(exit(worst(&statistics.notes)))

@@ -11,6 +11,14 @@ pub trait ReadAt {
     type Error;
     /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end, 0 beyond it.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Self::Error>;
+
+    /// An offset, this or a later one, before which there is nothing but zeros from `offset` on. What knows of holes in a file passes over them.
+    ///
+    /// # Errors
+    /// Those of asking.
+    fn skip_hole(&self, offset: u64) -> Result<u64, Self::Error> {
+        Ok(offset)
+    }
 }
 
 impl ReadAt for [u8] {
@@ -186,6 +194,10 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
                 }
             }
             from += len as u64;
+            if let [0, .., 0] = chunk[..len] {
+                // Zeros: the rest of a hole perhaps, which need not be read.
+                from = from.max(self.source.skip_hole(from)? & !7);
+            }
             if len < chunk.len() {
                 return Ok(Err(from.max(at)));
             }
@@ -305,6 +317,37 @@ mod tests {
         assert_eq!(covered, size);
         let read = source.1.get();
         assert!(read < 40 * size + READ_IN_VAIN_MAX, "{read} bytes read of {size}");
+    }
+
+    /// Bytes behind a hole of a petabyte.
+    struct Holed(Vec<u8>);
+
+    const HOLE: u64 = 1 << 50;
+
+    impl ReadAt for Holed {
+        type Error = std::convert::Infallible;
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize, Self::Error> {
+            let zeros = HOLE.saturating_sub(offset).min(buffer.len() as u64) as usize;
+            buffer[..zeros].fill(0);
+            let behind = (offset + zeros as u64).saturating_sub(HOLE);
+            let Ok(more) = self.0.as_slice().read_at(behind, &mut buffer[zeros..]);
+            Ok(zeros + more)
+        }
+
+        fn skip_hole(&self, offset: u64) -> Result<u64, Self::Error> {
+            // One that does not fall on a multiple of 8.
+            Ok(offset.max(HOLE + 3))
+        }
+    }
+
+    #[test]
+    fn holes_are_passed_over() {
+        let source = Holed([vec![0; 16], file()].concat());
+        let mut scanner = Scanner::new(&source, 0, true);
+        let Ok(Some(Found::Damage(damage))) = scanner.next() else { panic!() };
+        assert_eq!((damage.at, damage.bytes, damage.is_cut), (0, HOLE + 16, false));
+        assert!(matches!(scanner.next(), Ok(Some(Found::Block { at, .. })) if at == HOLE + 16));
     }
 
     #[test]

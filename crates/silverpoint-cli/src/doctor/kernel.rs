@@ -55,6 +55,18 @@ pub fn program(path: &Path) -> Vec<Finding> {
             ];
         }
     };
+    let unfit = match (found.is_file(), found.mode() & 0o111) {
+        (false, _) => Some("is no regular file"),
+        (true, 0) => Some("is not executable"),
+        (true, _) => None,
+    };
+    if let Some(unfit) = unfit {
+        return vec![
+            Finding::fail(CHECK, format!("{shown} {unfit}"))
+                .means("no program can be run from it")
+                .change("give the path of the program's file"),
+        ];
+    }
     let mut marks = Vec::new();
     if found.mode() & 0o4000 != 0 {
         marks.push(("set-user-id", format!("chmod u-s {shown}")));

@@ -269,6 +269,9 @@ fn programs_with_marks() {
     let made = Made::new();
     made.write("app", "");
     let app = made.path.join("app");
+    only(kernel::program(&app), State::Fail, "is not executable");
+    only(kernel::program(&made.path), State::Fail, "is no regular file");
+    std::fs::set_permissions(&app, std::fs::Permissions::from_mode(0o755)).unwrap();
     only(kernel::program(&app), State::Ok, "no marks");
     std::fs::set_permissions(&app, std::fs::Permissions::from_mode(0o6755)).unwrap();
     let found = kernel::program(&app);

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use silverpoint_formats::tracefile::data_from;
 use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
@@ -28,6 +29,10 @@ impl ReadAt for Source {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.0.read_at(buffer, offset)
     }
+
+    fn skip_hole(&self, offset: u64) -> std::io::Result<u64> {
+        data_from(&self.0, offset)
+    }
 }
 
 /// What was found.
@@ -43,10 +48,11 @@ struct Tally {
 
 pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     let at = |error: std::io::Error| failure(format!("{}: {error}", path.display()));
-    let source = Source(File::open(path).map_err(at)?);
-    if !source.0.metadata().map_err(at)?.is_file() {
+    // Before it is opened: opening a pipe waits for whoever writes to it.
+    if !std::fs::metadata(path).map_err(at)?.is_file() {
         return Err(failure(format!("{}: it is no regular file", path.display())));
     }
+    let source = Source(File::open(path).map_err(at)?);
     let Some((header, payload)) = first_block(&source).map_err(at)? else {
         return Err(Failed::new(Exit::NotATraceFile, format!("{}: not a trace file", path.display())));
     };

@@ -1,6 +1,8 @@
 //! Tests of the program as a whole: processes, signals, sessions, files.
 
 mod attach;
+#[path = "../../../silverpoint-formats/examples/make_trace/builder.rs"]
+mod builder;
 mod causes;
 mod containers;
 mod differential;
@@ -13,4 +15,5 @@ mod recover;
 mod run;
 mod secure;
 mod storage;
+mod table;
 mod terminal;

@@ -35,7 +35,7 @@ pub use parts::with_parts;
 pub use scan::BlockRef;
 use scan::Resume;
 pub use session::{Session, Stream, Thread, loss_causes};
-pub use source::Source;
+pub use source::{Source, data_from};
 pub use verdict::{Matter, Note, Unknown, Verdict};
 pub(crate) use walk::Head;
 

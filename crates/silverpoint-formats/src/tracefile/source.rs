@@ -1,10 +1,11 @@
 //! Where a trace file's bytes come from: a file, read at offsets, or bytes in memory.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use silverpoint_wire::layout::block::{PAYLOAD_MAX, SYNC};
 use silverpoint_wire::scan::ReadAt;
 
 /// An open trace file. Reading never maps the file: one that is cut meanwhile gives fewer bytes, not a fault.
@@ -22,7 +23,8 @@ enum Bytes {
 }
 
 impl Source {
-    /// Opens a file. What is no regular file (a pipe, a device) is copied to an unnamed temporary file first, since reading needs offsets.
+    /// Opens a file. What is no regular file (a pipe, a device) is copied to an unnamed temporary file first, since reading needs offsets: whole, unless
+    /// its first 32 MiB hold no block's mark.
     ///
     /// # Errors
     /// Those of opening, reading and copying.
@@ -88,6 +90,26 @@ impl ReadAt for Source {
             }
         }
     }
+
+    fn skip_hole(&self, offset: u64) -> io::Result<u64> {
+        match &self.bytes {
+            Bytes::File(file) => data_from(file, offset),
+            Bytes::Memory(_) => Ok(offset),
+        }
+    }
+}
+
+/// The first offset from here on at which a file has data, or its end; the same offset where the file system cannot tell.
+///
+/// # Errors
+/// Those of asking for the file's size.
+pub fn data_from(file: &File, offset: u64) -> io::Result<u64> {
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
+        Ok(data) => Ok(data),
+        // Nothing but a hole up to the end.
+        Err(rustix::io::Errno::NXIO) => Ok(file.metadata()?.len().max(offset)),
+        Err(_) => Ok(offset),
+    }
 }
 
 /// The rest of a stream, in a file that has no name any more.
@@ -102,7 +124,7 @@ fn copied(mut stream: File) -> io::Result<File> {
         match opened {
             Ok(mut file) => {
                 std::fs::remove_file(&path)?;
-                io::copy(&mut stream, &mut file)?;
+                copy(&mut stream, &mut file)?;
                 return Ok(file);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -110,4 +132,31 @@ fn copied(mut stream: File) -> io::Result<File> {
         }
     }
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
+}
+
+/// Copies a stream to its end; one that does not look like a trace file, which may have none (`/dev/zero`), only so far that this can be said.
+fn copy(stream: &mut File, file: &mut File) -> io::Result<()> {
+    // A stream may begin within the largest of blocks.
+    const LOOKED_AT: usize = 2 * PAYLOAD_MAX;
+    let (mut chunk, mut copied) = (vec![0; 64 << 10], 0);
+    // The end of the last chunk stays in front of the next one: a mark may lie across both.
+    let mut kept = 0;
+    while copied < LOOKED_AT {
+        let read = match stream.read(&mut chunk[kept..]) {
+            Ok(0) => return Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        file.write_all(&chunk[kept..kept + read])?;
+        copied += read;
+        let seen = &chunk[..kept + read];
+        if seen.windows(SYNC.len()).any(|bytes| bytes == SYNC) {
+            return io::copy(stream, file).map(|_| ());
+        }
+        let from = seen.len().saturating_sub(SYNC.len() - 1);
+        kept = seen.len() - from;
+        chunk.copy_within(from..from + kept, 0);
+    }
+    Ok(())
 }

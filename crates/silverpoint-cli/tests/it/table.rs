@@ -1,0 +1,372 @@
+//! Every command on every sort of file: clear words that name the file, the documented exit code (docs/exit-codes.md), bounded memory and time.
+//!
+//! The commands come from the program itself: one without a row in [`ROWS`] fails the test. A new command is one more row.
+
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use silverpoint_wire::level::Level;
+
+use crate::builder::{Builder, log, text};
+use crate::harness::{Ended, Scratch};
+
+/// A file that a command is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    Empty,
+    Intact,
+    /// Without the end of its last block.
+    Cut,
+    /// Bytes within it are others.
+    Damaged,
+    /// A trace file of version 2.0.
+    OtherVersion,
+    /// 10 GiB without a byte that is stored.
+    Sparse,
+    /// A trace file that is larger than the memory that the commands get.
+    Big,
+    Elf,
+    Png,
+    Gzip,
+    Text,
+    Directory,
+    /// A pipe into which somebody writes a text.
+    Fifo,
+    /// `/dev/zero`, by a link.
+    Zeros,
+    Unreadable,
+    Missing,
+    /// A link to itself.
+    Loop,
+}
+
+use Input::*;
+
+const INPUTS: [Input; 17] = [
+    Empty,
+    Intact,
+    Cut,
+    Damaged,
+    OtherVersion,
+    Sparse,
+    Big,
+    Elf,
+    Png,
+    Gzip,
+    Text,
+    Directory,
+    Fifo,
+    Zeros,
+    Unreadable,
+    Missing,
+    Loop,
+];
+
+/// What a command does with a file: the exit codes that are right for each sort of it.
+type Codes = fn(Input) -> &'static [i32];
+
+/// A command, how it is called (`FILE` is the file, `OUT` the name of a new one), and how it must end.
+struct Row {
+    command: &'static str,
+    calls: &'static [&'static str],
+    codes: Codes,
+}
+
+/// One row or more for each command.
+const ROWS: &[Row] = &[
+    Row {
+        command: "cat",
+        calls: &["FILE", "--json FILE", "--count FILE", "--tail 3 FILE", "--level warn FILE", "--only FILE"],
+        codes: reads,
+    },
+    Row { command: "stats", calls: &["FILE", "--json FILE", "--rates --histograms FILE"], codes: reads },
+    Row { command: "sites", calls: &["FILE", "--json FILE"], codes: reads },
+    Row { command: "recover", calls: &["FILE -o OUT"], codes: recovers },
+    Row {
+        command: "run",
+        calls: &["-o FILE -- true", "-o FILE --compact --rotate-size 1M -- true"],
+        codes: runs,
+    },
+    Row { command: "run", calls: &["-- FILE"], codes: executes },
+    // What is no process, session, shell or option of theirs is wrong usage, whatever it is.
+    Row { command: "attach", calls: &["FILE", "FILE -o OUT"], codes: usage },
+    Row { command: "ctl", calls: &["FILE"], codes: usage },
+    Row { command: "ls", calls: &["FILE"], codes: usage },
+    Row { command: "doctor", calls: &["FILE", "--json FILE"], codes: examines },
+    Row { command: "completions", calls: &["FILE"], codes: usage },
+    Row { command: "man", calls: &["FILE"], codes: usage },
+    Row { command: "man", calls: &["--out FILE"], codes: writes_into },
+    Row { command: "help", calls: &["FILE"], codes: usage },
+];
+
+fn reads(input: Input) -> &'static [i32] {
+    match input {
+        Intact | Cut | Big => &[0],
+        Damaged => &[3],
+        Empty | OtherVersion | Sparse | Elf | Png | Gzip | Text | Fifo | Zeros => &[4],
+        Directory | Unreadable | Missing | Loop => &[1],
+    }
+}
+
+fn recovers(input: Input) -> &'static [i32] {
+    match input {
+        Intact | Big => &[0],
+        Cut | Damaged => &[5],
+        Fifo | Zeros => &[1],
+        _ => reads(input),
+    }
+}
+
+/// The file is one to be made.
+fn runs(input: Input) -> &'static [i32] {
+    match input {
+        // Only what is a trace file is replaced without being asked.
+        Empty | Intact | Cut | Damaged | OtherVersion | Big | Missing => &[0],
+        _ => &[125],
+    }
+}
+
+/// The file is a program.
+fn executes(input: Input) -> &'static [i32] {
+    match input {
+        Missing => &[127],
+        _ => &[126],
+    }
+}
+
+fn usage(_: Input) -> &'static [i32] {
+    &[2]
+}
+
+/// The file is a program that is to be traced: none of these is one.
+fn examines(_: Input) -> &'static [i32] {
+    &[7]
+}
+
+/// The file is the directory that gets files.
+fn writes_into(input: Input) -> &'static [i32] {
+    match input {
+        Directory | Missing => &[0],
+        _ => &[1],
+    }
+}
+
+/// Bytes of the big file, and of the address space of a command that reads it.
+const BIG: usize = 192 << 20;
+const MEMORY: usize = 160 << 20;
+/// A command that has not ended by then does not end.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The commands that the program has.
+fn commands(scratch: &Scratch) -> Vec<String> {
+    let help = scratch.run(["--help"]).out;
+    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let first = |line: &str| {
+        line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split(' ').next().map(str::to_owned)
+    };
+    list.lines().filter_map(first).collect()
+}
+
+#[test]
+fn every_command_has_a_row() {
+    let scratch = Scratch::new();
+    let commands = commands(&scratch);
+    assert!(commands.len() >= 11, "{commands:?}");
+    for command in &commands {
+        assert!(ROWS.iter().any(|row| row.command == command), "`{command}` has no row in tests/it/table.rs");
+    }
+    for row in ROWS {
+        assert!(commands.iter().any(|command| command == row.command), "`{}` is no command", row.command);
+        assert!(row.calls.iter().all(|call| call.contains("FILE")), "{:?}", row.calls);
+    }
+}
+
+/// A trace with one stream of texts, and then whatever `more` adds.
+fn trace(records: u32) -> Builder {
+    let mut b = Builder::new();
+    b.session(1, "/usr/bin/table", 1);
+    b.site(1, 16, &log(Level::Info, "table", 1, "{}", "s"));
+    b.stream(1, 1, 1, "main");
+    for number in 0..records {
+        b.record(1, 1, 16, u64::from(number), &text("one of several"));
+        b.flush(1, 1, false);
+    }
+    b
+}
+
+/// Writes a big file of one part, again and again, block by block.
+fn big(path: &Path) {
+    let mut b = trace(0);
+    let long = text(&"x".repeat(60 << 10));
+    let mut file = File::create(path).unwrap();
+    let mut written = 0;
+    while written < BIG {
+        for number in 0..4 {
+            b.record(1, 1, 16, (written + number) as u64, &long);
+        }
+        b.flush(1, 1, false);
+        file.write_all(&b.bytes).unwrap();
+        written += b.bytes.len();
+        b.written = written as u64;
+        b.bytes.clear();
+    }
+    b.end_with_index();
+    file.write_all(&b.bytes).unwrap();
+}
+
+/// Makes a file and gives its path.
+fn make(scratch: &Scratch, input: Input) -> PathBuf {
+    let path = scratch.path(&format!("{input:?}.silver").to_lowercase());
+    let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+    let whole = || {
+        let mut b = trace(5);
+        b.end();
+        b.bytes
+    };
+    let write = |bytes: &[u8]| fs::write(&path, bytes).unwrap();
+    match input {
+        Empty => write(b""),
+        Intact => write(&whole()),
+        Cut => {
+            let bytes = trace(5).bytes;
+            write(&bytes[..bytes.len() - 30]);
+        }
+        Damaged => {
+            let mut bytes = whole();
+            let at = bytes.len() - 250;
+            bytes[at..at + 20].fill(0xFF);
+            write(&bytes);
+        }
+        OtherVersion => {
+            let mut b = Builder::default();
+            b.block(silverpoint_wire::block::BlockKind::FILE, 0, 0, b"format=2.0\nwriter=later\n");
+            write(&b.bytes);
+        }
+        Sparse => File::create(&path).unwrap().set_len(10 << 30).unwrap(),
+        Big => big(&path),
+        Elf => {
+            let own = fs::read(std::env::current_exe().unwrap()).unwrap();
+            write(&own[..own.len().min(300_000)]);
+        }
+        Png => write(&[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[7; 5000]].concat()),
+        Gzip => write(&[b"\x1f\x8b\x08\0\0\0\0\0\0\x03".as_slice(), &[0x9E; 5000]].concat()),
+        Text => write("a line of text\n".repeat(1000).as_bytes()),
+        Directory => fs::create_dir_all(&path).unwrap(),
+        Fifo => {
+            let made = Command::new("mkfifo").arg(&path).status().unwrap();
+            assert!(made.success());
+        }
+        Zeros => symlink("/dev/zero", &path).unwrap(),
+        Unreadable => {
+            write(&whole());
+            fs::set_permissions(&path, Permissions::from_mode(0o000)).unwrap();
+        }
+        Missing => {}
+        Loop => symlink(&path, &path).unwrap(),
+    }
+    path
+}
+
+/// Writes a text to a pipe as soon as somebody reads it, until it is told to stop.
+fn feed(path: &Path, stop: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
+    let path = path.to_owned();
+    std::thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            let opened = File::options()
+                .write(true)
+                .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
+                .open(&path);
+            match opened {
+                // Whoever has gone away meanwhile does not want it.
+                Ok(mut pipe) => drop(pipe.write_all(&[b'x'; 2000])),
+                Err(error) => assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::NXIO.raw_os_error())),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    })
+}
+
+/// The call of a row, with bounded memory and time; as another user where root may read everything.
+fn call(scratch: &Scratch, row: &Row, words: &str, path: &Path, input: Input) -> Ended {
+    let out = scratch.path("out.silver");
+    let _ = fs::remove_file(&out);
+    let program = env!("CARGO_BIN_EXE_silverpoint");
+    let mut command = scratch
+        .command("/bin/sh", ["-c", "ulimit -c 0; ulimit -v \"$1\"; shift; exec timeout -k 1 \"$@\"", "sh"]);
+    // `run` starts programs, a collector, and maps rings: virtual memory is no measure of it.
+    let memory = if row.command == "run" { "unlimited".to_owned() } else { (MEMORY >> 10).to_string() };
+    command.arg(memory).arg(PATIENCE.as_secs().to_string()).arg(program).arg(row.command);
+    for word in words.split(' ') {
+        match word {
+            "FILE" => command.arg(path),
+            "OUT" => command.arg(&out),
+            other => command.arg(other),
+        };
+    }
+    command.stdin(Stdio::null());
+    if input == Unreadable && rustix::process::geteuid().is_root() {
+        command.uid(65534).gid(65534).env_remove("SILVERPOINT_DIR");
+    }
+    match input {
+        Big => command.stdout(Stdio::null()),
+        _ => command.stdout(Stdio::piped()),
+    };
+    command.stderr(Stdio::piped()).output().unwrap().into()
+}
+
+#[test]
+fn every_command_on_every_sort_of_file() {
+    let scratch = Scratch::new();
+    fs::set_permissions(scratch.path(""), Permissions::from_mode(0o777)).unwrap();
+    let mut wrong = Vec::new();
+    for input in INPUTS {
+        for row in ROWS {
+            for words in row.calls {
+                // Made anew each time: a command may have replaced it.
+                let is_new = input != Big || row.command == "run" || !scratch.path("big.silver").exists();
+                let path = if is_new { make(&scratch, input) } else { scratch.path("big.silver") };
+                let stop = Arc::new(AtomicBool::new(false));
+                let feeder = (input == Fifo).then(|| feed(&path, stop.clone()));
+                let ended = call(&scratch, row, words, &path, input);
+                stop.store(true, Ordering::Relaxed);
+                if let Some(feeder) = feeder {
+                    feeder.join().unwrap();
+                }
+                let mut complain = |what: &str| {
+                    let (command, code) = (row.command, ended.code());
+                    wrong.push(format!(
+                        "{input:?}: {command} {words}: {what}; it ended with {code:?} and said {:?}",
+                        ended.err
+                    ));
+                };
+                let expected = (row.codes)(input);
+                if !expected.iter().any(|code| ended.code() == Some(*code)) {
+                    complain(&format!("expected {expected:?}"));
+                }
+                let name = path.file_name().unwrap().to_str().unwrap();
+                // The findings of `doctor` are what it is asked for.
+                let said = if row.command == "doctor" { &ended.out } else { &ended.err };
+                if expected != [0] && input != Big && !said.contains(name) {
+                    complain("it does not name the file");
+                }
+                if ["panicked", "RUST_BACKTRACE", "memory allocation"]
+                    .iter()
+                    .any(|word| ended.err.contains(word))
+                {
+                    complain("it panicked");
+                }
+                if ended.err.len() > 3000 {
+                    complain("too many words");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} calls went wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
