@@ -77,6 +77,17 @@ struct Branch : Node {};
 inline int silverpoint_tag(const Node& node) { return node.depth == 3 ? 0 : 1; }
 }  // namespace shapes
 
+// Named as a type of ours.
+struct Shape {
+    virtual ~Shape() = default;
+};
+inline int silverpoint_tag(const Shape&) { return 0; }
+struct Fields : Shape {
+    int n = 8;
+};
+SP_STRUCT(Fields, n)
+SP_DYNAMIC(Shape, Fields)
+
 SP_STRUCT(shapes::Point, x, y)
 SP_STRUCT(shapes::Circle, id, radius)
 SP_STRUCT(shapes::Square, at, label)
@@ -219,6 +230,12 @@ TEST(Dynamic, TheBaseInItsOwnList) {
     EXPECT_VALUE(signature, "0:shapes%3A%3ALeaf{value: 4}", first);
     EXPECT_VALUE(signature, "1:shapes%3A%3ANode{depth: 7}", second);
     EXPECT_TRUE(holds(held(second), "depth"));
+}
+
+TEST(Dynamic, NamesThatTheLibraryHasToo) {
+    const ::Fields fields;
+    const ::Shape& shape = fields;
+    EXPECT_VALUE("/<Fields|n:i,>n|", "0:Fields{n: 8}", shape);
 }
 
 TEST(ClassNames, AreSpelledOut) {

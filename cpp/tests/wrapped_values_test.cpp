@@ -55,6 +55,16 @@ enum class Mode : std::uint8_t { kRead = 1, kWrite = 2, kAppend = 4 };
 enum Access { kNone = 0, kView = 1, kEdit = 2, kAll = 3, kTop = -2147483647 - 1 };
 }  // namespace people
 
+// Named as types of ours.
+struct Span {
+    int begin;
+};
+struct Site {
+    Span span;
+};
+enum class Level { kLow, kHigh };
+enum class Kind : unsigned { kA = 1, kB = 2 };
+
 namespace {
 enum class Hidden { kFirst, kSecond };
 }
@@ -62,6 +72,10 @@ enum class Hidden { kFirst, kSecond };
 SP_STRUCT_OF(people::Person, (name, v.name()), (age, v.age()), (marks, v.marks()))
 SP_STRUCT_OF(people::Sealed, (x, v.x_), (low, v.low_), (sum, SP_UNIT(v.x_ + 1, "m")))
 SP_STRUCT(people::Team, lead, others)
+SP_STRUCT(Span, begin)
+SP_STRUCT_OF(Site, (span, v.span))
+SP_ENUM(Level, kLow, kHigh)
+SP_FLAGS(Kind, kA, kB)
 SP_ENUM(people::Door::Colour, kRed, kBlue)
 SP_ENUM(Hidden, kFirst, kSecond)
 SP_FLAGS(people::Mode, kRead, kWrite, kAppend)
@@ -204,6 +218,12 @@ TEST(StructOf, WithinStruct) {
                  "people%3A%3ATeam{lead: people%3A%3APerson{name: \"A\", age: 1, marks: [1, 1]}, others: "
                  "[people%3A%3APerson{name: \"B\", age: 2, marks: [2, 1]}]}",
                  team);
+}
+
+TEST(StructOf, NamesThatTheLibraryHasToo) {
+    EXPECT_VALUE("<Site|span:<Span|begin:i,>,>", "Site{span: Span{begin: 1}}", (::Site{{1}}));
+    EXPECT_VALUE("eLevel|i|0=kLow,1=kHigh,;", "Level(1)", ::Level::kHigh);
+    EXPECT_VALUE("@flags=1%3DkA%2C2%3DkB;eKind|I|;", "Kind(2)", ::Kind::kB);
 }
 
 // --- Enumerations

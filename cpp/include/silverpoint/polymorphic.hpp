@@ -52,8 +52,12 @@ struct ClassName {
     }
 };
 
+template <class Base>
+struct DynamicPointerCodec;
+
 template <class Base, class... Derived>
 struct DynamicCodec {
+    using Pointer = DynamicPointerCodec<Base>;
     static constexpr unsigned kCount = sizeof...(Derived);
     static constexpr bool kHasTag = requires(const Base& value) {
         { silverpoint_tag(value) } -> std::convertible_to<int>;
@@ -180,10 +184,13 @@ struct DynamicPointerCodec {
 
 SP_DETAIL_END
 
-#define SP_DYNAMIC(base, ...)                                                                            \
-    template <>                                                                                          \
-    struct silverpoint::detail::Codec<base> : ::silverpoint::detail::DynamicCodec<base, __VA_ARGS__> {}; \
-    template <>                                                                                          \
-    struct silverpoint::detail::Codec<base*> : ::silverpoint::detail::DynamicPointerCodec<base> {};      \
-    template <>                                                                                          \
-    struct silverpoint::detail::Codec<const base*> : ::silverpoint::detail::DynamicPointerCodec<base> {};
+// The list has a name of its own, outside, where the classes' names mean what they mean to the user.
+#define SP_DYNAMIC(base, ...) SP_DETAIL_DYNAMIC(SP_DETAIL_JOIN(sp_dynamic_, __COUNTER__), base, __VA_ARGS__)
+#define SP_DETAIL_DYNAMIC(list, base, ...)                               \
+    using list = ::silverpoint::detail::DynamicCodec<base, __VA_ARGS__>; \
+    template <>                                                          \
+    struct silverpoint::detail::Codec<base> : list {};                   \
+    template <>                                                          \
+    struct silverpoint::detail::Codec<base*> : list::Pointer {};         \
+    template <>                                                          \
+    struct silverpoint::detail::Codec<const base*> : list::Pointer {};

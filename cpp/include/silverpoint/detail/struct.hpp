@@ -27,6 +27,18 @@
     what(type, first) __VA_OPT__(SP_DETAIL_EACH_AGAIN SP_DETAIL_PARENS(what, type, __VA_ARGS__))
 #define SP_DETAIL_EACH_AGAIN() SP_DETAIL_EACH_NEXT
 
+SP_DETAIL_BEGIN
+
+// What a description describes. In its body the type's name might be taken for one of ours.
+template <class Description>
+struct Subject;
+template <template <class> class Description, class T>
+struct Subject<Description<T>> {
+    using Type = T;
+};
+
+SP_DETAIL_END
+
 #define SP_DETAIL_SIGN(type, member)                                   \
     out.name(#member);                                                 \
     out.add(':');                                                      \
@@ -42,21 +54,22 @@
 #define SP_STRUCT(type, ...)                                                                     \
     template <>                                                                                  \
     struct silverpoint::Struct<type> {                                                           \
-        static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, type, __VA_ARGS__);     \
+        using SpType_ = ::silverpoint::detail::Subject<Struct>::Type;                            \
+        static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, SpType_, __VA_ARGS__);  \
         static constexpr ::std::string_view kName = #type;                                       \
         static constexpr ::std::string_view kNames[] = {                                         \
-            SP_DETAIL_EACH(SP_DETAIL_NAME, type, __VA_ARGS__) ""};                               \
+            SP_DETAIL_EACH(SP_DETAIL_NAME, SpType_, __VA_ARGS__) ""};                            \
         static constexpr void sign_fields(::silverpoint::detail::Signer& out) {                  \
-            SP_DETAIL_EACH(SP_DETAIL_SIGN, type, __VA_ARGS__)                                    \
+            SP_DETAIL_EACH(SP_DETAIL_SIGN, SpType_, __VA_ARGS__)                                 \
         }                                                                                        \
         static constexpr ::std::size_t fixed_size() {                                            \
             ::std::size_t total = 0;                                                             \
-            SP_DETAIL_EACH(SP_DETAIL_SIZE, type, __VA_ARGS__)                                    \
+            SP_DETAIL_EACH(SP_DETAIL_SIZE, SpType_, __VA_ARGS__)                                 \
             return total;                                                                        \
         }                                                                                        \
         template <class Visit>                                                                   \
-        SP_DETAIL_HOT static decltype(auto) visit(const type& value, Visit&& visit) {            \
-            return visit_all(visit SP_DETAIL_EACH(SP_DETAIL_PASS, type, __VA_ARGS__));           \
+        SP_DETAIL_HOT static decltype(auto) visit(const SpType_& value, Visit&& visit) {         \
+            return visit_all(visit SP_DETAIL_EACH(SP_DETAIL_PASS, SpType_, __VA_ARGS__));        \
         }                                                                                        \
         template <class Visit, class... Members>                                                 \
         SP_DETAIL_HOT static decltype(auto) visit_all(Visit& visit, const Members&... members) { \
@@ -94,20 +107,21 @@ SP_DETAIL_END
 #define SP_STRUCT_OF(type, ...)                                                                              \
     template <>                                                                                              \
     struct silverpoint::Struct<type> {                                                                       \
-        static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, type, __VA_ARGS__);                 \
+        using SpType_ = ::silverpoint::detail::Subject<Struct>::Type;                                        \
+        static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, SpType_, __VA_ARGS__);              \
         static constexpr ::std::string_view kName = #type;                                                   \
         static constexpr ::std::string_view kNames[] = {                                                     \
-            SP_DETAIL_EACH(SP_DETAIL_FIELD_NAME, type, __VA_ARGS__) ""};                                     \
+            SP_DETAIL_EACH(SP_DETAIL_FIELD_NAME, SpType_, __VA_ARGS__) ""};                                  \
         template <class Visit>                                                                               \
-        SP_DETAIL_HOT static auto visit(const type& v, Visit&& visit) {                                      \
-            return visit_all(visit SP_DETAIL_EACH(SP_DETAIL_FIELD_VALUE, type, __VA_ARGS__));                \
+        SP_DETAIL_HOT static auto visit(const SpType_& v, Visit&& visit) {                                   \
+            return visit_all(visit SP_DETAIL_EACH(SP_DETAIL_FIELD_VALUE, SpType_, __VA_ARGS__));             \
         }                                                                                                    \
         template <class Visit, class... Members>                                                             \
         SP_DETAIL_HOT static auto visit_all(Visit& visit, const Members&... members) {                       \
             return visit(members...);                                                                        \
         }                                                                                                    \
         static constexpr auto types() {                                                                      \
-            return decltype(visit(*static_cast<const type*>(nullptr),                                        \
+            return decltype(visit(*static_cast<const SpType_*>(nullptr),                                     \
                                   ::silverpoint::detail::ListTypes{})){};                                    \
         }                                                                                                    \
         static constexpr void sign_fields(::silverpoint::detail::Signer& out) { types().sign(out, kNames); } \
@@ -130,13 +144,14 @@ SP_DETAIL_END
 #define SP_ENUM(type, ...)                                                      \
     template <>                                                                 \
     struct silverpoint::Enum<type> {                                            \
+        using SpType_ = ::silverpoint::detail::Subject<Enum>::Type;             \
         static constexpr bool kLabels = true;                                   \
-        static constexpr ::std::string_view label(type value) {                 \
-            SP_DETAIL_EACH(SP_DETAIL_LABEL_OF, type, __VA_ARGS__)               \
+        static constexpr ::std::string_view label(SpType_ value) {              \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL_OF, SpType_, __VA_ARGS__)            \
             return {};                                                          \
         }                                                                       \
         static constexpr void sign_labels(::silverpoint::detail::Signer& out) { \
-            SP_DETAIL_EACH(SP_DETAIL_LABEL, type, __VA_ARGS__)                  \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL, SpType_, __VA_ARGS__)               \
         }                                                                       \
     };
 
@@ -195,20 +210,21 @@ SP_DETAIL_END
 #define SP_DETAIL_FLAG_TEXT(type, label) text.flag(static_cast<Bits>(type::label), #label);
 
 // An enumeration whose values are sets of bits: shown as `kRead|kWrite`.
-#define SP_FLAGS(type, ...)                                                    \
-    template <>                                                                \
-    struct silverpoint::Enum<type> {                                           \
-        static constexpr bool kFlags = true;                                   \
-        using Bits = ::std::make_unsigned_t<::std::underlying_type_t<type>>;   \
-        static constexpr ::std::string_view label(type) { return {}; }         \
-        static constexpr void sign_flags(::silverpoint::detail::Signer& out) { \
-            ::silverpoint::detail::FlagsSigner flags{out};                     \
-            SP_DETAIL_EACH(SP_DETAIL_FLAG, type, __VA_ARGS__)                  \
-        }                                                                      \
-        template <class Writer>                                                \
-        static bool put_flags(Writer& out, type value) {                       \
-            ::silverpoint::detail::FlagsText text(static_cast<Bits>(value));   \
-            SP_DETAIL_EACH(SP_DETAIL_FLAG_TEXT, type, __VA_ARGS__)             \
-            return text.put_to(out);                                           \
-        }                                                                      \
+#define SP_FLAGS(type, ...)                                                     \
+    template <>                                                                 \
+    struct silverpoint::Enum<type> {                                            \
+        using SpType_ = ::silverpoint::detail::Subject<Enum>::Type;             \
+        static constexpr bool kFlags = true;                                    \
+        using Bits = ::std::make_unsigned_t<::std::underlying_type_t<SpType_>>; \
+        static constexpr ::std::string_view label(SpType_) { return {}; }       \
+        static constexpr void sign_flags(::silverpoint::detail::Signer& out) {  \
+            ::silverpoint::detail::FlagsSigner flags{out};                      \
+            SP_DETAIL_EACH(SP_DETAIL_FLAG, SpType_, __VA_ARGS__)                \
+        }                                                                       \
+        template <class Writer>                                                 \
+        static bool put_flags(Writer& out, SpType_ value) {                     \
+            ::silverpoint::detail::FlagsText text(static_cast<Bits>(value));    \
+            SP_DETAIL_EACH(SP_DETAIL_FLAG_TEXT, SpType_, __VA_ARGS__)           \
+            return text.put_to(out);                                            \
+        }                                                                       \
     };

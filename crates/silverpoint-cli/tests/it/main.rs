@@ -11,6 +11,7 @@ mod guide;
 mod harness;
 mod hostile;
 mod manual;
+mod own_types;
 mod recover;
 mod run;
 mod secure;
