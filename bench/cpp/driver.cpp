@@ -1,7 +1,7 @@
 // The driver of the C++ frontend: the tracepoints of the suite, each in a loop of its own.
 //
-// A case is a tracepoint; CASE makes its two loops, with and without the counter read around each call.
-// Arguments change from call to call and are computed by nothing dearer than an addition.
+// A case is a tracepoint (case.hpp); those of one kind of argument each are in arguments.hpp. Arguments
+// change from call to call and are computed by nothing dearer than an addition.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -9,8 +9,11 @@
 #include <string>
 
 #include "../harness/harness.h"
+#include "case.hpp"
 
 SP_CATEGORY("bench")
+
+#include "arguments.hpp"
 
 namespace {
 
@@ -26,28 +29,6 @@ struct Inputs {
 const Inputs inputs;
 
 }  // namespace
-
-// `index` (i32), `fraction` (f64) and `id` (u64) are in scope of the tracepoint.
-#define CASE(function, ...)                                                                     \
-    [[gnu::noinline]] static void function##_burst(std::uint64_t n, std::uint64_t first_id) {   \
-        double fraction = 0.125;                                                                \
-        std::int32_t index = 0;                                                                 \
-        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
-            __VA_ARGS__;                                                                        \
-        }                                                                                       \
-        (void)index, (void)fraction;                                                            \
-    }                                                                                           \
-    [[gnu::noinline]] static void function##_singles(std::uint64_t n, std::uint64_t first_id,   \
-                                                     std::uint32_t* elapsed_ticks) {            \
-        double fraction = 0.125;                                                                \
-        std::int32_t index = 0;                                                                 \
-        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
-            const std::uint64_t before = bench_ticks();                                         \
-            __VA_ARGS__;                                                                        \
-            *elapsed_ticks++ = static_cast<std::uint32_t>(bench_ticks() - before);              \
-        }                                                                                       \
-        (void)index, (void)fraction;                                                            \
-    }
 
 CASE(literal, SP_INFO("bench literal"))
 CASE(three, SP_INFO("bench three {} {} {}", index, fraction, id))
@@ -84,6 +65,7 @@ int main(int argc, char** argv) {
         {"text.stream", text_stream_burst, text_stream_singles},
         {"map.stream", map_stream_burst, map_stream_singles},
         {"floats.stream", floats_stream_burst, floats_stream_singles},
+        BENCH_ARGUMENT_CASES,
     };
     bench_facility facility{};
     facility.name = "silverpoint-cpp";

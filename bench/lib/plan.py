@@ -19,10 +19,14 @@ class Size:
     idle_seconds: int
     compilations: int
     rate_records: int  # in the file that is read
+    argument_repeats: int  # processes for each kind of argument
+    argument_pairs: int  # batches of bursts in each
 
 
-QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000)
-FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000)
+QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
+             argument_repeats=1, argument_pairs=150)
+FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000,
+            argument_repeats=3, argument_pairs=300)
 
 
 @dataclass

@@ -1,5 +1,6 @@
 //! The driver of the Rust frontend: the tracepoints of the suite, each in a loop of its own, as in bench/cpp/driver.cpp.
 
+mod arguments;
 mod harness;
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ static INPUTS: LazyLock<Inputs> = LazyLock::new(|| Inputs {
 
 /// Makes the two loops of a case, with and without the counter read around each call, and the `Case` that names them.
 macro_rules! case {
-    ($name:ident, |$inputs:ident, $index:ident, $fraction:ident, $id:ident| $tracepoint:expr) => {{
+    ($name:literal, |$inputs:ident, $index:ident, $fraction:ident, $id:ident| $tracepoint:expr) => {{
         #[inline(never)]
         extern "C" fn burst(n: u64, first_id: u64) {
             let $inputs = &*INPUTS;
@@ -53,9 +54,10 @@ macro_rules! case {
                 $index = $index.wrapping_add(1);
             }
         }
-        Case { name: stringify!($name), burst, singles }
+        Case { name: $name, burst, singles }
     }};
 }
+pub(crate) use case;
 
 /// The same loop with nothing in it and with a tracepoint that is off (the runner's filter leaves trace out). The empty assembly keeps
 /// the compiler from dropping the loop, and stands in both.
@@ -81,17 +83,17 @@ extern "C" fn prepare_thread() {
 }
 
 fn main() -> ExitCode {
-    let cases = [
-        case!(literal, |inputs, index, fraction, id| info!(target: "bench", "bench literal")),
+    let mut cases = vec![
+        case!("literal", |inputs, index, fraction, id| info!(target: "bench", "bench literal")),
         case!(
-            three,
+            "three",
             |inputs, index, fraction, id| info!(target: "bench", "bench three {} {} {}", index, fraction, id)
         ),
         case!(
-            text,
+            "text",
             |inputs, index, fraction, id| info!(target: "bench", "bench text {} {} {}", id, fraction, inputs.path)
         ),
-        case!(map, |inputs, index, fraction, id| info!(
+        case!("map", |inputs, index, fraction, id| info!(
             target: "bench",
             "bench map {} {} {} {}",
             id,
@@ -100,10 +102,11 @@ fn main() -> ExitCode {
             inputs.counts
         )),
         case!(
-            floats,
+            "floats",
             |inputs, index, fraction, id| info!(target: "bench", "bench floats {}", inputs.samples)
         ),
     ];
+    cases.extend(arguments::cases());
     let status = harness::run("silverpoint-rust", &cases, empty, disabled, Some(prepare_thread));
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

@@ -1,0 +1,30 @@
+// How a case is made of a tracepoint: its two loops, with and without the counter read around each call.
+#ifndef SILVERPOINT_BENCH_CASE_HPP
+#define SILVERPOINT_BENCH_CASE_HPP
+#include <cstdint>
+
+#include "../harness/harness.h"
+
+// `index` (i32), `fraction` (f64) and `id` (u64) are in scope of the tracepoint.
+#define CASE(function, ...)                                                                     \
+    [[gnu::noinline]] static void function##_burst(std::uint64_t n, std::uint64_t first_id) {   \
+        double fraction = 0.125;                                                                \
+        std::int32_t index = 0;                                                                 \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
+            __VA_ARGS__;                                                                        \
+        }                                                                                       \
+        (void)index, (void)fraction;                                                            \
+    }                                                                                           \
+    [[gnu::noinline]] static void function##_singles(std::uint64_t n, std::uint64_t first_id,   \
+                                                     std::uint32_t* elapsed_ticks) {            \
+        double fraction = 0.125;                                                                \
+        std::int32_t index = 0;                                                                 \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
+            const std::uint64_t before = bench_ticks();                                         \
+            __VA_ARGS__;                                                                        \
+            *elapsed_ticks++ = static_cast<std::uint32_t>(bench_ticks() - before);              \
+        }                                                                                       \
+        (void)index, (void)fraction;                                                            \
+    }
+
+#endif
