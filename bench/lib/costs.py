@@ -104,5 +104,5 @@ def markdown(results, machine, size, busy):
         shown = " / ".join(str(size) for size in dict.fromkeys(sizes))
         lines.append(f"| {what} | {' | '.join(cells)} | {shown} |")
     lines += ["", "In brackets: the interval of 95 %. *Bytes* are those in the ring for one call, the header of 16 and the end of a span included "
-              "(C++ / Rust where they differ).", ""]
+              "(C++ / Rust where they differ). A record shorter than the floor's 32 can cost less than it.", ""]
     return "\n".join(lines)
