@@ -103,7 +103,11 @@ struct DynamicCodec {
     template <class D>
     static const D& as(const Base& value) {
         if constexpr (requires { static_cast<const D&>(value); }) {
-            return static_cast<const D&>(value);
+            const Base* object = &value;
+            // Hides what it points to: where g++ 12 sees the object it warns of classes that the object is
+            // not of.
+            asm("" : "+r"(object));
+            return static_cast<const D&>(*object);
         } else {  // a virtual base
             return dynamic_cast<const D&>(value);
         }

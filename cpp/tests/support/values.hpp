@@ -162,10 +162,11 @@ class Decoder {
                 return real ? std::to_string(take<std::int64_t>()) + "ns" : "";
             case 't':
                 return real ? "@" + std::to_string(take<std::int64_t>()) : "";
+            case 'v':  // a CBOR item, shown as bytes
             case 'y': {
                 if (!real) return "";
                 const Length len = length();
-                std::string out = "y";
+                std::string out(1, code);
                 for (std::uint32_t i = 0; i < len.count; ++i) {
                     std::snprintf(buffer, sizeof buffer, ":%02x", take<std::uint8_t>());
                     out += buffer;

@@ -109,12 +109,21 @@ concept TextLike = requires(const T& text) {
     { text.size() } -> std::convertible_to<std::size_t>;
 } && Character<std::remove_cvref_t<decltype(*std::declval<const T&>().data())>>;
 
+// std::expected and what looks like it.
+template <class T>
+concept ExpectedLike = requires(const T& value) {
+    typename T::value_type;
+    typename T::error_type;
+    { value.has_value() } -> std::same_as<bool>;
+    value.error();
+};
+
 template <class T>
 concept OptionalLike = requires(const T& value) {
     typename T::value_type;
     { value.has_value() } -> std::same_as<bool>;
     { *value };
-};
+} && !ExpectedLike<T>;
 
 template <class T>
 concept RangeLike = requires(const T& range) {
@@ -140,11 +149,23 @@ concept ArrayLike = RangeLike<T> && requires { std::tuple_size<T>::value; };
 template <class T>
 concept Described = requires { Struct<T>::kFields; };
 
+// Of a type that nobody has described; an error as soon as it is used.
 template <class T>
 struct Codec {
-    static_assert(sizeof(T) == 0,
-                  "silverpoint: this type cannot be recorded; describe it with SP_STRUCT(Type, member, ...)");
+    static constexpr bool kUnknown = true;
+    static constexpr std::size_t fixed = kVaries;
+    template <class Out>
+    static constexpr void sign(Out&) {
+        static_assert(
+            sizeof(T) == 0,
+            "silverpoint: this type cannot be recorded; describe it with SP_STRUCT(Type, member, ...)");
+    }
+    static std::size_t size(const T&) { return 0; }
+    static char* put(char* out, const T&) { return out; }
 };
+
+template <class T>
+concept Recordable = !requires { Codec<T>::kUnknown; };
 
 template <class T>
 using CodecOf = Codec<std::remove_cvref_t<T>>;
@@ -267,114 +288,6 @@ struct Codec<T> {
     }
 };
 
-// Durations and points in time of <chrono>, as nanoseconds in 64 bits; those beyond (292 years) at their end.
-template <class T>
-concept DurationLike = requires(const T& value) {
-    typename T::rep;
-    { T::period::num + T::period::den } -> std::integral;
-    { value.count() } -> std::same_as<typename T::rep>;
-};
-
-template <class T>
-concept TimePointLike = requires(const T& value) {
-    typename T::clock;
-    requires DurationLike<std::remove_cvref_t<decltype(value.time_since_epoch())>>;
-    T::clock::now();
-};
-
-template <DurationLike T>
-constexpr std::int64_t nanoseconds_of(const T& value) {
-    constexpr std::int64_t kLeast = -0x7FFFFFFFFFFFFFFF - 1, kMost = 0x7FFFFFFFFFFFFFFF;
-    if constexpr (std::floating_point<typename T::rep>) {
-        const double ns = static_cast<double>(value.count()) * 1e9 * static_cast<double>(T::period::num) /
-                          static_cast<double>(T::period::den);
-        if (ns >= 9.2e18 || ns <= -9.2e18) return ns > 0 ? kMost : kLeast;
-        return ns == ns ? static_cast<std::int64_t>(ns) : 0;
-    } else if constexpr (std::is_signed_v<typename T::rep> && T::period::num == 1 &&
-                         T::period::den == 1'000'000'000) {
-        return static_cast<std::int64_t>(value.count());
-    } else {
-        __extension__ using Wide128 = __int128;
-        Wide128 ns = 0;
-        if (__builtin_mul_overflow(static_cast<Wide128>(value.count()) * 1'000'000'000,
-                                   static_cast<Wide128>(T::period::num), &ns))
-            return value.count() > typename T::rep{} ? kMost : kLeast;
-        ns /= T::period::den;
-        return ns > kMost ? kMost : ns < kLeast ? kLeast : static_cast<std::int64_t>(ns);
-    }
-}
-
-// Ticks shorter than a nanosecond would be lost: such durations are their number of ticks, with the unit.
-template <class T>
-concept FineDuration =
-    DurationLike<T> && std::integral<typename T::rep> && T::period::den / T::period::num > 1'000'000'000;
-
-template <FineDuration T>
-constexpr void add_unit(auto& out) {
-    const std::intmax_t den = T::period::den;
-    if (T::period::num == 1 && den == 1'000'000'000'000) {
-        out.add(std::string_view("ps"));
-    } else if (T::period::num == 1 && den == 1'000'000'000'000'000) {
-        out.add(std::string_view("fs"));
-    } else {  // as operator<< of durations writes it
-        out.add('[');
-        out.number(static_cast<std::size_t>(T::period::num));
-        out.add('/');
-        out.number(static_cast<std::size_t>(den));
-        out.add(std::string_view("]s"));
-    }
-}
-
-template <DurationLike T>
-struct Codec<T> {
-    static constexpr std::size_t fixed = 8;
-    static constexpr void sign(Signer& out) { out.add('T'); }
-    static constexpr std::size_t size(const T&) { return fixed; }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        return put_bytes(out, nanoseconds_of(value));
-    }
-};
-
-template <FineDuration T>
-struct Codec<T> : Codec<typename T::rep> {
-    using Rep = Codec<typename T::rep>;
-    static constexpr void sign(Signer& out) {
-        out.add("@unit=");
-        add_unit<T>(out);
-        out.add(';');
-        Rep::sign(out);
-    }
-    static constexpr std::size_t size(const T&) { return Rep::fixed; }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) { return Rep::put(out, value.count()); }
-};
-
-// A point in time of the system's clock, or of one that knows how to become it; one of another clock is the
-// duration since its epoch.
-template <TimePointLike T>
-struct Codec<T> {
-    static constexpr std::size_t fixed = 8;
-    static constexpr bool kConverts = requires(const T& value) { T::clock::to_sys(value); };
-    static constexpr bool kIsDate = kConverts || requires(const T& value) { T::clock::to_time_t(value); };
-    static constexpr void sign(Signer& out) {
-        if constexpr (!kIsDate) {
-            out.add("@clock=");
-            constexpr std::string_view name = silverpoint::detail::type_name<typename T::clock>();
-            out.name(name.substr(name.rfind(':') + 1));
-            out.add(';');
-        }
-        out.add(kIsDate ? 't' : 'T');
-    }
-    static constexpr std::size_t size(const T&) { return fixed; }
-    static std::int64_t nanoseconds(const T& value) {
-        if constexpr (kConverts) {
-            return nanoseconds_of(T::clock::to_sys(value).time_since_epoch());
-        } else {
-            return nanoseconds_of(value.time_since_epoch());
-        }
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) { return put_bytes(out, nanoseconds(value)); }
-};
-
 template <class T>
     requires(std::is_pointer_v<T> && !Character<std::remove_cv_t<std::remove_pointer_t<T>>>) ||
             std::is_null_pointer_v<T>
@@ -443,316 +356,6 @@ struct Codec<T> : Codec<TextRef<std::remove_cv_t<std::remove_pointer_t<T>>>> {
     using C = std::remove_cv_t<std::remove_pointer_t<T>>;
     SP_DETAIL_HOT static std::size_t size(const T& text) { return Base::size(measure<C>(text)); }
     SP_DETAIL_HOT static char* put(char* out, const T& text) { return Base::put(out, measure<C>(text)); }
-};
-
-// --- Containers.
-
-template <class T>
-inline constexpr bool kIsPlain = (std::integral<T> || std::same_as<T, float> || std::same_as<T, double> ||
-                                  Wide<T>)&&!std::same_as<T, bool>;
-
-template <class Element>
-struct Elements {
-    using Inner = CodecOf<Element>;
-
-    template <class Range>
-    SP_DETAIL_HOT static std::size_t size(const Range& range, std::size_t count) {
-        if constexpr (Inner::fixed != kVaries) {
-            (void)range;
-            return count * Inner::fixed;
-        } else {
-            std::size_t total = 0;
-            for (const auto& element : range) total += Inner::size(element);
-            (void)count;
-            return total;
-        }
-    }
-    template <class Range>
-    SP_DETAIL_HOT static char* put(char* out, const Range& range, std::size_t count) {
-        if constexpr (kIsPlain<Element> && requires { range.data(); }) {
-            if (count == 0) return out;
-            std::size_t size = count * sizeof(Element);
-            // A size that the compiler knows makes it write `rep movs`, which takes longer to start than the
-            // library's copy takes altogether.
-            if (size > 128) asm("" : "+r"(size));
-            __builtin_memcpy(out, range.data(), size);
-            return out + size;
-        } else {
-            std::size_t left = count;
-            for (auto&& element : range) {
-                if (left-- == 0) break;
-                if constexpr (std::same_as<Element, bool>) {
-                    out = put_bytes(out, static_cast<bool>(element));
-                } else {
-                    out = Inner::put(out, element);
-                }
-            }
-            return out;
-        }
-    }
-};
-
-template <class Range>
-SP_DETAIL_HOT std::size_t count_of(const Range& range) {
-    if constexpr (requires { range.size(); }) {
-        return range.size();
-    } else {
-        std::size_t count = 0;
-        for (auto it = range.begin(); it != range.end(); ++it) ++count;
-        return count;
-    }
-}
-
-template <class T>
-struct ElementOf {
-    using type = std::remove_cvref_t<decltype(*std::declval<const T&>().begin())>;
-};
-template <class T>
-    requires requires { typename T::value_type; }
-struct ElementOf<T> {
-    using type = std::remove_cv_t<typename T::value_type>;
-};
-
-template <class T>
-    requires RangeLike<T> && (!MapLike<T>) && (!ArrayLike<T>) && (!Described<T>)
-struct Codec<T> {
-    using Element = typename ElementOf<T>::type;
-    static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) {
-        out.add(SetLike<T> ? '$' : '[');
-        CodecOf<Element>::sign(out);
-    }
-    SP_DETAIL_HOT static std::size_t size(const T& range) {
-        return 4 + Elements<Element>::size(range, count_of(range));
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& range) {
-        const std::size_t count = count_of(range);
-        return Elements<Element>::put(put_length(out, count), range, count);
-    }
-};
-
-template <class T>
-    requires MapLike<T> && (!Described<T>)
-struct Codec<T> {
-    using Key = CodecOf<typename T::key_type>;
-    using Value = CodecOf<typename T::mapped_type>;
-    static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) {
-        out.add('{');
-        Key::sign(out);
-        Value::sign(out);
-    }
-    SP_DETAIL_HOT static std::size_t size(const T& map) {
-        if constexpr (Key::fixed != kVaries && Value::fixed != kVaries) {
-            return 4 + count_of(map) * (Key::fixed + Value::fixed);
-        } else {
-            std::size_t total = 4;
-            for (const auto& [key, value] : map) total += Key::size(key) + Value::size(value);
-            return total;
-        }
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& map) {
-        out = put_length(out, count_of(map));
-        for (const auto& [key, value] : map) out = Value::put(Key::put(out, key), value);
-        return out;
-    }
-};
-
-template <class T>
-    requires ArrayLike<T> && (!Described<T>)
-struct Codec<T> {
-    using Element = typename T::value_type;
-    static constexpr std::size_t kCount = std::tuple_size<T>::value;
-    static constexpr std::size_t fixed = kCount == 0 ? 0
-                                         : CodecOf<Element>::fixed == kVaries
-                                             ? kVaries
-                                             : kCount * CodecOf<Element>::fixed;
-    static constexpr void sign(Signer& out) {
-        out.add('#');
-        out.number(kCount);
-        out.add(':');
-        CodecOf<Element>::sign(out);
-    }
-    SP_DETAIL_HOT static std::size_t size(const T& array) { return Elements<Element>::size(array, kCount); }
-    SP_DETAIL_HOT static char* put(char* out, const T& array) {
-        return Elements<Element>::put(out, array, kCount);
-    }
-};
-
-// A C array as a range.
-template <class T>
-struct ArrayRef {
-    const T* first;
-    std::size_t count;
-    const T* begin() const { return first; }
-    const T* end() const { return first + count; }
-    const T* data() const { return first; }
-    std::size_t size() const { return count; }
-};
-
-template <class T, std::size_t N>
-    requires(!Character<std::remove_cv_t<T>>)
-struct Codec<T[N]> {
-    using Element = std::remove_cv_t<T>;
-    static constexpr std::size_t fixed =
-        CodecOf<Element>::fixed == kVaries ? kVaries : N * CodecOf<Element>::fixed;
-    static constexpr void sign(Signer& out) {
-        out.add('#');
-        out.number(N);
-        out.add(':');
-        CodecOf<Element>::sign(out);
-    }
-    SP_DETAIL_HOT static std::size_t size(const T (&array)[N]) {
-        return Elements<Element>::size(ArrayRef<T>{array, N}, N);
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T (&array)[N]) {
-        return Elements<Element>::put(out, ArrayRef<T>{array, N}, N);
-    }
-};
-
-// Character arrays hold text up to a zero, or to their end.
-template <class T, std::size_t N>
-    requires Character<std::remove_cv_t<T>>
-struct Codec<T[N]> : Codec<TextRef<std::remove_cv_t<T>>> {
-    using C = std::remove_cv_t<T>;
-    static TextRef<C> measure_array(const T (&array)[N]) {
-        std::size_t len = 0;
-        while (len < N && array[len] != 0) ++len;
-        return {array, len};
-    }
-    SP_DETAIL_HOT static std::size_t size(const T (&array)[N]) {
-        return Codec<TextRef<C>>::size(measure_array(array));
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T (&array)[N]) {
-        return Codec<TextRef<C>>::put(out, measure_array(array));
-    }
-};
-
-template <class T>
-    requires OptionalLike<T> && (!Described<T>)
-struct Codec<T> {
-    using Inner = CodecOf<typename T::value_type>;
-    static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) {
-        out.add('?');
-        Inner::sign(out);
-    }
-    SP_DETAIL_HOT static std::size_t size(const T& value) {
-        return value.has_value() ? 1 + Inner::size(*value) : 1;
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        out = put_bytes(out, value.has_value());
-        return value.has_value() ? Inner::put(out, *value) : out;
-    }
-};
-
-constexpr std::size_t add_fixed(std::size_t a, std::size_t b) {
-    return a == kVaries || b == kVaries ? kVaries : a + b;
-}
-
-// Fields one after the other.
-template <class... Ts>
-struct Fields {
-    static constexpr std::size_t fixed_size() {
-        std::size_t total = 0;
-        ((total = add_fixed(total, CodecOf<Ts>::fixed)), ...);
-        return total;
-    }
-    SP_DETAIL_HOT static std::size_t size(const Ts&... fields) {
-        return (std::size_t{0} + ... + CodecOf<Ts>::size(fields));
-    }
-    SP_DETAIL_HOT static char* put(char* out, const Ts&... fields) {
-        ((out = CodecOf<Ts>::put(out, fields)), ...);
-        return out;
-    }
-};
-
-template <class T, std::size_t... I>
-SP_DETAIL_HOT decltype(auto) with_elements(const T& tuple, std::index_sequence<I...>, auto&& visit) {
-    using std::get;
-    return visit(get<I>(tuple)...);
-}
-
-template <class T>
-    requires TupleLike<T> && (!Described<T>)
-struct Codec<T> {
-    using Indices = std::make_index_sequence<std::tuple_size<T>::value>;
-    template <std::size_t I>
-    using At = CodecOf<typename std::tuple_element<I, T>::type>;
-    template <std::size_t... I>
-    static constexpr std::size_t fixed_of(std::index_sequence<I...>) {
-        std::size_t total = 0;
-        ((total = add_fixed(total, At<I>::fixed)), ...);
-        return total;
-    }
-    template <std::size_t... I>
-    static constexpr void sign_all(Signer& out, std::index_sequence<I...>) {
-        (At<I>::sign(out), ...);
-    }
-    static constexpr std::size_t fixed = fixed_of(Indices{});
-    static constexpr void sign(Signer& out) {
-        out.add('(');
-        sign_all(out, Indices{});
-        out.add(')');
-    }
-    SP_DETAIL_HOT static std::size_t size(const T& tuple) {
-        return with_elements(tuple, Indices{}, [](const auto&... e) {
-            return (std::size_t{0} + ... + CodecOf<decltype(e)>::size(e));
-        });
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& tuple) {
-        return with_elements(tuple, Indices{}, [out](const auto&... e) mutable {
-            ((out = CodecOf<decltype(e)>::put(out, e)), ...);
-            return out;
-        });
-    }
-};
-
-// Own types: what SP_STRUCT says.
-template <Described T>
-struct StructCodec {
-    static constexpr std::size_t fixed = Struct<T>::fixed_size();
-    static constexpr void sign(Signer& out) {
-        out.add('<');
-        out.name(Struct<T>::kName);
-        out.add('|');
-        Struct<T>::sign_fields(out);
-        out.add('>');
-    }
-    SP_DETAIL_HOT static std::size_t size(const T& value) {
-        return Struct<T>::visit(
-            value, [](const auto&... f) { return (std::size_t{0} + ... + CodecOf<decltype(f)>::size(f)); });
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        return Struct<T>::visit(value, [out](const auto&... f) mutable {
-            ((out = CodecOf<decltype(f)>::put(out, f)), ...);
-            return out;
-        });
-    }
-};
-
-template <Described T>
-struct Codec<T> : StructCodec<T> {};
-
-// The signature of an argument list, as static text.
-template <class... Ts>
-struct SignatureOf {
-    static constexpr std::size_t length() {
-        [[maybe_unused]] Signer signer;
-        (CodecOf<Ts>::sign(signer), ...);
-        return signer.len;
-    }
-    struct Buffer {
-        char text[length() + 1] = {};
-    };
-    static constexpr Buffer make() {
-        Buffer buffer;
-        [[maybe_unused]] Signer signer{buffer.text, 0};
-        (CodecOf<Ts>::sign(signer), ...);
-        return buffer;
-    }
-    static constexpr Buffer buffer = make();
-    static constexpr std::string_view text{buffer.text, length()};
 };
 
 SP_DETAIL_END

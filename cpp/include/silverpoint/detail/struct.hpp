@@ -10,7 +10,7 @@
 // declaration of the class or enumeration before it.
 #pragma once
 
-#include "codec.hpp"
+#include "values.hpp"
 
 // SP_DETAIL_EACH(what, type, a, b, …) is what(type, a) what(type, b) …: by rescanning, up to 85 elements.
 #define SP_DETAIL_PARENS ()
@@ -51,30 +51,30 @@ SP_DETAIL_END
 #define SP_DETAIL_COUNT(type, member) +1
 #define SP_DETAIL_PASS(type, member) , value.member
 
-#define SP_STRUCT(type, ...)                                                                     \
-    template <>                                                                                  \
-    struct silverpoint::Struct<type> {                                                           \
-        using SpType_ = ::silverpoint::detail::Subject<Struct>::Type;                            \
-        static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, SpType_, __VA_ARGS__);  \
-        static constexpr ::std::string_view kName = #type;                                       \
-        static constexpr ::std::string_view kNames[] = {                                         \
-            SP_DETAIL_EACH(SP_DETAIL_NAME, SpType_, __VA_ARGS__) ""};                            \
-        static constexpr void sign_fields(::silverpoint::detail::Signer& out) {                  \
-            SP_DETAIL_EACH(SP_DETAIL_SIGN, SpType_, __VA_ARGS__)                                 \
-        }                                                                                        \
-        static constexpr ::std::size_t fixed_size() {                                            \
-            ::std::size_t total = 0;                                                             \
-            SP_DETAIL_EACH(SP_DETAIL_SIZE, SpType_, __VA_ARGS__)                                 \
-            return total;                                                                        \
-        }                                                                                        \
-        template <class Visit>                                                                   \
-        SP_DETAIL_HOT static decltype(auto) visit(const SpType_& value, Visit&& visit) {         \
-            return visit_all(visit SP_DETAIL_EACH(SP_DETAIL_PASS, SpType_, __VA_ARGS__));        \
-        }                                                                                        \
-        template <class Visit, class... Members>                                                 \
-        SP_DETAIL_HOT static decltype(auto) visit_all(Visit& visit, const Members&... members) { \
-            return visit(members...);                                                            \
-        }                                                                                        \
+#define SP_STRUCT(type, ...)                                                                              \
+    template <>                                                                                           \
+    struct silverpoint::Struct<type> {                                                                    \
+        using SpType_ = ::silverpoint::detail::Subject<Struct>::Type;                                     \
+        static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, SpType_, __VA_ARGS__);           \
+        static constexpr ::std::string_view kName = #type;                                                \
+        static constexpr ::std::string_view kNames[] = {                                                  \
+            SP_DETAIL_EACH(SP_DETAIL_NAME, SpType_, __VA_ARGS__) ""};                                     \
+        static constexpr void sign_fields([[maybe_unused]] ::silverpoint::detail::Signer& out) {          \
+            SP_DETAIL_EACH(SP_DETAIL_SIGN, SpType_, __VA_ARGS__)                                          \
+        }                                                                                                 \
+        static constexpr ::std::size_t fixed_size() {                                                     \
+            ::std::size_t total = 0;                                                                      \
+            SP_DETAIL_EACH(SP_DETAIL_SIZE, SpType_, __VA_ARGS__)                                          \
+            return total;                                                                                 \
+        }                                                                                                 \
+        template <class Visit>                                                                            \
+        SP_DETAIL_HOT static decltype(auto) visit([[maybe_unused]] const SpType_& value, Visit&& visit) { \
+            return visit_all(visit SP_DETAIL_EACH(SP_DETAIL_PASS, SpType_, __VA_ARGS__));                 \
+        }                                                                                                 \
+        template <class Visit, class... Members>                                                          \
+        SP_DETAIL_HOT static decltype(auto) visit_all(Visit& visit, const Members&... members) {          \
+            return visit(members...);                                                                     \
+        }                                                                                                 \
     };
 
 SP_DETAIL_BEGIN

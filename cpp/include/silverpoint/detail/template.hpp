@@ -2,7 +2,7 @@
 // program.
 #pragma once
 
-#include "codec.hpp"
+#include "values.hpp"
 
 SP_DETAIL_BEGIN
 

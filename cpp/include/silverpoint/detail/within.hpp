@@ -1,7 +1,7 @@
 // Packing in one pass: without a look at the size first, but with one at the limit on the way.
 #pragma once
 
-#include "codec.hpp"
+#include "values.hpp"
 
 SP_DETAIL_BEGIN
 

@@ -1,0 +1,116 @@
+// Values of time: durations and points in time, matched by what they offer, without <chrono>.
+#pragma once
+
+#include "codec.hpp"
+
+SP_DETAIL_BEGIN
+
+// Durations and points in time of <chrono>, as nanoseconds in 64 bits; those beyond (292 years) at their end.
+template <class T>
+concept DurationLike = requires(const T& value) {
+    typename T::rep;
+    { T::period::num + T::period::den } -> std::integral;
+    { value.count() } -> std::same_as<typename T::rep>;
+};
+
+template <class T>
+concept TimePointLike = requires(const T& value) {
+    typename T::clock;
+    requires DurationLike<std::remove_cvref_t<decltype(value.time_since_epoch())>>;
+    T::clock::now();
+};
+
+template <DurationLike T>
+constexpr std::int64_t nanoseconds_of(const T& value) {
+    constexpr std::int64_t kLeast = -0x7FFFFFFFFFFFFFFF - 1, kMost = 0x7FFFFFFFFFFFFFFF;
+    if constexpr (std::floating_point<typename T::rep>) {
+        const double ns = static_cast<double>(value.count()) * 1e9 * static_cast<double>(T::period::num) /
+                          static_cast<double>(T::period::den);
+        if (ns >= 9.2e18 || ns <= -9.2e18) return ns > 0 ? kMost : kLeast;
+        return ns == ns ? static_cast<std::int64_t>(ns) : 0;
+    } else if constexpr (std::is_signed_v<typename T::rep> && T::period::num == 1 &&
+                         T::period::den == 1'000'000'000) {
+        return static_cast<std::int64_t>(value.count());
+    } else {
+        __extension__ using Wide128 = __int128;
+        Wide128 ns = 0;
+        if (__builtin_mul_overflow(static_cast<Wide128>(value.count()) * 1'000'000'000,
+                                   static_cast<Wide128>(T::period::num), &ns))
+            return value.count() > typename T::rep{} ? kMost : kLeast;
+        ns /= T::period::den;
+        return ns > kMost ? kMost : ns < kLeast ? kLeast : static_cast<std::int64_t>(ns);
+    }
+}
+
+// Ticks shorter than a nanosecond would be lost: such durations are their number of ticks, with the unit.
+template <class T>
+concept FineDuration =
+    DurationLike<T> && std::integral<typename T::rep> && T::period::den / T::period::num > 1'000'000'000;
+
+template <FineDuration T>
+constexpr void add_unit(auto& out) {
+    const std::intmax_t den = T::period::den;
+    if (T::period::num == 1 && den == 1'000'000'000'000) {
+        out.add(std::string_view("ps"));
+    } else if (T::period::num == 1 && den == 1'000'000'000'000'000) {
+        out.add(std::string_view("fs"));
+    } else {  // as operator<< of durations writes it
+        out.add('[');
+        out.number(static_cast<std::size_t>(T::period::num));
+        out.add('/');
+        out.number(static_cast<std::size_t>(den));
+        out.add(std::string_view("]s"));
+    }
+}
+
+template <DurationLike T>
+struct Codec<T> {
+    static constexpr std::size_t fixed = 8;
+    static constexpr void sign(Signer& out) { out.add('T'); }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) {
+        return put_bytes(out, nanoseconds_of(value));
+    }
+};
+
+template <FineDuration T>
+struct Codec<T> : Codec<typename T::rep> {
+    using Rep = Codec<typename T::rep>;
+    static constexpr void sign(Signer& out) {
+        out.add("@unit=");
+        add_unit<T>(out);
+        out.add(';');
+        Rep::sign(out);
+    }
+    static constexpr std::size_t size(const T&) { return Rep::fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) { return Rep::put(out, value.count()); }
+};
+
+// A point in time of the system's clock, or of one that knows how to become it; one of another clock is the
+// duration since its epoch.
+template <TimePointLike T>
+struct Codec<T> {
+    static constexpr std::size_t fixed = 8;
+    static constexpr bool kConverts = requires(const T& value) { T::clock::to_sys(value); };
+    static constexpr bool kIsDate = kConverts || requires(const T& value) { T::clock::to_time_t(value); };
+    static constexpr void sign(Signer& out) {
+        if constexpr (!kIsDate) {
+            out.add("@clock=");
+            constexpr std::string_view name = silverpoint::detail::type_name<typename T::clock>();
+            out.name(name.substr(name.rfind(':') + 1));
+            out.add(';');
+        }
+        out.add(kIsDate ? 't' : 'T');
+    }
+    static constexpr std::size_t size(const T&) { return fixed; }
+    static std::int64_t nanoseconds(const T& value) {
+        if constexpr (kConverts) {
+            return nanoseconds_of(T::clock::to_sys(value).time_since_epoch());
+        } else {
+            return nanoseconds_of(value.time_since_epoch());
+        }
+    }
+    SP_DETAIL_HOT static char* put(char* out, const T& value) { return put_bytes(out, nanoseconds(value)); }
+};
+
+SP_DETAIL_END

@@ -1,0 +1,74 @@
+// Exceptions with their causes: what each says, from the outermost to the one where it began.
+//
+//   catch (const std::exception& error) {
+//       SP_ERROR("cannot load: {}", silverpoint::causes(error));
+//   }
+//   SP_ERROR("lost: {}", silverpoint::causes(std::current_exception()));
+//
+// A cause is what std::throw_with_nested left behind. Of what is no std::exception the record says so. Texts
+// are copied into a thousand bytes on the stack; up to eight causes. Each costs a throw and a catch (a
+// microsecond or more): this is for errors, not for the hot path.
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+#include "silverpoint.hpp"
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+
+// Texts of an exception and its causes; a range of std::string_view. Trivially copyable but for its size:
+// pass it on by reference.
+class Causes {
+  public:
+    static constexpr std::size_t kMost = 8;
+
+    const std::string_view* begin() const { return texts_; }
+    const std::string_view* end() const { return texts_ + count_; }
+    std::size_t size() const { return count_; }
+
+    Causes() = default;
+    Causes(const Causes&) = delete;
+    Causes& operator=(const Causes&) = delete;
+    explicit Causes(const std::exception& error) { add(error); }
+    explicit Causes(const std::exception_ptr& error) { add(error); }
+
+  private:
+    void add(const std::exception& error) {
+        add_text(error.what());
+        if (count_ == kMost) return;
+        if (const auto* nested = dynamic_cast<const std::nested_exception*>(&error))
+            if (nested->nested_ptr() != nullptr) add(nested->nested_ptr());
+    }
+    void add(const std::exception_ptr& error) {
+        if (error == nullptr || count_ == kMost) return;
+        try {
+            std::rethrow_exception(error);
+        } catch (const std::exception& caught) {
+            add(caught);
+        } catch (...) {
+            add_text("(not a std::exception)");
+        }
+    }
+    void add_text(const char* text) {
+        const std::size_t wanted = text == nullptr ? 0 : std::strlen(text);
+        const std::size_t size = wanted < sizeof room_ - used_ ? wanted : sizeof room_ - used_;
+        if (size > 0) std::memcpy(room_ + used_, text, size);
+        texts_[count_++] = std::string_view(room_ + used_, size);
+        used_ += size;
+    }
+
+    std::string_view texts_[kMost];
+    std::size_t count_ = 0, used_ = 0;
+    char room_[1000];
+};
+
+// What an exception and its causes say.
+inline Causes causes(const std::exception& error) { return Causes(error); }
+// The same of one that was caught elsewhere; nothing of none.
+inline Causes causes(const std::exception_ptr& error) { return Causes(error); }
+
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint

@@ -1,0 +1,29 @@
+// Values of <thread>: std::thread::id, recorded as the handle that it prints (pthread_t).
+//
+//   SP_INFO("joins {}", worker.get_id());
+//
+// Every record knows its own thread, with the system's number; this is for naming another one.
+#pragma once
+
+#include <thread>
+
+#include "silverpoint.hpp"
+
+SP_DETAIL_BEGIN
+
+template <>
+struct Codec<std::thread::id> {
+    static_assert(sizeof(std::thread::id) == 8 && std::is_trivially_copyable_v<std::thread::id>);
+    static constexpr std::size_t fixed = 8;
+    static constexpr void sign(Signer& out) { out.add('p'); }
+    static constexpr std::size_t size(const std::thread::id&) { return fixed; }
+    static char* put(char* out, const std::thread::id& id) { return put_bytes(out, id); }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const std::thread::id& id) {
+        std::uintptr_t handle;
+        std::memcpy(&handle, &id, sizeof handle);
+        return put_item(out, reinterpret_cast<const void*>(handle));
+    }
+};
+
+SP_DETAIL_END
