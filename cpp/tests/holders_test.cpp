@@ -145,10 +145,7 @@ TEST(Holders, SingleValues) {
     SP_INFO("{}", std::byte{7});
     EXPECT_EQ(one().site.signature, "estd%3A%3Abyte|A|;");
     EXPECT_ITEM("07", std::atomic<unsigned>(7));
-    EXPECT_ITEM(
-        "590004"
-        "30313031",
-        std::bitset<4>(5));
+    EXPECT_ITEM("79:00:04:30:31:30:31", std::bitset<4>(5));
 }
 
 TEST(Holders, ErrorsAndPlaces) {

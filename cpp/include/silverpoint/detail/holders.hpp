@@ -3,6 +3,8 @@
 // needed here.
 #pragma once
 
+#include <atomic>
+
 #include "codec.hpp"
 #include "containers.hpp"
 
