@@ -107,7 +107,7 @@ pub fn run(args: Args) -> Outcome {
 const LOOK: Duration = Duration::from_millis(50);
 
 fn follow(args: &Args, trace: Trace, filter: &Filter, printer: &mut Printer) -> Outcome {
-    if trace.is_other_format() {
+    if trace.is_foreign() {
         if !args.quiet {
             tell(trace.notes().iter());
         }

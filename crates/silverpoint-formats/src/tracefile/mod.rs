@@ -266,9 +266,14 @@ impl Trace {
         self.notes.extend(matters.into_iter().map(|matter| Note { file: path.clone(), matter }));
     }
 
-    /// Whether some file states a version of the format that this program cannot read: such files are not followed.
-    pub fn is_other_format(&self) -> bool {
-        self.states.iter().any(|state| state.refused.is_some())
+    /// Whether some file will not become readable by growing: it states a version of the format that this program cannot read, or holds what is no
+    /// block, not even the beginning of one. Such files are not worth following.
+    pub fn is_foreign(&self) -> bool {
+        let mut files = self.files.iter().zip(&self.states);
+        files.any(|(file, state)| {
+            let is_no_trace = file.bytes > 0 && file.blocks == 0 && state.cut.is_none();
+            state.refused.is_some() || is_no_trace
+        })
     }
 
     /// What the index shows to be missing. Reading the records may find more: see [`Events::notes`].

@@ -210,7 +210,7 @@ fn another_major_version_is_refused_with_its_number() {
         for bytes in [b.bytes.clone(), b.bytes[..b.bytes.len() - 1].to_vec()] {
             let trace = open(&bytes);
             assert_eq!(trace.verdict(), Verdict::NotATraceFile, "{version}");
-            assert!(trace.sessions.is_empty() && trace.is_other_format(), "{version}");
+            assert!(trace.sessions.is_empty() && trace.is_foreign(), "{version}");
             assert!(trace.events().next().is_none());
             let note = trace.notes()[0].to_string();
             let expected = format!(
