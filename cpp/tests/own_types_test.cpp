@@ -285,7 +285,13 @@ TEST(Text, ByWhateverTheTypeHas) {
 
 TEST(Text, IsBounded) {
     SP_INFO("{} {}", SP_TEXT(std::string(998, 'x') + "€uro"), 5);
-    EXPECT_EQ(one().text, "\"" + std::string(998, 'x') + "\"…+6 5") << "cut before a character, not in one";
+    const auto seen = one();
+    EXPECT_EQ(seen.text, "\"" + std::string(998, 'x') + "\"…+6 5") << "cut before a character, not in one";
+    EXPECT_TRUE(seen.record.flags & 1);
+    SP_INFO << SP_UNIT(SP_TEXT(std::string(1001, 'x')), "B");
+    EXPECT_TRUE(one().record.flags & 1);
+    SP_INFO << SP_TEXT(std::string(1000, 'x'));
+    EXPECT_FALSE(one().record.flags & 1);
     const std::string bytes = held(SP_TEXT(std::string(5000, 'y')), 7);
     EXPECT_TRUE(holds(bytes, "yyyy") && holds(bytes, "(+2)")) << "two pieces are not whole";
 }

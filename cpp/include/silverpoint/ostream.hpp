@@ -38,13 +38,19 @@ struct Codec<CutText> {
     }
 };
 
+template <>
+struct CutBefore<CutText> {
+    static constexpr bool kMayBe = true;
+    static constexpr bool is_cut(const CutText& text) { return text.missing != 0; }
+};
+
 SP_DETAIL_COLD void record_text(StreamSite& site, CutText text) {
     std::uint64_t head = site.site.head.load(std::memory_order_relaxed);
     if (head == 0) {
         head = complete_site<CutText>(site.site, Kind::kStream, {}, "{}");
         if (head == 0) return;
     }
-    record_captured(head | (text.missing != 0 ? kTruncated : 0), site.site, text);
+    record_captured(head, site.site, text);
 }
 
 // Keeps what fits, counts the rest.

@@ -1,22 +1,31 @@
 // Silverpoint for C++20: tracepoints that cost what reading the clock costs, keep their arguments typed, and
 // survive the death of their process.
 //
+// clang-format off
 //   #include <silverpoint/silverpoint.hpp>
 //
 //   SP_INFO("order {} at {:.2f}", id, px);          text with placeholders, checked when compiled
 //   SP_INFOF("order %d at %.2f", id, px);           as of printf, checked when compiled
 //   SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: literals go to the site once
-//   auto line = SP_STREAM(info);                    a stream to hold; silverpoint/ostream.hpp has a
-//   std::ostream SP_EVENT("order.filled", id, px);               a name, and arguments named after their
-//   source SP_SPAN("load", path);                          until the end of the scope SP_SCOPE(); the same,
-//   named after the function SP_COUNTER("queue.depth", queue.size()); SP_COUNTER("latency", ms, "ms"); with a
-//   unit auto span = SP_ASYNC_SPAN("fetch", url);        until its owner ends, in whatever thread
+//   auto line = SP_STREAM(info);                    a stream to hold; a std::ostream: silverpoint/ostream.hpp
+//   SP_EVENT("order.filled", id, px);               a name, and arguments named after their source
+//   SP_SPAN("load", path);                          until the end of the scope
+//   SP_SCOPE();                                     the same, named after the function
+//   SP_COUNTER("queue.depth", queue.size());        SP_COUNTER("latency", ms, "ms"); with a unit
+//   auto span = SP_ASYNC_SPAN("fetch", url);        until its owner ends, in whatever thread
 //   SP_INFO_EVERY_N(100, "{} done", n);             limits: detail/limits.hpp lists them
 //   SP_INSTANT("tick");
+//   SP_HEX(id), SP_UNIT(size, "B"), SP_SECRET(key)  around any argument: 0x2a, 42 B, <secret>
 //   SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
 //   SP_STRUCT(ns::Point, x, y)                      own types, at global scope
+//   SP_STRUCT_OF(ns::Person, (name, v.name()))      types of others, by expressions of a value v
 //   SP_ENUM(ns::Side, Buy, Sell)                    names for an enumeration's values, at global scope
+//   SP_FLAGS(ns::Mode, Read, Write)                 names for its bits
 //   if (SP_ENABLED(debug)) …                        whether such a tracepoint here would record
+//
+// In headers of their own: chrono.hpp, filesystem.hpp, polymorphic.hpp (objects by their dynamic type), text.hpp
+// (what has operator<<, a formatter or to_string), ostream.hpp, testing.hpp.
+// clang-format on
 //
 // Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and
 // without settings everything is off: a tracepoint is two loads and a branch, and its arguments are not

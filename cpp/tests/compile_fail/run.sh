@@ -110,6 +110,15 @@ refuse 'SP_HEX takes integers' 'SP_INFO("{}", SP_HEX(std::vector<double>{}))'
 refuse template_presentation_does_not_suit_the_argument 'SP_INFO("{:s}", SP_UNIT(1, "ms"))'
 refuse 'cannot be recorded' 'SP_INFO("{}", SP_UNIT(unknown, "ms"))'
 refuse '' 'SP_INFO("{}", SP_UNIT(1, runtime))'
+refuse 'lists classes that derive from the first' '(void)0' '#include <silverpoint/polymorphic.hpp>
+struct Base { virtual ~Base() = default; };
+SP_DYNAMIC(Base, Unknown)'
+refuse 'cannot be recorded' 'const Base& base = Derived(); SP_INFO("{}", base)' '#include <silverpoint/polymorphic.hpp>
+struct Base { virtual ~Base() = default; };
+struct Derived : Base {};
+SP_DYNAMIC(Base, Derived)'
+refuse 'SP_TEXT takes what has' 'SP_INFO("{}", SP_TEXT(unknown))' '#include <silverpoint/text.hpp>'
+refuse printf_conversion_does_not_suit_the_argument 'SP_INFOF("%d", SP_UNIT(1, "ms"))'
 # Levels that are compiled out are checked all the same.
 accept '(void)0; SP_TRACE("{}", 1)' '#undef SP_MIN_LEVEL
 #define SP_MIN_LEVEL 3'

@@ -228,10 +228,20 @@ SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, co
     return ticks;
 }
 
+// Types that may be cut before they are recorded; CutBefore::is_cut tells of a value.
+template <class T>
+struct CutBefore {
+    static constexpr bool kMayBe = false;
+    static constexpr bool is_cut(const T&) { return false; }
+};
+
 // Packs a record into the thread's ring; gives its ticks, 0 when it was lost (or cut). `head` as in Site.
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t record_captured(std::uint64_t head, const Site& site, const Ts&... args) {
     constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
+    if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
+        if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
+    }
     Lane* lane = tls_lane;
     Lane* entered = nullptr;
     if (lane->ready.load(std::memory_order_relaxed) != 0) [[likely]] {

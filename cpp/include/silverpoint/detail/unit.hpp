@@ -60,6 +60,13 @@ struct Passed<Tagged<kKey, kText, T>> {
     using type = Tagged<kKey, kText, T>;
 };
 
+template <FixedText kKey, FixedText kText, class T>
+struct CutBefore<Tagged<kKey, kText, T>> {
+    using Inner = CutBefore<std::remove_cvref_t<T>>;
+    static constexpr bool kMayBe = Inner::kMayBe;
+    static constexpr bool is_cut(const Tagged<kKey, kText, T>& of) { return Inner::is_cut(of.value); }
+};
+
 // Bytes in memory: type `y`.
 struct BytesRef {
     const char* data;
