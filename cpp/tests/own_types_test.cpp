@@ -193,6 +193,16 @@ TEST(Dynamic, InContainers) {
                  "[" + std::string(kCircle) + ", none, " + std::string(kSquare) + "]", all);
 }
 
+TEST(Dynamic, InSmartPointers) {
+    const std::unique_ptr<shapes::Shape> owner = std::make_unique<shapes::Circle>(1, 2.5);
+    const std::shared_ptr<const shapes::Shape> none;
+    SP_INFO("{} {}", owner, none);
+    const auto seen = one();
+    EXPECT_TRUE(holds(seen.text, kCircle)) << seen.text;
+    EXPECT_TRUE(seen.text.ends_with(" none")) << seen.text;
+    EXPECT_TRUE(holds(seen.site.signature, kShape)) << seen.site.signature;
+}
+
 TEST(Dynamic, ClassesInTheListAreRecordedAsEver) {
     EXPECT_VALUE("<shapes%3A%3ACircle|id:i,radius:d,>", "shapes%3A%3ACircle{id: 1, radius: 2.5}", circle);
 }
