@@ -134,15 +134,15 @@ impl Trace for Nested {
     const SIGNATURE: Sig = u64::SIGNATURE;
     const FIXED: Option<usize> = None;
 
-    fn size(&self) -> usize {
-        self.0.size()
+    fn trace_size(&self) -> usize {
+        self.0.trace_size()
     }
 
-    fn write(&self, writer: &mut Writer<'_>) {
+    fn trace_write(&self, writer: &mut Writer<'_>) {
         if self.0 > 0 {
             event!("subject.nest", value = Nested(self.0 - 1));
         }
-        self.0.write(writer);
+        self.0.trace_write(writer);
     }
 }
 
@@ -153,12 +153,12 @@ impl Trace for Slow {
     const SIGNATURE: Sig = u64::SIGNATURE;
     const FIXED: Option<usize> = None;
 
-    fn size(&self) -> usize {
-        self.0.size()
+    fn trace_size(&self) -> usize {
+        self.0.trace_size()
     }
 
-    fn write(&self, writer: &mut Writer<'_>) {
+    fn trace_write(&self, writer: &mut Writer<'_>) {
         std::thread::sleep(Duration::from_millis(self.0));
-        self.0.write(writer);
+        self.0.trace_write(writer);
     }
 }

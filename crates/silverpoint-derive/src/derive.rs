@@ -91,11 +91,11 @@ fn structure(home: &TokenStream, name: &str, fields: &Fields) -> Result<TokenStr
         const FIXED: ::core::option::Option<usize> =
             #home::__private::fixed_sum(&[#(<#kinds as #home::Trace>::FIXED),*]);
         #[inline]
-        fn size(&self) -> usize { 0 #(+ #home::Trace::size(&self.#members))* }
+        fn trace_size(&self) -> usize { 0 #(+ #home::Trace::trace_size(&self.#members))* }
         #[inline]
-        fn least(&self) -> usize { 0 #(+ #home::Trace::least(&self.#members))* }
+        fn trace_least(&self) -> usize { 0 #(+ #home::Trace::trace_least(&self.#members))* }
         #[inline(always)]
-        fn write(&self, __writer: &mut #home::Writer) { #(#home::Trace::write(&self.#members, __writer);)* }
+        fn trace_write(&self, __writer: &mut #home::Writer) { #(#home::Trace::trace_write(&self.#members, __writer);)* }
     })
 }
 
@@ -120,11 +120,11 @@ fn enumeration(
         const FIXED: ::core::option::Option<usize> = <#repr as #home::Trace>::FIXED;
         const CLASS: #home::__private::Class = #home::__private::Class::Enumeration;
         #[inline(always)]
-        fn size(&self) -> usize { ::core::mem::size_of::<#repr>() }
+        fn trace_size(&self) -> usize { ::core::mem::size_of::<#repr>() }
         #[inline(always)]
-        fn write(&self, __writer: &mut #home::Writer) {
+        fn trace_write(&self, __writer: &mut #home::Writer) {
             let __value: #repr = match self { #(Self::#idents => Self::#idents as #repr,)* };
-            #home::Trace::write(&__value, __writer);
+            #home::Trace::trace_write(&__value, __writer);
         }
     })
 }
@@ -149,19 +149,19 @@ fn variants(home: &TokenStream, ident: &Ident, variants: &[&Variant]) -> Result<
         let ident = &variant.ident;
         let pattern = quote!(Self::#ident { #(#members: #bindings,)* .. });
         let index = Literal::u8_suffixed(i as u8);
-        sizes.push(quote!(#pattern => 1 #(+ #home::Trace::size(#bindings))*));
-        leasts.push(quote!(#pattern => 1 #(+ #home::Trace::least(#bindings))*));
+        sizes.push(quote!(#pattern => 1 #(+ #home::Trace::trace_size(#bindings))*));
+        leasts.push(quote!(#pattern => 1 #(+ #home::Trace::trace_least(#bindings))*));
         writes.push(quote!(#pattern => {
-            #home::Trace::write(&#index, __writer);
-            #(#home::Trace::write(#bindings, __writer);)*
+            #home::Trace::trace_write(&#index, __writer);
+            #(#home::Trace::trace_write(#bindings, __writer);)*
         }));
     }
     Ok(quote! {
         const SIGNATURE: #home::__private::Sig = #sig::List(&[#sig::Text("/"), #(#signatures,)* #sig::Text("|")]);
         const FIXED: ::core::option::Option<usize> = ::core::option::Option::None;
-        fn size(&self) -> usize { match self { #(#sizes,)* } }
-        fn least(&self) -> usize { match self { #(#leasts,)* } }
-        fn write(&self, __writer: &mut #home::Writer) { match self { #(#writes)* } }
+        fn trace_size(&self) -> usize { match self { #(#sizes,)* } }
+        fn trace_least(&self) -> usize { match self { #(#leasts,)* } }
+        fn trace_write(&self, __writer: &mut #home::Writer) { match self { #(#writes)* } }
     })
 }
 

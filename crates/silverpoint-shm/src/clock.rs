@@ -87,8 +87,8 @@ pub fn counter() -> u64 {
     0
 }
 
-/// CLOCK_MONOTONIC.
-pub(crate) fn monotonic_ns() -> u64 {
+/// CLOCK_MONOTONIC, in nanoseconds.
+pub fn monotonic_ns() -> u64 {
     nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::Monotonic))
 }
 

@@ -139,15 +139,15 @@ impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
 
     #[inline(always)]
     fn size(&self) -> usize {
-        self.0.size() + self.1.size()
+        self.0.trace_size() + self.1.size()
     }
     #[inline(always)]
     fn least(&self) -> usize {
-        self.0.least() + self.1.least()
+        self.0.trace_least() + self.1.least()
     }
     #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>) {
-        self.0.write(writer);
+        self.0.trace_write(writer);
         self.1.write(writer);
     }
 

@@ -45,7 +45,7 @@ pub use silverpoint_derive::Trace;
 pub use sig::{Class, Sig};
 pub use silverpoint_shm::owner::new_id;
 pub use span::{AsyncSpan, Id, Span};
-pub use value::{Bytes, Trace};
+pub use value::{Bytes, Causes, Hex, Secret, Trace, Unit, UnitName};
 pub use writer::Writer;
 
 /// Prepares the calling thread, so that its first record costs what any other does (tens of nanoseconds instead of some microseconds). Worth a line where a thread
@@ -79,4 +79,5 @@ pub mod __private {
 /// The snippets of the guide, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/start-rust.md")]
+#[doc = include_str!("../../../docs/guide/rust-values.md")]
 mod guide {}

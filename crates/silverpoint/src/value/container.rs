@@ -16,15 +16,15 @@ impl<T: Trace, const N: usize> Trace for [T; N] {
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
 
     #[inline(always)]
-    fn size(&self) -> usize {
-        Self::FIXED.unwrap_or_else(|| self.iter().map(Trace::size).sum())
+    fn trace_size(&self) -> usize {
+        Self::FIXED.unwrap_or_else(|| self.iter().map(Trace::trace_size).sum())
     }
     #[inline(always)]
-    fn least(&self) -> usize {
-        Self::FIXED.unwrap_or_else(|| self.iter().map(Trace::least).sum())
+    fn trace_least(&self) -> usize {
+        Self::FIXED.unwrap_or_else(|| self.iter().map(Trace::trace_least).sum())
     }
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>) {
+    fn trace_write(&self, writer: &mut Writer<'_>) {
         elements(self, writer);
     }
 }
@@ -37,15 +37,15 @@ impl<T: Trace> Trace for [T] {
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so() && !matches!(T::FIXED, Some(0)));
 
     #[inline(always)]
-    fn size(&self) -> usize {
+    fn trace_size(&self) -> usize {
         size_of_sequence(self.len(), self.iter())
     }
     #[inline(always)]
-    fn least(&self) -> usize {
+    fn trace_least(&self) -> usize {
         least_of_sequence(self.len(), self.iter())
     }
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>) {
+    fn trace_write(&self, writer: &mut Writer<'_>) {
         elements(&self[..begin_sequence::<T>(self.len(), writer)], writer);
     }
 }
@@ -59,7 +59,7 @@ fn elements<T: Trace>(elements: &[T], writer: &mut Writer<'_>) {
             unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), size_of_val(elements)) };
         writer.raw(bytes);
     } else {
-        elements.iter().for_each(|element| element.write(writer));
+        elements.iter().for_each(|element| element.trace_write(writer));
     }
 }
 
@@ -69,7 +69,7 @@ fn size_of_sequence<'a, T: Trace + 'a>(count: usize, elements: impl Iterator<Ite
     match T::FIXED {
         Some(0) => 8,
         Some(size) => count.saturating_mul(size).saturating_add(4),
-        None => 4 + elements.map(Trace::size).sum::<usize>(),
+        None => 4 + elements.map(Trace::trace_size).sum::<usize>(),
     }
 }
 
@@ -78,7 +78,7 @@ fn least_of_sequence<'a, T: Trace + 'a>(count: usize, elements: impl Iterator<It
     match T::FIXED {
         Some(0) => 8,
         Some(size) => count.saturating_mul(size).saturating_add(4).min(8),
-        None => 4 + elements.map(Trace::least).sum::<usize>(),
+        None => 4 + elements.map(Trace::trace_least).sum::<usize>(),
     }
 }
 
@@ -100,7 +100,7 @@ fn write_sequence<'a, T: Trace + 'a>(
     writer: &mut Writer<'_>,
 ) {
     let kept = begin_sequence::<T>(count, writer);
-    elements.take(kept).for_each(|element| element.write(writer));
+    elements.take(kept).for_each(|element| element.trace_write(writer));
 }
 
 transparent! {
@@ -115,13 +115,13 @@ macro_rules! sequences {
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
             const DEAR: bool = T::FIXED.is_none();
-            fn size(&self) -> usize {
+            fn trace_size(&self) -> usize {
                 size_of_sequence(self.len(), self.iter())
             }
-            fn least(&self) -> usize {
+            fn trace_least(&self) -> usize {
                 least_of_sequence(self.len(), self.iter())
             }
-            fn write(&self, writer: &mut Writer<'_>) {
+            fn trace_write(&self, writer: &mut Writer<'_>) {
                 write_sequence(self.len(), self.iter(), writer);
             }
         }
@@ -142,13 +142,13 @@ macro_rules! sets {
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
             const DEAR: bool = T::FIXED.is_none();
-            fn size(&self) -> usize {
+            fn trace_size(&self) -> usize {
                 size_of_sequence(self.len(), self.iter())
             }
-            fn least(&self) -> usize {
+            fn trace_least(&self) -> usize {
                 least_of_sequence(self.len(), self.iter())
             }
-            fn write(&self, writer: &mut Writer<'_>) {
+            fn trace_write(&self, writer: &mut Writer<'_>) {
                 write_sequence(self.len(), self.iter(), writer);
             }
         }
@@ -168,24 +168,24 @@ macro_rules! maps {
             const FIXED: Option<usize> = None;
             const CLASS: Class = V::CLASS;
             const DEAR: bool = K::FIXED.is_none() || V::FIXED.is_none();
-            fn size(&self) -> usize {
+            fn trace_size(&self) -> usize {
                 4 + match (K::FIXED, V::FIXED) {
                     (Some(key), Some(value)) => (key + value) * self.len(),
-                    _ => self.iter().map(|(key, value)| key.size() + value.size()).sum(),
+                    _ => self.iter().map(|(key, value)| key.trace_size() + value.trace_size()).sum(),
                 }
             }
-            fn least(&self) -> usize {
+            fn trace_least(&self) -> usize {
                 4 + match (K::FIXED, V::FIXED) {
                     (Some(key), Some(value)) => (key + value) * self.len(),
-                    _ => self.iter().map(|(key, value)| key.least() + value.least()).sum(),
+                    _ => self.iter().map(|(key, value)| key.trace_least() + value.trace_least()).sum(),
                 }
             }
             #[inline(always)]
-            fn write(&self, writer: &mut Writer<'_>) {
+            fn trace_write(&self, writer: &mut Writer<'_>) {
                 writer.length(self.len());
                 for (key, value) in self {
-                    key.write(writer);
-                    value.write(writer);
+                    key.trace_write(writer);
+                    value.trace_write(writer);
                 }
             }
         }

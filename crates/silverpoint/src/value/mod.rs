@@ -1,12 +1,17 @@
 //! Values that can be recorded.
 
+mod cells;
 mod container;
+mod errors;
+mod marks;
 mod scalar;
 #[cfg(test)]
 mod tests;
 mod text;
 mod wrapper;
 
+pub use errors::Causes;
+pub use marks::{Hex, Secret, Unit, UnitName};
 pub use text::{Bytes, Debugged, Displayed};
 
 use std::marker::PhantomData;
@@ -16,8 +21,8 @@ use crate::writer::Writer;
 
 /// A value that a tracepoint can record with its type. Derive it for own types: `#[derive(Trace)]`.
 ///
-/// Implementing it by hand: the bytes that [`write`](Trace::write) writes must be what the signature says
-/// (spec/wire.md, section 10) and no more than [`size`](Trace::size) has said; otherwise the record is lost, and counted. A
+/// Implementing it by hand: the bytes that [`trace_write`](Trace::trace_write) writes must be what the signature says
+/// (spec/wire.md, section 10) and no more than [`trace_size`](Trace::trace_size) has said; otherwise the record is lost, and counted. A
 /// tracepoint calls these at any place of the program, signal handlers included: they must not allocate, block, or record.
 #[diagnostic::on_unimplemented(
     message = "a tracepoint cannot record a `{Self}` with its type",
@@ -38,16 +43,16 @@ pub trait Trace {
     const EXACT: Known<Self> = Known::no();
 
     /// Bytes that this value takes, at most.
-    fn size(&self) -> usize;
+    fn trace_size(&self) -> usize;
 
     /// Bytes that it takes when everything in it that can be cut is cut to nothing.
     #[inline(always)]
-    fn least(&self) -> usize {
-        self.size()
+    fn trace_least(&self) -> usize {
+        self.trace_size()
     }
 
     /// Writes the value.
-    fn write(&self, writer: &mut Writer<'_>);
+    fn trace_write(&self, writer: &mut Writer<'_>);
 
     /// Whether the size is dear to know, since it takes a walk over nodes: such values are written without asking for it as long as there is room.
     #[doc(hidden)]
@@ -97,16 +102,16 @@ impl<T: Trace + ?Sized> Trace for &T {
     const DEAR: bool = T::DEAR;
 
     #[inline(always)]
-    fn size(&self) -> usize {
-        (**self).size()
+    fn trace_size(&self) -> usize {
+        (**self).trace_size()
     }
     #[inline(always)]
-    fn least(&self) -> usize {
-        (**self).least()
+    fn trace_least(&self) -> usize {
+        (**self).trace_least()
     }
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>) {
-        (**self).write(writer);
+    fn trace_write(&self, writer: &mut Writer<'_>) {
+        (**self).trace_write(writer);
     }
 }
 
@@ -121,16 +126,16 @@ macro_rules! transparent {
                 $crate::value::Known::when(<$inner as $crate::Trace>::EXACT.is_so());
             const DEAR: bool = <$inner as $crate::Trace>::DEAR;
             #[inline(always)]
-            fn size(&$self) -> usize {
-                $crate::Trace::size($value)
+            fn trace_size(&$self) -> usize {
+                $crate::Trace::trace_size($value)
             }
             #[inline(always)]
-            fn least(&$self) -> usize {
-                $crate::Trace::least($value)
+            fn trace_least(&$self) -> usize {
+                $crate::Trace::trace_least($value)
             }
             #[inline(always)]
-            fn write(&$self, writer: &mut $crate::Writer<'_>) {
-                $crate::Trace::write($value, writer);
+            fn trace_write(&$self, writer: &mut $crate::Writer<'_>) {
+                $crate::Trace::trace_write($value, writer);
             }
         }
     )*};

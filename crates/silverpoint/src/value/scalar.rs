@@ -2,7 +2,7 @@
 
 use std::num;
 use std::sync::atomic;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Borrow, Known, Trace, transparent};
 use crate::sig::{Class, Sig};
@@ -17,11 +17,11 @@ macro_rules! numbers {
             const PLAIN: Known<Self> = Known::when(cfg!(target_endian = "little"));
             const EXACT: Known<Self> = Known::when(true);
             #[inline(always)]
-            fn size(&self) -> usize {
+            fn trace_size(&self) -> usize {
                 size_of::<$kind>()
             }
             #[inline(always)]
-            fn write(&self, writer: &mut Writer<'_>) {
+            fn trace_write(&self, writer: &mut Writer<'_>) {
                 writer.bytes(self.to_le_bytes());
             }
             #[inline(always)]
@@ -57,11 +57,11 @@ macro_rules! as_number {
             const CLASS: Class = Class::$class;
             const EXACT: Known<Self> = Known::when(true);
             #[inline(always)]
-            fn size(&$self) -> usize {
+            fn trace_size(&$self) -> usize {
                 size_of::<$inner>()
             }
             #[inline(always)]
-            fn write(&$self, writer: &mut Writer<'_>) {
+            fn trace_write(&$self, writer: &mut Writer<'_>) {
                 let value: $inner = $value;
                 writer.bytes(value.to_le_bytes());
             }
@@ -80,6 +80,13 @@ as_number! {
     [T] std::ptr::NonNull<T> as u64, Pointer, Sig::Text("p"), self => self.as_ptr() as u64;
     [] Duration as i64, Other, Sig::Text("T"), self => i64::try_from(self.as_nanos()).unwrap_or(i64::MAX);
     [] SystemTime as i64, Other, Sig::Text("t"), self => since_epoch_ns(*self);
+    [T] atomic::AtomicPtr<T> as u64, Pointer, Sig::Text("p"), self => self.load(atomic::Ordering::Relaxed) as u64;
+    [] std::cmp::Ordering as i8, Enumeration, Sig::Text("eOrdering|a|-1=Less,0=Equal,1=Greater,;"), self => *self as i8;
+    [] Instant as i64, Other, Sig::Text("@clock=monotonic;T"), self => since_boot_ns(*self);
+    [R] fn() -> R as u64, Pointer, Sig::Text("p"), self => *self as usize as u64;
+    [R, A] fn(A) -> R as u64, Pointer, Sig::Text("p"), self => *self as usize as u64;
+    [R, A, B] fn(A, B) -> R as u64, Pointer, Sig::Text("p"), self => *self as usize as u64;
+    [R, A, B, C] fn(A, B, C) -> R as u64, Pointer, Sig::Text("p"), self => *self as usize as u64;
     [] atomic::AtomicBool as u8, Boolean, Sig::Text("b"), self => u8::from(self.load(atomic::Ordering::Relaxed));
     [] atomic::AtomicU8 as u8, Integer, u8::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
     [] atomic::AtomicU16 as u16, Integer, u16::SIGNATURE, self => self.load(atomic::Ordering::Relaxed);
@@ -115,5 +122,16 @@ fn since_epoch_ns(time: SystemTime) -> i64 {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
         Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
+    }
+}
+
+/// Nanoseconds on CLOCK_MONOTONIC, which is what an `Instant` counts; the type does not tell, so that two looks at the clock are needed.
+fn since_boot_ns(time: Instant) -> i64 {
+    let (now, now_ns) = (Instant::now(), silverpoint_shm::clock::monotonic_ns());
+    let signed = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    let now_ns = i64::try_from(now_ns).unwrap_or(i64::MAX);
+    match time.checked_duration_since(now) {
+        Some(ahead) => now_ns.saturating_add(signed(ahead)),
+        None => now_ns.saturating_sub(signed(now.duration_since(time))),
     }
 }

@@ -246,12 +246,12 @@ fn a_wrong_size_costs_the_record_only() {
     impl Trace for Liar {
         const SIGNATURE: crate::sig::Sig = crate::sig::Sig::Text("L");
         const FIXED: Option<usize> = Some(2);
-        fn size(&self) -> usize {
+        fn trace_size(&self) -> usize {
             2
         }
-        fn write(&self, writer: &mut Writer<'_>) {
-            7u64.write(writer);
-            "a text".write(writer);
+        fn trace_write(&self, writer: &mut Writer<'_>) {
+            7u64.trace_write(writer);
+            "a text".trace_write(writer);
         }
     }
     let mut room = [0xEE; 32];

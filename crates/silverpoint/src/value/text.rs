@@ -19,15 +19,15 @@ macro_rules! texts {
             const CLASS: Class = Class::Text;
             const EXACT: Known<Self> = Known::when(true);
             #[inline(always)]
-            fn size(&$self) -> usize {
+            fn trace_size(&$self) -> usize {
                 4 + $bytes.len()
             }
             #[inline(always)]
-            fn least(&$self) -> usize {
-                $self.size().min(8)
+            fn trace_least(&$self) -> usize {
+                $self.trace_size().min(8)
             }
             #[inline(always)]
-            fn write(&$self, writer: &mut Writer<'_>) {
+            fn trace_write(&$self, writer: &mut Writer<'_>) {
                 writer.text($bytes);
             }
         }
@@ -58,15 +58,15 @@ impl Trace for Bytes<'_> {
     const EXACT: Known<Self> = Known::when(true);
 
     #[inline(always)]
-    fn size(&self) -> usize {
+    fn trace_size(&self) -> usize {
         4 + self.0.len()
     }
     #[inline(always)]
-    fn least(&self) -> usize {
-        self.size().min(8)
+    fn trace_least(&self) -> usize {
+        self.trace_size().min(8)
     }
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>) {
+    fn trace_write(&self, writer: &mut Writer<'_>) {
         let kept = writer.sequence(self.0.len(), 1);
         writer.raw(&self.0[..kept]);
     }
@@ -84,13 +84,13 @@ macro_rules! formatted {
             const SIGNATURE: Sig = Sig::Text("s");
             const FIXED: Option<usize> = None;
             const CLASS: Class = Class::Text;
-            fn size(&$self) -> usize {
+            fn trace_size(&$self) -> usize {
                 4 + formatted_len($text) + FORMAT_SLACK
             }
-            fn least(&$self) -> usize {
+            fn trace_least(&$self) -> usize {
                 8
             }
-            fn write(&$self, writer: &mut Writer<'_>) {
+            fn trace_write(&$self, writer: &mut Writer<'_>) {
                 writer.formatted($text, 4 + formatted_len($text) + FORMAT_SLACK);
             }
         }
@@ -101,6 +101,9 @@ formatted! {
     [T: fmt::Display + ?Sized] Displayed<'_, T>, self => format_args!("{}", self.0);
     [T: fmt::Debug + ?Sized] Debugged<'_, T>, self => format_args!("{:?}", self.0);
     [] fmt::Arguments<'_>, self => *self;
+    [] std::thread::ThreadId, self => format_args!("{self:?}");
+    [] std::io::ErrorKind, self => format_args!("{self:?}");
+    [] std::io::Error, self => format_args!("{self}");
     [] net::Ipv4Addr, self => format_args!("{self}");
     [] net::Ipv6Addr, self => format_args!("{self}");
     [] net::IpAddr, self => format_args!("{self}");

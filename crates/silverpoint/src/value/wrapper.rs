@@ -26,20 +26,20 @@ impl<T: Trace> Trace for Option<T> {
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
 
     #[inline(always)]
-    fn size(&self) -> usize {
-        1 + self.as_ref().map_or(0, Trace::size)
+    fn trace_size(&self) -> usize {
+        1 + self.as_ref().map_or(0, Trace::trace_size)
     }
     #[inline(always)]
-    fn least(&self) -> usize {
-        1 + self.as_ref().map_or(0, Trace::least)
+    fn trace_least(&self) -> usize {
+        1 + self.as_ref().map_or(0, Trace::trace_least)
     }
     #[inline(always)]
-    fn write(&self, writer: &mut Writer<'_>) {
+    fn trace_write(&self, writer: &mut Writer<'_>) {
         match self {
-            None => 0u8.write(writer),
+            None => 0u8.trace_write(writer),
             Some(value) => {
-                1u8.write(writer);
-                value.write(writer);
+                1u8.trace_write(writer);
+                value.trace_write(writer);
             }
         }
     }
@@ -56,21 +56,21 @@ impl<T: Trace, E: Trace> Trace for Result<T, E> {
     ]);
     const FIXED: Option<usize> = None;
 
-    fn size(&self) -> usize {
-        1 + self.as_ref().map_or_else(Trace::size, Trace::size)
+    fn trace_size(&self) -> usize {
+        1 + self.as_ref().map_or_else(Trace::trace_size, Trace::trace_size)
     }
-    fn least(&self) -> usize {
-        1 + self.as_ref().map_or_else(Trace::least, Trace::least)
+    fn trace_least(&self) -> usize {
+        1 + self.as_ref().map_or_else(Trace::trace_least, Trace::trace_least)
     }
-    fn write(&self, writer: &mut Writer<'_>) {
+    fn trace_write(&self, writer: &mut Writer<'_>) {
         match self {
             Ok(value) => {
-                0u8.write(writer);
-                value.write(writer);
+                0u8.trace_write(writer);
+                value.trace_write(writer);
             }
             Err(error) => {
-                1u8.write(writer);
-                error.write(writer);
+                1u8.trace_write(writer);
+                error.trace_write(writer);
             }
         }
     }
@@ -83,17 +83,17 @@ macro_rules! tuples {
             const FIXED: Option<usize> = fixed_sum(&[$($name::FIXED),*]);
             const EXACT: Known<Self> = Known::when(true $(&& $name::EXACT.is_so())*);
             #[inline(always)]
-            fn size(&self) -> usize {
-                0 $(+ self.$at.size())*
+            fn trace_size(&self) -> usize {
+                0 $(+ self.$at.trace_size())*
             }
             #[inline(always)]
-            fn least(&self) -> usize {
-                0 $(+ self.$at.least())*
+            fn trace_least(&self) -> usize {
+                0 $(+ self.$at.trace_least())*
             }
             #[inline(always)]
             #[allow(unused_variables)]
-            fn write(&self, writer: &mut Writer<'_>) {
-                $(self.$at.write(writer);)*
+            fn trace_write(&self, writer: &mut Writer<'_>) {
+                $(self.$at.trace_write(writer);)*
             }
         }
     )*};
@@ -123,17 +123,17 @@ macro_rules! ranges {
             ]);
             const FIXED: Option<usize> = fixed_sum(&[T::FIXED, T::FIXED]);
             #[inline(always)]
-            fn size(&$self) -> usize {
-                $start.size() + $end.size()
+            fn trace_size(&$self) -> usize {
+                $start.trace_size() + $end.trace_size()
             }
             #[inline(always)]
-            fn least(&$self) -> usize {
-                $start.least() + $end.least()
+            fn trace_least(&$self) -> usize {
+                $start.trace_least() + $end.trace_least()
             }
             #[inline(always)]
-            fn write(&$self, writer: &mut Writer<'_>) {
-                $start.write(writer);
-                $end.write(writer);
+            fn trace_write(&$self, writer: &mut Writer<'_>) {
+                $start.trace_write(writer);
+                $end.trace_write(writer);
             }
         }
     )*};
@@ -142,4 +142,147 @@ macro_rules! ranges {
 ranges! {
     Range, "Range", self => self.start, self.end;
     RangeInclusive, "RangeInclusive", self => self.start(), self.end();
+}
+
+/// Ranges with one end.
+macro_rules! half_ranges {
+    ($($kind:ident, $signature:literal, $end:ident;)*) => {$(
+        impl<T: Trace> Trace for ops::$kind<T> {
+            const SIGNATURE: Sig = Sig::List(&[Sig::Text($signature), T::SIGNATURE, Sig::Text(",>")]);
+            const FIXED: Option<usize> = T::FIXED;
+            const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+            #[inline(always)]
+            fn trace_size(&self) -> usize {
+                self.$end.trace_size()
+            }
+            #[inline(always)]
+            fn trace_least(&self) -> usize {
+                self.$end.trace_least()
+            }
+            #[inline(always)]
+            fn trace_write(&self, writer: &mut Writer<'_>) {
+                self.$end.trace_write(writer);
+            }
+        }
+    )*};
+}
+
+half_ranges! {
+    RangeFrom, "<RangeFrom|start:", start;
+    RangeTo, "<RangeTo|end:", end;
+    RangeToInclusive, "<RangeToInclusive|end:", end;
+}
+
+/// Types of one value, or of none.
+macro_rules! nothing {
+    ($([$($generics:tt)*] $kind:ty, $signature:literal;)*) => {$(
+        impl<$($generics)*> Trace for $kind {
+            const SIGNATURE: Sig = Sig::Text($signature);
+            const FIXED: Option<usize> = Some(0);
+            const EXACT: Known<Self> = Known::when(true);
+            #[inline(always)]
+            fn trace_size(&self) -> usize {
+                0
+            }
+            #[inline(always)]
+            fn trace_write(&self, _: &mut Writer<'_>) {}
+        }
+    )*};
+}
+
+nothing! {
+    [] ops::RangeFull, "<RangeFull|>";
+    [T: ?Sized] std::marker::PhantomData<T>, "n";
+    [] std::marker::PhantomPinned, "n";
+    [] std::convert::Infallible, "n";
+}
+
+/// Variants: the number of the alternative, then what it holds, if it holds something.
+macro_rules! variants {
+    ($([$($generics:ident),*] $kind:ty, $signature:expr, $self:ident => $match:expr;)*) => {$(
+        impl<$($generics: Trace),*> Trace for $kind {
+            const SIGNATURE: Sig = Sig::List(&$signature);
+            const FIXED: Option<usize> = None;
+            fn trace_size(&$self) -> usize {
+                1 + $match.1.map_or(0, |value| value.trace_size())
+            }
+            fn trace_least(&$self) -> usize {
+                1 + $match.1.map_or(0, |value| value.trace_least())
+            }
+            fn trace_write(&$self, writer: &mut Writer<'_>) {
+                let (index, value): (u8, _) = $match;
+                index.trace_write(writer);
+                if let Some(value) = value {
+                    value.trace_write(writer);
+                }
+            }
+        }
+    )*};
+}
+
+variants! {
+    [T] std::task::Poll<T>, [Sig::Text("/<Ready|0:"), T::SIGNATURE, Sig::Text(",><Pending|>|")], self => match self {
+        std::task::Poll::Ready(value) => (0, Some(value)),
+        std::task::Poll::Pending => (1, None),
+    };
+    [T] ops::Bound<T>,
+        [Sig::Text("/<Included|0:"), T::SIGNATURE, Sig::Text(",><Excluded|0:"), T::SIGNATURE, Sig::Text(",><Unbounded|>|")],
+        self => match self {
+        ops::Bound::Included(value) => (0, Some(value)),
+        ops::Bound::Excluded(value) => (1, Some(value)),
+        ops::Bound::Unbounded => (2, None),
+    };
+}
+
+impl<B: Trace, C: Trace> Trace for ops::ControlFlow<B, C> {
+    const SIGNATURE: Sig = Sig::List(&[
+        Sig::Text("/<Continue|0:"),
+        C::SIGNATURE,
+        Sig::Text(",><Break|0:"),
+        B::SIGNATURE,
+        Sig::Text(",>|"),
+    ]);
+    const FIXED: Option<usize> = None;
+
+    fn trace_size(&self) -> usize {
+        match self {
+            Self::Continue(value) => 1 + value.trace_size(),
+            Self::Break(value) => 1 + value.trace_size(),
+        }
+    }
+    fn trace_least(&self) -> usize {
+        match self {
+            Self::Continue(value) => 1 + value.trace_least(),
+            Self::Break(value) => 1 + value.trace_least(),
+        }
+    }
+    fn trace_write(&self, writer: &mut Writer<'_>) {
+        match self {
+            Self::Continue(value) => {
+                0u8.trace_write(writer);
+                value.trace_write(writer);
+            }
+            Self::Break(value) => {
+                1u8.trace_write(writer);
+                value.trace_write(writer);
+            }
+        }
+    }
+}
+
+/// A record of size and alignment, in bytes.
+impl Trace for std::alloc::Layout {
+    const SIGNATURE: Sig = Sig::Text("<Layout|size:L,align:L,>");
+    const FIXED: Option<usize> = Some(16);
+    const EXACT: Known<Self> = Known::when(true);
+
+    #[inline(always)]
+    fn trace_size(&self) -> usize {
+        16
+    }
+    #[inline(always)]
+    fn trace_write(&self, writer: &mut Writer<'_>) {
+        std::alloc::Layout::size(self).trace_write(writer);
+        self.align().trace_write(writer);
+    }
 }

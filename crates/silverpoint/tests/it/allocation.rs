@@ -53,12 +53,21 @@ struct Point {
 fn allocate_nothing() {
     let point = Point { x: 1.0, tags: vec!["a".into(), "b".into()] };
     let map = BTreeMap::from([("k", 1)]);
+    let (lock, cell) = (std::sync::Mutex::new(String::from("locked")), std::cell::RefCell::new(vec![1u8, 2]));
+    let error = std::fmt::Error;
     // Everything is included: the session, the first registration of each site, the thread's first ring, growth.
     let count = allocations(|| {
         for n in 0..20_000u32 {
             let _span = span!("load", n);
             info!("order {} at {:.2}", n, f64::from(n));
             event!("all", point, map, text = "some text", n);
+            event!(
+                "busy",
+                lock,
+                cell,
+                error = silverpoint::Causes(&error),
+                secret = silverpoint::Secret(&map)
+            );
             warn!(?map, %n, "formatted: {}", format_args!("{n:?} {}", point.x));
         }
     });

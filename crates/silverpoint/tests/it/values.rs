@@ -17,14 +17,21 @@ use crate::{Role, Scene, Test, reader};
 
 pub const TESTS: &[Test] = &[
     ("every_type_reads_back", every_type_reads_back),
+    ("what_is_busy_is_said", what_is_busy_is_said),
     ("macros_have_many_forms", macros_have_many_forms),
     ("generic_functions_keep_types_apart", generic_functions_keep_types_apart),
     ("long_values_are_cut", long_values_are_cut),
     ("texts_that_change_while_they_are_formatted", texts_that_change),
     ("mistakes_are_refused_when_compiled", mistakes_are_refused),
 ];
-pub const ROLES: &[Role] =
-    &[("types", types), ("forms", forms), ("generic", generic), ("long", long), ("changing", changing)];
+pub const ROLES: &[Role] = &[
+    ("types", types),
+    ("busy", busy),
+    ("forms", forms),
+    ("generic", generic),
+    ("long", long),
+    ("changing", changing),
+];
 
 #[derive(Trace)]
 struct Named {
@@ -36,11 +43,71 @@ struct Named {
     r#type: u8,
 }
 
+/// Values that somebody else holds: the tracepoint neither waits nor panics.
+fn busy() {
+    let cell = std::cell::RefCell::new(1u8);
+    let lock = std::sync::Mutex::new(2u8);
+    let poisoned = Arc::new(std::sync::RwLock::new(3u8));
+    let guards = (cell.borrow_mut(), lock.lock().unwrap());
+    event!("busy", cell, lock, guard = &guards.1);
+    drop(guards);
+    let held = Arc::clone(&poisoned);
+    let ended = std::thread::spawn(move || {
+        let _guard = held.write().unwrap();
+        std::panic::resume_unwind(Box::new(()));
+    });
+    assert!(ended.join().is_err());
+    event!("poisoned", poisoned, weak = Arc::downgrade(&poisoned));
+    event!("free", cell, lock);
+    // In a map and a sequence, as anywhere.
+    event!("deep", all = vec![Some(&cell)], thread = std::thread::current().id());
+    let before = std::time::Instant::now();
+    event!("instants", before, later = before + Duration::from_secs(3600));
+}
+
+fn what_is_busy_is_said() {
+    let scene = Scene::new();
+    scene.run("busy", &[("SILVERPOINT_FILTER", "info")]);
+    let session = reader::only_session(scene.root());
+    assert_eq!(session.args_of("busy"), ["#1 borrowed{}, #1 locked{}, 2"]);
+    assert_eq!(session.args_of("poisoned"), ["#2 poisoned{}, true"]);
+    assert_eq!(session.args_of("free"), ["#0 1, #0 2"]);
+    assert_eq!(session.site("deep").signature, "[?/A<borrowed|>|s");
+    assert!(session.args_of("deep")[0].starts_with("[#0 1], \"ThreadId("), "{:?}", session.args_of("deep"));
+    assert_eq!(session.site("instants").signature, "@clock=monotonic;T@clock=monotonic;T");
+    let times = &session.args_of("instants")[0];
+    let ns: Vec<i64> = times.split(", ").map(|time| time.trim_end_matches("ns").parse().unwrap()).collect();
+    // Each look at the clock has its own error, which nobody bounds; a minute is beyond any.
+    assert!((ns[1] - ns[0] - 3_600_000_000_000).abs() < 60_000_000_000, "{times}");
+    assert!(ns[0] > 0);
+}
+
 #[derive(Trace)]
 struct Pair(u8, (bool, char));
 
 #[derive(Trace)]
 struct Nothing;
+
+#[derive(Debug)]
+struct Inner;
+#[derive(Debug)]
+struct Outer(Inner);
+impl std::fmt::Display for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no such order")
+    }
+}
+impl std::fmt::Display for Outer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("cannot load")
+    }
+}
+impl std::error::Error for Inner {}
+impl std::error::Error for Outer {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
 
 #[derive(Trace)]
 struct Wrapper<'a, T: ?Sized, const N: usize> {
@@ -136,6 +203,33 @@ cases! {
     "BTreeMap": BTreeMap::from([(1u8, vec!["v"]), (2, vec![])]) => "{A[s" r#"map{1, ["v"], 2, []}"#;
     "HashSet": HashSet::from([9u8]) => "$A" "{9}";
     "BTreeSet": BTreeSet::from(["a", "b"]) => "$s" r#"{"a", "b"}"#;
+    "Cell": std::cell::Cell::new(-7i16) => "h" "-7";
+    "RefCell": std::cell::RefCell::new(vec![1u8]) => "/[A<borrowed|>|" "#0 [1]";
+    "Mutex": std::sync::Mutex::new(String::from("inside")) => "/s<locked|><poisoned|>|" "#0 \"inside\"";
+    "RwLock": std::sync::RwLock::new(2u32) => "/I<locked|><poisoned|>|" "#0 2";
+    "OnceCell": std::cell::OnceCell::<u8>::new() => "?A" "none";
+    "OnceLock": std::sync::OnceLock::from(5u8) => "?A" "5";
+    "Weak": std::sync::Weak::<u8>::new() => "b" "false";
+    "Pin": Box::pin(3u8) => "A" "3";
+    "AtomicPtr": std::sync::atomic::AtomicPtr::<u8>::new(std::ptr::null_mut()) => "p" "@0";
+    "Ordering": std::cmp::Ordering::Less => "eOrdering|a|-1=Less,0=Equal,1=Greater,;" "Ordering::Less=-1";
+    "RangeFrom": 2u8.. => "<RangeFrom|start:A,>" "RangeFrom{start: 2}";
+    "RangeTo": ..3u8 => "<RangeTo|end:A,>" "RangeTo{end: 3}";
+    "RangeToInclusive": ..=4u8 => "<RangeToInclusive|end:A,>" "RangeToInclusive{end: 4}";
+    "RangeFull": .. => "<RangeFull|>" "RangeFull{}";
+    "Bound": std::ops::Bound::Excluded(1u8)
+        => "/<Included|0:A,><Excluded|0:A,><Unbounded|>|" "#1 Excluded{0: 1}";
+    "Poll": std::task::Poll::<u8>::Pending => "/<Ready|0:A,><Pending|>|" "#1 Pending{}";
+    "ControlFlow": std::ops::ControlFlow::<&str, u8>::Break("found")
+        => "/<Continue|0:A,><Break|0:s,>|" "#1 Break{0: \"found\"}";
+    "PhantomData": std::marker::PhantomData::<String> => "n" "null";
+    "Layout": std::alloc::Layout::new::<u64>() => "<Layout|size:L,align:L,>" "Layout{size: 8, align: 8}";
+    "ErrorKind": std::io::ErrorKind::NotFound => "s" "\"NotFound\"";
+    "io::Error": std::io::Error::other("disk on fire") => "s" "\"disk on fire\"";
+    "Causes": silverpoint::Causes(&Outer(Inner)) => "[s" r#"["cannot load", "no such order"]"#;
+    "Hex": silverpoint::Hex(&[255u8, 16][..]) => "@hex=;[A" "[255, 16]";
+    "Secret": silverpoint::Secret("password") => "@secret=;n" "null";
+    "with a unit": silverpoint::unit!(2.5f64, "ms/%") => "@unit=ms/%25;d" "2.5";
     "Duration": Duration::from_micros(5) => "T" "5000ns";
     "Duration, too long": Duration::MAX => "T" "9223372036854775807ns";
     "SystemTime": UNIX_EPOCH + Duration::from_nanos(7) => "t" "t7";

@@ -1,0 +1,139 @@
+//! Cells, locks and what is set once: their value when it can be had at once. Nothing here waits, and nothing is forced.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc;
+use std::sync::{self, Mutex, OnceLock, RwLock, TryLockError};
+
+use super::{Known, Trace, transparent};
+use crate::sig::{Class, Sig, fixed_sum};
+use crate::writer::Writer;
+
+/// The value inside, copied.
+impl<T: Trace + Copy> Trace for Cell<T> {
+    const SIGNATURE: Sig = T::SIGNATURE;
+    const FIXED: Option<usize> = T::FIXED;
+    const CLASS: Class = T::CLASS;
+    const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+
+    #[inline(always)]
+    fn trace_size(&self) -> usize {
+        self.get().trace_size()
+    }
+    #[inline(always)]
+    fn trace_least(&self) -> usize {
+        self.get().trace_least()
+    }
+    #[inline(always)]
+    fn trace_write(&self, writer: &mut Writer<'_>) {
+        self.get().trace_write(writer);
+    }
+}
+
+/// A variant: the value, or why it cannot be looked at now. What is inside may change between a look at the size and the copy, so it is copied
+/// without a look where there is room; and where there is none, a value that grew meanwhile costs its record, no more.
+macro_rules! guarded {
+    ($($kind:ident, $busy:literal, $self:ident => $look:expr;)*) => {$(
+        impl<T: Trace + ?Sized> Trace for $kind<T> {
+            const SIGNATURE: Sig = Sig::List(&[Sig::Text("/"), T::SIGNATURE, Sig::Text($busy)]);
+            const FIXED: Option<usize> = None;
+            const DEAR: bool = true;
+
+            fn trace_size(&$self) -> usize {
+                match $look {
+                    Ok(value) => 1 + value.trace_size(),
+                    Err(_) => 1,
+                }
+            }
+            fn trace_least(&$self) -> usize {
+                match $look {
+                    Ok(value) => 1 + value.trace_least(),
+                    Err(_) => 1,
+                }
+            }
+            fn trace_write(&$self, writer: &mut Writer<'_>) {
+                match $look {
+                    Ok(value) => {
+                        0u8.trace_write(writer);
+                        value.trace_write(writer);
+                    }
+                    Err(index) => {
+                        let index: u8 = index;
+                        index.trace_write(writer);
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+/// Of a poisoned lock the value is not given: whoever held it may have left it half done.
+fn why<G>(error: TryLockError<G>) -> u8 {
+    match error {
+        TryLockError::WouldBlock => 1,
+        TryLockError::Poisoned(_) => 2,
+    }
+}
+
+guarded! {
+    RefCell, "<borrowed|>|", self => self.try_borrow().map_err(|_| 1);
+    Mutex, "<locked|><poisoned|>|", self => self.try_lock().map_err(why);
+    RwLock, "<locked|><poisoned|>|", self => self.try_read().map_err(why);
+}
+
+/// An optional: what was set, or nothing.
+macro_rules! once {
+    ($($kind:ident;)*) => {$(
+        impl<T: Trace> Trace for $kind<T> {
+            const SIGNATURE: Sig = <Option<&T> as Trace>::SIGNATURE;
+            const FIXED: Option<usize> = None;
+            const CLASS: Class = T::CLASS;
+
+            fn trace_size(&self) -> usize {
+                self.get().trace_size()
+            }
+            fn trace_least(&self) -> usize {
+                self.get().trace_least()
+            }
+            fn trace_write(&self, writer: &mut Writer<'_>) {
+                self.get().trace_write(writer);
+            }
+        }
+    )*};
+}
+
+once! {
+    OnceCell;
+    OnceLock;
+}
+
+/// Whether the value was still there. (Upgrade it to record the value.)
+macro_rules! weak {
+    ($($kind:ty;)*) => {$(
+        impl<T: ?Sized> Trace for $kind {
+            const SIGNATURE: Sig = bool::SIGNATURE;
+            const FIXED: Option<usize> = fixed_sum(&[bool::FIXED]);
+            const CLASS: Class = Class::Boolean;
+
+            fn trace_size(&self) -> usize {
+                1
+            }
+            fn trace_write(&self, writer: &mut Writer<'_>) {
+                (self.strong_count() > 0).trace_write(writer);
+            }
+        }
+    )*};
+}
+
+weak! {
+    rc::Weak<T>;
+    sync::Weak<T>;
+}
+
+transparent! {
+    [P: std::ops::Deref<Target: Trace>] std::pin::Pin<P> as P::Target, self => &**self;
+    [T: Trace + ?Sized] sync::MutexGuard<'_, T> as T, self => &**self;
+    [T: Trace + ?Sized] sync::RwLockReadGuard<'_, T> as T, self => &**self;
+    [T: Trace + ?Sized] sync::RwLockWriteGuard<'_, T> as T, self => &**self;
+    [T: Trace + ?Sized] std::cell::Ref<'_, T> as T, self => &**self;
+    [T: Trace + ?Sized] std::cell::RefMut<'_, T> as T, self => &**self;
+}

@@ -1,0 +1,64 @@
+//! Errors with what caused them.
+
+use std::error::Error;
+
+use super::Trace;
+use crate::sig::Sig;
+use crate::writer::{FORMAT_SLACK, Writer, formatted_len};
+
+/// Most errors of a chain that are recorded: one that leads back to itself ends there.
+const MOST: usize = 16;
+
+/// An error and its sources, as a sequence of texts: what each says, the outermost first.
+///
+/// ```
+/// # fn load() -> Result<(), std::io::Error> { Ok(()) }
+/// if let Err(error) = load() {
+///     silverpoint::error!("cannot load: {}", silverpoint::Causes(&error));
+/// }
+/// ```
+///
+/// Each text is formatted twice, into the record's place: this costs what formatting costs, and does not allocate unless the error's `Display` does.
+#[derive(Clone, Copy)]
+pub struct Causes<'a>(pub &'a (dyn Error + 'a));
+
+impl Causes<'_> {
+    fn each(&self, mut give: impl FnMut(&dyn Error)) {
+        let mut left = MOST;
+        let mut next: Option<&dyn Error> = Some(self.0);
+        while let Some(error) = next
+            && left > 0
+        {
+            give(error);
+            next = error.source();
+            left -= 1;
+        }
+    }
+
+    fn sum(&self, bytes: impl Fn(&dyn Error) -> usize) -> usize {
+        let mut sum = 0;
+        self.each(|error| sum += bytes(error));
+        sum
+    }
+}
+
+/// Bytes of one text.
+fn size_of(error: &dyn Error) -> usize {
+    4 + formatted_len(format_args!("{error}")) + FORMAT_SLACK
+}
+
+impl Trace for Causes<'_> {
+    const SIGNATURE: Sig = Sig::Text("[s");
+    const FIXED: Option<usize> = None;
+
+    fn trace_size(&self) -> usize {
+        4 + self.sum(size_of)
+    }
+    fn trace_least(&self) -> usize {
+        4 + self.sum(|_| 8)
+    }
+    fn trace_write(&self, writer: &mut Writer<'_>) {
+        writer.length(self.sum(|_| 1));
+        self.each(|error| writer.formatted(format_args!("{error}"), size_of(error)));
+    }
+}
