@@ -12,6 +12,9 @@ SP_DETAIL_BEGIN
 class CborWriter {
   public:
     CborWriter(char* at, const char* end) : at_(at), end_(end) {}
+    // How many levels of types that contain themselves may still be entered.
+    unsigned deeper = 8;
+
     char* at() const { return at_; }
     bool has_room() const { return !full_; }
 
