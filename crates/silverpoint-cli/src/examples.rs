@@ -82,6 +82,17 @@ pub const ALL: &[Example] = &[
         "The same of one category, for programs.",
     ),
     example("sites", "silverpoint sites app.silver", "Every site that the trace describes."),
+    example("verify", "silverpoint verify app.silver", "Whether the file is whole, to the last record."),
+    example(
+        "repair",
+        "silverpoint repair broken.silver -o app.silver",
+        "All that is intact, in a clean file.",
+    ),
+    example(
+        "merge",
+        "silverpoint merge client.silver server.silver -o both.silver --compress zstd",
+        "Several processes' traces as one file.",
+    ),
     example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
     example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
     example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),

@@ -12,9 +12,11 @@ mod input;
 mod ls;
 mod manual;
 mod names;
+mod newfile;
 mod policy;
 mod processes;
 mod recover;
+mod repair;
 mod run;
 mod sessions;
 mod sites;
@@ -23,6 +25,7 @@ mod store;
 mod summary;
 mod terminal;
 mod units;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -54,6 +57,9 @@ enum Command {
     Cat(cat::Args),
     Stats(stats::Args),
     Sites(sites::Args),
+    Verify(verify::Args),
+    Repair(repair::RepairArgs),
+    Merge(repair::MergeArgs),
     Ctl(ctl::Args),
     Doctor(doctor::Args),
     Man(manual::ManArgs),
@@ -73,6 +79,9 @@ fn main() -> ExitCode {
         Command::Cat(args) => cat::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Sites(args) => sites::run(args),
+        Command::Verify(args) => verify::run(args),
+        Command::Repair(args) => repair::repair(args),
+        Command::Merge(args) => repair::merge(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Man(args) => manual::man(args),

@@ -7,6 +7,7 @@ mod causes;
 mod containers;
 mod differential;
 mod doctor;
+mod files;
 mod guide;
 mod harness;
 mod hostile;

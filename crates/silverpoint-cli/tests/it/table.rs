@@ -92,6 +92,13 @@ const ROWS: &[Row] = &[
     Row { command: "cat", calls: &["--follow --head 1 FILE"], codes: follows },
     Row { command: "stats", calls: &["FILE", "--json FILE", "--rates --histograms FILE"], codes: reads },
     Row { command: "sites", calls: &["FILE", "--json FILE"], codes: reads },
+    Row { command: "verify", calls: &["FILE", "--quick FILE"], codes: reads },
+    Row { command: "repair", calls: &["FILE -o OUT --force"], codes: repairs },
+    Row {
+        command: "merge",
+        calls: &["FILE -o OUT --force", "FILE -o OUT --force --compress lz4"],
+        codes: reads,
+    },
     Row { command: "recover", calls: &["FILE -o OUT"], codes: recovers },
     Row {
         command: "run",
@@ -135,6 +142,13 @@ fn recovers(input: Input) -> &'static [i32] {
         Intact | Big => &[0],
         Cut | Damaged => &[5],
         Fifo | Pipe | Zeros => &[1],
+        _ => reads(input),
+    }
+}
+
+fn repairs(input: Input) -> &'static [i32] {
+    match input {
+        Cut | Damaged | Pipe => &[5],
         _ => reads(input),
     }
 }

@@ -15,10 +15,12 @@ mod follow;
 mod index;
 mod merge;
 mod parts;
+pub mod rewrite;
 mod scan;
 mod session;
 mod source;
 mod verdict;
+pub mod verify;
 mod walk;
 
 use std::collections::HashMap;

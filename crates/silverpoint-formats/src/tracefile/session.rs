@@ -36,7 +36,7 @@ pub struct Session {
     pub(super) order: TickClock,
     pub(super) signatures: Signatures,
     sites: SiteNumbers,
-    anchors: Vec<Anchor>,
+    pub(super) anchors: Vec<Anchor>,
     /// Numbers of threads by their ids.
     by_tid: HashMap<u32, usize>,
     /// No record earlier than this follows, but for late ones.

@@ -1,0 +1,133 @@
+//! `silverpoint repair` and `silverpoint merge`: what is intact in trace files, as one clean file.
+
+use std::path::PathBuf;
+
+use silverpoint_formats::tracefile::rewrite::{Options, Rewritten, rewrite};
+use silverpoint_formats::tracefile::{Matter, Source, Trace, Verdict, with_parts};
+use silverpoint_wire::compression::Compression;
+
+use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::input::tell;
+use crate::newfile::NewFile;
+use crate::units::{show_bytes, show_number};
+
+/// Write everything that is intact in a trace file into a clean one
+///
+/// The file itself is not touched. Summaries and the index are made anew; records that no description explains are overwritten with pads. Standard error
+/// says what is missing.
+///
+/// Exit status: 0 when nothing was missing, 5 when something was, 4 when the file is no trace file, 1 when it failed.
+#[derive(clap::Args, Debug)]
+pub struct RepairArgs {
+    /// The trace file; exactly this, not the other parts of a rotated trace
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    new: New,
+}
+
+/// Make one trace file of several: parts of a rotated trace, processes, sessions
+///
+/// What several files hold is taken once. Blocks are put in order of time.
+///
+/// Exit status: 0 when all files are whole, 3 when something before the end of one is damaged and was left out, 4 when one is no trace file, 1 when it failed;
+/// with 4 and 1 nothing is written.
+#[derive(clap::Args, Debug)]
+pub struct MergeArgs {
+    /// Trace files. The parts of a rotated trace are found from any of them
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Read exactly the files named, not the other parts of a rotated trace
+    #[arg(long)]
+    only: bool,
+    #[command(flatten)]
+    new: New,
+}
+
+/// The file to be made.
+#[derive(clap::Args, Debug)]
+struct New {
+    /// The file to write. It has this name when it is complete, not before
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19); without it each stays as it was
+    #[arg(long, value_name = "HOW")]
+    compress: Option<Compression>,
+    /// Replace the output if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// Runs `repair`.
+pub fn repair(args: RepairArgs) -> Outcome {
+    let paths = [args.file];
+    let trace = open(&paths)?;
+    let is_damaged = |matter: &Matter| matter.verdict() >= Verdict::Cut;
+    let missing = trace.notes().iter().filter(|note| is_damaged(&note.matter)).count();
+    let remark = format!("repaired from {}: {missing} places of damage", paths[0].display());
+    let (new, done) = write(&trace, &paths, &args.new, true, remark)?;
+    tell(trace.notes().iter().filter(|note| is_damaged(&note.matter)).chain(&done.notes));
+    if done.undecodable > 0 {
+        let records = show_number(done.undecodable, "record");
+        note(format_args!("{new}: {records} that no description explains were overwritten"));
+    }
+    note(format_args!("{new}: {}", summary(&done)));
+    let is_whole = missing == 0 && done.notes.is_empty() && done.undecodable == 0;
+    Ok(if is_whole { Exit::Success } else { Exit::Lossy })
+}
+
+/// Runs `merge`.
+pub fn merge(args: MergeArgs) -> Outcome {
+    let paths = if args.only { args.files } else { with_parts(&args.files) };
+    let trace = open(&paths)?;
+    let remark = format!("merged from {}", show_number(paths.len() as u64, "file"));
+    let (new, done) = write(&trace, &paths, &args.new, false, remark)?;
+    tell(trace.notes().iter().filter(|note| note.matter.verdict() >= Verdict::Cut).chain(&done.notes));
+    note(format_args!("{new}: {}", summary(&done)));
+    let is_damaged = trace.verdict() == Verdict::Damaged || !done.notes.is_empty();
+    Ok(if is_damaged { Exit::Damaged } else { Exit::Success })
+}
+
+fn summary(done: &Rewritten) -> String {
+    let mut text = format!(
+        "{} with {}, {}",
+        show_number(done.blocks, "block"),
+        show_number(done.records, "record"),
+        show_bytes(done.bytes)
+    );
+    if done.duplicates > 0 {
+        text += &format!("; {} left out", show_number(done.duplicates, "duplicate"));
+    }
+    text
+}
+
+/// All files, each of which must be a trace file.
+fn open(paths: &[PathBuf]) -> Result<Trace, Failed> {
+    let mut sources = Vec::new();
+    for path in paths {
+        let opened = Source::open(path);
+        sources.push(opened.map_err(|error| failure(format!("{}: {error}", path.display())))?);
+    }
+    let trace = Trace::from_sources(sources).map_err(failure)?;
+    let foreign = trace.notes().iter().find(|note| note.matter.verdict() == Verdict::NotATraceFile);
+    match foreign {
+        Some(note) => Err(Failed::new(Exit::NotATraceFile, note.to_string())),
+        None => Ok(trace),
+    }
+}
+
+fn write(
+    trace: &Trace,
+    inputs: &[PathBuf],
+    new: &New,
+    mend: bool,
+    remark: String,
+) -> Result<(String, Rewritten), Failed> {
+    let name = new.output.display().to_string();
+    let to = |error: std::io::Error| failure(format!("{name}: {error}"));
+    let mut file = NewFile::create(&new.output, inputs, new.force)?;
+    let options = Options { compression: new.compress, remark, mend };
+    let done = rewrite(trace, &options, file.writer()).map_err(to)?;
+    file.finish().map_err(to)?;
+    Ok((name, done))
+}

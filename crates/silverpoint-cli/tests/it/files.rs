@@ -1,0 +1,148 @@
+//! `verify`, `repair` and `merge`: outputs that are whole or not there, inputs that are not touched.
+
+use std::fs;
+use std::path::Path;
+
+use silverpoint_wire::level::Level;
+
+use crate::builder::{Builder, log, text};
+use crate::harness::Scratch;
+
+fn trace(session: u32, ticks: &[u64]) -> Vec<u8> {
+    let mut b = Builder::new();
+    b.session(session, &format!("/bin/p{session}"), session);
+    b.site(session, 16, &log(Level::Info, "", 1, "{}", "s"));
+    b.stream(session, 1, session, "main");
+    for ticks in ticks {
+        b.record(session, 1, 16, *ticks, &text(&format!("{session} at {ticks}")));
+        b.flush(session, 1, true);
+    }
+    b.end();
+    b.bytes
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn cat_of_the_merged_is_merged_cat_of_the_parts() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace(1, &[1_000_000, 3_000_000])).unwrap();
+    fs::write(scratch.path("b.silver"), trace(2, &[2_000_000, 4_000_000])).unwrap();
+    for how in ["none", "lz4", "zstd"] {
+        let merged =
+            scratch.run(["merge", "a.silver", "b.silver", "-o", "m.silver", "--force", "--compress", how]);
+        assert_eq!(merged.code(), Some(0), "{merged:?}");
+        for options in [&["cat", "--json"][..], &["cat", "--count"], &["cat", "--process", "p2"]] {
+            let parts = scratch.run(options.iter().chain(&["a.silver", "b.silver"]));
+            let whole = scratch.run(options.iter().chain(&["m.silver"]));
+            assert!(!parts.out.is_empty());
+            assert_eq!(whole.out, parts.out);
+        }
+        assert_eq!(scratch.run(["verify", "m.silver"]).code(), Some(0));
+    }
+}
+
+#[test]
+fn every_vector_is_repaired_and_then_in_order() {
+    let scratch = Scratch::new();
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let mut repaired = 0;
+    for name in names(folder) {
+        let path = folder.join(&name);
+        let before = fs::read(&path).unwrap();
+        let ended = scratch.run(["repair".as_ref(), path.as_os_str(), "-o".as_ref(), name.as_ref()]);
+        assert_eq!(fs::read(&path).unwrap(), before, "{name} is not touched");
+        match ended.code() {
+            Some(0 | 5) => {
+                repaired += 1;
+                let verified = scratch.run(["verify", &name]);
+                assert_eq!(
+                    (verified.code(), verified.err.as_str()),
+                    (Some(0), ""),
+                    "{name}: {}",
+                    verified.out
+                );
+            }
+            Some(4) => assert!(!scratch.path(&name).exists(), "{name}"),
+            _ => panic!("{name}: {ended:?}"),
+        }
+        if name.starts_with("damaged") {
+            assert_eq!(ended.code(), Some(5), "{name}: {ended:?}");
+        }
+    }
+    assert!(repaired > 20);
+}
+
+#[test]
+fn outputs_are_not_replaced_unasked_and_never_made_of_themselves() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace(1, &[1_000_000])).unwrap();
+    fs::write(scratch.path("there"), "precious").unwrap();
+    fs::create_dir(scratch.path("folder")).unwrap();
+    let before = names(&scratch.path("."));
+    for command in ["repair", "merge"] {
+        for (output, force) in
+            [("there", ""), ("a.silver", "--force"), ("folder", "--force"), ("no/where", "")]
+        {
+            let words = [command, "a.silver", "-o", output, force];
+            let refused = scratch.run(words.iter().filter(|word| !word.is_empty()));
+            assert_eq!(refused.code(), Some(1), "{refused:?}");
+            assert!(refused.err.contains(output), "{refused:?}");
+        }
+    }
+    assert_eq!(fs::read(scratch.path("there")).unwrap(), b"precious");
+    assert_eq!(names(&scratch.path(".")), before);
+    assert_eq!(scratch.run(["repair", "a.silver", "-o", "there", "--force"]).code(), Some(0));
+    assert_eq!(scratch.run(["verify", "there"]).code(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_read_makes_no_file() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace(1, &[1_000_000])).unwrap();
+    fs::write(scratch.path("text"), "no trace").unwrap();
+    fs::write(scratch.path("empty"), "").unwrap();
+    fs::create_dir(scratch.path("folder")).unwrap();
+    for (input, code) in [("text", 4), ("empty", 4), ("folder", 1), ("missing", 1)] {
+        for words in [&["repair", input, "-o", "new"][..], &["merge", "a.silver", input, "-o", "new"]] {
+            let ended = scratch.run(words);
+            assert_eq!(ended.code(), Some(code), "{words:?}: {ended:?}");
+            assert!(ended.err.contains(input), "{ended:?}");
+            assert!(!scratch.path("new").exists(), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn killed_while_it_writes_it_leaves_no_part_under_the_name() {
+    let scratch = Scratch::new();
+    let ticks: Vec<u64> = (1..4000).map(|n| n * 1000).collect();
+    fs::write(scratch.path("a.silver"), trace(1, &ticks)).unwrap();
+    let mut partial = 0;
+    for _ in 0..20 {
+        let words = ["repair", "a.silver", "-o", "new.silver", "--force"];
+        let mut child = scratch.silverpoint(words).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let temporary = scratch.path(&format!("new.silver.{}.part", child.id()));
+        while !temporary.exists() && child.try_wait().unwrap().is_none() {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        partial += u32::from(temporary.exists());
+        if scratch.path("new.silver").exists() {
+            let verified = scratch.run(["verify", "new.silver"]);
+            assert_eq!(
+                (verified.code(), verified.err.as_str()),
+                (Some(0), ""),
+                "whole or not there: {}",
+                verified.out
+            );
+        }
+    }
+    assert!(partial > 0, "none was killed in time");
+}

@@ -1,0 +1,84 @@
+//! Blocks one after the other, numbered, with an index: the writing end.
+
+use std::io::{self, Write};
+
+use silverpoint_wire::block::{BlockHeader, BlockKind, Index, end, push_block};
+use silverpoint_wire::layout::block::HEADER_SIZE;
+
+/// The reason of the *end* block: closed.
+const CLOSED: u32 = 1;
+/// An index of so many headers has a quarter of a megabyte.
+const MANY: usize = 2730;
+
+pub(super) struct Output<W> {
+    out: W,
+    written: u64,
+    sequence: u64,
+    index: Index,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> Output<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out, written: 0, sequence: 0, index: Index::default(), bytes: Vec::new() }
+    }
+
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// A block with nothing but a payload.
+    pub(super) fn push(
+        &mut self,
+        kind: BlockKind,
+        session: u32,
+        stream: u32,
+        payload: &[u8],
+    ) -> io::Result<()> {
+        let header = BlockHeader { session, stream, ..BlockHeader::new(kind, payload) };
+        self.push_block(header, payload)
+    }
+
+    /// A block; number, size and checksum are those of this file.
+    pub(super) fn push_block(&mut self, header: BlockHeader, payload: &[u8]) -> io::Result<()> {
+        let header = BlockHeader {
+            header_size: HEADER_SIZE as u16,
+            sequence: self.sequence,
+            stored_size: payload.len() as u32,
+            payload_crc: crc32c::crc32c(payload),
+            ..header
+        };
+        self.bytes.clear();
+        push_block(&mut self.bytes, &header, payload);
+        self.out.write_all(&self.bytes)?;
+        self.written += self.bytes.len() as u64;
+        self.sequence += 1;
+        if header.kind == BlockKind::INDEX {
+            return Ok(());
+        }
+        self.index.headers.extend_from_slice(&self.bytes[..HEADER_SIZE]);
+        if self.index.headers.len() >= MANY * HEADER_SIZE { self.index() } else { Ok(()) }
+    }
+
+    /// An *index* block of what was written since the last one.
+    pub(super) fn index(&mut self) -> io::Result<()> {
+        if self.index.headers.is_empty() {
+            return Ok(());
+        }
+        let mut payload = Vec::new();
+        self.index.encode(&mut payload);
+        let at = self.written;
+        self.push(BlockKind::INDEX, 0, 0, &payload)?;
+        self.index.previous = at;
+        self.index.headers.clear();
+        Ok(())
+    }
+
+    /// Ends the file; gives its bytes.
+    pub(super) fn finish(&mut self) -> io::Result<u64> {
+        self.index()?;
+        self.push(BlockKind::END, 0, 0, &end(CLOSED, self.index.previous))?;
+        self.out.flush()?;
+        Ok(self.written)
+    }
+}
