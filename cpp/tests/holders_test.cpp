@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-#include "support/traced.hpp"
+#include "support/expect_value.hpp"
 
 namespace shapes {
 struct Circle {
@@ -58,14 +58,6 @@ SP_STRUCT(shapes::Throws)
 namespace {
 
 using traced::one;
-
-#define EXPECT_VALUE(signature_, text_, ...)        \
-    do {                                            \
-        SP_INFO("{}", __VA_ARGS__);                 \
-        const auto seen = one();                    \
-        EXPECT_EQ(seen.site.signature, signature_); \
-        EXPECT_EQ(seen.text, text_);                \
-    } while (false)
 
 // The piece of a stream that was held in a variable: in an array, one CBOR item, as bytes.
 #define EXPECT_ITEM(hex_, ...)                     \

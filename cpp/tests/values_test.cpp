@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/traced.hpp"
+#include "support/expect_value.hpp"
 
 namespace shapes {
 struct Point {
@@ -43,21 +43,6 @@ namespace {
 
 using traced::one;
 using namespace std::string_literals;
-
-#define EXPECT_VALUE(signature_, text_, ...)            \
-    do {                                                \
-        SP_INFO("{}", __VA_ARGS__);                     \
-        const auto seen = one();                        \
-        EXPECT_EQ(seen.site.signature, signature_);     \
-        EXPECT_EQ(seen.text, text_);                    \
-        EXPECT_EQ(seen.site.text, "{}");                \
-        EXPECT_EQ(seen.site.kind, 0);                   \
-        SP_INFO << __VA_ARGS__;                         \
-        const auto streamed = one();                    \
-        EXPECT_EQ(streamed.site.signature, signature_); \
-        EXPECT_EQ(streamed.text, text_);                \
-        EXPECT_EQ(streamed.site.kind, 1);               \
-    } while (false)
 
 TEST(Values, Integers) {
     EXPECT_VALUE("a", "-128", static_cast<signed char>(-128));

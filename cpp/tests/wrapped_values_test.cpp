@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/traced.hpp"
+#include "support/expect_value.hpp"
 
 namespace people {
 class Person {
@@ -85,18 +85,6 @@ namespace {
 
 using traced::one;
 using namespace std::string_literals;
-
-#define EXPECT_VALUE(signature_, text_, ...)            \
-    do {                                                \
-        SP_INFO("{}", __VA_ARGS__);                     \
-        const auto seen = one();                        \
-        EXPECT_EQ(seen.site.signature, signature_);     \
-        EXPECT_EQ(seen.text, text_);                    \
-        SP_INFO << __VA_ARGS__;                         \
-        const auto streamed = one();                    \
-        EXPECT_EQ(streamed.site.signature, signature_); \
-        EXPECT_EQ(streamed.text, text_);                \
-    } while (false)
 
 // --- SP_HEX
 
