@@ -123,10 +123,10 @@ fn what_cannot_be_read_makes_no_file() {
 #[test]
 fn killed_while_it_writes_it_leaves_no_part_under_the_name() {
     let scratch = Scratch::new();
-    let ticks: Vec<u64> = (1..4000).map(|n| n * 1000).collect();
+    let ticks: Vec<u64> = (1..40_000).map(|n| n * 1000).collect();
     fs::write(scratch.path("a.silver"), trace(1, &ticks)).unwrap();
     let mut partial = 0;
-    for _ in 0..20 {
+    for _ in 0..8 {
         let words = ["repair", "a.silver", "-o", "new.silver", "--force"];
         let mut child = scratch.silverpoint(words).stderr(std::process::Stdio::null()).spawn().unwrap();
         let temporary = scratch.path(&format!("new.silver.{}.part", child.id()));

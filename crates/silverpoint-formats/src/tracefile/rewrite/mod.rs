@@ -35,7 +35,7 @@ use output::Output;
 /// How a file is written.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How blocks are compressed; each as it was when absent.
+    /// How blocks are compressed; each keeps its kind, zstd at level 1, when absent.
     pub compression: Option<Compression>,
     /// What the file says of its origin, as a note.
     pub remark: String,
