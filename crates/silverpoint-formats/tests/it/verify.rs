@@ -109,8 +109,6 @@ fn vectors() {
         let expected = match name.split('.').next().unwrap() {
             "empty" | "text" | "zeros" | "marks-alone" => Verdict::NotATraceFile,
             "cut-in-the-last-header" => Verdict::Cut,
-            // Its summary names one level for sites of another.
-            "every-type" => Verdict::Damaged,
             // Its index is one in name only.
             "unknown-kinds-and-a-longer-header" => Verdict::Damaged,
             name if name.starts_with("damaged") || name.contains("missing") || name == "sequence-from-7" => {

@@ -382,7 +382,7 @@ const CASES: &[(&str, Make)] = &[
         });
         let ids = (16..).zip(&cases);
         let site = |(id, case): (u32, &values::Case)| {
-            (id, Site { signature: case.signature.clone(), ..Site::default() })
+            (id, Site { level: 2, signature: case.signature.clone(), ..Site::default() })
         };
         trace.file.sites(1, &ids.clone().map(site).collect::<Vec<_>>());
         trace.file.streams(1, 1, START);
