@@ -1,8 +1,8 @@
 //! Cells, locks and what is set once: their value when it can be had at once. Nothing here waits, and nothing is forced.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, LazyCell, OnceCell, RefCell};
 use std::rc;
-use std::sync::{self, Mutex, OnceLock, RwLock, TryLockError};
+use std::sync::{self, LazyLock, Mutex, OnceLock, RwLock, TryLockError};
 
 use super::{Known, Trace, transparent};
 use crate::sig::{Class, Sig, fixed_sum};
@@ -80,30 +80,32 @@ guarded! {
     RwLock, "<locked|><poisoned|>|", self => self.try_read().map_err(why);
 }
 
-/// An optional: what was set, or nothing.
+/// An optional: what was set or made already, or nothing. (Of a lazy value whose initialisation panicked, nothing.)
 macro_rules! once {
-    ($($kind:ident;)*) => {$(
-        impl<T: Trace> Trace for $kind<T> {
+    ($([$($generics:tt)*] $kind:ty;)*) => {$(
+        impl<T: Trace, $($generics)*> Trace for $kind {
             const SIGNATURE: Sig = <Option<&T> as Trace>::SIGNATURE;
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
 
             fn trace_size(&self) -> usize {
-                self.get().trace_size()
+                <$kind>::get(self).trace_size()
             }
             fn trace_least(&self) -> usize {
-                self.get().trace_least()
+                <$kind>::get(self).trace_least()
             }
             fn trace_write(&self, writer: &mut Writer<'_>) {
-                self.get().trace_write(writer);
+                <$kind>::get(self).trace_write(writer);
             }
         }
     )*};
 }
 
 once! {
-    OnceCell;
-    OnceLock;
+    [] OnceCell<T>;
+    [] OnceLock<T>;
+    [F] LazyCell<T, F>;
+    [F] LazyLock<T, F>;
 }
 
 /// Whether the value was still there. (Upgrade it to record the value.)

@@ -62,3 +62,29 @@ impl Trace for Causes<'_> {
         self.each(|error| writer.formatted(format_args!("{error}"), size_of(error)));
     }
 }
+
+/// Errors of whatever type: as [`Causes`].
+macro_rules! any_error {
+    ($($kind:ty;)*) => {$(
+        impl Trace for $kind {
+            const SIGNATURE: Sig = Causes::SIGNATURE;
+            const FIXED: Option<usize> = None;
+
+            fn trace_size(&self) -> usize {
+                Causes(self).trace_size()
+            }
+            fn trace_least(&self) -> usize {
+                Causes(self).trace_least()
+            }
+            fn trace_write(&self, writer: &mut Writer<'_>) {
+                Causes(self).trace_write(writer);
+            }
+        }
+    )*};
+}
+
+any_error! {
+    dyn Error + '_;
+    dyn Error + Send + '_;
+    dyn Error + Send + Sync + '_;
+}

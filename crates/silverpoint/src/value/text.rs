@@ -102,6 +102,7 @@ formatted! {
     [T: fmt::Debug + ?Sized] Debugged<'_, T>, self => format_args!("{:?}", self.0);
     [] fmt::Arguments<'_>, self => *self;
     [] std::thread::ThreadId, self => format_args!("{self:?}");
+    [] std::process::ExitStatus, self => format_args!("{self}");
     [] std::io::ErrorKind, self => format_args!("{self:?}");
     [] std::io::Error, self => format_args!("{self}");
     [] net::Ipv4Addr, self => format_args!("{self}");

@@ -286,3 +286,25 @@ impl Trace for std::alloc::Layout {
         self.align().trace_write(writer);
     }
 }
+
+/// A record of file, line and column.
+impl Trace for std::panic::Location<'_> {
+    const SIGNATURE: Sig = Sig::Text("<Location|file:s,line:I,column:I,>");
+    const FIXED: Option<usize> = None;
+    const EXACT: Known<Self> = Known::when(true);
+
+    #[inline(always)]
+    fn trace_size(&self) -> usize {
+        self.file().trace_size() + 8
+    }
+    #[inline(always)]
+    fn trace_least(&self) -> usize {
+        self.file().trace_least() + 8
+    }
+    #[inline(always)]
+    fn trace_write(&self, writer: &mut Writer<'_>) {
+        self.file().trace_write(writer);
+        self.line().trace_write(writer);
+        self.column().trace_write(writer);
+    }
+}

@@ -136,6 +136,8 @@ enum Shape {
     Line(Pair, Side),
 }
 
+const HERE: &std::panic::Location<'_> = std::panic::Location::caller();
+
 /// Each with what the reader makes of it.
 macro_rules! cases {
     ($($name:literal: $value:expr => $signature:literal $text:expr;)*) => {
@@ -209,6 +211,18 @@ cases! {
     "RwLock": std::sync::RwLock::new(2u32) => "/I<locked|><poisoned|>|" "#0 2";
     "OnceCell": std::cell::OnceCell::<u8>::new() => "?A" "none";
     "OnceLock": std::sync::OnceLock::from(5u8) => "?A" "5";
+    "LazyLock, untouched": std::sync::LazyLock::<u8>::new(|| panic!("forced")) => "?A" "none";
+    "LazyLock": {
+        let lazy = std::sync::LazyLock::<&str>::new(|| "made");
+        std::sync::LazyLock::force(&lazy);
+        lazy
+    } => "?s" "\"made\"";
+    "LazyCell, untouched": std::cell::LazyCell::<u8>::new(|| panic!("forced")) => "?A" "none";
+    "LazyCell": {
+        let lazy = std::cell::LazyCell::<u16>::new(|| 6);
+        std::cell::LazyCell::force(&lazy);
+        lazy
+    } => "?H" "6";
     "Weak": std::sync::Weak::<u8>::new() => "b" "false";
     "Pin": Box::pin(3u8) => "A" "3";
     "AtomicPtr": std::sync::atomic::AtomicPtr::<u8>::new(std::ptr::null_mut()) => "p" "@0";
@@ -227,6 +241,13 @@ cases! {
     "ErrorKind": std::io::ErrorKind::NotFound => "s" "\"NotFound\"";
     "io::Error": std::io::Error::other("disk on fire") => "s" "\"disk on fire\"";
     "Causes": silverpoint::Causes(&Outer(Inner)) => "[s" r#"["cannot load", "no such order"]"#;
+    "Box<dyn Error>": Box::<dyn std::error::Error>::from(Outer(Inner)) => "[s" r#"["cannot load", "no such order"]"#;
+    "Arc<dyn Error>": Arc::new(Outer(Inner)) as Arc<dyn std::error::Error + Send + Sync> => "[s" r#"["cannot load", "no such order"]"#;
+    "Result of a Box<dyn Error>": Err::<u8, Box<dyn std::error::Error + Send + Sync>>("no".into())
+        => "/<Ok|0:A,><Err|0:[s,>|" "#1 Err{0: [\"no\"]}";
+    "Location": HERE => "<Location|file:s,line:I,column:I,>"
+        format!("Location{{file: {:?}, line: {}, column: {}}}", file!(), HERE.line(), HERE.column());
+    "ExitStatus": <std::process::ExitStatus as std::os::unix::process::ExitStatusExt>::from_raw(256) => "s" "\"exit status: 1\"";
     "Hex": silverpoint::Hex(&[255u8, 16][..]) => "@hex=;[A" "[255, 16]";
     "Secret": silverpoint::Secret("password") => "@secret=;n" "null";
     "with a unit": silverpoint::unit!(2.5f64, "ms/%") => "@unit=ms/%25;d" "2.5";
