@@ -8,6 +8,10 @@
 // A cause is what std::throw_with_nested left behind. Of what is no std::exception the record says so. Texts
 // are copied into a thousand bytes on the stack; up to eight causes. Each costs a throw and a catch (a
 // microsecond or more): this is for errors, not for the hot path.
+//
+// Code that is compiled without exceptions (-fno-exceptions) may still be given one: what an exception says
+// is recorded, of an exception that only a pointer holds that its text is unknown. Without type information
+// (-fno-rtti) the causes are known of the exception that is being handled and of those behind a pointer.
 #pragma once
 
 #include <cstring>
@@ -38,19 +42,52 @@ class Causes {
   private:
     void add(const std::exception& error) {
         add_text(error.what());
-        if (count_ == kMost) return;
-        if (const auto* nested = dynamic_cast<const std::nested_exception*>(&error))
-            if (nested->nested_ptr() != nullptr) add(nested->nested_ptr());
+        add(cause_of(error));
     }
     void add(const std::exception_ptr& error) {
         if (error == nullptr || count_ == kMost) return;
+#ifdef __cpp_exceptions
         try {
             std::rethrow_exception(error);
         } catch (const std::exception& caught) {
-            add(caught);
+            add_text(caught.what());
         } catch (...) {
             add_text("(not a std::exception)");
         }
+        add(cause_of(error));
+#else
+        add_text("(unknown: compiled without exceptions)");
+#endif
+    }
+#ifdef __cpp_exceptions
+    // A catch clause knows types without type information, too.
+    static std::exception_ptr cause_of(const std::exception_ptr& error) {
+        try {
+            std::rethrow_exception(error);
+        } catch (const std::nested_exception& nested) {
+            return nested.nested_ptr();
+        } catch (...) {
+            return nullptr;
+        }
+    }
+#endif
+    static std::exception_ptr cause_of([[maybe_unused]] const std::exception& error) {
+#if defined(__cpp_rtti)
+        const auto* nested = dynamic_cast<const std::nested_exception*>(&error);
+        return nested == nullptr ? nullptr : nested->nested_ptr();
+#elif defined(__cpp_exceptions)
+        const std::exception_ptr handled = std::current_exception();
+        if (handled == nullptr) return nullptr;
+        try {
+            std::rethrow_exception(handled);
+        } catch (const std::exception& caught) {
+            return &caught == &error ? cause_of(handled) : nullptr;
+        } catch (...) {
+            return nullptr;
+        }
+#else
+        return nullptr;
+#endif
     }
     void add_text(const char* text) {
         const std::size_t wanted = text == nullptr ? 0 : std::strlen(text);

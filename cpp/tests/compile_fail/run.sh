@@ -119,6 +119,29 @@ struct Derived : Base {};
 SP_DYNAMIC(Base, Derived)'
 refuse 'SP_TEXT takes what has' 'SP_INFO("{}", SP_TEXT(unknown))' '#include <silverpoint/text.hpp>'
 refuse printf_conversion_does_not_suit_the_argument 'SP_INFOF("%d", SP_UNIT(1, "ms"))'
+# What contains itself: said in one sentence, not by an endless list of types.
+tree='#include <memory>
+struct Tree { int value; std::vector<Tree> children; };
+SP_STRUCT(Tree, value, children)
+struct Pair { std::unique_ptr<Pair> left, right; };
+SP_STRUCT_OF(Pair, (left, v.left), (right, v.right))
+struct Many : std::vector<Many> {};'
+refuse 'describe it with SP_RECURSIVE' 'SP_INFO << Tree()' "$tree"
+refuse 'describe it with SP_RECURSIVE' 'SP_EVENT("name", 1, std::map<int, Tree>())' "$tree"
+refuse 'describe it with SP_RECURSIVE' 'SP_INFO("{}", Pair())' "$tree"
+refuse 'describe it with SP_RECURSIVE' 'SP_INFO("{}", Many())' "$tree"
+accept 'SP_INFO("{}", Node())' '#include <silverpoint/recursive.hpp>
+struct Node { int value; std::vector<Node> children; };
+SP_RECURSIVE(Node, value, children)'
+# One error, for the compiler was not sent down into it.
+refuse 'describe it with SP_RECURSIVE' 'SP_INFO("{}", Tree())' "$tree"
+[ "$(grep -c 'error:' "$directory/messages")" = 1 ] || { echo "more than one error of a type that contains itself:" && cat "$directory/messages" && failed=1; }
+# Nesting, as far as readers go.
+deep='#include <span>
+template <int N> struct Deep { using type = std::span<const typename Deep<N - 1>::type>; };
+template <> struct Deep<0> { using type = int; };'
+accept 'SP_INFO("{}", Deep<31>::type())' "$deep"
+refuse 'nested more than 32 deep' 'SP_INFO("{}", Deep<32>::type())' "$deep"
 # Levels that are compiled out are checked all the same.
 accept '(void)0; SP_TRACE("{}", 1)' '#undef SP_MIN_LEVEL
 #define SP_MIN_LEVEL 3'

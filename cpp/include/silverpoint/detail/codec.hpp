@@ -34,6 +34,19 @@ inline constexpr std::size_t kVaries = static_cast<std::size_t>(-1);
 struct Signer {
     char* out = nullptr;
     std::size_t len = 0;
+    unsigned depth = 0;
+    // A type lies deeper than readers go: it contains itself, as a rule. What follows is left out.
+    bool is_endless = false;
+
+    static constexpr unsigned kDeepest = 31;  // 32 types with the innermost
+
+    // Signs with `sign()` what another type contains.
+    template <class Sign>
+    constexpr void deeper(const Sign& sign) {
+        if (++depth > kDeepest) is_endless = true;
+        if (!is_endless) sign();
+        --depth;
+    }
 
     constexpr void add(char c) {
         if (out != nullptr) out[len] = c;
@@ -143,8 +156,12 @@ concept SetLike = RangeLike<T> && !MapLike<T> && requires { typename T::key_type
 template <class T>
 concept TupleLike = requires { std::tuple_size<T>::value; } && !RangeLike<T>;
 
+// std::array. A range whose parts a tuple's access gives (std::ranges::subrange: its begin and end) is none.
 template <class T>
-concept ArrayLike = RangeLike<T> && requires { std::tuple_size<T>::value; };
+concept ArrayLike = RangeLike<T> && requires {
+    std::tuple_size<T>::value;
+    typename T::value_type;
+};
 
 template <class T>
 concept Described = requires { Struct<T>::kFields; };

@@ -61,12 +61,22 @@ SP_DETAIL_HOT std::size_t count_of(const Range& range) {
     }
 }
 
-template <class T>
-struct ElementOf {
-    using type = std::remove_cvref_t<decltype(*std::declval<const T&>().begin())>;
+// What walking with such an iterator gives: not a stand-in for it (std::vector<bool>'s).
+template <class Iterator>
+struct WalkedBy {
+    using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
 };
+template <class Iterator>
+    requires requires { typename std::iter_value_t<Iterator>; }
+struct WalkedBy<Iterator> {
+    using type = std::remove_cv_t<std::iter_value_t<Iterator>>;
+};
+
 template <class T>
-    requires requires { typename T::value_type; }
+struct ElementOf : WalkedBy<std::remove_cvref_t<decltype(std::declval<const T&>().begin())>> {};
+// (A class that is called value_type, as the parts of std::views::lazy_split are, has itself for one.)
+template <class T>
+    requires requires { requires !std::same_as<typename T::value_type, T>; }
 struct ElementOf<T> {
     using type = std::remove_cv_t<typename T::value_type>;
 };
@@ -78,7 +88,7 @@ struct Codec<T> {
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) {
         out.add(SetLike<T> ? '$' : '[');
-        CodecOf<Element>::sign(out);
+        out.deeper([&] { CodecOf<Element>::sign(out); });
     }
     SP_DETAIL_HOT static std::size_t size(const T& range) {
         return 4 + Elements<Element>::size(range, count_of(range));
@@ -274,7 +284,7 @@ struct StructCodec {
         out.add('<');
         out.name(Struct<T>::kName);
         out.add('|');
-        Struct<T>::sign_fields(out);
+        out.deeper([&] { Struct<T>::sign_fields(out); });
         out.add('>');
     }
     SP_DETAIL_HOT static std::size_t size(const T& value) {

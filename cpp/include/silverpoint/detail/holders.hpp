@@ -421,7 +421,7 @@ concept ViewLike = !RangeLike<T> && std::copy_constructible<T> && requires(T& vi
 template <ViewLike T>
     requires(!Described<T>)
 struct Codec<T> {
-    using Element = std::remove_cvref_t<decltype(*std::declval<T&>().begin())>;
+    using Element = typename WalkedBy<std::remove_cvref_t<decltype(std::declval<T&>().begin())>>::type;
     using Inner = CodecOf<Element>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) {

@@ -56,7 +56,7 @@ inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
         return put_cut(out, value.value, room, cut);
     }
     const auto put_units = [&](const char* data, std::size_t count, std::size_t unit) {
-        if (room < 8) return false;
+        if (room < 8 || data == nullptr) return false;
         const std::size_t kept = (room - 8) / unit;
         out = put_length(out, kept | kCut);
         out = put_length(out, count - kept < 0xFFFFFFFF ? count - kept : 0xFFFFFFFF);
@@ -75,7 +75,7 @@ inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
     } else if constexpr (RangeLike<T> && !MapLike<T> && !ArrayLike<T> && requires { value.data(); }) {
         using Element = typename ElementOf<T>::type;
         if constexpr (kIsPlain<Element>)
-            return put_units(reinterpret_cast<const char*>(value.data()), value.size(), sizeof(Element));
+            return put_units(reinterpret_cast<const char*>(value.data()), count_of(value), sizeof(Element));
     }
     return false;
 }

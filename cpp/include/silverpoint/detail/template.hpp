@@ -42,7 +42,9 @@ constexpr Shape shape_of() {
     } else if constexpr (std::is_pointer_v<U>) {
         return Character<std::remove_cv_t<std::remove_pointer_t<U>>> ? Shape::kText : Shape::kPointer;
     } else if constexpr (RangeLike<U> && !MapLike<U>) {
-        return shape_of<typename ElementOf<U>::type>();
+        using Element = typename ElementOf<U>::type;
+        if constexpr (std::same_as<Element, U>) return Shape::kOther;
+        return shape_of<std::conditional_t<std::same_as<Element, U>, void*, Element>>();
     } else {
         return Shape::kOther;
     }

@@ -8,25 +8,33 @@
 
 SP_DETAIL_BEGIN
 
+// Measures the signature of an argument list.
+template <class... Ts>
+constexpr Signer measure_signature() {
+    Signer signer;
+    (CodecOf<Ts>::sign(signer), ...);
+    return signer;
+}
+
 // The signature of an argument list, as static text.
 template <class... Ts>
 struct SignatureOf {
-    static constexpr std::size_t length() {
-        [[maybe_unused]] Signer signer;
-        (CodecOf<Ts>::sign(signer), ...);
-        return signer.len;
-    }
+    static constexpr Signer measured = measure_signature<Ts...>();
+    static_assert(!measured.is_endless,
+                  "silverpoint: a type that contains itself has no signature: describe it with "
+                  "SP_RECURSIVE(Type, member, ...) of silverpoint/recursive.hpp instead of SP_STRUCT "
+                  "(and no other type is nested more than 32 deep)");
     struct Buffer {
-        char text[length() + 1] = {};
+        char text[measured.len + 1] = {};
     };
     static constexpr Buffer make() {
         Buffer buffer;
-        [[maybe_unused]] Signer signer{buffer.text, 0};
+        [[maybe_unused]] Signer signer{buffer.text};
         (CodecOf<Ts>::sign(signer), ...);
         return buffer;
     }
     static constexpr Buffer buffer = make();
-    static constexpr std::string_view text{buffer.text, length()};
+    static constexpr std::string_view text{buffer.text, measured.len};
 };
 
 SP_DETAIL_END

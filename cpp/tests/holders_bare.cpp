@@ -1,0 +1,1 @@
+#include "holders_test.cpp"
