@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, chdir, getpid, kill_process, setsid};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
-use silverpoint_collect::{Collector, Config, Existing, Pass};
+use silverpoint_collect::{Collector, Config, Existing, Message, Pass};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 
@@ -231,7 +231,12 @@ fn say(line: &str) {
 
 /// Passes the collector's remarks on.
 pub fn tell(collector: &mut Collector) {
-    for message in collector.take_messages() {
+    pass_on(collector.take_messages());
+}
+
+/// Says what happened.
+pub fn pass_on(messages: Vec<Message>) {
+    for message in messages {
         match message.session {
             Some(session) => note(format_args!("session {session}: {}", message.text)),
             None => note(message.text),

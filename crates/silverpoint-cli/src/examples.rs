@@ -66,6 +66,18 @@ pub const ALL: &[Example] = &[
         "Records by the values of their arguments, as JSON lines.",
     ),
     example("cat", "silverpoint cat --follow app.silver", "Go on as the file grows."),
+    example("tail", "silverpoint tail -f", "What all traced programs record, from now on."),
+    example(
+        "tail",
+        "silverpoint tail -f --level warn 4312 'worker*'",
+        "Warnings and worse of one process, and of all whose name begins with worker.",
+    ),
+    example("top", "silverpoint top", "Which sites record most, now; h shows the keys."),
+    example(
+        "top",
+        "silverpoint top --batch --count 1 --interval 10s --sort lost app",
+        "Once, as text: what the program app recorded and lost in ten seconds.",
+    ),
     example(
         "stats",
         "silverpoint stats app.silver",

@@ -30,6 +30,13 @@ impl Files {
         if self.only { self.files.clone() } else { with_parts(&self.files) }
     }
 
+    /// The names under which the newest parts appear.
+    pub fn heads(&self) -> Vec<PathBuf> {
+        let newest = |path: &PathBuf| with_parts(std::slice::from_ref(path)).pop();
+        let head = |path| newest(path).filter(|_| !self.only).unwrap_or_else(|| path.clone());
+        self.files.iter().map(head).collect()
+    }
+
     /// Opens and indexes them.
     pub fn open(&self) -> Result<Trace, Failed> {
         let paths = self.paths();

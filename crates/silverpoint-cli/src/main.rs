@@ -9,11 +9,13 @@ mod doctor;
 mod examples;
 mod exit;
 mod input;
+mod live;
 mod ls;
 mod manual;
 mod names;
 mod newfile;
 mod policy;
+mod printing;
 mod processes;
 mod recover;
 mod repair;
@@ -23,7 +25,9 @@ mod sites;
 mod stats;
 mod store;
 mod summary;
+mod tail;
 mod terminal;
+mod top;
 mod units;
 mod verify;
 
@@ -55,6 +59,8 @@ enum Command {
     Ls(ls::Args),
     Recover(recover::Args),
     Cat(cat::Args),
+    Tail(tail::Args),
+    Top(top::Args),
     Stats(stats::Args),
     Sites(sites::Args),
     Verify(verify::Args),
@@ -77,6 +83,8 @@ fn main() -> ExitCode {
         Command::Ls(args) => ls::run(args),
         Command::Recover(args) => recover::run(args),
         Command::Cat(args) => cat::run(args),
+        Command::Tail(args) => tail::run(args),
+        Command::Top(args) => top::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Sites(args) => sites::run(args),
         Command::Verify(args) => verify::run(args),

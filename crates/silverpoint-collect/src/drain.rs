@@ -151,6 +151,9 @@ fn look(
         strike(session, sink, ring, &header, &error, looked);
         return Ok(());
     }
+    if session.is_taken {
+        return Ok(());
+    }
     match header.valid_range(slice.size as usize) {
         Ok((from, to)) => {
             if session.rings[ring].is_broken {
@@ -218,6 +221,12 @@ fn read(
             looked.is_unsettled = true;
             return sink.flush(session);
         };
+        if oldest > from && session.onlooked_since.is_some() && session.observed.is_collected()? {
+            // Not overwritten, as far as one can tell, but stored by somebody else.
+            sink.batch.cancel(slot);
+            session.is_taken = true;
+            return sink.flush(session);
+        }
         if oldest > from {
             let lost = oldest - from;
             if lost >= len as u64 || !lost.is_multiple_of(8) {

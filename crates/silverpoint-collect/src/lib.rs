@@ -5,6 +5,7 @@
 //!  session     what the collector knows of one session               takeover               what a dead collector had stored
 //!  drain       one ring's bytes: copy, judge, into the batch         sink                   intent, write, release: in this order
 //!  trace       the file: blocks, appending, rotation, quota          recover, sweep         sessions that nobody collected
+//!  onlooker    copies without collecting
 //!  pace        how long to sleep                                     prepare                pages for threads to come
 //!  fault       places where tests kill the process
 //! ```
@@ -21,6 +22,7 @@ mod discover;
 mod drain;
 mod error;
 pub mod fault;
+mod onlooker;
 mod pace;
 mod prepare;
 mod recover;
@@ -35,6 +37,7 @@ mod trace;
 pub use collector::{Collector, Pass};
 pub use config::{AttachMode, Compression, Config, Encoding, Existing, Filter, Fsync, OutputConfig};
 pub use error::CollectError;
+pub use onlooker::{Left, Onlooker};
 pub use recover::{Account, Loss, Recovery, recover};
 pub use stats::{Message, Stats};
 pub use sweep::{Limits, Swept, sweep};

@@ -74,6 +74,10 @@ pub(crate) struct Session {
     pub(crate) number: u32,
     /// Nothing is released: for a recovery that leaves the session as it is.
     pub(crate) keeps: bool,
+    /// When an onlooker began to copy, in the session's clock.
+    pub(crate) onlooked_since: Option<u64>,
+    /// A collector has released what the onlooker had not copied yet: from there on only the collector's file is whole.
+    pub(crate) is_taken: bool,
     /// The last sweep has found nothing, and nothing was found since.
     pub(crate) is_idle: bool,
     /// Its processes are gone; set by [`Session::has_died`].
@@ -138,6 +142,8 @@ impl Session {
             root,
             number,
             keeps: false,
+            onlooked_since: None,
+            is_taken: false,
             is_dead: false,
             is_idle: false,
             saved: None,
@@ -442,6 +448,11 @@ impl Session {
             base: header.base,
             name: header.name,
         };
+        let copied = if state.stored > 0 { state.stored } else { header.base };
+        let is_seen_whole = |since: u64| state.stored > 0 || header.claimed_ticks > since;
+        if header.consumed > copied && self.onlooked_since.is_some_and(is_seen_whole) {
+            self.is_taken = true;
+        }
         // Never back, whoever writes `consumed`; only what failed to be stored is read again.
         state.stored = state.stored.max(header.consumed).max(header.base);
         state.has_news = header.losses != state.losses || header.stalls != state.stalls;

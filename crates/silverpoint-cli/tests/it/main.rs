@@ -11,6 +11,7 @@ mod files;
 mod guide;
 mod harness;
 mod hostile;
+mod look;
 mod manual;
 mod own_types;
 mod recover;

@@ -90,6 +90,9 @@ const ROWS: &[Row] = &[
         codes: reads,
     },
     Row { command: "cat", calls: &["--follow --head 1 FILE"], codes: follows },
+    Row { command: "tail", calls: &["FILE", "--json -n 3 FILE"], codes: reads },
+    Row { command: "tail", calls: &["-f -n 3 FILE"], codes: follows_to_the_end },
+    Row { command: "top", calls: &["-n 1 -i 100ms FILE", "--json -n 1 -i 100ms FILE"], codes: reads },
     Row { command: "stats", calls: &["FILE", "--json FILE", "--rates --histograms FILE"], codes: reads },
     Row { command: "sites", calls: &["FILE", "--json FILE"], codes: reads },
     Row { command: "verify", calls: &["FILE", "--quick FILE"], codes: reads },
@@ -133,6 +136,14 @@ fn follows(input: Input) -> &'static [i32] {
         Empty => &[],
         // What lies behind the first record does not matter.
         Damaged | Pipe => &[0, 3],
+        _ => reads(input),
+    }
+}
+
+/// To the end of the file, which one that was never closed does not have.
+fn follows_to_the_end(input: Input) -> &'static [i32] {
+    match input {
+        Empty | Cut => &[],
         _ => reads(input),
     }
 }

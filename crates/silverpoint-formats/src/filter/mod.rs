@@ -118,7 +118,8 @@ impl WhoPattern {
         Self { id: text.parse().ok(), pattern: text.to_owned() }
     }
 
-    fn matches(&self, id: u32, name: &str) -> bool {
+    /// Whether it means the one with this id and name.
+    pub fn matches(&self, id: u32, name: &str) -> bool {
         self.id == Some(id) || glob::matches(&self.pattern, name)
     }
 }

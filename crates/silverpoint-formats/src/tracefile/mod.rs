@@ -12,6 +12,7 @@ mod blocks;
 mod count;
 mod event;
 mod follow;
+mod growing;
 mod index;
 mod merge;
 mod parts;
@@ -19,6 +20,7 @@ pub mod rewrite;
 mod scan;
 mod session;
 mod source;
+mod tally;
 mod verdict;
 pub mod verify;
 mod walk;
@@ -38,6 +40,7 @@ pub use scan::BlockRef;
 use scan::Resume;
 pub use session::{Session, Stream, Thread, loss_causes};
 pub use source::{Source, data_from};
+pub use tally::{Tallied, Tally};
 pub use verdict::{Matter, Note, Unknown, Verdict};
 pub(crate) use walk::Head;
 
@@ -77,6 +80,8 @@ struct FileState {
     unknown: (u64, u64),
     /// Nothing more of the file can be read: it has another version.
     refused: Option<Matter>,
+    /// It has been given back: nothing more of it is wanted.
+    released: bool,
 }
 
 /// One file of a trace.
@@ -141,7 +146,17 @@ impl Trace {
     /// # Errors
     /// A source that cannot be read.
     pub fn from_sources(sources: Vec<Source>) -> Result<Self, OpenError> {
-        let mut trace = Self {
+        let mut trace = Self::empty();
+        for source in sources {
+            trace.index_source(source)?;
+        }
+        trace.finish();
+        Ok(trace)
+    }
+
+    /// One without files.
+    fn empty() -> Self {
+        Self {
             files: Vec::new(),
             sessions: Vec::new(),
             sites: Vec::new(),
@@ -149,12 +164,12 @@ impl Trace {
             sources: Vec::new(),
             states: Vec::new(),
             by_id: HashMap::new(),
-        };
-        for source in sources {
-            trace.index_source(source)?;
         }
-        trace.finish();
-        Ok(trace)
+    }
+
+    /// Numbers of the sessions that a file has something of, in no order.
+    pub fn sessions_in(&self, file: usize) -> impl Iterator<Item = usize> {
+        self.states.get(file).into_iter().flat_map(|state| state.sessions.values().copied())
     }
 
     /// Adds a file; [`Trace::finish`] must follow.
@@ -173,7 +188,7 @@ impl Trace {
 
     /// Indexes a file, or what it has grown by; true when there was something. [`Trace::finish`] must follow.
     fn index(&mut self, file: usize) -> Result<bool, OpenError> {
-        if self.states[file].refused.is_some() {
+        if self.states[file].refused.is_some() || self.states[file].released {
             return Ok(false);
         }
         let (source, state, about) = (&self.sources[file], &mut self.states[file], &mut self.files[file]);
@@ -211,6 +226,17 @@ impl Trace {
             self.sessions[number].add(session, &mut self.sites);
         }
         Ok(news)
+    }
+
+    /// Gives a file back of which nothing more is wanted.
+    fn release(&mut self, file: usize) {
+        if !std::mem::replace(&mut self.states[file].released, true) {
+            self.sources[file] = Source::from_bytes(&self.sources[file].path, Vec::new());
+        }
+    }
+
+    fn is_released(&self, file: usize) -> bool {
+        self.states[file].released
     }
 
     /// Clocks, orders and notes, after indexing. All sessions of one boot share one step from monotonic to wall time, so that setting the wall clock

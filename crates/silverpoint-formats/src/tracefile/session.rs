@@ -41,6 +41,8 @@ pub struct Session {
     by_tid: HashMap<u32, usize>,
     /// No record earlier than this follows, but for late ones.
     pub(super) watermark: u64,
+    /// How often something was added.
+    pub(super) changes: u64,
 }
 
 /// One incarnation of a ring.
@@ -134,6 +136,7 @@ impl Session {
             anchors: Vec::new(),
             by_tid: HashMap::new(),
             watermark: 0,
+            changes: 0,
         }
     }
 
@@ -153,6 +156,7 @@ impl Session {
         {
             self.describe(info);
         }
+        self.changes += 1;
         self.watermark = self.watermark.max(found.watermark);
         self.anchors.extend(found.anchors);
         for (id, description) in found.sites {

@@ -43,14 +43,28 @@ pub(super) fn open_directory(root: impl AsFd, name: &CStr) -> Result<(OwnedFd, u
     Ok((directory, owner))
 }
 
-/// Opens a session's file for reading and writing: regular, the owner's, with one name, closed to others. Gives it with its size.
+/// What may be done with a session's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Looking only: the system refuses every write.
+    Read,
+    /// Collecting and controlling.
+    Write,
+}
+
+/// Opens a session's file: regular, the owner's, with one name, closed to others. Gives it with its size.
 pub(super) fn open_file(
     directory: impl AsFd,
     what: &'static str,
     name: &CStr,
     owner: u32,
+    access: Access,
 ) -> Result<(OwnedFd, u64), ObserveError> {
-    let fd = match open_beneath(directory, name, OFlags::RDWR) {
+    let flags = match access {
+        Access::Read => OFlags::RDONLY,
+        Access::Write => OFlags::RDWR,
+    };
+    let fd = match open_beneath(directory, name, flags) {
         Ok(fd) => fd,
         Err(Errno::LOOP) => return Err(ObserveError::refused(what, "it is a link")),
         Err(Errno::ISDIR | Errno::NXIO) => return Err(ObserveError::refused(what, "it is no regular file")),

@@ -189,7 +189,8 @@ impl ObservedSession {
         read_exact(&self.rings, RINGS, after, data)
     }
 
-    /// After a copy: `oldest` now, if the slice still holds the same stream. `None`: it has been claimed for another, and what was copied may be anything.
+    /// After a copy: the position before which it may have been overwritten meanwhile, if the slice still holds the same stream: `oldest`, or what another
+    /// collector has released. `None`: it has been claimed for another, and what was copied may be anything.
     pub fn revalidate(&self, slice: Slice, header: &RingHeader) -> Result<Option<u64>, ObserveError> {
         // The bytes were read before `oldest` is: the producer moves `oldest`, fences, and overwrites then.
         fence(Ordering::SeqCst);
@@ -197,17 +198,26 @@ impl ObservedSession {
         if now.stream != header.stream || now.base != header.base || now.capacity != header.capacity {
             return Ok(None);
         }
-        let mut oldest = now.oldest;
-        if oldest != header.oldest {
+        let fields = &self.header.fields;
+        let oldest = self.settled(slice, fields.oldest, header.oldest, now.oldest)?;
+        // Whoever copies without collecting (a look, a recovery that keeps) shares the ring with whoever releases.
+        let consumed = self.settled(slice, fields.consumed, header.consumed, now.consumed)?;
+        Ok(Some(oldest.max(if consumed == header.consumed { 0 } else { consumed })))
+    }
+
+    /// A word that has changed since `before`, read until two readings agree: one may be torn.
+    fn settled(&self, slice: Slice, field: usize, before: u64, now: u64) -> Result<u64, ObserveError> {
+        let mut word = now;
+        if word != before {
             for _ in 0..MAX_READINGS {
-                let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.oldest as u64)?;
-                if again == oldest {
+                let again = read_u64(&self.rings, RINGS, slice.at + field as u64)?;
+                if again == word {
                     break;
                 }
-                oldest = again;
+                word = again;
             }
         }
-        Ok(Some(oldest))
+        Ok(word)
     }
 
     /// Releases everything before `position`. Only for what is stored elsewhere.

@@ -11,7 +11,7 @@ use silverpoint_wire::layout::control::{ANCHOR_CHECK, ANCHOR_ENTRY, HEADER_SIZE,
 use silverpoint_wire::layout::{CAUSES, clock_source};
 
 use super::doorbell::FutexMap;
-use super::files::{open_directory, open_file, read_exact, write_all};
+use super::files::{Access, open_directory, open_file, read_exact, write_all};
 use super::{ControlHeader, ObserveError, SessionName};
 use crate::clock::{Instant, Source};
 use crate::ofd::{self, Lock};
@@ -68,8 +68,17 @@ pub struct Counters {
 impl ObservedSession {
     /// Opens a session of a root and checks everything that is constant in it.
     pub fn open(root: &Root, name: SessionName) -> Result<Self, ObserveError> {
+        Self::open_for(root, name, Access::Write)
+    }
+
+    /// As [`Self::open`], for looking only: whatever would change the session fails.
+    pub fn open_read_only(root: &Root, name: SessionName) -> Result<Self, ObserveError> {
+        Self::open_for(root, name, Access::Read)
+    }
+
+    fn open_for(root: &Root, name: SessionName, access: Access) -> Result<Self, ObserveError> {
         let (directory, owner_uid) = open_directory(root.fd(), &name.to_c_string())?;
-        let open = |what, file: &CStr| open_file(&directory, what, file, owner_uid);
+        let open = |what, file: &CStr| open_file(&directory, what, file, owner_uid, access);
         let (control, control_len) = open(CONTROL, c"control")?;
         let (rings, rings_len) = open(RINGS, c"rings")?;
         let (owner, _) = open(OWNER, c"owner")?;

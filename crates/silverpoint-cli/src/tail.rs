@@ -1,0 +1,145 @@
+//! `silverpoint tail`: the last records of living sessions and files, and those that come.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::tracefile::{Follow, Trace, with_parts};
+
+use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::input::{Output, Wanted, exit, tell};
+use crate::live::{Live, Targets};
+use crate::printing::{Printer, Printing, last};
+use crate::units::show_bytes;
+
+/// Show the last records of living sessions and trace files, and with -f those that come
+///
+/// Looking changes nothing: a session that is collected is read from its collector's file; of one that nobody collects (a flight recorder) the rings
+/// are copied without being emptied.
+///
+/// Exit status: 0 done; 1 something cannot be read; 2 wrong usage; 3 a file is damaged; 4 a file is no trace file; 6 no such session.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Process ids, names of processes (`*` and `?` match), or trace files [default: all living sessions, with -f also those that begin later]
+    #[arg(value_name = "PID|NAME|FILE")]
+    targets: Vec<String>,
+    /// Go on as records come, until the processes have ended and the files are closed
+    #[arg(short, long)]
+    follow: bool,
+    /// So many records at first; those that come with -f are shown all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    lines: u64,
+    #[command(flatten)]
+    wanted: Wanted,
+    #[command(flatten)]
+    printing: Printing,
+    /// Do not tell what is missing; the exit status still does
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs the command.
+pub fn run(args: Args) -> Outcome {
+    let targets = Targets::parse(&args.targets)?;
+    let mut filter = args.wanted.filter()?;
+    filter.processes.extend(targets.patterns());
+    let mut live = Live::new(targets.clone());
+    let mut files = targets.files.clone();
+    files.extend(live.look()?);
+    live.expect_some()?;
+    // What lies in rings is copied whole by the second look.
+    live.look()?;
+    if args.follow {
+        follow(&args, live, &files, &filter, !targets.files.is_empty())
+    } else {
+        show(&args, live, &files, &filter)
+    }
+}
+
+/// The last records that there are now.
+fn show(args: &Args, live: Live, files: &[PathBuf], filter: &Filter) -> Outcome {
+    let trace = Trace::open(&with_parts(files)).map_err(failure)?;
+    let (filter, skip) = last(&trace, filter, args.lines);
+    let mut printer =
+        Printer::new(&args.printing, args.wanted.zone(), Output::paged(), &trace).only(skip, u64::MAX);
+    let mut events = trace.select(&filter);
+    while printer.wants_more()
+        && let Some(event) = events.next()
+    {
+        printer.print(&event)?;
+    }
+    // A directory of copies is not needed while somebody reads a pager.
+    drop(live);
+    if printer.out.finish()? && !args.quiet {
+        tell(trace.notes().iter().chain(events.notes()));
+    }
+    Ok(exit(events.verdict()))
+}
+
+fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_files: bool) -> Outcome {
+    let stop = stop_at_signals()?;
+    let mut follow = Follow::nothing();
+    for file in files {
+        follow.add(file).map_err(failure)?;
+    }
+    if follow.trace().is_foreign() {
+        if !args.quiet {
+            tell(follow.trace().notes().iter());
+        }
+        return Ok(Exit::NotATraceFile);
+    }
+    let (narrowed, skip) = last(follow.trace(), filter, args.lines);
+    follow.set_filter(&narrowed);
+    let mut printer =
+        Printer::new(&args.printing, args.wanted.zone(), Output::new(), follow.trace()).only(skip, u64::MAX);
+    let mut damaged = Exit::Success;
+    let mut missed = 0;
+    while printer.wants_more() && !stop.load(Ordering::Relaxed) {
+        let notes = follow.poll(&mut printer).map_err(failure)?;
+        live.forget_read();
+        printer.pass_on()?;
+        if !args.quiet {
+            tell(notes.iter());
+            tell_missed(live.missed_bytes(), &mut missed);
+        }
+        if notes.iter().any(|note| exit(note.matter.verdict()) == Exit::Damaged) {
+            damaged = Exit::Damaged;
+        }
+        if live.is_over() && if of_files { follow.is_finished() } else { follow.is_drained() } {
+            break;
+        }
+        thread::sleep(LOOK);
+        for file in live.look()? {
+            // A collector's file may be out of reach (another's, another mount namespace): the others go on.
+            if let Err(error) = follow.add(&file) {
+                note(error);
+            }
+        }
+    }
+    Ok(damaged)
+}
+
+/// Tells of bytes that were overwritten before they were copied, when there are more.
+fn tell_missed(now: u64, told: &mut u64) {
+    if now > *told {
+        note(format_args!("{} were overwritten before they could be copied", show_bytes(now - *told)));
+        *told = now;
+    }
+}
+
+/// A flag that is set by the signals that end a program.
+pub fn stop_at_signals() -> Result<Arc<AtomicBool>, Failed> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+    }
+    Ok(stop)
+}

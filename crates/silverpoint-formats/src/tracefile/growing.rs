@@ -1,0 +1,168 @@
+//! Files that grow and are rotated, and the trace that they make together.
+//!
+//! A *head* is a name under which the newest part of a rotated trace appears. What has been read and forgotten gives its file back, so that following for
+//! weeks holds a few files open, not all that ever were.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::parts::{self, PARTS_MAX, with_parts};
+use super::source::Source;
+use super::{OpenError, Trace};
+
+/// Reason of the *end* block of a file after which nothing follows.
+const CLOSED: u32 = 1;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Growing {
+    pub(super) trace: Trace,
+    heads: Vec<Head>,
+    /// By file of the trace: its head.
+    owners: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Head {
+    /// The path under which the newest part appears.
+    path: PathBuf,
+    /// Identity of the file that is read under that path.
+    identity: Option<(u64, u64)>,
+    /// The newest part.
+    file: usize,
+}
+
+impl Growing {
+    /// A trace of files that are open already; new parts appear under these names, the last of which is that of the trace's last file.
+    pub(super) fn new(trace: Trace, heads: &[PathBuf]) -> Self {
+        let newest = |path: &PathBuf| trace.files.iter().rposition(|file| file.path == *path).unwrap_or(0);
+        let heads: Vec<Head> = heads
+            .iter()
+            .map(|path| Head { path: path.clone(), identity: identity(path).ok(), file: newest(path) })
+            .collect();
+        let owner = |file: usize| heads.iter().position(|head| head.file >= file).unwrap_or(0);
+        let owners = (0..trace.files.len()).map(owner).collect();
+        Self { trace, heads, owners }
+    }
+
+    /// Adds a file, with the parts that belong to it, unless it is there already. Gives the number of its head.
+    pub(super) fn add(&mut self, path: &Path) -> Result<usize, OpenError> {
+        let parts = with_parts(&[path.to_owned()]);
+        let name = parts.last().map_or(path, PathBuf::as_path);
+        if let Some(known) = self.heads.iter().position(|head| head.path == name) {
+            return Ok(known);
+        }
+        let mut sources = Vec::new();
+        for part in &parts {
+            sources.push(open(part)?.0);
+        }
+        let owner = self.heads.len();
+        let head =
+            Head { path: name.to_owned(), identity: identity(name).ok(), file: self.trace.files.len() };
+        self.heads.push(head);
+        for source in sources {
+            self.index_part(owner, source)?;
+        }
+        self.trace.finish();
+        Ok(owner)
+    }
+
+    /// The head of a file of the trace.
+    pub(super) fn head_of(&self, file: usize) -> usize {
+        self.owners.get(file).copied().unwrap_or(0)
+    }
+
+    /// Indexes what the files have grown by, and the parts that were begun meanwhile. True when there was something.
+    pub(super) fn refresh(&mut self) -> Result<bool, OpenError> {
+        let mut news = self.index_all()?;
+        for owner in 0..self.heads.len() {
+            let head = &self.heads[owner];
+            if !identity(&head.path).is_ok_and(|now| Some(now) != head.identity) {
+                continue;
+            }
+            for part in self.new_parts(owner)? {
+                self.index_part(owner, part)?;
+            }
+            // What the part that was read so far had got between the look at it above and its rotation: nothing follows there now.
+            self.index_all()?;
+            news = true;
+        }
+        if news {
+            self.trace.finish();
+        }
+        Ok(news)
+    }
+
+    /// Gives back the files that were ended and of which every block has been forgotten.
+    pub(super) fn release(&mut self) {
+        let ended = |trace: &Trace, file: usize| trace.files[file].end.is_some();
+        if (0..self.owners.len()).all(|file| self.trace.is_released(file) || !ended(&self.trace, file)) {
+            return;
+        }
+        let streams = self.trace.sessions.iter().flat_map(|session| &session.streams);
+        let used: HashSet<u32> =
+            streams.flat_map(|stream| stream.blocks.iter().map(|block| block.file)).collect();
+        for file in 0..self.owners.len() {
+            if ended(&self.trace, file) && !used.contains(&(file as u32)) {
+                self.trace.release(file);
+            }
+        }
+    }
+
+    /// Whether nothing can follow: the newest part of every head has been closed.
+    pub(super) fn is_closed(&self) -> bool {
+        self.heads
+            .iter()
+            .all(|head| self.trace.files.get(head.file).is_some_and(|file| file.end == Some(CLOSED)))
+    }
+
+    fn index_all(&mut self) -> Result<bool, OpenError> {
+        let mut news = false;
+        for file in 0..self.trace.files.len() {
+            news |= self.trace.index(file)?;
+        }
+        Ok(news)
+    }
+
+    fn index_part(&mut self, owner: usize, source: Source) -> Result<(), OpenError> {
+        self.trace.index_source(source)?;
+        self.owners.push(owner);
+        self.heads[owner].file = self.owners.len() - 1;
+        Ok(())
+    }
+
+    /// The parts that were begun since the last look, the oldest first: the one that has the name now, and those before it that were rotated
+    /// away again meanwhile. A name once given to a rotated part stays its name, so the way back is safe while more are made.
+    fn new_parts(&mut self, owner: usize) -> Result<Vec<Source>, OpenError> {
+        let head = &mut self.heads[owner];
+        let (newest, identity) = open(&head.path)?;
+        let mut seen = HashSet::from([identity]);
+        let mut parts = vec![newest];
+        while parts.len() < PARTS_MAX
+            && let Some(path) = parts.last().and_then(parts::before)
+        {
+            let (part, identity) = open(&path)?;
+            if Some(identity) == head.identity || !seen.insert(identity) {
+                break;
+            }
+            parts.push(part);
+        }
+        head.identity = Some(identity);
+        parts.reverse();
+        Ok(parts)
+    }
+}
+
+fn open(path: &Path) -> Result<(Source, (u64, u64)), OpenError> {
+    let fail = |error| OpenError { path: path.to_owned(), error };
+    let source = Source::open(path).map_err(fail)?;
+    let identity = source.identity().map_err(fail)?;
+    Ok((source, identity))
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
+}
