@@ -6,6 +6,7 @@ import signal
 import subprocess
 
 from .silverpoint import Workspace
+from .watching import Watcher
 
 TIMEOUT_S = 180
 
@@ -19,11 +20,11 @@ class Driving:
         self.results = []
         self.problems = []
 
-    def run(self, facility, mode, case=None, options=(), **numbers):
+    def run(self, facility, mode, case=None, options=(), watch=None, **numbers):
         """One run of one driver; returns its result with `problems` in it, or None when it gave none. The result is kept."""
         arguments = [mode, *([case] if case else []), *(f"{name}={value}" for name, value in numbers.items())]
-        label = f"{facility.name} {' '.join(arguments)}"
-        with Workspace(self.bench) as workspace:
+        label = f"{facility.name} {' '.join(arguments)}{f', watched by {watch}' if watch else ''}"
+        with Workspace(self.bench) as workspace, Watcher(self.bench, workspace, watch) as watcher:
             command, environment = facility.launch(self.bench, arguments, workspace, options)
             # A session of its own, so that a hanging run can be ended with all its processes.
             process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -42,6 +43,7 @@ class Driving:
                 return None
             result = json.loads(lines[0])
             problems = [] if result.get("unsupported") else facility.verify(self.bench, workspace, result)
+            problems += watcher.verify(result)
         if not result["floor_whole"]:
             problems.append("the floor's reader has not seen what was written")
         if not result["drained"]:
@@ -49,6 +51,7 @@ class Driving:
         if result.get("lost"):
             problems.append(f"{result['lost']} records lost")
         result["options"] = numbers
+        result["watch"] = watch
         result["problems"] = problems
         self.problems.extend(f"{label}: {problem}" for problem in problems)
         self.log.write(json.dumps(result) + "\n")

@@ -3,6 +3,8 @@
 import random
 from dataclasses import dataclass, field
 
+from .watching import WATCHERS
+
 CASES = ("literal", "three", "text", "map", "floats")
 THREADS = {1: 1_000_000, 2: 1_000_000, 4: 1_000_000, 16: 250_000}  # records a thread
 
@@ -38,6 +40,7 @@ class Step:
     case: str | None = None
     numbers: dict = field(default_factory=dict)
     options: tuple = ()
+    watch: str | None = None  # who looks on meanwhile: see driving.WATCHERS
 
 
 def steps(facilities, floor, size, seed, cpu=None):
@@ -46,9 +49,9 @@ def steps(facilities, floor, size, seed, cpu=None):
     pin = {} if cpu is None else {"cpu": cpu}
     found = []
 
-    def add(times, facility, mode, case=None, **numbers):
+    def add(times, facility, mode, case=None, watch=None, **numbers):
         for _ in range(times):
-            found.append(Step(facility, mode, case, numbers | {"seed": source.randrange(1, 1 << 31)}))
+            found.append(Step(facility, mode, case, numbers | {"seed": source.randrange(1, 1 << 31)}, watch=watch))
 
     add(size.repeats, floor, "burst", "three", pairs=size.pairs, **pin)
     add(size.repeats, floor, "single", "three", groups=size.groups, **pin)
@@ -57,6 +60,8 @@ def steps(facilities, floor, size, seed, cpu=None):
             add(size.repeats, facility, "burst", case, pairs=size.pairs, **pin)
             if "." not in case:
                 add(size.repeats, facility, "single", case, groups=size.groups, **pin)
+        for watch in WATCHERS:
+            add(size.repeats, facility, "burst", "three", watch, pairs=size.pairs, **pin)
         add(size.repeats, facility, "disabled", pairs=size.pairs, **pin)
         for threads, records in THREADS.items():
             for timed in (0, 1):

@@ -4,6 +4,7 @@ for the machine."""
 from dataclasses import asdict, dataclass
 
 from . import numbers
+from .watching import WATCHERS
 
 BURST_BUDGET = {"literal": 1.1, "three": 1.1, "text": 1.2, "map": 2.0, "floats": 2.8}
 SUSTAINED_BUDGET = {1: 2.0, 2: 4.0, 4: 6.0}
@@ -75,10 +76,20 @@ def text(value):
 
 
 def burst_rows(results, facility):
-    for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="burst")):
-        runs = [r["pairs"] for r in pick(results, facility=facility, mode="burst", case=case)]
+    for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="burst", watch=None)):
+        runs = [r["pairs"] for r in pick(results, facility=facility, mode="burst", case=case, watch=None)]
         limit = BURST_BUDGET.get(case.partition(".")[0]) if facility != "floor" else None
         yield paired("enabled, in bursts of 20", title(case), facility, runs, numbers.ratio, "× floor", limit)
+
+
+def watched_rows(results, facility):
+    """The same bursts as without anybody (the row of three numbers above), so that the two ratios say what looking costs."""
+    for watch in WATCHERS:
+        found = pick(results, facility=facility, mode="burst", watch=watch)
+        if found:
+            note = f"{found[0]['watched']:,} records seen, all that were made"
+            yield paired("while somebody looks, in bursts of 20", f"{title(found[0]['case'])}, {watch}", facility, [r["pairs"] for r in found],
+                         numbers.ratio, "× floor", BURST_BUDGET[found[0]["case"]], note=note)
 
 
 def single_rows(results, facility):
@@ -170,9 +181,9 @@ def rate_rows(rates):
 def rows(results, compilers, rates):
     facilities = sorted({r["facility"] for r in results}, key=lambda name: (name != "floor", name))
     found = []
-    for section in (burst_rows, single_rows, disabled_rows, sustained_rows, first_rows):
+    for section in (burst_rows, watched_rows, single_rows, disabled_rows, sustained_rows, first_rows):
         for facility in facilities:
-            if facility == "floor" and section in (disabled_rows, sustained_rows, first_rows):
+            if facility == "floor" and section in (watched_rows, disabled_rows, sustained_rows, first_rows):
                 continue
             found.extend(section(results, facility))
     found.extend(idle_rows(results))

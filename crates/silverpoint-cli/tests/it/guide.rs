@@ -61,6 +61,14 @@ fn steering() {
 }
 
 #[test]
+fn looking() {
+    let out = run("looking.md");
+    // Three lines, and the table's.
+    assert!(out.contains("tick ") && out.contains("RATE/S") && out.contains("tick {}"), "{out}");
+    assert!(out.lines().filter(|line| line.starts_with("{\"")).count() == 2, "JSON: {out}");
+}
+
+#[test]
 fn after_a_crash() {
     let out = run("after-a-crash.md");
     assert_eq!(
@@ -86,8 +94,8 @@ fn every_page_is_in_the_contents_and_every_shell_snippet_is_run() {
             name == "README.md" || contents.contains(&format!("({name})")),
             "{name} is not in the contents"
         );
-        let is_run =
-            ["reading.md", "steering.md", "after-a-crash.md", "policies.md"].contains(&name.as_str());
+        let is_run = ["reading.md", "steering.md", "looking.md", "after-a-crash.md", "policies.md"]
+            .contains(&name.as_str());
         assert!(is_run || snippets(&entry.path(), "sh").is_empty(), "nobody runs the snippets of {name}");
     }
     // Links of the guide lead somewhere.
