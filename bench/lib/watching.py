@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import time
 
 # Name in the table, and the command.
 WATCHERS = {
@@ -10,6 +11,7 @@ WATCHERS = {
     "tail -f": ("tail", "-f", "-n", "0"),
 }
 TIMEOUT_S = 60
+SETTLE_S = 5
 
 
 class Watcher:
@@ -38,6 +40,10 @@ class Watcher:
         """Ends it, and returns what is wrong with what it has seen. Adds its count and its CPU time to the result."""
         if not self.name:
             return []
+        # A follower waits a while for what might come late from another thread.
+        until = time.monotonic() + SETTLE_S
+        while self._seen() < result["counted"] and time.monotonic() < until and self._process.poll() is None:
+            time.sleep(0.1)
         self._process.send_signal(signal.SIGINT)
         try:
             _, complaint = self._process.communicate(timeout=TIMEOUT_S)
@@ -45,10 +51,11 @@ class Watcher:
             return [f"{self.name}: no end after {TIMEOUT_S} s"]
         if self._process.returncode != 0 or complaint:
             return [f"{self.name}: exit {self._process.returncode}: {complaint.strip()}"]
-        with open(self._out) as out:
-            if self.name == "top":
-                seen = json.loads(out.readlines()[-1])["records"]
-            else:
-                seen = sum(1 for _ in out)
-        result["watched"] = seen
+        seen = result["watched"] = self._seen()
         return [] if seen == result["counted"] else [f"{result['counted']} records made, {seen} seen by {self.name}"]
+
+    def _seen(self):
+        lines = self._out.read_text().split("\n")[:-1]
+        if self.name == "top":
+            return json.loads(lines[-1])["records"] if lines else 0
+        return len(lines)

@@ -32,7 +32,7 @@ use screen::{Screen, Wish};
 /// Show which sites record how much, how long threads waited, and what was lost, as it happens
 ///
 /// Looking changes nothing, as with `tail`. Waits and losses stand at the site of the record that came next in the thread. Files are counted whole, then
-/// as they grow; of processes what comes from now on.
+/// as they grow; of processes what comes from now on, of those that begin later everything.
 ///
 /// Exit status: 0 done; 1 something cannot be read; 2 wrong usage; 3 a file is damaged; 4 a file is no trace file; 6 no such session.
 #[derive(clap::Args, Debug)]
@@ -76,8 +76,13 @@ pub fn run(args: Args) -> Outcome {
     let targets = Targets::parse(&args.targets)?;
     let of_files = !targets.files.is_empty();
     let stop = stop_at_signals()?;
-    let mut feed =
-        Feed { live: Live::new(targets.clone()), tally: Tally::new(), of_files, notes: Vec::new() };
+    let mut feed = Feed {
+        live: Live::new(targets.clone()),
+        tally: Tally::new(),
+        of_files,
+        has_looked: false,
+        notes: Vec::new(),
+    };
     for file in &targets.files {
         feed.tally.add(file, false).map_err(failure)?;
     }
@@ -102,6 +107,8 @@ struct Feed {
     live: Live,
     tally: Tally,
     of_files: bool,
+    /// Whether there was a first look: what a session has recorded before it is not counted, of one that comes later everything is.
+    has_looked: bool,
     /// What could not be read.
     notes: Vec<Note>,
 }
@@ -114,10 +121,11 @@ impl Feed {
     fn look(&mut self, model: &mut Model) -> Result<(), Failed> {
         for file in self.live.look()? {
             // A collector's file may be out of reach (another's, another mount namespace): the others go on.
-            if let Err(error) = self.tally.add(&file, true) {
+            if let Err(error) = self.tally.add(&file, !self.has_looked) {
                 note(error);
             }
         }
+        self.has_looked = true;
         let notes = self
             .tally
             .poll(|_, session, stream, found| model.count(session, stream, found))

@@ -128,6 +128,31 @@ fn following_goes_on_when_a_collector_comes_and_goes() {
     assert!(numbers.chunks(7).all(|chunk| chunk == [0, 1, 2, 3, 4, 5, 6]), "{numbers:?}");
 }
 
+/// A collector may have stored much before the first look at a session: it belongs to what `top` counts when the session came after `top` did.
+#[test]
+fn top_counts_sessions_that_come_later_from_their_first_record() {
+    let scratch = Scratch::new();
+    let mut top = Running::start(&mut scratch.silverpoint(["top", "--json", "-i", "100ms"]));
+    // The first table stands for the first look.
+    let first = top.line();
+    assert!(first.contains("\"records\":0"), "{first}");
+    let subject = subject();
+    let words = ["run", "-q", "-o", "t.silver", "--", subject.to_str().unwrap(), "steps"];
+    let mut run = Running::start_with_input(&mut scratch.silverpoint(words));
+    assert_eq!(run.line(), "ready");
+    step(&mut run, "count 30000");
+    let mut alone = recorder(&scratch);
+    step(&mut alone, "count 500");
+    std::thread::sleep(Duration::from_millis(500));
+    ended_well(&alone.end());
+    ended_well(&run.end());
+    top.signal(Signal::INT);
+    let ended = top.end();
+    ended_well(&ended);
+    let last: serde_json::Value = serde_json::from_str(ended.out.lines().last().unwrap()).unwrap();
+    assert_eq!(last["records"].as_u64(), Some(30_500), "{last}");
+}
+
 /// Two programs of one run, in one file that is rotated all the time, and a third that nobody collects.
 #[test]
 fn several_at_once() {
