@@ -1,6 +1,11 @@
-//! The vectors of packed values (`spec/vectors/values.json`): each is a record's arguments, with the verdict of decoding them.
+//! The vectors of packed values (`spec/vectors/values.json`): each is a record's arguments, with the verdict of decoding them; and those of whole files
+//! (`spec/vectors/files.json`), in every encoding, with the verdicts of reading and of verifying.
+
+use std::path::Path;
 
 use serde_json::Value;
+use silverpoint_formats::tracefile::verify::{Depth, Finding, verify};
+use silverpoint_formats::tracefile::{Source, Verdict};
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log};
@@ -44,6 +49,73 @@ fn values() {
             }
         }
     }
+}
+
+/// The vectors of whole files.
+pub fn files() -> Vec<Value> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The names of a vector's files, and what is in them.
+pub fn contents(vector: &Value) -> impl Iterator<Item = (&str, Vec<u8>)> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors"));
+    let paths = vector["files"].as_array().unwrap().iter().map(|path| path.as_str().unwrap());
+    paths.map(move |path| (path, std::fs::read(folder.join(path)).unwrap()))
+}
+
+#[test]
+fn files_are_read_alike_in_every_encoding() {
+    let mut compressed = 0;
+    for vector in files() {
+        let mut first = None;
+        for (path, bytes) in contents(&vector) {
+            let trace = open(&bytes);
+            let objects = json_lines(&trace, &mut trace.events());
+            let shown = lines(&trace, &mut trace.events());
+            // What is wrong within a block is known when it is read.
+            let mut events = trace.events();
+            let _ = lines(&trace, &mut events);
+            let is_damaged = trace.verdict() == Verdict::Damaged || !events.notes().is_empty();
+            assert_eq!(is_damaged, vector["verdict"] == "damaged", "{path}: {:?}", events.notes());
+            if let Some(records) = vector["records"].as_array() {
+                if records.iter().all(|record| record["site"].as_u64() >= Some(16)) {
+                    assert_eq!(objects.len(), records.len(), "{path}");
+                }
+                let first = first.get_or_insert_with(|| (objects.clone(), shown.clone()));
+                assert_eq!((&first.0, &first.1), (&objects, &shown), "{path}");
+                compressed += usize::from(path.contains("lz4") || path.contains("zstd"));
+            }
+        }
+    }
+    assert!(compressed >= 16, "{compressed}");
+}
+
+/// A false index harms no reader, and is its writer's mistake: verifying tells it.
+#[test]
+fn files_are_verified() {
+    let mut indexed = 0;
+    for vector in files() {
+        for (path, bytes) in contents(&vector) {
+            let source = Source::from_bytes(Path::new(path), bytes);
+            let mut findings: Vec<Finding> = Vec::new();
+            let found = verify(&source, Depth::Whole, |finding| findings.push(finding)).unwrap();
+            let expected = match vector["verdict"].as_str().unwrap() {
+                _ if vector["index"] == "false" => Verdict::Damaged,
+                "ok" => Verdict::Intact,
+                "cut" => Verdict::Cut,
+                "damaged" => Verdict::Damaged,
+                "not a trace file" => Verdict::NotATraceFile,
+                other => panic!("{other}"),
+            };
+            assert_eq!(found.verdict(), expected, "{path}: {findings:?}");
+            if vector["index"] == "false" {
+                indexed += 1;
+                assert!(findings.iter().any(|finding| finding.what.contains("index")), "{findings:?}");
+            }
+        }
+    }
+    assert!(indexed >= 10, "{indexed}");
 }
 
 /// As many arguments, and plain values are the same; tagged ones have spellings of their own here.

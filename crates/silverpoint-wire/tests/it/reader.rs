@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use silverpoint_wire::block::{
-    BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo, anchors, positions, sites,
+    BlockHeader, BlockKind, Index, LossInfo, SessionInfo, StreamInfo, anchors, positions, sites,
 };
+use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::compact::{Signatures, expand};
+use silverpoint_wire::layout::block::COMPACT;
 use silverpoint_wire::record::Records;
 use silverpoint_wire::scan::{Damage, Found, Scanner};
 
@@ -26,6 +28,8 @@ pub struct Contents {
     pub damages: Vec<Damage>,
     /// Payloads that contradict themselves.
     pub contradictions: Vec<String>,
+    /// Whether there are indexes, and they may be believed.
+    pub index: &'static str,
 }
 
 #[derive(Default)]
@@ -65,6 +69,7 @@ pub fn read(bytes: &[u8]) -> Contents {
         }
     }
     let mut contents = state.contents;
+    contents.index = index(bytes, &contents.blocks);
     let mut losses: Vec<_> = state.losses.into_iter().collect();
     losses.sort_by_key(|(whose, _)| *whose);
     for ((session, stream), info) in losses {
@@ -77,6 +82,43 @@ pub fn read(bytes: &[u8]) -> Contents {
         }));
     }
     contents
+}
+
+/// Whether the *end* block leads to indexes that say what stands in the file.
+fn index(bytes: &[u8], blocks: &[(u64, BlockHeader)]) -> &'static str {
+    let payload = |at: u64, header: &BlockHeader| {
+        &bytes[at as usize + usize::from(header.header_size)..][..header.stored_size as usize]
+    };
+    let last = blocks.last().filter(|(_, header)| header.kind == BlockKind::END);
+    let named = last.and_then(|(at, header)| u64_at(payload(*at, header), 8)).filter(|at| *at > 0);
+    let (Some((end_at, _)), Some(mut at)) = (last, named) else {
+        return if blocks.iter().any(|(_, header)| header.kind == BlockKind::INDEX) {
+            "unnamed"
+        } else {
+            "none"
+        };
+    };
+    let mut chain = Vec::new();
+    loop {
+        let here = blocks.iter().find(|(offset, header)| *offset == at && header.kind == BlockKind::INDEX);
+        let Some((_, header)) = here.filter(|_| chain.last().is_none_or(|(after, _)| *after > at)) else {
+            return "false";
+        };
+        chain.push((at, header));
+        match Index::previous(payload(at, header)) {
+            Some(0) => break,
+            Some(previous) => at = previous,
+            None => return "false",
+        }
+    }
+    let (mut described, mut from) = (Vec::new(), 0);
+    for (at, header) in chain.into_iter().rev() {
+        let Some(blocks) = Index::blocks(payload(at, header), from, at) else { return "false" };
+        described.extend(blocks);
+        described.push((at, *header));
+        from = at + header.block_size();
+    }
+    if from == *end_at && described == blocks[..blocks.len() - 1] { "true" } else { "false" }
 }
 
 impl State {
@@ -116,7 +158,7 @@ impl State {
             }
             BlockKind::STREAMS => drop(StreamInfo::decode_all(payload).count()),
             BlockKind::ANCHORS => drop(anchors(payload).count()),
-            BlockKind::FILE | BlockKind::WATERMARK | BlockKind::END => {}
+            BlockKind::FILE | BlockKind::WATERMARK | BlockKind::END | BlockKind::INDEX => {}
             _ => self.contents.skipped += 1,
         }
     }
@@ -129,8 +171,13 @@ impl State {
         }
         *read = header.ring_end;
         let signatures = self.signatures.entry(header.session).or_default();
+        let unpacked = match unpacked(header, payload) {
+            Ok(unpacked) => unpacked,
+            Err(error) => return self.contents.contradictions.push(error),
+        };
+        let payload = unpacked.as_deref().unwrap_or(payload);
         let mut raw = Vec::new();
-        if header.encoding == 0 {
+        if header.encoding & COMPACT == 0 {
             raw.extend_from_slice(payload);
         } else if let Err(error) = expand(payload, header.raw_size as usize, signatures, &mut raw) {
             self.contents.contradictions.push(error.to_string());
@@ -157,6 +204,23 @@ impl State {
             }
         }
     }
+}
+
+/// What was compressed; `None`: it is stored as it is.
+fn unpacked(header: &BlockHeader, payload: &[u8]) -> Result<Option<Vec<u8>>, String> {
+    if header.encoding & !COMPACT == 0 {
+        return Ok(None);
+    }
+    #[cfg(feature = "compression")]
+    {
+        let mut out = Vec::new();
+        silverpoint_wire::compression::Decompressor::default()
+            .decompress(header.encoding, payload, header.raw_size, &mut out)
+            .map_err(|error| error.to_string())?;
+        Ok(Some(out))
+    }
+    #[cfg(not(feature = "compression"))]
+    Err(format!("{} bytes of encoding {}: built without compression", payload.len(), header.encoding))
 }
 
 fn int(value: u64) -> Value {

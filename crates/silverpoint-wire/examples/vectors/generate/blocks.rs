@@ -26,6 +26,9 @@ pub struct File {
     pub sequence: u64,
     /// Bytes of the header beyond 96: a later version may have them.
     pub longer: u16,
+    /// Headers since the last index, and where that stands.
+    headers: Vec<u8>,
+    last_index: u64,
 }
 
 impl File {
@@ -50,6 +53,8 @@ impl File {
         self.u32(crc32c(payload));
         let crc = crc32c(&self.out[start..]);
         self.u32(crc);
+        let written = &self.out[start..];
+        self.headers.extend_from_slice(written);
         self.out.extend(std::iter::repeat_n(0xAA, self.longer.into()));
         self.out.extend_from_slice(payload);
         self.out.resize(self.out.len().next_multiple_of(8), 0);
@@ -147,6 +152,32 @@ impl File {
     pub fn end(&mut self, reason: u32) {
         self.plain(9, 0, 0, &reason.to_le_bytes());
     }
+
+    /// Kind 9 that names the last index.
+    pub fn end_with_index(&mut self) {
+        let index = self.last_index;
+        self.end_that_names(index);
+    }
+
+    /// Kind 9 that names this place.
+    pub fn end_that_names(&mut self, index: u64) {
+        self.plain(9, 0, 0, &[1_u64.to_le_bytes(), index.to_le_bytes()].concat());
+    }
+
+    /// Kind 13: the headers since the last one.
+    pub fn index(&mut self) {
+        self.index_of(|_| {});
+    }
+
+    /// Kind 13, with headers that were changed.
+    pub fn index_of(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut headers = std::mem::take(&mut self.headers);
+        change(&mut headers);
+        let payload = [&self.last_index.to_le_bytes()[..], &headers].concat();
+        self.last_index = self.out.len() as u64;
+        self.plain(13, 0, 0, &payload);
+        self.headers.clear();
+    }
 }
 
 /// The bit of a site in a header.
@@ -156,7 +187,7 @@ pub fn site_bit(site: u32) -> u64 {
 }
 
 /// CRC-32C (Castagnoli), bit by bit.
-fn crc32c(bytes: &[u8]) -> u32 {
+pub fn crc32c(bytes: &[u8]) -> u32 {
     let step = |crc: u32, byte: &u8| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ if crc & 1 != 0 { 0x82F6_3B78 } else { 0 })
     };

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::blocks::{File, Header, site_bit};
+use super::blocks::{File, Header, crc32c, site_bit};
+use super::broken_files::broken;
 use super::compact::{Item, payload};
+use super::compress::{lz4, zstd};
 use super::json::{Json, hex};
 use super::records::record;
 use super::sites::Site;
@@ -11,15 +13,38 @@ use super::value::{V, int, text};
 use super::values;
 
 /// When the sessions start.
-const START: u64 = 1 << 40;
+pub const START: u64 = 1 << 40;
 
 /// A record: site, ticks after the start, signature, arguments. Site 0: a pad of so many bytes (ticks).
 pub struct Row(u32, u64, String, Vec<V>);
 
-/// A file with what is to be read from it.
-struct Trace {
-    file: File,
+/// How blocks of records are stored.
+#[derive(Clone, Copy, Default)]
+pub struct How {
     compact: bool,
+    /// The bit of the encoding for lz4 or zstd, or 0.
+    packed: u8,
+}
+
+pub const LZ4: u8 = 1 << 4;
+pub const ZSTD: u8 = 1 << 5;
+
+/// The ways, with their names.
+const WAYS: [(&str, How); 6] = [
+    ("raw", How { compact: false, packed: 0 }),
+    ("compact", How { compact: true, packed: 0 }),
+    ("lz4", How { compact: false, packed: LZ4 }),
+    ("zstd", How { compact: false, packed: ZSTD }),
+    ("compact-lz4", How { compact: true, packed: LZ4 }),
+    ("compact-zstd", How { compact: true, packed: ZSTD }),
+];
+/// Vectors that are stored in all of the ways; the others in the first two.
+const ALL_WAYS: [&str; 4] = ["many records", "duplicates", "every type", "two indexes"];
+
+/// A file with what is to be read from it.
+pub struct Trace {
+    pub file: File,
+    how: How,
     /// Position of each stream of each session.
     positions: HashMap<(u32, u32), u64>,
     records: Vec<Json>,
@@ -27,29 +52,31 @@ struct Trace {
     gaps: Vec<Json>,
     losses: Vec<Json>,
     skipped: u32,
+    index: &'static str,
     verdict: &'static str,
 }
 
 impl Trace {
-    fn new(compact: bool) -> Trace {
+    fn new(how: How) -> Trace {
         let file = File::default();
         let (records, notes, gaps, losses) = Default::default();
         Trace {
             file,
-            compact,
+            how,
             positions: HashMap::new(),
             records,
             notes,
             gaps,
             losses,
             skipped: 0,
+            index: "none",
             verdict: "ok",
         }
     }
 
     /// The dictionaries: file, then each session with these sites and streams.
-    fn begin(compact: bool, sessions: u32, streams: u32) -> Trace {
-        let mut trace = Trace::new(compact);
+    pub fn begin(how: How, sessions: u32, streams: u32) -> Trace {
+        let mut trace = Trace::new(how);
         trace.file.about(1, None);
         (1..=sessions).for_each(|session| trace.dictionaries(session, streams));
         trace
@@ -91,14 +118,16 @@ impl Trace {
             args,
             raw,
         });
-        let bytes = if self.compact { payload(&items.collect::<Vec<_>>()) } else { concat.clone() };
+        let How { compact, packed } = self.how;
+        let bytes = if compact { payload(&items.collect::<Vec<_>>()) } else { concat.clone() };
+        let (packed, bytes) = pack(packed, bytes, !compact);
         let position = self.positions.entry((session, stream)).or_default();
         let begin = *position;
         *position += concat.len() as u64;
         let proper = || rows.iter().filter(|row| row.0 != 0);
         let header = Header {
             kind: 5,
-            encoding: u8::from(self.compact),
+            encoding: u8::from(compact) | packed,
             session,
             stream,
             ring: (begin, *position),
@@ -133,8 +162,19 @@ impl Trace {
     }
 }
 
+/// A payload as stored, and the bit that says how: compressed, if that makes it smaller. Zstd's frame states the size of its content, or not.
+pub fn pack(how: u8, bytes: Vec<u8>, states_size: bool) -> (u8, Vec<u8>) {
+    let packed = match how {
+        LZ4 => lz4(&bytes),
+        ZSTD => zstd(&bytes, states_size),
+        _ => return (0, bytes),
+    };
+    let stored = [&(bytes.len() as u32).to_le_bytes()[..], &packed].concat();
+    if stored.len() < bytes.len() { (how, stored) } else { (0, bytes) }
+}
+
 /// The bytes of a record or pad.
-fn raw(Row(site, ticks, _, args): &Row) -> Vec<u8> {
+pub fn raw(Row(site, ticks, _, args): &Row) -> Vec<u8> {
     if *site != 0 {
         return record(*site, START + ticks, args);
     }
@@ -161,7 +201,7 @@ fn ready(ticks: u64) -> Row {
     Row(16, ticks, String::new(), Vec::new())
 }
 
-fn numbers(ticks: u64, i: i128) -> Row {
+pub fn numbers(ticks: u64, i: i128) -> Row {
     let args = vec![int(i), V::F64(i as f64 * 0.5), word((1000 + 3 * i) as u64)];
     Row(17, ticks, "idL".into(), args)
 }
@@ -187,7 +227,8 @@ pub fn files() -> Vec<super::File> {
     let mut files = Vec::new();
     let mut vectors = Vec::new();
     for (name, make) in CASES {
-        let variants = [("raw", make(false)), ("compact", make(true))];
+        let ways = if ALL_WAYS.contains(name) { &WAYS[..] } else { &WAYS[..2] };
+        let variants: Vec<(&str, Trace)> = ways.iter().map(|(way, how)| (*way, make(*how))).collect();
         let paths = variants.iter().map(|(how, _)| format!("files/{}.{how}.silver", name.replace(' ', "-")));
         let paths: Vec<String> = paths.collect();
         let trace = &variants[0].1;
@@ -200,6 +241,7 @@ pub fn files() -> Vec<super::File> {
             ("losses", Json::Array(trace.losses.clone())),
             ("gaps", Json::Array(trace.gaps.clone())),
             ("notes", Json::Array(trace.notes.clone())),
+            ("index", Json::text(trace.index)),
             ("verdict", Json::text(trace.verdict)),
         ]));
         for (path, (_, trace)) in paths.into_iter().zip(variants) {
@@ -220,12 +262,12 @@ pub fn files() -> Vec<super::File> {
     files
 }
 
-type Make = fn(bool) -> Trace;
+pub type Make = fn(How) -> Trace;
 
-const CASES: &[(&str, Make)] = &[
-    ("dictionaries alone", |compact| Trace::begin(compact, 1, 1)),
-    ("one stream", |compact| {
-        let mut trace = Trace::begin(compact, 1, 1);
+pub const CASES: &[(&str, Make)] = &[
+    ("dictionaries alone", |how| Trace::begin(how, 1, 1)),
+    ("one stream", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
         trace.records(
             1,
             1,
@@ -236,8 +278,8 @@ const CASES: &[(&str, Make)] = &[
         trace.file.end(1);
         trace
     }),
-    ("three streams", |compact| {
-        let mut trace = Trace::begin(compact, 1, 3);
+    ("three streams", |how| {
+        let mut trace = Trace::begin(how, 1, 3);
         for (turn, stream) in [1, 2, 3, 2, 1].into_iter().enumerate() {
             let at = 100 * turn as u64 + u64::from(stream);
             trace.records(1, stream, &[numbers(at, turn as i128), named(19, at + 50, "a"), ready(at + 75)]);
@@ -245,8 +287,8 @@ const CASES: &[(&str, Make)] = &[
         trace.file.end(1);
         trace
     }),
-    ("two sessions", |compact| {
-        let mut trace = Trace::begin(compact, 2, 1);
+    ("two sessions", |how| {
+        let mut trace = Trace::begin(how, 2, 1);
         trace.records(1, 1, &[numbers(1, 1), ready(5)]);
         trace.records(2, 1, &[numbers(2, 2), ready(4)]);
         trace.records(1, 1, &[named(19, 6, "first")]);
@@ -254,8 +296,8 @@ const CASES: &[(&str, Make)] = &[
         trace.records(2, 1, &[named(19, 7, "second")]);
         trace
     }),
-    ("rotated part", |compact| {
-        let mut trace = Trace::new(compact);
+    ("rotated part", |how| {
+        let mut trace = Trace::new(how);
         trace.file.about(2, Some("example.1.silver"));
         trace.dictionaries(1, 2);
         // What the part before this holds.
@@ -271,8 +313,8 @@ const CASES: &[(&str, Make)] = &[
         trace.file.end(2);
         trace
     }),
-    ("control records", |compact| {
-        let mut trace = Trace::begin(compact, 1, 1);
+    ("control records", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
         let begin = START + 10;
         trace.records(
             1,
@@ -299,8 +341,8 @@ const CASES: &[(&str, Make)] = &[
         ]));
         trace
     }),
-    ("late", |compact| {
-        let mut trace = Trace::begin(compact, 1, 2);
+    ("late", |how| {
+        let mut trace = Trace::begin(how, 1, 2);
         trace.records(1, 1, &[numbers(100, 1), ready(200)]);
         trace.file.watermark(1, START + 200);
         let late = [ready(50), numbers(60, 5)];
@@ -309,18 +351,18 @@ const CASES: &[(&str, Make)] = &[
         trace.records(1, 1, &[ready(300)]);
         trace
     }),
-    ("gap and notes", |compact| {
-        let mut trace = Trace::begin(compact, 1, 1);
+    ("gap and notes", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
         trace.records(1, 1, &[numbers(1, 1)]);
-        trace.gap(48, 4096);
-        trace.note("bytes 48 to 4096 of the ring were overwritten; Gr\u{fc}\u{df}e");
+        trace.gap(40, 4096);
+        trace.note("bytes 40 to 4096 of the ring were overwritten; Gr\u{fc}\u{df}e");
         trace.records(1, 1, &[ready(2)]);
         trace.note("");
         trace
     }),
-    ("unknown kinds and a longer header", |compact| {
-        let mut trace = Trace::begin(compact, 1, 1);
-        trace.unknown(13);
+    ("unknown kinds and a longer header", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.unknown(14);
         trace.file.longer = 16;
         trace.records(1, 1, &[numbers(1, 1), ready(2)]);
         trace.unknown(200);
@@ -329,8 +371,8 @@ const CASES: &[(&str, Make)] = &[
         trace.unknown(255);
         trace
     }),
-    ("duplicates", |compact| {
-        let mut trace = Trace::begin(compact, 1, 1);
+    ("duplicates", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
         let block = [numbers(1, 1), ready(2)];
         trace.records(1, 1, &block);
         // The same ring bytes once more, as after a collector's death; and the dictionaries, as at a segment.
@@ -340,9 +382,9 @@ const CASES: &[(&str, Make)] = &[
         trace.records(1, 1, &[ready(3)]);
         trace
     }),
-    ("sequence from 7", |compact| {
+    ("sequence from 7", |how| {
         // A file whose first blocks were cut off at a segment's start.
-        let mut trace = Trace::new(compact);
+        let mut trace = Trace::new(how);
         trace.file.sequence = 7;
         trace.dictionaries(1, 1);
         trace.records(1, 1, &[numbers(1, 1)]);
@@ -352,8 +394,8 @@ const CASES: &[(&str, Make)] = &[
         trace.verdict = "damaged";
         trace
     }),
-    ("wide numbers", |compact| {
-        let mut trace = Trace::begin(compact, 1, 1);
+    ("wide numbers", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
         let row = |ticks, a, b, c| Row(17, ticks, "idL".into(), vec![int(a), V::F64(b), word(c)]);
         // Differences that wrap at the width, ticks that run back.
         trace.records(
@@ -368,8 +410,114 @@ const CASES: &[(&str, Make)] = &[
         );
         trace
     }),
-    ("every type", |compact| {
-        let mut trace = Trace::new(compact);
+    ("many records", |how| {
+        let mut trace = Trace::begin(how, 1, 2);
+        let rows = |from: u64, count: u64| -> Vec<Row> {
+            let row = |turn: u64| match turn % 4 {
+                3 => named(19, 10 * turn, ["connected to", "closed by", "retried"][turn as usize / 4 % 3]),
+                _ => numbers(10 * turn, i128::from(turn * turn % 101)),
+            };
+            (from..from + count).map(row).collect()
+        };
+        trace.records(1, 1, &rows(0, 60));
+        // Nothing is gained by compression here: such a block is left as it is.
+        trace.records(1, 2, &[ready(300)]);
+        // A text that runs on, longer than what one byte states of it.
+        trace.records(1, 2, &[named(19, 500, &"ab".repeat(700)), named(19, 501, &"ab".repeat(9))]);
+        trace.records(1, 1, &rows(60, 12));
+        trace.file.end(1);
+        trace
+    }),
+    ("index", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.records(1, 1, &[numbers(1, 1), ready(2)]);
+        trace.file.index();
+        trace.file.end_with_index();
+        trace.index = "true";
+        trace
+    }),
+    ("two indexes", |how| {
+        let mut trace = Trace::begin(how, 1, 2);
+        let rows = |from: u64| -> Vec<Row> { (from..from + 12).map(|at| numbers(at, 7)).collect() };
+        trace.records(1, 1, &rows(1));
+        trace.file.index();
+        trace.dictionaries(1, 2);
+        trace.records(1, 2, &rows(100));
+        trace.note("of the second segment");
+        trace.unknown(200);
+        trace.file.longer = 8;
+        trace.records(1, 1, &rows(50));
+        trace.file.longer = 0;
+        trace.file.index();
+        trace.file.end_with_index();
+        trace.index = "true";
+        trace
+    }),
+    ("index without an end", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.records(1, 1, &[ready(1)]);
+        trace.file.index();
+        trace.records(1, 1, &[ready(2)]);
+        trace.index = "unnamed";
+        trace
+    }),
+    ("false index of other sizes", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.records(1, 1, &[numbers(1, 1), ready(2)]);
+        trace.file.index_of(|headers| {
+            // The stored size of the first block, with a checksum that agrees.
+            headers[12] ^= 8;
+            let crc = crc32c(&headers[..92]);
+            headers[92..96].copy_from_slice(&crc.to_le_bytes());
+        });
+        trace.file.end_with_index();
+        trace.index = "false";
+        trace
+    }),
+    ("false index with a wrong header checksum", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.records(1, 1, &[numbers(1, 1), ready(2)]);
+        trace.file.index_of(|headers| headers[24] ^= 2);
+        trace.file.end_with_index();
+        trace.index = "false";
+        trace
+    }),
+    ("false index without the first block", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.records(1, 1, &[numbers(1, 1), ready(2)]);
+        trace.file.index_of(|headers| drop(headers.drain(..96)));
+        trace.file.end_with_index();
+        trace.index = "false";
+        trace
+    }),
+    ("false index without the last block", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.records(1, 1, &[numbers(1, 1)]);
+        trace.file.index();
+        trace.records(1, 1, &[ready(2)]);
+        trace.file.end_with_index();
+        trace.index = "false";
+        trace
+    }),
+    ("false index that names itself", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        trace.records(1, 1, &[numbers(1, 1), ready(2)]);
+        let here = trace.file.out.len() as u64;
+        trace.file.plain(13, 0, 0, &here.to_le_bytes());
+        trace.file.end_that_names(here);
+        trace.index = "false";
+        trace
+    }),
+    ("false index where records stand", |how| {
+        let mut trace = Trace::begin(how, 1, 1);
+        let here = trace.file.out.len() as u64;
+        trace.records(1, 1, &[numbers(1, 1), ready(2)]);
+        trace.file.end_that_names(here);
+        trace.index = "false";
+        trace
+    }),
+    ("every type", |how| {
+        let mut trace = Trace::new(how);
         trace.file.about(1, None);
         trace.file.session(1, START);
         let mut seen = Vec::new();
@@ -393,25 +541,3 @@ const CASES: &[(&str, Make)] = &[
         trace
     }),
 ];
-
-/// Files that are damaged, cut or none.
-fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
-    let make = |name: &str| CASES.iter().find(|case| case.0 == name).map(|case| case.1(false).file.out);
-    let whole = make("one stream").unwrap_or_default();
-    let damaged = |at: usize| {
-        let mut out = whole.clone();
-        out[at] ^= 4;
-        out
-    };
-    vec![
-        ("empty", Vec::new(), "not a trace file"),
-        ("text", b"2024-01-01 12:00:00 [info] some other log file\n".repeat(8), "not a trace file"),
-        ("zeros", vec![0; 300], "not a trace file"),
-        ("marks alone", b"\x9ESPBLK\r\n".repeat(40), "not a trace file"),
-        ("cut in the last header", whole[..whole.len() - 50].to_vec(), "cut"),
-        ("damaged first header", damaged(40), "damaged"),
-        ("damaged first payload", damaged(100), "damaged"),
-        ("damaged size", damaged(14), "damaged"),
-        ("half is missing at the front", whole[400..].to_vec(), "damaged"),
-    ]
-}

@@ -1,7 +1,9 @@
 //! Every file of spec/vectors, made in memory.
 
 mod blocks;
+mod broken_files;
 mod compact;
+mod compress;
 mod directives;
 mod files;
 mod hostile_values;
