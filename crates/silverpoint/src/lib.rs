@@ -23,6 +23,8 @@
 //! What may be recorded is [`Trace`]. Nothing is allocated and no lock is taken in a tracepoint, so it may stand in a signal handler; values recorded by `%`
 //! and `?` run their own formatting, and should not there.
 //!
+//! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`.
+//!
 //! **Levels that are not wanted at all** are left out by the features `max_level_off`, `max_level_fatal`, … `max_level_debug`.
 
 // Code made by the derive names this crate.
@@ -81,3 +83,7 @@ pub mod __private {
 #[doc = include_str!("../../../docs/guide/start-rust.md")]
 #[doc = include_str!("../../../docs/guide/rust-values.md")]
 mod guide {}
+
+#[cfg(all(doctest, feature = "chrono", feature = "time", feature = "uuid"))]
+#[doc = include_str!("../../../docs/guide/rust-crates.md")]
+mod guide_of_crates {}

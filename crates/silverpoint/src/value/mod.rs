@@ -1,6 +1,10 @@
 //! Values that can be recorded.
 
+#[cfg(any(feature = "chrono", feature = "time"))]
+mod calendar;
 mod cells;
+#[cfg(feature = "chrono")]
+mod chrono;
 mod container;
 mod errors;
 mod marks;
@@ -8,6 +12,10 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 mod text;
+#[cfg(feature = "time")]
+mod time;
+#[cfg(feature = "uuid")]
+mod uuid;
 mod wrapper;
 
 pub use errors::Causes;

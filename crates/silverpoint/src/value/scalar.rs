@@ -51,23 +51,25 @@ numbers! {
 /// Values that are written as another one, made on the spot.
 macro_rules! as_number {
     ($([$($generics:tt)*] $kind:ty as $inner:ty, $class:ident, $code:expr, $self:ident => $value:expr;)*) => {$(
-        impl<$($generics)*> Trace for $kind {
-            const SIGNATURE: Sig = $code;
+        impl<$($generics)*> $crate::Trace for $kind {
+            const SIGNATURE: $crate::sig::Sig = $code;
             const FIXED: Option<usize> = Some(size_of::<$inner>());
-            const CLASS: Class = Class::$class;
-            const EXACT: Known<Self> = Known::when(true);
+            const CLASS: $crate::sig::Class = $crate::sig::Class::$class;
+            const EXACT: $crate::value::Known<Self> = $crate::value::Known::when(true);
             #[inline(always)]
             fn trace_size(&$self) -> usize {
                 size_of::<$inner>()
             }
             #[inline(always)]
-            fn trace_write(&$self, writer: &mut Writer<'_>) {
+            fn trace_write(&$self, writer: &mut $crate::Writer<'_>) {
                 let value: $inner = $value;
                 writer.bytes(value.to_le_bytes());
             }
         }
     )*};
 }
+#[cfg(any(feature = "chrono", feature = "time"))]
+pub(super) use as_number;
 
 as_number! {
     // 64 bits on every machine: a trace has one type for them.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Known, Trace, transparent};
 use crate::sig::{Class, Sig};
-use crate::writer::{FORMAT_SLACK, Writer, formatted_len};
+use crate::writer::Writer;
 
 /// Values whose bytes are a text. Paths and other texts of the system keep every byte, UTF-8 or not.
 macro_rules! texts {
@@ -80,22 +80,24 @@ pub struct Debugged<'a, T: ?Sized>(pub &'a T);
 /// Formatted once to know the size, once into its place.
 macro_rules! formatted {
     ($([$($generics:tt)*] $kind:ty, $self:ident => $text:expr;)*) => {$(
-        impl<$($generics)*> Trace for $kind {
-            const SIGNATURE: Sig = Sig::Text("s");
+        impl<$($generics)*> $crate::Trace for $kind {
+            const SIGNATURE: $crate::sig::Sig = $crate::sig::Sig::Text("s");
             const FIXED: Option<usize> = None;
-            const CLASS: Class = Class::Text;
+            const CLASS: $crate::sig::Class = $crate::sig::Class::Text;
             fn trace_size(&$self) -> usize {
-                4 + formatted_len($text) + FORMAT_SLACK
+                4 + $crate::writer::formatted_len($text) + $crate::writer::FORMAT_SLACK
             }
             fn trace_least(&$self) -> usize {
                 8
             }
-            fn trace_write(&$self, writer: &mut Writer<'_>) {
-                writer.formatted($text, 4 + formatted_len($text) + FORMAT_SLACK);
+            fn trace_write(&$self, writer: &mut $crate::Writer<'_>) {
+                writer.formatted($text, 4 + $crate::writer::formatted_len($text) + $crate::writer::FORMAT_SLACK);
             }
         }
     )*};
 }
+#[cfg(any(feature = "chrono", feature = "time"))]
+pub(super) use formatted;
 
 formatted! {
     [T: fmt::Display + ?Sized] Displayed<'_, T>, self => format_args!("{}", self.0);

@@ -1,6 +1,27 @@
 //! The frontend as programs use it: each test starts this program again in a role, with an environment and a root of its own, and reads what it recorded.
 
+/// A role and its test: values, each with what the reader makes of it.
+macro_rules! cases {
+    ($role:literal: $($name:literal: $value:expr => $signature:literal $text:expr;)*) => {
+        fn types() {
+            $(silverpoint::event!($name, $value);)*
+        }
+
+        fn every_type_reads_back() {
+            let scene = crate::Scene::new();
+            scene.run($role, &[("SILVERPOINT_FILTER", "info")]);
+            let session = crate::reader::only_session(scene.root());
+            $(
+                assert_eq!(session.site($name).signature, $signature, $name);
+                assert_eq!(session.args_of($name), [$text], $name);
+            )*
+        }
+    };
+}
+
 mod allocation;
+#[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
+mod crates;
 mod fates;
 mod processes;
 mod reader;
@@ -36,6 +57,8 @@ fn main() {
             fates::ROLES,
             allocation::ROLES,
             vectors::ROLES,
+            #[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
+            crates::ROLES,
         ];
         let role = roles.iter().copied().flatten().find(|(name, _)| *name == wanted);
         role.unwrap_or_else(|| panic!("no role {wanted}")).1();
@@ -51,6 +74,8 @@ fn main() {
         fates::TESTS,
         allocation::TESTS,
         vectors::TESTS,
+        #[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
+        crates::TESTS,
     ];
     let (mut passed, mut failed, mut ignored) = (0, 0, 0);
     for (name, test) in tests.iter().copied().flatten() {

@@ -286,7 +286,7 @@ impl Visitor for Plain {
         self.put(format_args!("bytes{bytes:?}+{missing}"))
     }
     fn uuid(&mut self, uuid: [u8; 16]) -> Result<(), ()> {
-        self.put(format_args!("uuid{uuid:?}"))
+        self.put(format_args!("uuid {:032x}", u128::from_be_bytes(uuid)))
     }
     fn time(&mut self, unix_ns: i64) -> Result<(), ()> {
         self.put(format_args!("t{unix_ns}"))

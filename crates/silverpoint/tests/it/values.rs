@@ -138,26 +138,7 @@ enum Shape {
 
 const HERE: &std::panic::Location<'_> = std::panic::Location::caller();
 
-/// Each with what the reader makes of it.
-macro_rules! cases {
-    ($($name:literal: $value:expr => $signature:literal $text:expr;)*) => {
-        fn types() {
-            $(event!($name, $value);)*
-        }
-
-        fn every_type_reads_back() {
-            let scene = Scene::new();
-            scene.run("types", &[("SILVERPOINT_FILTER", "info")]);
-            let session = reader::only_session(scene.root());
-            $(
-                assert_eq!(session.site($name).signature, $signature, $name);
-                assert_eq!(session.args_of($name), [$text], $name);
-            )*
-        }
-    };
-}
-
-cases! {
+cases! { "types":
     "u8": 255u8 => "A" "255";
     "u16": u16::MAX => "H" "65535";
     "u32": u32::MAX => "I" "4294967295";
