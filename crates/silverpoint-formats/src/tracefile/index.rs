@@ -15,12 +15,14 @@ use super::source::Source;
 /// Bytes of an *end* block that names an index.
 const END_SIZE: u64 = (HEADER_SIZE + end(0, 0).len()) as u64;
 
-/// Blocks with their offsets, and where the one after them begins.
-type Indexed = (Vec<(u64, BlockHeader)>, u64);
+/// The indexes of a file, which agree with one another.
+pub(super) struct Indexes {
+    /// Of each: where the blocks begin that it describes, where it stands, and its header.
+    chain: Vec<(u64, u64, BlockHeader)>,
+}
 
-/// The blocks of a file from its beginning to the *end* block, which is left out, with their offsets; and the offset of that block. `None` without an index
-/// of all of them.
-pub(super) fn read(source: &Source) -> io::Result<Option<Indexed>> {
+/// The indexes of all blocks from the file's beginning to the *end* block. `None` without.
+pub(super) fn read(source: &Source) -> io::Result<Option<Indexes>> {
     let Some(end_at) = source.size()?.checked_sub(END_SIZE) else { return Ok(None) };
     let mut payload = Vec::new();
     let Some(header) = block(source, end_at, BlockKind::END, &mut payload)? else { return Ok(None) };
@@ -36,7 +38,7 @@ pub(super) fn read(source: &Source) -> io::Result<Option<Indexed>> {
             return Ok(None);
         }
         let Some(header) = block(source, at, BlockKind::INDEX, &mut payload)? else { return Ok(None) };
-        chain.push((at, header));
+        chain.push((0, at, header));
         before = at;
         match Index::previous(&payload) {
             Some(0) => break,
@@ -44,17 +46,46 @@ pub(super) fn read(source: &Source) -> io::Result<Option<Indexed>> {
             None => return Ok(None),
         }
     }
-    let mut blocks = Vec::new();
-    let mut from = 0;
-    for (at, header) in chain.into_iter().rev() {
-        let Some(_) = block(source, at, BlockKind::INDEX, &mut payload)? else { return Ok(None) };
-        let Some(described) = Index::blocks(&payload, from, at) else { return Ok(None) };
-        blocks.extend(described);
-        blocks.push((at, header));
-        from = at + header.block_size();
+    chain.reverse();
+    let (mut from, mut sequence) = (0, 0);
+    let mut indexes = Indexes { chain };
+    for part in 0..indexes.chain.len() {
+        indexes.chain[part].0 = from;
+        let Some((blocks, next)) = indexes.blocks(source, part, &mut payload)? else { return Ok(None) };
+        for (_, header) in blocks {
+            if header.sequence != sequence {
+                return Ok(None);
+            }
+            sequence += 1;
+        }
+        from = next;
     }
-    let ascending = blocks.iter().zip(0..).all(|((_, header), sequence)| header.sequence == sequence);
-    Ok((from == end_at && ascending).then_some((blocks, end_at)))
+    Ok((from == end_at).then_some(indexes))
+}
+
+/// Blocks with their offsets, and where the one after them begins.
+type Indexed = (Vec<(u64, BlockHeader)>, u64);
+
+impl Indexes {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.chain.len()
+    }
+
+    /// The blocks that the index of this number describes, from 0, and itself. Only these are held in memory: an index is at most 16 MiB. `None` when it
+    /// contradicts itself.
+    pub(super) fn blocks(
+        &self,
+        source: &Source,
+        part: usize,
+        payload: &mut Vec<u8>,
+    ) -> io::Result<Option<Indexed>> {
+        let (from, at, header) = self.chain[part];
+        let Some(_) = block(source, at, BlockKind::INDEX, payload)? else { return Ok(None) };
+        let Some(mut blocks) = Index::blocks(payload, from, at) else { return Ok(None) };
+        blocks.push((at, header));
+        Ok(Some((blocks, at + header.block_size())))
+    }
 }
 
 /// The header of the block at this offset, and its payload, if it is a whole one of this kind.

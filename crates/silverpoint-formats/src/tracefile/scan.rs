@@ -108,15 +108,19 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
     let mut payload = Vec::new();
     if from.at == 0
         && !check_payloads
-        && let Some((blocks, end_at)) = index::read(source)?
+        && let Some(indexes) = index::read(source)?
     {
-        for (at, header) in &blocks {
-            scan.block(source, file, *at, header, &mut payload)?;
-            if scan.refused.is_some() {
-                return Ok(scan);
+        for part in 0..indexes.len() {
+            // Where one has changed meanwhile, the headers are read where they stand.
+            let Some((blocks, next)) = indexes.blocks(source, part, &mut payload)? else { break };
+            for (at, header) in &blocks {
+                scan.block(source, file, *at, header, &mut payload)?;
+                if scan.refused.is_some() {
+                    return Ok(scan);
+                }
             }
+            scan.resume.at = next;
         }
-        scan.resume.at = end_at;
     }
     let mut scanner = Scanner::new(source, scan.resume.at, check_payloads);
     while let Some(found) = scanner.next()? {

@@ -193,7 +193,11 @@ impl Session {
             };
             let known = &mut self.streams[at];
             known.info = stream.info.or(known.info);
-            known.blocks.extend(stream.blocks);
+            // Of a huge file the list is long: it is not copied.
+            match known.blocks.is_empty() {
+                true => known.blocks = stream.blocks,
+                false => known.blocks.extend(stream.blocks),
+            }
             known.gaps.extend(stream.gaps);
             raise(&mut known.loss, &stream.loss);
         }
@@ -221,7 +225,10 @@ impl Session {
         };
         self.order = TickClock::new(&self.anchors.iter().map(steady).collect::<Vec<_>>(), rate);
         for stream in &mut self.streams {
-            stream.blocks.sort_by_key(|block| block.header.ring_begin);
+            // In one file they are, as a rule; sorting takes room even then.
+            if !stream.blocks.is_sorted_by_key(|block| block.header.ring_begin) {
+                stream.blocks.sort_by_key(|block| block.header.ring_begin);
+            }
             stream.gaps.sort_unstable();
             stream.gaps.dedup();
             let tid = stream.info.map_or(0, |info| info.tid);

@@ -7,7 +7,8 @@
 
 mod output;
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -28,7 +29,7 @@ use silverpoint_wire::version::FormatVersion;
 use super::Trace;
 use super::blocks::BlockReader;
 use super::scan::BlockRef;
-use super::session::Session;
+use super::session::{Session, Stream};
 use super::verdict::{Matter, Note};
 use output::Output;
 
@@ -70,7 +71,6 @@ const PAD_LONG: usize = 8 << 20;
 
 /// A block in its place.
 struct Placed<'t> {
-    ns: i64,
     session: usize,
     block: &'t BlockRef,
 }
@@ -305,20 +305,27 @@ fn about(trace: &Trace, now: u128) -> String {
 }
 
 /// All blocks: of a stream in ring order, of different ones by time, so that what belongs to a stretch of time lies together.
-fn placed(trace: &Trace) -> Vec<Placed<'_>> {
-    let mut all = Vec::new();
-    for (number, session) in trace.sessions.iter().enumerate() {
-        for stream in &session.streams {
-            let mut ns = i64::MIN;
-            for block in &stream.blocks {
-                ns = ns.max(session.order.wall_ns(block.header.first_ticks));
-                all.push(Placed { ns, session: number, block });
-            }
-        }
-    }
-    // Stable: blocks of one stream stay as they are.
-    all.sort_by_key(|placed| placed.ns);
-    all
+fn placed(trace: &Trace) -> impl Iterator<Item = Placed<'_>> {
+    let streams: Vec<(usize, &Stream)> = trace
+        .sessions
+        .iter()
+        .enumerate()
+        .flat_map(|(number, session)| session.streams.iter().map(move |stream| (number, stream)))
+        .collect();
+    // The next block of each stream: its time (no earlier than that of the one before it), the stream and its place there.
+    let next = move |number: usize, at: usize, before: i64, streams: &[(usize, &Stream)]| {
+        let (session, stream) = streams[number];
+        let ticks = stream.blocks.get(at)?.header.first_ticks;
+        Some(Reverse((trace.sessions[session].order.wall_ns(ticks).max(before), number, at)))
+    };
+    let mut heads: BinaryHeap<_> =
+        (0..streams.len()).filter_map(|number| next(number, 0, i64::MIN, &streams)).collect();
+    std::iter::from_fn(move || {
+        let Reverse((ns, number, at)) = heads.pop()?;
+        heads.extend(next(number, at + 1, ns, &streams));
+        let (session, stream) = streams[number];
+        Some(Placed { session, block: &stream.blocks[at] })
+    })
 }
 
 /// Overwrites records that no description explains, and states in the summary what is there. Gives how many were overwritten.

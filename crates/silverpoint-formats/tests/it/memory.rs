@@ -1,0 +1,91 @@
+//! What rewriting a file takes of memory: so many bytes for each block, as docs/files.md says, and nothing for records.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use silverpoint_formats::tracefile::rewrite::{Options, rewrite};
+use silverpoint_formats::tracefile::{Source, Trace};
+use silverpoint_wire::level::Level;
+
+use crate::builder::{Builder, log, text};
+
+/// Names the files for the process that is measured.
+const FILES: &str = "SILVERPOINT_TEST_MEMORY_FILES";
+const STREAMS: u32 = 4;
+
+/// A file with so many blocks of records of this process.
+fn file(path: &Path, pid: u32, blocks: u32, records: u32) {
+    let mut b = Builder::new();
+    b.session(pid, "/bin/x", pid);
+    b.site(pid, 16, &log(Level::Info, "", 1, "{}", "s"));
+    for stream in 1..=STREAMS {
+        b.stream(pid, stream, stream, "");
+    }
+    for block in 0..blocks {
+        let stream = 1 + block % STREAMS;
+        for record in 0..records {
+            b.record(pid, stream, 16, u64::from(block * records + record), &text("some text"));
+        }
+        b.flush(pid, stream, false);
+        if block % 2000 == 1999 {
+            b.index();
+        }
+    }
+    b.end_with_index();
+    fs::write(path, b.bytes).unwrap();
+}
+
+/// The most memory that this process ever had, in bytes.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    1024 * line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+}
+
+/// Rewrites these files in a process of its own, and gives its peak.
+fn measured(files: &[&Path]) -> u64 {
+    let names: Vec<&str> = files.iter().map(|path| path.to_str().unwrap()).collect();
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "memory::grows_with_blocks_as_documented", "--nocapture"])
+        .env(FILES, names.join("\n"))
+        .output()
+        .unwrap();
+    let out = String::from_utf8(child.stdout).unwrap();
+    let line = out.lines().find_map(|line| line.split_once("peak ")).unwrap_or_else(|| panic!("{out}"));
+    line.1.trim().parse().unwrap()
+}
+
+#[test]
+fn grows_with_blocks_as_documented() {
+    if let Ok(names) = std::env::var(FILES) {
+        let sources = names.lines().map(|name| Source::open(Path::new(name)).unwrap()).collect();
+        let trace = Trace::from_sources(sources).unwrap();
+        let done = rewrite(&trace, &Options { mend: true, ..Options::default() }, io::sink()).unwrap();
+        assert!(done.notes.is_empty() && done.blocks > 0, "{done:?}");
+        println!("peak {}", peak());
+        return;
+    }
+    let page = include_str!("../../../../docs/files.md");
+    let (before, _) = page.split_once(" bytes of memory a block").unwrap();
+    let documented: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+    let folder = std::env::temp_dir().join(format!("silverpoint-memory-{}", std::process::id()));
+    fs::create_dir(&folder).unwrap();
+    let path = |name: &str| folder.join(name);
+    let [few, many, other, full] = ["few", "many", "other", "full"].map(path);
+    file(&few, 1, 10_000, 1);
+    file(&many, 1, 130_000, 1);
+    file(&other, 2, 60_000, 1);
+    file(&full, 1, 10_000, 40);
+    let (base, mended, merged) = (measured(&[&few]), measured(&[&many]), measured(&[&few, &other, &many]));
+    let records = measured(&[&full]);
+    fs::remove_dir_all(&folder).unwrap();
+    eprintln!("{} {}", (mended - base) / 120_000, (merged - base) / 190_000);
+    assert!(mended < base + documented * 120_000, "{base} {mended}");
+    assert!(merged < base + documented * 190_000, "{base} {merged}");
+    // Not by less than half of it: else the page says too much.
+    assert!(mended > base + documented * 120_000 / 2, "{base} {mended}");
+    // Forty times the records: a block is larger, and nothing else.
+    assert!(records < base + (1 << 20), "{base} {records}");
+}
