@@ -42,9 +42,17 @@ pub(crate) struct RingState {
     pub(crate) stored: u64,
     /// Losses or stalls are not as the file has them.
     pub(crate) has_news: bool,
-    /// Totals as the file has them.
+    /// The greatest totals that were seen: the file's never fall.
     pub(crate) losses: [u64; CAUSES],
     pub(crate) stalls: u64,
+    stall_ns: u64,
+    /// They stand in an earlier part or segment only.
+    retell: bool,
+}
+
+/// The greater of each.
+fn greatest(seen: &[u64; CAUSES], known: &[u64; CAUSES]) -> [u64; CAUSES] {
+    std::array::from_fn(|cause| seen[cause].max(known[cause]))
 }
 
 /// A look at all rings; with very many it takes several passes, so that other sessions have their turn.
@@ -110,6 +118,8 @@ pub(crate) struct Session {
     part_epoch: u64,
     intent_sequence: u64,
     session_losses: [u64; CAUSES],
+    /// They stand in an earlier part or segment only.
+    retell: bool,
     watermark_at: Option<Instant>,
     anchor_at: Option<Instant>,
     losses_at: Option<Instant>,
@@ -168,6 +178,7 @@ impl Session {
             part_epoch: 0,
             intent_sequence: 0,
             session_losses: [0; CAUSES],
+            retell: false,
             watermark_at: None,
             anchor_at: None,
             losses_at: None,
@@ -271,11 +282,11 @@ impl Session {
             }
         }
         // Totals again: only the last counts.
-        self.session_losses = [0; CAUSES];
+        self.retell = self.session_losses != [0; CAUSES];
         for ring in &mut self.rings {
             // A quiet one is looked at once more, for what it lost.
-            ring.is_quiet &= ring.losses == [0; CAUSES] && ring.stalls == 0;
-            (ring.losses, ring.stalls) = ([0; CAUSES], 0);
+            ring.retell = ring.losses != [0; CAUSES] || ring.stalls != 0;
+            ring.is_quiet &= !ring.retell;
         }
         self.losses_at = None;
         Ok(())
@@ -361,8 +372,9 @@ impl Session {
             return Ok(());
         }
         let mut changed = Vec::new();
-        if self.counters.session_losses != self.session_losses {
-            changed.push(LossInfo { losses: self.counters.session_losses, ..LossInfo::default() });
+        let session_losses = greatest(&self.counters.session_losses, &self.session_losses);
+        if self.retell || session_losses != self.session_losses {
+            changed.push(LossInfo { losses: session_losses, ..LossInfo::default() });
         }
         let mut told = Vec::new();
         let mut rings = Vec::new();
@@ -375,11 +387,12 @@ impl Session {
             if header.stream != state.stream.stream {
                 continue;
             }
-            let (losses, stalls) = (header.losses, header.stalls);
-            changed.push(LossInfo { stream: header.stream, losses, stalls, stall_ns: header.stall_ns });
-            rings.push((ring, losses, stalls));
+            let (losses, stalls) = (greatest(&header.losses, &state.losses), header.stalls.max(state.stalls));
+            let stall_ns = header.stall_ns.max(state.stall_ns);
+            changed.push(LossInfo { stream: header.stream, losses, stalls, stall_ns });
+            rings.push((ring, losses, stalls, stall_ns));
             if !self.keeps {
-                told.push((*slice, losses.iter().fold(0u64, |sum, loss| sum.wrapping_add(*loss))));
+                told.push((*slice, header.losses.iter().fold(0u64, |sum, loss| sum.wrapping_add(*loss))));
             }
         }
         if changed.is_empty() {
@@ -387,11 +400,12 @@ impl Session {
         }
         self.declare(sink)?;
         self.declare_streams(&mut sink.batch, rings.iter().map(|(ring, ..)| ring));
-        for (ring, losses, stalls) in rings {
+        for (ring, losses, stalls, stall_ns) in rings {
             let state = &mut self.rings[ring];
-            (state.losses, state.stalls, state.has_news) = (losses, stalls, false);
+            (state.losses, state.stalls, state.stall_ns) = (losses, stalls, stall_ns);
+            (state.has_news, state.retell) = (false, false);
         }
-        self.session_losses = self.counters.session_losses;
+        (self.session_losses, self.retell) = (session_losses, false);
         self.losses_at = Some(Instant::now());
         push_all(&mut sink.batch, BlockKind::LOSSES, self.number, changed.iter(), |out, info| {
             info.encode(out)
@@ -455,7 +469,8 @@ impl Session {
         }
         // Never back, whoever writes `consumed`; only what failed to be stored is read again.
         state.stored = state.stored.max(header.consumed).max(header.base);
-        state.has_news = header.losses != state.losses || header.stalls != state.stalls;
+        let is_more = greatest(&header.losses, &state.losses) != state.losses || header.stalls > state.stalls;
+        state.has_news = state.retell || is_more;
         Ok(())
     }
 

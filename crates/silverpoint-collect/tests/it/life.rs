@@ -91,6 +91,35 @@ fn losses_are_told_and_the_producer_knows() {
     assert_eq!(trace.losses[&(fake.session_id, 0)].losses[3], 11);
 }
 
+/// Whatever a program does to its counters: in the file totals never fall.
+#[test]
+fn losses_that_a_program_takes_back_stay_told() {
+    let scratch = Scratch::new("losses-fall");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    ring.put(id, 1);
+    let session_losses = at::SESSION_LOSSES as u64 + 8 * 3;
+    let totals = |losses: [u64; 2], stalls: u64, session: u64| {
+        ring.set(ring_at::LOSSES, losses[0]);
+        ring.set(ring_at::LOSSES + 8, losses[1]);
+        ring.set(ring_at::STALLS, stalls);
+        ring.set(ring_at::STALL_NS, 1000 * stalls);
+        put64(&fake.control, session_losses, session);
+    };
+    totals([7, 2], 3, 11);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    // What grew counts, what fell stays.
+    totals([4, 5], 1, 6);
+    collector.leave();
+    let trace = read(&scratch.trace());
+    let of_stream = &trace.losses[&(fake.session_id, 1)];
+    assert_eq!((of_stream.losses[..2].to_vec(), of_stream.stalls, of_stream.stall_ns), (vec![7, 5], 3, 3000));
+    assert_eq!(trace.losses[&(fake.session_id, 0)].losses[3], 11);
+}
+
 #[test]
 fn a_stream_that_is_gone_keeps_the_losses_it_was_known_by() {
     let scratch = Scratch::new("losses-kept");

@@ -208,7 +208,13 @@ fn read_part(path: &Path, trace: &mut Trace, continues: bool) {
             }
             BlockKind::LOSSES => {
                 for info in LossInfo::decode_all(&payload) {
-                    trace.losses.insert((id.expect("session before losses"), info.stream), info);
+                    let whose = (id.expect("session before losses"), info.stream);
+                    if let Some(before) = trace.losses.get(&whose) {
+                        let falls = before.losses.iter().zip(info.losses).any(|(before, now)| now < *before);
+                        let is_less = info.stalls < before.stalls || info.stall_ns < before.stall_ns;
+                        assert!(!falls && !is_less, "{place}: totals of losses fall");
+                    }
+                    trace.losses.insert(whose, info);
                 }
             }
             BlockKind::WATERMARK => {

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use silverpoint_formats::tracefile::verify::{Depth, Finding, Severity, Verified, verify};
 use silverpoint_formats::tracefile::{Source, Verdict};
-use silverpoint_wire::block::{BlockHeader, BlockKind, Index, push_block};
+use silverpoint_wire::block::{BlockHeader, BlockKind, Index, LossInfo, push_block};
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log, text};
-use crate::trace::finished;
+use crate::trace::{finished, open};
 
 fn look(bytes: &[u8], depth: Depth) -> (Verified, Vec<Finding>) {
     let source = Source::from_bytes(Path::new("t.silver"), bytes.to_vec());
@@ -142,6 +142,34 @@ fn bytes_of_the_ring_that_are_elsewhere_and_duplicates_are_remarks() {
     let (found, findings) = look(&b.bytes, Depth::Whole);
     assert_eq!((found.verdict(), found.records), (Verdict::Intact, 2));
     assert!(findings.iter().any(|f| f.what.contains("64 bytes of the ring before it")), "{findings:?}");
+}
+
+#[test]
+fn totals_of_losses_that_fall() {
+    let loss = |stream: u32, program: u64, stall_ns: u64| {
+        let mut loss = LossInfo { stream, stall_ns, ..LossInfo::default() };
+        loss.losses[0] = program;
+        loss
+    };
+    let mut b = begun();
+    b.losses(1, &loss(1, 5, 7));
+    b.losses(1, &loss(0, 2, 0));
+    b.losses(1, &loss(1, 5, 7));
+    b.losses(1, &loss(1, 6, 8));
+    assert_eq!(look(&b.bytes, Depth::Whole).0.faults, 0);
+    for falling in [loss(1, 5, 8), loss(1, 6, 7), loss(0, 1, 0)] {
+        b.losses(1, &falling);
+        let stream = falling.stream;
+        assert_eq!(
+            fault(&b.bytes),
+            format!("session 1, stream {stream}: its totals of losses or waits are less than before")
+        );
+        let trace = open(&b.bytes);
+        assert_eq!(trace.sessions[0].streams[0].loss.losses[0], 6, "the greatest counts");
+        b = begun();
+        b.losses(1, &loss(0, 2, 0));
+        b.losses(1, &loss(1, 6, 8));
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::compact::Signatures;
 use silverpoint_wire::site::{SiteError, fnv1a64};
 
+use super::super::scan::raise;
 use super::Severity;
 
 /// Anything wrong with a block.
@@ -31,6 +32,8 @@ pub(super) struct Described {
     /// Of each stream: up to where its ring was stored or told as a gap; here or, by *positions*, in files before.
     pub(super) ends: HashMap<u32, u64>,
     pub(super) watermark: u64,
+    /// Greatest totals of losses: of streams, and, by 0, of the session.
+    losses: HashMap<u32, LossInfo>,
     /// Missing descriptions that have been told.
     pub(super) told: HashSet<u32>,
 }
@@ -83,6 +86,9 @@ impl Dictionaries {
                     session.covered(stream, end);
                 }
             }
+            BlockKind::LOSSES => {
+                LossInfo::decode_all(payload).for_each(|loss| session.lost(header.session, &loss, wrong));
+            }
             BlockKind::GAP => match (u64_at(payload, 0), u64_at(payload, 8)) {
                 (Some(begin), Some(end)) if begin <= end => session.covered(header.stream, end),
                 _ => wrong.push((Severity::Damage, "a gap that ends before it begins".into())),
@@ -97,6 +103,22 @@ impl Described {
     pub(super) fn covered(&mut self, stream: u32, end: u64) {
         let known = self.ends.entry(stream).or_insert(end);
         *known = end.max(*known);
+    }
+
+    /// Totals never fall: readers take the last one, or the greatest.
+    fn lost(&mut self, number: u32, loss: &LossInfo, wrong: &mut Wrong) {
+        let known = self.losses.entry(loss.stream).or_default();
+        let before = known.clone();
+        raise(known, loss);
+        let falls = |was: u64, is: u64| is < was;
+        let causes = before.losses.iter().zip(loss.losses).any(|(was, is)| falls(*was, is));
+        if causes || falls(before.stalls, loss.stalls) || falls(before.stall_ns, loss.stall_ns) {
+            let what = format!(
+                "session {number}, stream {}: its totals of losses or waits are less than before",
+                loss.stream
+            );
+            wrong.push((Severity::Damage, what));
+        }
     }
 
     fn sites(&mut self, payload: &[u8], wrong: &mut Wrong) {
