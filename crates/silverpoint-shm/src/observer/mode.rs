@@ -37,6 +37,11 @@ impl SavedMode {
         (self.collector_pid, self.collector_sleeping, self.collector_state) = (0, 0, 0);
         self
     }
+
+    /// The text of the directives.
+    pub fn directives_text(&self) -> &[u8] {
+        self.directives.get(..self.directives_len as usize).unwrap_or(&[])
+    }
 }
 
 /// Holds the controller's lock.
@@ -100,6 +105,23 @@ impl ObservedSession {
     /// [`Self::keep_mode`] kept is forgotten.
     pub fn restore_mode(&self, saved: &SavedMode) -> Result<(), ObserveError> {
         let _controller = self.controller()?;
+        self.put_back(saved)?;
+        self.set_block_max_ms(saved.block_max_ms)?;
+        self.set_policy(saved.policy)?;
+        self.restore_collector_fields(saved)?;
+        self.wake_watchers();
+        self.forget_mode()
+    }
+
+    /// Puts back only the directives and the states.
+    pub fn restore_directives(&self, saved: &SavedMode) -> Result<(), ObserveError> {
+        let _controller = self.controller()?;
+        self.put_back(saved)?;
+        self.wake_watchers();
+        Ok(())
+    }
+
+    fn put_back(&self, saved: &SavedMode) -> Result<(), ObserveError> {
         self.replace_directives(&saved.directives, saved.directives_len)?;
         let now = self.states(saved.states.len() as u32)?;
         for (entry, (now, before)) in now.iter().zip(&saved.states).enumerate() {
@@ -107,13 +129,8 @@ impl ObservedSession {
                 self.put_state(entry as u32, *before)?;
             }
         }
-        let text = saved.directives.get(..saved.directives_len as usize).unwrap_or(&[]);
-        self.switch_sites(saved.states.len() as u32, std::str::from_utf8(text).unwrap_or(""))?;
-        self.set_block_max_ms(saved.block_max_ms)?;
-        self.set_policy(saved.policy)?;
-        self.restore_collector_fields(saved)?;
-        self.wake_watchers();
-        self.forget_mode()
+        let text = std::str::from_utf8(saved.directives_text()).unwrap_or("");
+        self.switch_sites(saved.states.len() as u32, text).map(drop)
     }
 
     /// Puts back only what a collector says about itself.

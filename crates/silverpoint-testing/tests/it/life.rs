@@ -1,0 +1,274 @@
+//! When a capture begins and ends, whose records it sees, and what is on meanwhile.
+
+use std::panic::catch_unwind;
+use std::sync::Barrier;
+use std::thread;
+
+use silverpoint::{debug, enabled, event, info, span, trace, warn};
+use silverpoint_shm::observer::ObservedSession;
+use silverpoint_shm::owner;
+use silverpoint_shm::root::Root;
+use silverpoint_testing::{Capture, Level};
+
+use crate::{OTHERS_NOTE, alone};
+
+/// This process's session, as another program would open it.
+fn own_session() -> ObservedSession {
+    assert!(owner::start());
+    let (path, _) = owner::session_name().expect("a session");
+    let root = Root::open_directory(path.parent().unwrap()).unwrap();
+    ObservedSession::open(&root, path.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap()
+}
+
+#[test]
+fn begins_when_it_is_made_or_cleared() {
+    let outer = Capture::start();
+    event!("step", n = 1);
+    {
+        let inner = Capture::start();
+        event!("step", n = 2);
+        inner.expect_event("step").with("n", 1).never();
+        inner.expect_event("step").with("n", 2).once();
+    }
+    event!("step", n = 3);
+    outer.expect_event("step").times(3);
+    outer.clear();
+    outer.expect_event("step").never();
+    assert!(outer.spans().is_empty());
+    event!("step", n = 4);
+    assert_eq!(outer.expect_event("step").once()["n"], 4);
+    // Once found, for ever there; each in its place.
+    event!("step", n = 5);
+    let steps: Vec<_> = outer.events().iter().map(|record| record["n"].clone()).collect();
+    assert_eq!(steps, [4, 5]);
+    assert!(outer.losses().is_none());
+    assert_eq!(format!("{outer:?}").matches("event step").count(), 2);
+}
+
+#[test]
+fn threads_do_not_see_each_other() {
+    const THREADS: usize = 4;
+    let together = Barrier::new(THREADS);
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let together = &together;
+            scope.spawn(move || {
+                for round in 0..20 {
+                    together.wait();
+                    let capture = Capture::start();
+                    event!("turn", number, round);
+                    together.wait();
+                    event!("turn", number, round);
+                    let turns = capture.expect_event("turn").with("number", number).times(2);
+                    assert_eq!(capture.records().len(), 2, "{capture:?}");
+                    assert_eq!(turns[0]["round"], round);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn of_all_threads() {
+    if !alone("life::of_all_threads", &[]) {
+        return;
+    }
+    let all = Capture::builder().all_threads().start();
+    let mine = Capture::start();
+    thread::Builder::new()
+        .name("worker".into())
+        .spawn(|| {
+            let _load = span!("all.load");
+            event!("all.other", n = 1);
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+    event!("all.own", n = 2);
+    let other = all.expect_event("all.other").within("all.load").once();
+    let own = all.expect_event("all.own").once();
+    assert!(own.within().is_empty(), "a span is of its thread");
+    assert_eq!(other.thread_name(), "worker");
+    assert_ne!(other.thread(), own.thread());
+    assert!(other.ticks() < own.ticks());
+    assert!(all.losses().is_none(), "{}", all.losses());
+    assert_eq!(mine.records().len(), 1);
+    let message = mine.expect_event("all.other").check_once().unwrap_err();
+    assert!(message.contains(OTHERS_NOTE), "{message}");
+    all.clear();
+    all.expect_event("all.own").never();
+}
+
+#[test]
+fn spans_have_parents_and_ends() {
+    let capture = Capture::start();
+    {
+        let _outer = span!("outer", n = 1);
+        drop(span!("inner"));
+        drop(span!("inner"));
+    }
+    let open = span!("open");
+    info!("in it");
+    let spans = capture.spans();
+    let names: Vec<_> = spans.iter().map(silverpoint_testing::Span::name).collect();
+    assert_eq!(names, ["outer", "inner", "inner", "open"]);
+    let parents: Vec<_> = spans.iter().map(silverpoint_testing::Span::parent).collect();
+    assert_eq!(parents, [None, Some(0), Some(0), None]);
+    assert!(spans[..3].iter().all(silverpoint_testing::Span::is_ended) && !spans[3].is_ended());
+    assert!(spans[0].duration().unwrap() >= spans[1].duration().unwrap() + spans[2].duration().unwrap());
+    assert_eq!(spans[0].record()["n"], 1);
+    capture.expect_span("inner").within("outer").times(2);
+    capture.expect_message("in it").within("open").once();
+    drop(open);
+    assert!(capture.spans()[3].is_ended());
+}
+
+#[test]
+fn sites_are_on_only_while_captures_live() {
+    if !alone("life::sites_are_on_only_while_captures_live", &[]) {
+        return;
+    }
+    let before = own_session().directives().unwrap();
+    assert!(before.is_empty() && !enabled!(Fatal));
+    let first = Capture::start();
+    assert!(enabled!(Trace));
+    // From another thread, and outliving the first.
+    let second = thread::spawn(Capture::start).join().unwrap();
+    drop(first);
+    assert!(enabled!(Trace), "one lives still");
+    drop(second);
+    assert!(!enabled!(Fatal));
+    assert_eq!(own_session().directives().unwrap(), before);
+    // And again; a site that is met for the first time meanwhile is off afterwards like the others.
+    let site = || event!("met.later");
+    let capture = Capture::start();
+    site();
+    capture.expect_event("met.later").once();
+    drop(capture);
+    site();
+    let capture = Capture::start();
+    capture.expect_event("met.later").never();
+    site();
+    capture.expect_event("met.later").once();
+}
+
+#[test]
+fn the_directives_of_before_come_back() {
+    if !alone("life::the_directives_of_before_come_back", &[("SILVERPOINT_FILTER", "warn")]) {
+        return;
+    }
+    let known = || enabled!(Info);
+    assert!(!known() && enabled!(Warn));
+    let capture = Capture::start();
+    assert!(known());
+    trace!("detail");
+    capture.expect_message("detail").once();
+    drop(capture);
+    assert!(!known() && enabled!(Warn));
+    assert_eq!(own_session().directives().unwrap(), b"warn");
+    // Whoever changes them meanwhile has the say, also afterwards.
+    let capture = Capture::start();
+    own_session().write_directives("error").unwrap();
+    drop(Capture::start());
+    drop(capture);
+    assert_eq!(own_session().directives().unwrap(), b"error");
+    assert!(!enabled!(Warn));
+    // What captures put there next gives way to that again.
+    let capture = Capture::start();
+    assert!(enabled!(Trace));
+    drop(capture);
+    assert_eq!(own_session().directives().unwrap(), b"error");
+}
+
+#[test]
+fn directives_of_a_capture() {
+    if !alone("life::directives_of_a_capture", &[]) {
+        return;
+    }
+    let warnings = Capture::builder().directives("warn").start();
+    assert_eq!(own_session().directives().unwrap(), b"warn");
+    info!("not for it");
+    warn!("slow");
+    assert_eq!(warnings.messages(), ["slow"]);
+    {
+        // Two that want different things: each sees its own.
+        let all = Capture::start();
+        debug!("detail");
+        warn!("slower");
+        assert_eq!(all.messages(), ["detail", "slower"]);
+        assert_eq!(warnings.messages(), ["slow", "slower"]);
+    }
+    assert_eq!(own_session().directives().unwrap(), b"warn", "those of the one that lives");
+    let net = Capture::builder().directives("net=debug").start();
+    debug!("detail");
+    debug!(target: "net", "connected");
+    assert_eq!(net.messages(), ["connected"]);
+    net.expect_message("connected").category("net").level(Level::Debug).once();
+    let refused = catch_unwind(|| Capture::builder().directives("net=loud").start()).unwrap_err();
+    let refused = refused.downcast_ref::<String>().unwrap();
+    assert!(refused.starts_with("the capture's directives: ") && refused.contains("loud"), "{refused}");
+}
+
+#[test]
+fn a_collector_has_the_say() {
+    if !alone("life::a_collector_has_the_say", &[("SILVERPOINT_FILTER", "info")]) {
+        return;
+    }
+    let session = own_session();
+    session.set_collector_pid(1).unwrap();
+    let capture = Capture::start();
+    assert_eq!(session.directives().unwrap(), b"info");
+    info!("seen");
+    debug!("off");
+    capture.expect_message("seen").once();
+    let message = capture.expect_message("off").check_once().unwrap_err();
+    assert!(message.contains("not the capture's to change; they are \"info\""), "{message}");
+    drop(capture);
+    assert_eq!(session.directives().unwrap(), b"info");
+    session.set_collector_pid(0).unwrap();
+}
+
+#[test]
+fn nothing_is_taken_from_who_demanded_it() {
+    // Records that the environment demanded stay for whoever reads the session later; those of tests alone do not pile up.
+    if !alone("life::nothing_is_taken_from_who_demanded_it", &[("SILVERPOINT_FILTER", "info")]) {
+        return;
+    }
+    info!("before");
+    let capture = Capture::start();
+    info!("during");
+    capture.expect_message("before").never();
+    capture.expect_message("during").once();
+    drop(capture);
+    let session = own_session();
+    let mut slices = Vec::new();
+    session.slices(session.counters().unwrap().slabs_next, &mut slices, |_| {}).unwrap();
+    let held: Vec<u64> = slices
+        .iter()
+        .filter_map(|slice| match session.look(*slice).unwrap() {
+            silverpoint_shm::observer::Look::Ring(ring) => Some(ring.committed - ring.consumed),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(held.iter().filter(|bytes| **bytes > 0).count(), 1, "{held:?}");
+}
+
+#[test]
+fn without_a_session_every_expectation_fails() {
+    if !alone("life::without_a_session_every_expectation_fails", &[("SILVERPOINT_OFF", "1")]) {
+        return;
+    }
+    let capture = Capture::start();
+    event!("order.filled");
+    let message = capture.expect_event("order.filled").check_once().unwrap_err();
+    assert!(message.contains("note: there is no session, so nothing can be recorded"), "{message}");
+    // Also what is met when nothing is recorded.
+    for attempt in [
+        catch_unwind(|| Capture::start().expect_event("order.filled").never()),
+        catch_unwind(|| Capture::start().none_of(..)),
+        catch_unwind(|| drop(Capture::start().expect_event("order.filled").times(0))),
+    ] {
+        let message = attempt.unwrap_err();
+        assert!(message.downcast_ref::<String>().unwrap().contains("there is no session"));
+    }
+}

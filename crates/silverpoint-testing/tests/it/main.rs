@@ -1,0 +1,63 @@
+//! Captures as tests use them: in parallel, in one process. What needs a process of its own runs this program again ([`alone`]).
+
+mod expect;
+mod life;
+mod losses;
+mod values;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs};
+
+/// Runs a test in a process of its own, with a root of its own and nothing of Silverpoint's environment but what is given. True: this is that process;
+/// false: it has run, and well. `test` is the full name of the caller.
+fn alone(test: &str, settings: &[(&str, &str)]) -> bool {
+    const ROLE: &str = "SILVERPOINT_TESTING_ALONE";
+    if env::var_os(ROLE).is_some_and(|wanted| wanted == test) {
+        return true;
+    }
+    let root = OwnRoot::new();
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SILVERPOINT_")) {
+        command.env_remove(name);
+    }
+    command.args([test, "--exact", "--nocapture"]).env("SILVERPOINT_DIR", &root.0).env(ROLE, test);
+    let output = command.envs(settings.iter().copied()).output().expect("this program again");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{test}: {}\n{text}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    false
+}
+
+/// A directory for sessions, removed at the end.
+struct OwnRoot(PathBuf);
+
+impl OwnRoot {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
+        Self(place.join(format!("silverpoint-testing-{}-{number}", std::process::id())))
+    }
+}
+
+impl Drop for OwnRoot {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What an expectation says when it is not met; without the note on other threads, which are the tests that run meanwhile.
+#[track_caller]
+fn message_of(expectation: silverpoint_testing::Expectation<'_>) -> String {
+    let message = expectation.check_once().expect_err("the expectation is met");
+    let lines = message.lines().filter(|line| !line.starts_with(OTHERS_NOTE));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+const OTHERS_NOTE: &str = "note: other threads have recorded";
