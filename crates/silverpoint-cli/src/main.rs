@@ -17,6 +17,7 @@ mod newfile;
 mod policy;
 mod printing;
 mod processes;
+mod program;
 mod recover;
 mod repair;
 mod run;

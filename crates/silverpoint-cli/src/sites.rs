@@ -1,21 +1,25 @@
-//! `silverpoint sites`: the tracepoints of a trace with their counts, or of a living process with their states.
+//! `silverpoint sites`: the tracepoints of a trace with their counts, of a living process with their states, or of a program that need not have run.
+
+use std::path::{Path, PathBuf};
 
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::site::Site;
-use silverpoint_formats::stats::{collect, push_site_json};
+use silverpoint_formats::stats::{collect, push_listed_site_json, push_site_json};
 use silverpoint_formats::table::{Table, bytes, grouped};
 use silverpoint_formats::tracefile::worst;
 use silverpoint_wire::process;
 use silverpoint_wire::site::SiteDescription;
 
-use crate::exit::{Exit, Failed, Outcome};
-use crate::input::{Files, Output, Wanted, exit, tell};
+use crate::exit::{self, Exit, Failed, Outcome};
+use crate::input::{self, Files, Output, Wanted, tell};
+use crate::program;
 use crate::sessions;
 use crate::terminal;
 
-/// List the sites (tracepoints) of trace files with the number of their records, or of a living process with their states
+/// List the sites (tracepoints) of trace files with the number of their records, of a living process with their states, or of programs and libraries
 ///
-/// Exit status as of `cat`; 6 when there is no such process.
+/// FILE may be an executable or a shared library that never ran: all sites compiled into it, sorted by file and line. Exit status as of `cat`, and 4
+/// when a program has no list of sites; 6 when there is no such process.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
@@ -33,9 +37,19 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
     let filter = args.wanted.filter()?;
-    match pid(&args.files) {
-        Some(pid) => of_process(&args, &filter, pid),
-        None => of_files(&args, &filter),
+    if let Some(pid) = pid(&args.files) {
+        return of_process(&args, &filter, pid);
+    }
+    let (programs, traces): (Vec<_>, Vec<_>) =
+        args.files.files.iter().map(PathBuf::as_path).partition(|path| program::is_program(path));
+    match (&programs[..], &traces[..]) {
+        ([], _) => of_files(&args, &filter),
+        (_, []) => of_programs(&args, &filter, &programs),
+        ([program, ..], [trace, ..]) => {
+            let (program, trace) = (program.display(), trace.display());
+            let message = format!("{program} is a program, {trace} is none: list them one after the other");
+            Err(Failed::new(Exit::Usage, message))
+        }
     }
 }
 
@@ -50,7 +64,7 @@ fn pid(files: &Files) -> Option<u32> {
 fn of_files(args: &Args, filter: &Filter) -> Outcome {
     let trace = args.files.open()?;
     let statistics = collect(&trace, filter);
-    let mut listing = Listing::new(args.json, &[">RECORDS", ">BYTES"]);
+    let mut listing = Listing::new(args.json, "<PROCESS", [">RECORDS", ">BYTES"]);
     for session in trace.sessions.iter().filter(|session| filter.process(session.pid, &session.name)) {
         let mut numbers: Vec<_> =
             session.site_numbers().filter(|(_, number)| filter.site(&trace.sites[*number])).collect();
@@ -71,11 +85,11 @@ fn of_files(args: &Args, filter: &Filter) -> Outcome {
     if listing.finish()? {
         tell(statistics.notes.iter());
     }
-    Ok(exit(worst(&statistics.notes)))
+    Ok(input::exit(worst(&statistics.notes)))
 }
 
 fn of_process(args: &Args, filter: &Filter, pid: u32) -> Outcome {
-    let mut listing = Listing::new(args.json, &["<STATE", ">ID"]);
+    let mut listing = Listing::new(args.json, "<PROCESS", ["<STATE", ">ID"]);
     for place in sessions::living(pid)? {
         let session = place.open()?;
         let text = process::lines(&session.process_text().map_err(|error| place.failed(error))?);
@@ -104,6 +118,56 @@ fn of_process(args: &Args, filter: &Filter, pid: u32) -> Outcome {
     Ok(Exit::Success)
 }
 
+fn of_programs(args: &Args, filter: &Filter, paths: &[&Path]) -> Outcome {
+    let wanted = &args.wanted;
+    let asks_for_records = [
+        (!wanted.thread.is_empty(), "--thread"),
+        (wanted.since.is_some(), "--since"),
+        (wanted.until.is_some(), "--until"),
+        (wanted.expression.is_some(), "--where"),
+        (args.recorded, "--recorded"),
+    ];
+    if let Some((_, option)) = asks_for_records.iter().find(|(asked, _)| *asked) {
+        let message =
+            format!("{option}: {} is a program, which has sites but no records", paths[0].display());
+        return Err(Failed::new(Exit::Usage, message));
+    }
+    let mut listing = Listing::new::<0>(args.json, "<PROGRAM", []);
+    let mut worst = Exit::Success;
+    let mut notes = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        let list = match program::sites(path) {
+            Ok(list) => list,
+            // The sites of the others are listed nevertheless.
+            Err(failed) => {
+                worst = if failed.exit as u8 > worst as u8 { failed.exit } else { worst };
+                notes.push(failed.message);
+                continue;
+            }
+        };
+        if list.is_damaged && worst == Exit::Success {
+            worst = Exit::Damaged;
+        }
+        notes.extend(list.notes);
+        for description in list.sites {
+            let site = Site::new(description);
+            if !filter.process(0, &name) || !filter.site(&site) {
+                continue;
+            }
+            if args.json {
+                push_listed_site_json(&mut listing.out.text, &path.to_string_lossy(), &site);
+            } else {
+                listing.row([], name.to_string(), &site);
+            }
+        }
+    }
+    if listing.finish()? {
+        notes.iter().for_each(exit::note);
+    }
+    Ok(worst)
+}
+
 /// The sites as a table, or as JSON lines in `out`.
 struct Listing {
     out: Output,
@@ -111,29 +175,29 @@ struct Listing {
 }
 
 impl Listing {
-    fn new(json: bool, first: &[&'static str; 2]) -> Self {
-        let rest = ["<PROCESS", "<LEVEL", "<KIND", "<CATEGORY", "<PLACE", "<FUNCTION", "<TEXT"];
-        let headings: Vec<&'static str> = first.iter().copied().chain(rest).collect();
+    /// `first`: headings before that of whose sites they are.
+    fn new<const N: usize>(json: bool, whose: &'static str, first: [&'static str; N]) -> Self {
+        let rest = [whose, "<LEVEL", "<KIND", "<CATEGORY", "<PLACE", "<FUNCTION", "<TEXT"];
+        let headings: Vec<&'static str> = first.into_iter().chain(rest).collect();
         Self {
             out: Output::paged(),
             table: (!json).then(|| Table::new("", &headings).coloured(terminal::colour())),
         }
     }
 
-    fn row(&mut self, first: [String; 2], process: String, site: &Site) {
-        let [a, b] = first;
+    fn row<const N: usize>(&mut self, first: [String; N], whose: String, site: &Site) {
         if let Some(table) = &mut self.table {
-            table.row([
-                a,
-                b,
-                process,
+            let rest = [
+                whose,
                 site.level().to_string(),
                 site.kind().name().to_owned(),
                 site.description.category.clone(),
                 site.place(),
                 site.function().to_owned(),
                 site.description.template.clone(),
-            ]);
+            ];
+            let cells: Vec<String> = first.into_iter().chain(rest).collect();
+            table.cells(&cells);
         }
     }
 

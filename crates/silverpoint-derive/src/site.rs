@@ -351,18 +351,20 @@ impl Site {
             // A type of this place: it carries the site's constants, and its path names the function.
             enum __Here {}
             impl #private::Meta for __Here {
+                const KIND: #private::Kind = #private::Kind::#kind_name;
+                const LEVEL: u8 = <#private::#level as #private::AtLevel>::LEVEL;
+                const CATEGORY: &'static str = #category;
+                const FILE: &'static str = ::core::file!();
+                const LINE: u32 = ::core::line!();
                 const PIECES: &'static [#private::Piece] = &[#(#pieces),*];
                 const TAIL: &'static str = #tail;
                 const NAMES: &'static str = #names;
                 const IN_ORDER: bool = #in_order;
+                fn site() -> &'static #private::Site {
+                    &__SITE
+                }
             }
-            static __SITE: #private::Site = #private::Site::new(
-                #private::Kind::#kind_name,
-                <#private::#level as #private::AtLevel>::LEVEL,
-                #category,
-                ::core::file!(),
-                ::core::line!(),
-            );
+            static __SITE: #private::Site = #private::Site::new();
             if <#private::#level as #private::AtLevel>::COMPILED {
                 let __state = __SITE.state();
                 if __state != 0 {

@@ -10,7 +10,7 @@
 //!  compression lz4 and zstd over payloads (feature `compression`)
 //!  directive   which sites are on                 template    texts with placeholders
 //!  process     key=value texts                    function    plain names of functions
-//!  version     of the trace file's format
+//!  version     of the trace file's format          marker      names of functions from Rust paths
 //! ```
 //!
 //! Pure: no I/O, no unsafe code, no state. Everything that is read is taken as hostile: bounds are checked before use, errors say where, nothing
@@ -29,6 +29,7 @@ pub mod directive;
 pub mod function;
 pub mod layout;
 pub mod level;
+pub mod marker;
 pub mod percent;
 pub mod process;
 pub mod record;

@@ -31,10 +31,10 @@
 extern crate self as silverpoint;
 
 mod args;
-mod function;
 mod limit;
 mod macros;
 mod record;
+mod section;
 mod sig;
 mod site;
 mod span;

@@ -19,7 +19,7 @@ impl Sig {
         match self {
             Self::Text(text) => give(text.as_bytes()),
             Self::Name(name) => escape(name, give),
-            Self::Number(number) => decimal(*number, give),
+            Self::Number(number) => give(decimal(*number).text()),
             Self::List(parts) => parts.iter().for_each(|part| part.each(give)),
         }
     }
@@ -63,23 +63,41 @@ const fn mix_bytes(mut hash: u64, bytes: &[u8]) -> u64 {
 
 /// `% | : , ; = > <` and everything outside printable ASCII as `%HH`.
 fn escape(name: &str, give: &mut dyn FnMut(&[u8])) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
     for byte in name.bytes() {
-        if b"%|:,;=><".contains(&byte) || !(0x20..0x7f).contains(&byte) {
-            give(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
-        } else {
-            give(&[byte]);
-        }
+        let (bytes, len) = escaped(byte);
+        give(&bytes[..len]);
     }
 }
 
-fn decimal(number: i128, give: &mut dyn FnMut(&[u8])) {
-    let mut digits = [0u8; 40];
-    let mut at = digits.len();
+/// One byte of a name: as many of these.
+pub(crate) const fn escaped(byte: u8) -> ([u8; 3], usize) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    if matches!(byte, b'%' | b'|' | b':' | b',' | b';' | b'=' | b'>' | b'<') || byte < 0x20 || byte > 0x7e {
+        ([b'%', HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]], 3)
+    } else {
+        ([byte, 0, 0], 1)
+    }
+}
+
+/// A number's digits.
+pub(crate) struct Decimal {
+    bytes: [u8; 40],
+    at: usize,
+}
+
+impl Decimal {
+    pub(crate) const fn text(&self) -> &[u8] {
+        self.bytes.split_at(self.at).1
+    }
+}
+
+pub(crate) const fn decimal(number: i128) -> Decimal {
+    let mut bytes = [0u8; 40];
+    let mut at = bytes.len();
     let mut rest = number.unsigned_abs();
     loop {
         at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
+        bytes[at] = b'0' + (rest % 10) as u8;
         rest /= 10;
         if rest == 0 {
             break;
@@ -87,9 +105,9 @@ fn decimal(number: i128, give: &mut dyn FnMut(&[u8])) {
     }
     if number < 0 {
         at -= 1;
-        digits[at] = b'-';
+        bytes[at] = b'-';
     }
-    give(&digits[at..]);
+    Decimal { bytes, at }
 }
 
 /// What a value is to a placeholder's specification: of a container, what its elements are.

@@ -5,10 +5,11 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use silverpoint_shm::owner::{self, Description};
+use silverpoint_wire::marker;
 
 use crate::args::{Args, Types};
-use crate::function;
-use crate::sig::Class;
+use crate::section;
+use crate::sig::{Class, decimal};
 
 /// What a site is for (spec/wire.md, section 7).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub enum Kind {
 
 impl Kind {
     /// What the site's description says.
-    fn of_description(self) -> u8 {
+    pub(crate) const fn of_description(self) -> u8 {
         match self {
             Self::Enabled => Self::Log as u8,
             Self::Scope => Self::Span as u8,
@@ -77,6 +78,16 @@ pub struct Piece {
 
 /// The constants of one tracepoint, as a type.
 pub trait Meta {
+    /// What it is for.
+    const KIND: Kind;
+    /// Level (spec/wire.md, section 7).
+    const LEVEL: u8;
+    /// Category.
+    const CATEGORY: &'static str;
+    /// Source file.
+    const FILE: &'static str;
+    /// Line in it.
+    const LINE: u32;
     /// Placeholders.
     const PIECES: &'static [Piece];
     /// Literal after the last placeholder; the name of events and their like.
@@ -85,6 +96,9 @@ pub trait Meta {
     const NAMES: &'static str;
     /// Placeholder n means argument n, for all.
     const IN_ORDER: bool;
+
+    /// The static part. The symbol of this function names the function that the tracepoint stands in (see the module `section`).
+    fn site() -> &'static Site;
 }
 
 /// State byte of a site that is not registered (spec/wire.md, section 3.3): leads to the cold path.
@@ -105,26 +119,17 @@ pub struct Site {
     hash: AtomicU32,
     /// Hash in the high half, id in the low one: other instantiations.
     others: [AtomicU64; OTHERS],
-    kind: Kind,
-    level: u8,
-    category: &'static str,
-    file: &'static str,
-    line: u32,
 }
 
 impl Site {
     /// Not registered yet.
-    pub const fn new(kind: Kind, level: u8, category: &'static str, file: &'static str, line: u32) -> Self {
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
         Self {
             state: AtomicPtr::new(ptr::from_ref(&NOT_YET).cast_mut()),
             id: AtomicU32::new(0),
             hash: AtomicU32::new(0),
             others: [const { AtomicU64::new(0) }; OTHERS],
-            kind,
-            level,
-            category,
-            file,
-            line,
         }
     }
 
@@ -159,7 +164,7 @@ impl Site {
         if let Some(word) = known {
             return Some(word as u32);
         }
-        let registered = self.register::<M, A>();
+        let registered = register::<M, A>();
         if registered.id == 0 {
             owner::lose_without_site();
             return None;
@@ -171,26 +176,26 @@ impl Site {
             .find(|other| other.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok());
         Some(registered.id)
     }
+}
 
-    fn register<M: Meta, A: Args>(&self) -> owner::Registered {
-        let mut buffer = [0u8; function::MAX];
-        let function = function::of_marker(type_name::<M>(), &mut buffer);
-        owner::register(&Description {
-            kind: self.kind.of_description(),
-            level: self.level,
-            line: self.line,
-            language: 2,
-            category: self.category,
-            file: self.file,
-            function,
-            names: &|give| give(M::NAMES.as_bytes()),
-            template: &|give| match self.kind {
-                Kind::Scope => give(function.as_bytes()),
-                _ => template::<M, A>(give),
-            },
-            signature: &|give| A::SIGNATURE.each(give),
-        })
-    }
+fn register<M: Meta, A: Args>() -> owner::Registered {
+    let mut buffer = [0u8; marker::MAX];
+    let function = marker::of_marker(type_name::<M>(), &mut buffer);
+    owner::register(&Description {
+        kind: M::KIND.of_description(),
+        level: M::LEVEL,
+        line: M::LINE,
+        language: 2,
+        category: M::CATEGORY,
+        file: M::FILE,
+        function,
+        names: &|give| give(M::NAMES.as_bytes()),
+        template: &|give| match M::KIND {
+            Kind::Scope => give(function.as_bytes()),
+            _ => template::<M, A>(give),
+        },
+        signature: &|give| A::SIGNATURE.each(give),
+    })
 }
 
 fn word_of<A: Args>(id: u32) -> u64 {
@@ -211,8 +216,9 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
 /// The first time that the site is reached: registers it.
 #[cold]
 #[inline(never)]
-fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
-    let registered = site.register::<M, A>();
+pub(crate) fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
+    section::list::<M, A>();
+    let registered = register::<M, A>();
     // The id before its hash, both before the state. Of two instantiations that come at once, one has the place; the other finds its own elsewhere.
     if registered.id != 0
         && site.id.compare_exchange(0, registered.id, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -232,33 +238,23 @@ fn template<M: Meta, A: Args>(give: &mut dyn FnMut(&[u8])) {
         give(piece.before.as_bytes());
         give(b"{");
         if !M::IN_ORDER {
-            let mut digits = [0u8; 3];
-            let n = piece.argument;
-            digits.copy_from_slice(&[
-                b'0' + (n / 100) as u8,
-                b'0' + (n / 10 % 10) as u8,
-                b'0' + (n % 10) as u8,
-            ]);
-            give(
-                &digits[if n >= 100 {
-                    0
-                } else if n >= 10 {
-                    1
-                } else {
-                    2
-                }..],
-            );
+            give(decimal(piece.argument as i128).text());
         }
         if !piece.spec.is_empty() {
             give(b":");
             give(piece.spec.as_bytes());
-            if piece.precision && piece.kind == 0 && A::CLASSES.at(piece.argument) == Class::Float {
+            if wants_f::<A>(piece) {
                 give(b"f");
             }
         }
         give(b"}");
     }
     give(M::TAIL.as_bytes());
+}
+
+/// Whether a precision means digits after the point.
+pub(crate) const fn wants_f<A: Args>(piece: &Piece) -> bool {
+    piece.precision && piece.kind == 0 && matches!(A::CLASSES.at(piece.argument), Class::Float)
 }
 
 /// What is wrong with the placeholders' specifications for their arguments' types. Evaluated when the program is compiled.
@@ -359,10 +355,19 @@ mod tests {
     fn the_whole_template_is_checked() {
         struct Second;
         impl Meta for Second {
+            const KIND: Kind = Kind::Log;
+            const LEVEL: u8 = 2;
+            const CATEGORY: &'static str = "";
+            const FILE: &'static str = "";
+            const LINE: u32 = 1;
             const PIECES: &'static [Piece] = &[PLAIN, Piece { argument: 1, kind: b'x', ..PLAIN }];
             const TAIL: &'static str = "";
             const NAMES: &'static str = "";
             const IN_ORDER: bool = true;
+            fn site() -> &'static Site {
+                static SITE: Site = Site::new();
+                &SITE
+            }
         }
         assert_eq!(check::<Second, (&f64, (&u8, ()))>(), Ok(()));
         assert!(check::<Second, (&u8, (&f64, ()))>().is_err());

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::harness::{Scratch, end};
+use crate::harness::{Scratch, end, example};
 
 fn guide() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide")
@@ -28,6 +28,9 @@ fn programs() -> Scratch {
     program("crashing", "exec \"$SUBJECT\" flood 100");
     // A pipe that is opened for both never ends.
     program("server", "mkfifo pipe && exec 3<>pipe && exec \"$SUBJECT\" tick 2 <&3 >/dev/null 2>&1");
+    // As Cargo leaves it: the program itself.
+    std::fs::create_dir_all(scratch.path("target/release")).unwrap();
+    std::os::unix::fs::symlink(example("subject"), scratch.path("target/release/app")).unwrap();
     scratch
 }
 
@@ -51,6 +54,8 @@ fn reading() {
     assert!(out.contains("\"args\""), "JSON: {out}");
     // One thread counts to a hundred; nine numbers lie between 10 and 20.
     assert!(out.contains("number=11") && out.contains("rate "), "{out}");
+    // The program without its trace.
+    assert!(out.contains("PROGRAM") && out.contains("\"program\":\"target/release/app\""), "{out}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod files;
 mod guide;
 mod harness;
 mod hostile;
+mod listed;
 mod look;
 mod manual;
 mod own_types;

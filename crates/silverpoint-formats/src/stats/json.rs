@@ -211,6 +211,19 @@ impl<'o> Object<'o> {
         self.text("function", site.function());
         self.text("template", &description.template);
     }
+
+    fn arguments(&mut self, site: &Site) {
+        self.key("names");
+        self.out.push('[');
+        for (at, name) in site.names.iter().enumerate() {
+            if at > 0 {
+                self.out.push(',');
+            }
+            push_string(self.out, name);
+        }
+        self.out.push(']');
+        self.text("signature", &site.description.signature);
+    }
 }
 
 /// Appends one JSON object that describes a site of a process: with its records, or whether it is on.
@@ -227,16 +240,7 @@ pub fn push_site_json(
     object.number("pid", u64::from(process.1));
     object.number("id", u64::from(id));
     object.site(site);
-    object.key("names");
-    object.out.push('[');
-    for (at, name) in site.names.iter().enumerate() {
-        if at > 0 {
-            object.out.push(',');
-        }
-        push_string(object.out, name);
-    }
-    object.out.push(']');
-    object.text("signature", &site.description.signature);
+    object.arguments(site);
     if let Some(is_on) = is_on {
         object.key("on");
         object.out.push_str(if is_on { "true" } else { "false" });
@@ -245,6 +249,16 @@ pub fn push_site_json(
         object.number("records", count.records);
         object.number("bytes", count.bytes);
     }
+    object.end();
+    out.push('\n');
+}
+
+/// Appends one JSON object that describes a site of a program that did not run.
+pub fn push_listed_site_json(out: &mut String, program: &str, site: &Site) {
+    let mut object = Object::begin(out);
+    object.text("program", program);
+    object.site(site);
+    object.arguments(site);
     object.end();
     out.push('\n');
 }

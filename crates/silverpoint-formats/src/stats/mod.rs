@@ -16,7 +16,7 @@ use silverpoint_wire::layout::CAUSES;
 pub use chart::Signs;
 pub use collect::{collect, collect_with};
 pub use histogram::Histogram;
-pub use json::{push_json, push_site_json};
+pub use json::{push_json, push_listed_site_json, push_site_json};
 pub use rates::Rates;
 pub use report::{TextOptions, push_text};
 pub use trouble::{Trouble, Troubles};
