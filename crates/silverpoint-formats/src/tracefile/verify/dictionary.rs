@@ -108,7 +108,7 @@ impl Described {
     /// Totals never fall: readers take the last one, or the greatest.
     fn lost(&mut self, number: u32, loss: &LossInfo, wrong: &mut Wrong) {
         let known = self.losses.entry(loss.stream).or_default();
-        let before = known.clone();
+        let before = *known;
         raise(known, loss);
         let falls = |was: u64, is: u64| is < was;
         let causes = before.losses.iter().zip(loss.losses).any(|(was, is)| falls(*was, is));
