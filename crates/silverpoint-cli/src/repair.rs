@@ -50,7 +50,7 @@ struct New {
     /// The file to write. It has this name when it is complete, not before
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19); without it each keeps its kind (zstd at level 1)
+    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19); without it each keeps its kind (zstd at the level that its file states, else 1)
     #[arg(long, value_name = "HOW")]
     compress: Option<Compression>,
     /// Replace the output if it is there

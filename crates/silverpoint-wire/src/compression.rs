@@ -78,6 +78,11 @@ impl Compressor {
         Compressor { compression, zstd }
     }
 
+    /// How it compresses.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
     /// Puts the compressed form of a payload into `out`, in place of what was there, and gives the bit for its encoding; 0 when it would not be
     /// smaller: then `out` is of no use.
     pub fn compress(&mut self, payload: &[u8], out: &mut Vec<u8>) -> u8 {

@@ -25,6 +25,7 @@ use rustix::io::Errno;
 use silverpoint_shm::observer::Intent;
 use silverpoint_shm::ofd::{self, Lock};
 use silverpoint_wire::block::{self, BlockKind};
+use silverpoint_wire::compression::Compression;
 use silverpoint_wire::layout::block::{SEGMENT, SYNC};
 use silverpoint_wire::process::push_line;
 use silverpoint_wire::version::FormatVersion;
@@ -166,7 +167,7 @@ impl TraceFile {
         self.config.encoding
     }
 
-    pub(crate) fn compression(&self) -> crate::config::Compression {
+    pub(crate) fn compression(&self) -> Compression {
         self.config.compression
     }
 
@@ -277,7 +278,7 @@ impl TraceFile {
         self.remove_next();
         let mut batch = Batch::new();
         batch.restart(0);
-        batch.push(BlockKind::FILE, 0, 0, about(self.part + 1, previous).as_bytes());
+        batch.push(BlockKind::FILE, 0, 0, about(self.part + 1, previous, self.config.compression).as_bytes());
         let file = create(&self.directory, &parts::next_name(&self.name))?;
         if let Err(error) = file.write_all_at(batch.bytes(), 0) {
             self.remove_next();
@@ -420,7 +421,7 @@ impl TraceFile {
     fn begin(&mut self, previous: Option<&OsStr>) -> io::Result<()> {
         let mut batch = Batch::new();
         batch.restart(self.next_sequence);
-        batch.push(BlockKind::FILE, 0, 0, about(self.part, previous).as_bytes());
+        batch.push(BlockKind::FILE, 0, 0, about(self.part, previous, self.config.compression).as_bytes());
         self.append(&batch)?;
         self.sync_directory();
         Ok(())
@@ -435,7 +436,7 @@ impl TraceFile {
 }
 
 /// The text of a *file* block.
-fn about(part: u64, previous: Option<&OsStr>) -> String {
+fn about(part: u64, previous: Option<&OsStr>, compression: Compression) -> String {
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     let mut id = [0u8; 16];
     if rustix::rand::getrandom(&mut id, rustix::rand::GetRandomFlags::empty()).is_err() {
@@ -449,6 +450,9 @@ fn about(part: u64, previous: Option<&OsStr>) -> String {
     push_line(&mut text, "file_id", &format!("{:032x}", u128::from_be_bytes(id)));
     if let Some(previous) = previous {
         push_line(&mut text, "previous", &previous.to_string_lossy());
+    }
+    if compression != Compression::None {
+        push_line(&mut text, "compression", &compression.to_string());
     }
     push_line(&mut text, "part", &part.to_string());
     text

@@ -125,6 +125,7 @@ fn compressed_blocks_give_the_same_records() {
             assert_eq!(trace.values(&fake.session_id, ring.stream), expected);
             let encodings: Vec<u8> = trace.encodings.into_iter().collect();
             assert_eq!(encodings, [bit | u8::from(encoding == Encoding::Compact)]);
+            assert!(trace.about[0].contains(&format!("compression={text}\n")), "{:?}", trace.about);
             assert!(stats.file_bytes < stats.ring_bytes / 2, "{stats:?}");
         }
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use silverpoint_formats::tracefile::rewrite::{Options, Rewritten, rewrite};
 use silverpoint_formats::tracefile::verify::{Depth, Severity, verify};
 use silverpoint_formats::tracefile::{Source, Trace, Verdict};
-use silverpoint_wire::block::LossInfo;
+use silverpoint_wire::block::{BlockHeader, BlockKind, LossInfo};
 use silverpoint_wire::compression::Compression;
 use silverpoint_wire::level::Level;
 
@@ -78,6 +78,69 @@ fn the_same_records_in_every_encoding() {
     }
 }
 
+/// A file that states this compression, with a block for which levels make a difference.
+fn stating(pid: u32, line: &str) -> Vec<u8> {
+    let mut b = Builder::default();
+    b.block(BlockKind::FILE, 0, 0, format!("format=1.0\n{line}part=1\n").as_bytes());
+    b.session(pid, "/bin/x", pid);
+    b.site(pid, 16, &log(Level::Info, "", 1, "{}", "s"));
+    b.stream(pid, 1, 1, "");
+    for n in 0..3000u64 {
+        b.record(pid, 1, 16, n, &text(&format!("connected to {} of {}", n * n % 977, n * 31 % 101)));
+    }
+    b.flush_as(pid, 1, false, Compression::Zstd(3));
+    b.end();
+    b.bytes
+}
+
+/// The *file* block's text, and the sizes of the records blocks as stored.
+fn sizes(bytes: &[u8]) -> (String, Vec<u32>) {
+    let (mut at, mut about, mut sizes) = (0, String::new(), Vec::new());
+    while at < bytes.len() {
+        let header = BlockHeader::decode(&bytes[at..]).unwrap();
+        let payload = &bytes[at + 96..][..header.stored_size as usize];
+        match header.kind {
+            BlockKind::FILE => about = String::from_utf8(payload.to_vec()).unwrap(),
+            BlockKind::RECORDS => sizes.push(header.stored_size),
+            _ => {}
+        }
+        at += header.block_size() as usize;
+    }
+    (about, sizes)
+}
+
+#[test]
+fn zstd_keeps_the_level_that_its_file_states() {
+    let at = |compression| {
+        let (made, _) =
+            made(&open(&stating(1, "")), &Options { compression: Some(compression), ..Options::default() });
+        let (about, sizes) = sizes(&made);
+        assert!(about.contains(&format!("compression={compression}\n")), "{about}");
+        sizes[0]
+    };
+    let [one, nine, nineteen] = [1, 9, 19].map(|level| at(Compression::Zstd(level)));
+    assert!(one != nine && nine > nineteen && one != nineteen, "{one} {nine} {nineteen}");
+    for (line, size) in [
+        ("", one),
+        ("compression=zstd:1\n", one),
+        ("compression=zstd:9\n", nine),
+        ("compression=zstd:19\n", nineteen),
+        // What is none, or of another kind: not known.
+        ("compression=zstd:99\n", one),
+        ("compression=lz4\n", one),
+    ] {
+        let (about, sizes) = sizes(&mended(&stating(1, line)).0);
+        assert_eq!(sizes, [size], "{line}");
+        assert_eq!(about.contains(line), !line.contains("99"), "{about}");
+    }
+    let files = [stating(1, "compression=zstd:9\n"), stating(2, "compression=zstd:19\n")];
+    let (merged, _) = made(&all(&[&files[0], &files[1]]), &Options::default());
+    let (about, mut found) = sizes(&merged);
+    found.sort_unstable();
+    assert_eq!(found, [nineteen, nine], "each at its own");
+    assert!(!about.contains("compression="), "{about}");
+}
+
 #[test]
 fn processes_are_merged_in_order_and_duplicates_dropped() {
     let (a, b) = (process(7, &[10_000, 30_000, 50_001]).bytes, process(8, &[20_000, 40_000]).bytes);
@@ -102,8 +165,8 @@ fn losses_gaps_and_notes_are_carried_over() {
     let (begin, end) = b.skip_ring(1, 1, 64);
     let mut gap = begin.to_le_bytes().to_vec();
     gap.extend_from_slice(&end.to_le_bytes());
-    b.block(silverpoint_wire::block::BlockKind::GAP, 1, 1, &gap);
-    b.block(silverpoint_wire::block::BlockKind::NOTE, 1, 0, b"a word");
+    b.block(BlockKind::GAP, 1, 1, &gap);
+    b.block(BlockKind::NOTE, 1, 0, b"a word");
     b.record(1, 1, 16, 20_000, &text("later"));
     b.flush(1, 1, true);
     let trace = open(&b.bytes);

@@ -17,26 +17,26 @@ use silverpoint_wire::block::{
 };
 use silverpoint_wire::compact::compact;
 use silverpoint_wire::compression::{Compression, Compressor};
-use silverpoint_wire::layout::block::{COMPACT, LEVELS_CONTROL, RAW, SEGMENT};
+use silverpoint_wire::layout::block::{COMPACT, LEVELS_CONTROL, LZ4, RAW, SEGMENT};
 use silverpoint_wire::layout::record::{PAD, PAD_MIN};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
-use silverpoint_wire::process::push_line;
+use silverpoint_wire::process::{self, push_line};
 use silverpoint_wire::record::Records;
 use silverpoint_wire::site::fnv1a64;
 use silverpoint_wire::value::skip;
 use silverpoint_wire::version::FormatVersion;
 
-use super::Trace;
 use super::blocks::BlockReader;
 use super::scan::BlockRef;
 use super::session::{Session, Stream};
 use super::verdict::{Matter, Note};
+use super::{Trace, TraceFile};
 use output::Output;
 
 /// How a file is written.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How blocks are compressed; each keeps its kind, zstd at level 1, when absent.
+    /// How blocks are compressed; each keeps its kind when absent, zstd at the level that its file states, else at level 1.
     pub compression: Option<Compression>,
     /// What the file says of its origin, as a note.
     pub remark: String,
@@ -114,7 +114,7 @@ struct Rewriter<'t, W> {
 impl<W: Write> Rewriter<'_, W> {
     fn file(&mut self) -> io::Result<()> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let about = about(self.trace, now);
+        let about = about(self.trace, self.options, now);
         self.out.push(BlockKind::FILE, 0, 0, about.as_bytes())?;
         self.dictionaries(now)?;
         self.told()?;
@@ -259,22 +259,26 @@ impl<W: Write> Rewriter<'_, W> {
             self.covered.insert(key, ring_end.max(covered.unwrap_or(0)));
             self.done.blocks += 1;
             self.done.records += u64::from(new.records);
-            written = self.encode(session, new, &raw);
+            written = self.encode(session, placed.block.file, new, &raw);
         }
         self.raw = raw;
         written
     }
 
-    /// Writes raw bytes of records, compact if they were so, compressed as asked.
-    fn encode(&mut self, session: &Session, header: BlockHeader, raw: &[u8]) -> io::Result<()> {
-        if self.options.compression.is_none() && header.encoding & !COMPACT != RAW {
-            let kept = match header.encoding & 0x30 {
-                0x10 => Compression::Lz4,
+    /// Writes raw bytes of records that this file held, compact if they were so, compressed as asked.
+    fn encode(&mut self, session: &Session, file: u32, header: BlockHeader, raw: &[u8]) -> io::Result<()> {
+        let kept = || match header.encoding & !COMPACT {
+            RAW => Compression::None,
+            LZ4 => Compression::Lz4,
+            // A block does not say its level.
+            _ => match stated(&self.trace.files[file as usize]) {
+                Some(Compression::Zstd(level)) => Compression::Zstd(level),
                 _ => Compression::Zstd(1),
-            };
-            self.compressor = Compressor::new(kept);
-        } else if self.options.compression.is_none() {
-            self.compressor = Compressor::new(Compression::None);
+            },
+        };
+        let wanted = self.options.compression.unwrap_or_else(kept);
+        if self.compressor.compression() != wanted {
+            self.compressor = Compressor::new(wanted);
         }
         self.small.clear();
         let is_compact =
@@ -288,8 +292,13 @@ impl<W: Write> Rewriter<'_, W> {
     }
 }
 
+/// How the writer of a file says that it compresses.
+fn stated(file: &TraceFile) -> Option<Compression> {
+    process::value(&file.about, "compression")?.parse().ok()
+}
+
 /// The text of the *file* block.
-fn about(trace: &Trace, now: u128) -> String {
+fn about(trace: &Trace, options: &Options, now: u128) -> String {
     let mut text = String::new();
     let id = u128::from(fnv1a64(&now.to_le_bytes())) << 64 | u128::from(std::process::id());
     push_line(&mut text, "format", &FormatVersion::CURRENT.to_string());
@@ -300,6 +309,12 @@ fn about(trace: &Trace, now: u128) -> String {
         push_line(&mut text, "host", host);
     }
     push_line(&mut text, "file_id", &format!("{id:032x}"));
+    // Of files that do not agree the level is known no more.
+    let first = trace.files.first().and_then(stated);
+    let common = first.filter(|first| trace.files.iter().all(|file| stated(file) == Some(*first)));
+    if let Some(compression) = options.compression.or(common).filter(|how| *how != Compression::None) {
+        push_line(&mut text, "compression", &compression.to_string());
+    }
     push_line(&mut text, "part", "1");
     text
 }
