@@ -15,6 +15,8 @@ struct Point {
 SP_STRUCT(Point, x, y)
 enum class Side : std::uint8_t { Buy, Sell = 7 };
 SP_ENUM(Side, Buy, Sell)
+enum class Mode : std::uint8_t { kRead = 1, kWrite = 2 };
+SP_FLAGS(Mode, kRead, kWrite)
 
 namespace {
 
@@ -193,6 +195,45 @@ TEST(Capture, ValuesOfEveryType) {
     EXPECT_FALSE(capture.has("values", {{"f", 0.2}}));
 }
 
+TEST(Capture, Metadata) {
+    Capture capture;
+    const int took = 12, address = 0x21, negative = -1;
+    const double ratio = 1.5;
+    const std::string password = "hunter2", name = "ada";
+    const std::vector<int> list{255, 256};
+    const std::optional<int> none;
+    const auto both = static_cast<Mode>(3), more = static_cast<Mode>(9), zero = static_cast<Mode>(0);
+    SP_EVENT("marked", SP_UNIT(took, "ms"), SP_UNIT(ratio, "m/s"), SP_HEX(address), SP_HEX(negative),
+             SP_HEX(list), SP_SECRET(password), SP_UNIT(name, "users"), SP_UNIT(none, "ms"), both, more,
+             zero);
+    EXPECT_TRUE(
+        capture.has("marked", {{"0", 12}, {"1", 1.5}, {"2", 0x21}, {"3", -1}, {"5", nullptr}, {"6", "ada"}}));
+    EXPECT_TRUE(capture.has("marked", {{"0", "12 ms"},
+                                       {"1", "1.5 m/s"},
+                                       {"2", "0x21"},
+                                       {"3", "-0x1"},
+                                       {"4", "[0xff, 0x100]"},
+                                       {"5", "<secret>"},
+                                       {"7", nullptr},
+                                       {"both", "kRead|kWrite"},
+                                       {"more", "kRead|0x8"}}));
+    EXPECT_TRUE(capture.has("marked", {{"both", 3}, {"more", 9}, {"zero", 0}}));
+    EXPECT_FALSE(capture.has("marked", {{"0", "12"}}));
+    EXPECT_FALSE(capture.has("marked", {{"1", "1.5"}}));
+    EXPECT_FALSE(capture.has("marked", {{"5", "hunter2"}}));
+    EXPECT_FALSE(capture.has("marked", {{"7", "none"}}));
+    EXPECT_FALSE(capture.has("marked", {{"7", "none ms"}}));
+    const auto records = capture.records();
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].find("0")->unit, "ms");
+    EXPECT_EQ(records[0].find("2")->unit, "");
+    const std::string line = records[0].text();
+    for (const char* part : {"12 ms (i32)", "1.5 m/s (f64)", "0x21 (i32)", "<secret>", "\"ada\" users (text)",
+                             "none (none)", "both=kRead|kWrite (Mode)"})
+        EXPECT_NE(line.find(part), std::string::npos) << part << " in " << line;
+    EXPECT_EQ(line.find("hunter2"), std::string::npos);
+}
+
 TEST(Capture, OtherKinds) {
     Capture capture;
     SP_INFO << "pos" << 1;
@@ -203,6 +244,7 @@ TEST(Capture, OtherKinds) {
     EXPECT_TRUE(capture.has("pos {}", {{"0", 1}}));
     EXPECT_TRUE(capture.has("%d", {{"0", 5}}));
     EXPECT_TRUE(capture.has("depth", {{"3", 3}}));
+    EXPECT_TRUE(capture.has("depth", {{"3", "3 items"}}));
     EXPECT_TRUE(capture.has("fetch", {{"id", 9}}));
     EXPECT_TRUE(capture.has("load"));
     EXPECT_EQ(capture.records().size(), 5u);
