@@ -105,6 +105,11 @@ pub const ALL: &[Example] = &[
         "silverpoint merge client.silver server.silver -o both.silver --compress zstd",
         "Several processes' traces as one file.",
     ),
+    example(
+        "trim",
+        "silverpoint trim --category net --since -10s app.silver -o net.silver --compress zstd",
+        "The last ten seconds of one category, to be sent to somebody.",
+    ),
     example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
     example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
     example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),

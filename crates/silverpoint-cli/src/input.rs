@@ -119,10 +119,43 @@ impl Wanted {
         })
     }
 
+    /// As it was asked for, on one line; empty when everything is wanted.
+    pub fn text(&self) -> String {
+        let mut words = Vec::new();
+        let mut add = |option: &str, value: &str| words.push(format!("--{option} {}", quoted(value)));
+        if let Some(level) = self.level {
+            add("level", level.name());
+        }
+        let lists = [
+            ("category", &self.category),
+            ("file", &self.file),
+            ("function", &self.function),
+            ("thread", &self.thread),
+            ("process", &self.process),
+        ];
+        for (option, values) in lists {
+            values.iter().for_each(|value| add(option, value));
+        }
+        let texts = [("since", &self.since), ("until", &self.until), ("where", &self.expression)];
+        for (option, value) in texts {
+            value.iter().for_each(|value| add(option, value));
+        }
+        words.join(" ")
+    }
+
     /// The zone in which times are given and shown.
     pub fn zone(&self) -> silverpoint_formats::time::TimeZone {
         if self.utc { utc_zone() } else { local_zone() }
     }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,+@%=".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The exit code for what a trace was found to be.

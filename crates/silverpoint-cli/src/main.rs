@@ -29,6 +29,7 @@ mod summary;
 mod tail;
 mod terminal;
 mod top;
+mod trim;
 mod units;
 mod verify;
 
@@ -67,6 +68,7 @@ enum Command {
     Verify(verify::Args),
     Repair(repair::RepairArgs),
     Merge(repair::MergeArgs),
+    Trim(trim::Args),
     Ctl(ctl::Args),
     Doctor(doctor::Args),
     Man(manual::ManArgs),
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Repair(args) => repair::repair(args),
         Command::Merge(args) => repair::merge(args),
+        Command::Trim(args) => trim::run(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Man(args) => manual::man(args),

@@ -1,5 +1,6 @@
 //! `silverpoint repair` and `silverpoint merge`: what is intact in trace files, as one clean file.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use silverpoint_formats::tracefile::rewrite::{Options, Rewritten, rewrite};
@@ -46,13 +47,13 @@ pub struct MergeArgs {
 
 /// The file to be made.
 #[derive(clap::Args, Debug)]
-struct New {
+pub struct New {
     /// The file to write. It has this name when it is complete, not before
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19); without it each keeps its kind (zstd at the level that its file states, else 1)
     #[arg(long, value_name = "HOW")]
-    compress: Option<Compression>,
+    pub compress: Option<Compression>,
     /// Replace the output if it is there
     #[arg(long)]
     force: bool,
@@ -88,7 +89,8 @@ pub fn merge(args: MergeArgs) -> Outcome {
     Ok(if is_damaged { Exit::Damaged } else { Exit::Success })
 }
 
-fn summary(done: &Rewritten) -> String {
+/// What was written, for people.
+pub fn summary(done: &Rewritten) -> String {
     let mut text = format!(
         "{} with {}, {}",
         show_number(done.blocks, "block"),
@@ -109,11 +111,14 @@ fn open(paths: &[PathBuf]) -> Result<Trace, Failed> {
         sources.push(opened.map_err(|error| failure(format!("{}: {error}", path.display())))?);
     }
     let trace = Trace::from_sources(sources).map_err(failure)?;
+    refuse_foreign(&trace)?;
+    Ok(trace)
+}
+
+/// An error when a file is no trace file.
+pub fn refuse_foreign(trace: &Trace) -> Result<(), Failed> {
     let foreign = trace.notes().iter().find(|note| note.matter.verdict() == Verdict::NotATraceFile);
-    match foreign {
-        Some(note) => Err(Failed::new(Exit::NotATraceFile, note.to_string())),
-        None => Ok(trace),
-    }
+    foreign.map_or(Ok(()), |note| Err(Failed::new(Exit::NotATraceFile, note.to_string())))
 }
 
 fn write(
@@ -123,11 +128,22 @@ fn write(
     mend: bool,
     remark: String,
 ) -> Result<(String, Rewritten), Failed> {
-    let name = new.output.display().to_string();
-    let to = |error: std::io::Error| failure(format!("{name}: {error}"));
-    let mut file = NewFile::create(&new.output, inputs, new.force)?;
-    let options = Options { compression: new.compress, remark, mend };
-    let done = rewrite(trace, &options, file.writer()).map_err(to)?;
-    file.finish().map_err(to)?;
-    Ok((name, done))
+    let options = Options { compression: new.compress, remark, mend, ..Options::default() };
+    new.write(inputs, |file| rewrite(trace, &options, file))
+}
+
+impl New {
+    /// Makes the file, whole or not at all. Gives its name and what was written.
+    pub fn write(
+        &self,
+        inputs: &[PathBuf],
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<Rewritten>,
+    ) -> Result<(String, Rewritten), Failed> {
+        let name = self.output.display().to_string();
+        let to = |error: io::Error| failure(format!("{name}: {error}"));
+        let mut file = NewFile::create(&self.output, inputs, self.force)?;
+        let done = fill(file.writer()).map_err(to)?;
+        file.finish().map_err(to)?;
+        Ok((name, done))
+    }
 }

@@ -1,8 +1,9 @@
-//! `verify`, `repair` and `merge`: outputs that are whole or not there, inputs that are not touched.
+//! `verify`, `repair`, `merge` and `trim`: outputs that are whole or not there, inputs that are not touched.
 
 use std::fs;
 use std::path::Path;
 
+use silverpoint_formats::tracefile::Trace;
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log, text};
@@ -80,6 +81,62 @@ fn every_vector_is_repaired_and_then_in_order() {
     assert!(repaired > 20);
 }
 
+const SELECTIONS: [&[&str]; 7] = [
+    &[],
+    &["--level", "warn"],
+    &["--since", "-1us"],
+    &["--until", "+1us", "--utc"],
+    &["--thread", "main"],
+    &["--category", "net", "--process", "*"],
+    &["--where", "message~\"*a*\"", "--level", "debug"],
+];
+
+#[test]
+fn cat_of_the_trimmed_is_cat_with_the_selection() {
+    let scratch = Scratch::new();
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let mut trimmed = 0;
+    for name in names(folder).iter().filter(|name| !name.contains(".compact.")) {
+        let path = folder.join(name);
+        let path = path.to_str().unwrap();
+        for selection in SELECTIONS {
+            let words = ["trim", path, "-o", "t.silver", "--force"];
+            let ended = scratch.run(words.iter().chain(selection));
+            if ended.code() == Some(4) {
+                continue;
+            }
+            let selected = scratch.run(["cat", "--json", path].iter().chain(selection));
+            assert_eq!(ended.code(), selected.code(), "{name}: {ended:?}");
+            let cat = scratch.run(["cat", "--json", "t.silver"]);
+            assert_eq!((cat.code(), &cat.out), (Some(0), &selected.out), "{name}: {selection:?}");
+            let verified = scratch.run(["verify", "t.silver"]);
+            assert_eq!(verified.code(), Some(0), "{name}: {}", verified.out);
+            trimmed += 1;
+        }
+    }
+    assert!(trimmed > 80, "{trimmed}");
+}
+
+#[test]
+fn a_trimmed_file_says_what_it_was_trimmed_to() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace(1, &[1_000_000, 3_000_000])).unwrap();
+    let words =
+        ["trim", "-l", "info", "-t", "it's", "-t", "main", "--since", "-1s", "a.silver", "-o", "t.silver"];
+    assert_eq!(scratch.run(words).code(), Some(0));
+    let made = Trace::open(&[scratch.path("t.silver")]).unwrap();
+    let selection = "--level info --thread 'it'\\''s' --thread main --since -1s";
+    assert_eq!(made.files[0].trimmed(), Some(selection));
+    let stats = scratch.run(["stats", "t.silver"]).out;
+    assert!(stats.contains("trimmed   --level info --thread"), "{stats}");
+    let stats = scratch.run(["stats", "--json", "t.silver"]).out;
+    let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+    assert_eq!(stats["files"][0]["trimmed"], selection);
+    let wrong = scratch.run(["trim", "--where", "a=", "a.silver", "-o", "u.silver"]);
+    assert_eq!(wrong.code(), Some(2), "{wrong:?}");
+    assert!(!scratch.path("u.silver").exists());
+}
+
 #[test]
 fn outputs_are_not_replaced_unasked_and_never_made_of_themselves() {
     let scratch = Scratch::new();
@@ -87,7 +144,7 @@ fn outputs_are_not_replaced_unasked_and_never_made_of_themselves() {
     fs::write(scratch.path("there"), "precious").unwrap();
     fs::create_dir(scratch.path("folder")).unwrap();
     let before = names(&scratch.path("."));
-    for command in ["repair", "merge"] {
+    for command in ["repair", "merge", "trim"] {
         for (output, force) in
             [("there", ""), ("a.silver", "--force"), ("folder", "--force"), ("no/where", "")]
         {
@@ -111,7 +168,12 @@ fn what_cannot_be_read_makes_no_file() {
     fs::write(scratch.path("empty"), "").unwrap();
     fs::create_dir(scratch.path("folder")).unwrap();
     for (input, code) in [("text", 4), ("empty", 4), ("folder", 1), ("missing", 1)] {
-        for words in [&["repair", input, "-o", "new"][..], &["merge", "a.silver", input, "-o", "new"]] {
+        let calls = [
+            &["repair", input, "-o", "new"][..],
+            &["merge", "a.silver", input, "-o", "new"],
+            &["trim", "--level", "info", "a.silver", input, "-o", "new"],
+        ];
+        for words in calls {
             let ended = scratch.run(words);
             assert_eq!(ended.code(), Some(code), "{words:?}: {ended:?}");
             assert!(ended.err.contains(input), "{ended:?}");

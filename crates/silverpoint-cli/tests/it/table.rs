@@ -102,6 +102,14 @@ const ROWS: &[Row] = &[
         calls: &["FILE -o OUT --force", "FILE -o OUT --force --compress lz4"],
         codes: reads,
     },
+    Row {
+        command: "trim",
+        calls: &[
+            "--level info FILE -o OUT --force",
+            "FILE -o OUT --force --only --thread main --compress zstd",
+        ],
+        codes: reads,
+    },
     Row { command: "recover", calls: &["FILE -o OUT"], codes: recovers },
     Row {
         command: "run",

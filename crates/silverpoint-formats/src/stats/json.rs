@@ -50,6 +50,7 @@ pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
         object.text("path", &file.path.to_string_lossy());
         object.number("bytes", file.bytes);
         object.number("blocks", file.blocks);
+        file.trimmed().into_iter().for_each(|selection| object.text("trimmed", selection));
     });
     let threads = trace.sessions.iter().zip(&s.threads).flat_map(|(session, counts)| {
         session.threads.iter().zip(counts).map(move |(thread, count)| (session, thread, count))

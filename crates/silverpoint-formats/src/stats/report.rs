@@ -60,6 +60,11 @@ fn summary(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOption
         out.push_str("file      ");
         crate::escape::push_escaped(out, &file.path.to_string_lossy());
         let _ = writeln!(out, "  {}, {} blocks", bytes(file.bytes), file.blocks);
+        if let Some(selection) = file.trimmed() {
+            out.push_str("trimmed   ");
+            crate::escape::push_escaped(out, selection);
+            out.push('\n');
+        }
     }
     let _ = writeln!(out, "verdict   {}", worst(&s.notes));
     if let Some((begin, end)) = s.time_range {

@@ -121,6 +121,7 @@ pub(crate) struct BlockCursor<'t> {
     next: usize,
     /// Ring bytes before this position have been given out, or are known to be elsewhere or lost.
     covered: u64,
+    is_trimmed: bool,
 }
 
 /// A block to be read.
@@ -129,7 +130,7 @@ pub(crate) struct NextBlock<'t> {
     pub(crate) block: &'t BlockRef,
     /// Bytes at its start that another block has given out already.
     pub(crate) skip: usize,
-    /// Ring bytes before it that no block holds.
+    /// Ring bytes before it that no block holds; none where records were left out deliberately.
     pub(crate) missing: u64,
 }
 
@@ -141,7 +142,8 @@ impl<'t> BlockCursor<'t> {
 
     /// Goes on at a position of the ring.
     pub(crate) fn from(stream: &'t Stream, position: u64) -> Self {
-        Self { blocks: &stream.blocks, gaps: &stream.gaps, next: 0, covered: position }
+        let (blocks, gaps, is_trimmed) = (&stream.blocks, &stream.gaps, stream.is_trimmed);
+        Self { blocks, gaps, next: 0, covered: position, is_trimmed }
     }
 
     /// Everything before this position has been given out.
@@ -167,6 +169,9 @@ impl<'t> BlockCursor<'t> {
 
     /// Ring bytes up to `begin` that are neither given out nor told as a gap.
     fn missing(&mut self, begin: u64) -> u64 {
+        if self.is_trimmed {
+            return 0;
+        }
         let mut missing = begin.saturating_sub(self.covered);
         let mut told = self.covered;
         while let Some((&(gap_begin, gap_end), rest)) = self.gaps.split_first()

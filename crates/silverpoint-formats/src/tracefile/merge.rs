@@ -10,12 +10,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use silverpoint_wire::clock::Segment;
-use silverpoint_wire::layout::record::{PAD, THREAD_END, THREAD_NAME};
+use silverpoint_wire::layout::record::{PAD, SIZE_MASK, THREAD_END, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::Records;
 
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
 use super::event::{Event, What, interpret, thread_name};
+use super::scan::BlockRef;
 use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
 use crate::filter::Selection;
@@ -47,6 +48,20 @@ pub struct Events<'t> {
     notes: Vec<Note>,
     /// Control records that have no meaning here, and the file of the last one.
     unknown_controls: (u64, u32),
+    /// For whoever rewrites: cursors that have left a block since the last look.
+    left: Option<Vec<u32>>,
+}
+
+/// Where a record stands that was given out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'t> {
+    /// Names the stream among all of the trace; the same as in [`Events::take_left`].
+    pub(super) cursor: u32,
+    /// Number of the session in the trace.
+    pub(super) session: usize,
+    pub(super) block: &'t BlockRef,
+    /// Bytes before the record in the raw block.
+    pub(super) at: usize,
 }
 
 /// Names of threads, by session and thread.
@@ -118,6 +133,7 @@ impl<'t> Events<'t> {
             open_bytes: 0,
             notes: Vec::new(),
             unknown_controls: (0, 0),
+            left: None,
         };
         events.names.resize(trace.sessions.len(), Vec::new());
         for (number, session) in trace.sessions.iter().enumerate() {
@@ -152,6 +168,28 @@ impl<'t> Events<'t> {
         events
     }
 
+    /// For whoever rewrites: names of threads are given whatever the selection says, and blocks that are done with are told.
+    pub(super) fn keep_names(mut self) -> Self {
+        self.left = Some(Vec::new());
+        self
+    }
+
+    /// The place of the next record that is wanted.
+    pub(super) fn next_place(&mut self) -> Option<Place<'t>> {
+        let index = self.next_index()?;
+        let cursor = &self.cursors[index as usize];
+        let State::Record { block, at, .. } = &cursor.state else { return None };
+        Some(Place { cursor: index, session: cursor.session as usize, block: block.block, at: *at })
+    }
+
+    /// Gives to `to` the cursors that have left a block since the last call. Nothing more of that block comes.
+    pub(super) fn take_left(&mut self, to: &mut Vec<u32>) {
+        to.clear();
+        if let Some(left) = &mut self.left {
+            to.append(left);
+        }
+    }
+
     /// Where every stream stands.
     pub(super) fn stop(self) -> (Progress, Vec<Note>) {
         let mut positions = HashMap::new();
@@ -180,7 +218,14 @@ impl<'t> Events<'t> {
     /// The next event; `None` at the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Event<'_>> {
-        let index = loop {
+        let index = self.next_index()?;
+        Some(self.event(index))
+    }
+
+    /// The cursor that stands at the next record that is wanted.
+    #[inline]
+    fn next_index(&mut self) -> Option<u32> {
+        loop {
             let Some(index) = self.advance() else {
                 self.note_unknown();
                 return None;
@@ -190,10 +235,9 @@ impl<'t> Events<'t> {
                 return None;
             }
             if self.arrive(index) {
-                break index;
+                return Some(index);
             }
-        };
-        Some(self.event(index))
+        }
     }
 
     /// Tells how many control records had no meaning here.
@@ -309,7 +353,7 @@ impl<'t> Events<'t> {
     fn step(&mut self, index: u32) -> Option<Key> {
         let cursor = &mut self.cursors[index as usize];
         if let State::Record { raw, at, .. } = &mut cursor.state {
-            let size = raw[*at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word) & 0x00FF_FFFF);
+            let size = raw[*at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word) & SIZE_MASK);
             *at += size as usize;
         }
         self.settle(index)
@@ -347,6 +391,9 @@ impl<'t> Events<'t> {
         }
         let block = *block;
         self.close(index);
+        if let Some(left) = &mut self.left {
+            left.push(index);
+        }
         if let Some(why) = fault {
             let matter = super::scan::bad_block(block.block.at, &block.block.header, why);
             let file = self
@@ -427,6 +474,9 @@ impl<'t> Events<'t> {
         }
         if (THREAD_END + 1..FIRST_ID).contains(&record.header.site) {
             self.unknown_controls = (self.unknown_controls.0 + 1, block.block.file);
+        }
+        if self.left.is_some() && record.header.site == THREAD_NAME {
+            return true;
         }
         let Some(selection) = &mut self.selection else { return true };
         selection.record(self.trace, session_number, stream.thread, wall_ns, &record)

@@ -44,12 +44,18 @@ pub use tally::{Tallied, Tally};
 pub use verdict::{Matter, Note, Unknown, Verdict};
 pub(crate) use walk::Head;
 
+use silverpoint_wire::block::{BlockHeader, site_bit};
+use silverpoint_wire::layout::block::LEVELS_CONTROL;
+use silverpoint_wire::layout::record::THREAD_NAME;
 use silverpoint_wire::process;
 use silverpoint_wire::version::FormatVersion;
 
 use crate::filter::{Filter, Selection};
 use crate::site::Site;
 use crate::time::When;
+
+/// Key of the line in a *file* block that says which records the file was trimmed to: others are left out deliberately.
+pub(crate) const TRIMMED: &str = "trimmed";
 
 /// One trace: all files that were opened together, indexed.
 #[derive(Debug)]
@@ -100,6 +106,11 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
+    /// Which records the file was trimmed to, as text: others are left out deliberately. `None`: it was not.
+    pub fn trimmed(&self) -> Option<&str> {
+        process::value(&self.about, TRIMMED)
+    }
+
     /// The version of the format that it states, when that is later than what this program knows.
     pub(crate) fn newer_version(&self) -> Option<FormatVersion> {
         let version: FormatVersion = process::value(&self.about, "format")?.parse().ok()?;
@@ -243,6 +254,8 @@ impl Trace {
     /// moves none of them against another.
     fn finish(&mut self) {
         let mut boots: HashMap<[u8; 16], i128> = HashMap::new();
+        let trimmed: Vec<bool> = self.files.iter().map(|file| file.trimmed().is_some()).collect();
+        let is_any_trimmed = trimmed.contains(&true);
         for session in &mut self.sessions {
             let own = session.wall_minus_monotonic().unwrap_or(0);
             let step = match session.info.as_ref().map(|info| info.boot_id) {
@@ -250,6 +263,9 @@ impl Trace {
                 _ => own,
             };
             session.finish(step);
+            if is_any_trimmed {
+                session.mark_trimmed(|file| trimmed.get(file as usize).is_some_and(|is| *is));
+            }
         }
         self.notes.clear();
         for (file, state) in self.files.iter().zip(&self.states) {
@@ -268,6 +284,35 @@ impl Trace {
             }
         }
         self.note_losses();
+        self.note_trimmed();
+    }
+
+    /// Tells of the first two files that were trimmed to different selections and overlap.
+    fn note_trimmed(&mut self) {
+        for session in &self.sessions {
+            for stream in session.streams.iter().filter(|stream| stream.is_trimmed) {
+                let mut before: Option<&BlockRef> = None;
+                for block in &stream.blocks {
+                    if let Some(before) = before
+                        && block.header.ring_begin < before.header.ring_end
+                        && let Some(file) = self.files.get(before.file as usize)
+                        && let Some(other) = self.files.get(block.file as usize)
+                        && file.trimmed().is_some()
+                        && file.trimmed() != other.trimmed()
+                    {
+                        let matter = Matter::TrimmedTwice {
+                            whose: session.stream_label(stream),
+                            other: other.path.clone(),
+                        };
+                        self.notes.push(Note { file: file.path.clone(), matter });
+                        return;
+                    }
+                    if before.is_none_or(|before| block.header.ring_end > before.header.ring_end) {
+                        before = Some(block);
+                    }
+                }
+            }
+        }
     }
 
     fn note_losses(&mut self) {
@@ -314,18 +359,20 @@ impl Trace {
         worst(&self.notes)
     }
 
-    /// Wall time of the first and the last record, by the block headers; `None` without records.
+    /// Wall time of the first and the last record, by the block headers; `None` without records. Blocks that hold nothing but names of threads count
+    /// only where there are no others: a trimmed file has names from before its first record.
     pub fn time_range(&self) -> Option<(i64, i64)> {
-        let blocks = self.sessions.iter().flat_map(|session| {
-            let blocks = session.streams.iter().flat_map(|stream| &stream.blocks);
-            blocks.filter(|block| block.header.records > 0).map(|block| {
-                (
-                    session.clock.wall_ns(block.header.first_ticks),
-                    session.clock.wall_ns(block.header.last_ticks),
-                )
-            })
-        });
-        blocks.reduce(|(begin, end), (first, last)| (begin.min(first), end.max(last)))
+        let range = |of_names: bool| {
+            let blocks = self.sessions.iter().flat_map(|session| {
+                let blocks = session.streams.iter().flat_map(|stream| &stream.blocks);
+                let blocks = blocks.map(|block| &block.header).filter(|header| header.records > 0);
+                blocks.filter(move |header| holds_only_names(header) == of_names).map(|header| {
+                    (session.clock.wall_ns(header.first_ticks), session.clock.wall_ns(header.last_ticks))
+                })
+            });
+            blocks.reduce(|(begin, end), (first, last)| (begin.min(first), end.max(last)))
+        };
+        range(false).or_else(|| range(true))
     }
 
     /// A time since which there are at least `n` records (control records counted too), as late as the block headers allow to say; `None`
@@ -368,6 +415,11 @@ impl Trace {
     fn source(&self, file: u32) -> Option<&Source> {
         self.sources.get(file as usize)
     }
+}
+
+/// Whether names of threads are all that a block states to hold.
+fn holds_only_names(header: &BlockHeader) -> bool {
+    header.levels == LEVELS_CONTROL && header.sites == site_bit(THREAD_NAME)
 }
 
 /// The worst of some notes.

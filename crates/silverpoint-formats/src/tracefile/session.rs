@@ -60,6 +60,8 @@ pub struct Stream {
     pub gaps: Vec<(u64, u64)>,
     /// In ring order.
     pub(super) blocks: Vec<BlockRef>,
+    /// A file that holds blocks of it was trimmed: ring bytes that are not here were left out deliberately.
+    pub(super) is_trimmed: bool,
 }
 
 /// One thread.
@@ -186,6 +188,7 @@ impl Session {
                         loss: LossInfo::default(),
                         gaps: Vec::new(),
                         blocks: Vec::new(),
+                        is_trimmed: false,
                     };
                     self.streams.insert(at, new);
                     at
@@ -240,6 +243,20 @@ impl Session {
             let name = stream.info.map_or_else(String::new, |info| info.thread_name());
             if !name.is_empty() {
                 threads[stream.thread].name = name;
+            }
+        }
+    }
+
+    /// Finds the streams of which a trimmed file has blocks; after [`Session::finish`].
+    pub(super) fn mark_trimmed(&mut self, is_trimmed: impl Fn(u32) -> bool) {
+        for stream in &mut self.streams {
+            stream.is_trimmed = stream.blocks.iter().any(|block| is_trimmed(block.file));
+            if stream.is_trimmed {
+                // What was made of a block begins within it: where both are there, the whole one comes first.
+                let place = |block: &BlockRef| (block.header.ring_begin, is_trimmed(block.file));
+                if !stream.blocks.is_sorted_by_key(place) {
+                    stream.blocks.sort_by_key(place);
+                }
             }
         }
     }

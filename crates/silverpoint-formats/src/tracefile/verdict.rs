@@ -124,6 +124,13 @@ pub enum Matter {
         /// Bytes of the ring.
         bytes: u64,
     },
+    /// Two files that were trimmed to different selections hold the same stretch of a stream: what the first one left out of it is not taken from the other.
+    TrimmedTwice {
+        /// Process and thread; the first of those concerned.
+        whose: String,
+        /// The other file.
+        other: PathBuf,
+    },
     /// The trace file says that bytes of a stream could not be stored.
     Gap {
         /// Process and thread.
@@ -180,7 +187,7 @@ impl Matter {
             Self::NotATraceFile | Self::OtherFormat { .. } => Verdict::NotATraceFile,
             Self::Cut { .. } => Verdict::Cut,
             Self::Skipped { .. } | Self::BadBlock { .. } | Self::MissingBlocks { .. } => Verdict::Damaged,
-            Self::Gap { .. } | Self::Lost { .. } => Verdict::Lossy,
+            Self::Gap { .. } | Self::Lost { .. } | Self::TrimmedTwice { .. } => Verdict::Lossy,
             // Where the file is whole, another file holds them: two collectors took turns.
             Self::MissingBytes { .. } | Self::Collector { .. } | Self::Unknown { .. } => Verdict::Intact,
         }
@@ -229,6 +236,11 @@ impl fmt::Display for Note {
             }
             Matter::MissingBytes { whose, bytes } => {
                 write!(f, "{bytes} bytes of records of {whose} are not here")
+            }
+            Matter::TrimmedTwice { whose, other } => {
+                write!(f, "{} holds the same stretch of records of {whose}, ", other.display())?;
+                f.write_str("trimmed to another selection: it may hold records that are left out here; ")?;
+                f.write_str("trim what both were made from")
             }
             Matter::Gap { whose, bytes } => {
                 write!(f, "{bytes} bytes of records of {whose} could not be stored by the collector")

@@ -14,6 +14,7 @@ mod rewrite;
 mod select;
 mod statistics;
 mod trace;
+mod trim;
 mod values;
 mod vectors;
 mod verify;

@@ -25,7 +25,7 @@ fn mended(bytes: &[u8]) -> (Vec<u8>, Rewritten) {
 }
 
 /// Faults that `verify` finds.
-fn faults(bytes: &[u8]) -> Vec<String> {
+pub fn faults(bytes: &[u8]) -> Vec<String> {
     let source = Source::from_bytes(Path::new("t.silver"), bytes.to_vec());
     let mut faults = Vec::new();
     verify(&source, Depth::Whole, |finding| {
@@ -37,7 +37,7 @@ fn faults(bytes: &[u8]) -> Vec<String> {
     faults
 }
 
-fn all(files: &[&[u8]]) -> Trace {
+pub fn all(files: &[&[u8]]) -> Trace {
     let source = |bytes: &&[u8]| Source::from_bytes(Path::new("t.silver"), bytes.to_vec());
     Trace::from_sources(files.iter().map(source).collect()).unwrap()
 }

@@ -17,6 +17,8 @@ pub(super) type Wrong = Vec<(Severity, String)>;
 #[derive(Default)]
 pub(super) struct Dictionaries {
     pub(super) sessions: HashMap<u32, Described>,
+    /// Records were left out deliberately.
+    pub(super) is_trimmed: bool,
 }
 
 /// One session.

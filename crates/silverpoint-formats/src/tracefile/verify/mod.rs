@@ -23,6 +23,7 @@ use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
 
+use super::TRIMMED;
 use super::source::Source;
 use super::verdict::Verdict;
 use dictionary::Dictionaries;
@@ -227,6 +228,9 @@ impl<F: FnMut(Finding)> Check<'_, F> {
         if self.found.blocks == 1 && header.kind != BlockKind::FILE {
             let what = "the first block does not describe the file".to_owned();
             self.say(at, Severity::Damage, what, REPAIR);
+        }
+        if header.kind == BlockKind::FILE {
+            self.dictionaries.is_trimmed = process::value(&process::lines(payload), TRIMMED).is_some();
         }
         match header.kind {
             BlockKind::RECORDS => {

@@ -46,10 +46,11 @@ impl Reader {
         payload: &[u8],
         wrong: &mut Wrong,
     ) -> u64 {
+        let is_trimmed = dictionaries.is_trimmed;
         let is_known = dictionaries.sessions.contains_key(&header.session);
         let session = dictionaries.sessions.entry(header.session).or_default();
         described(session, header, is_known, wrong);
-        position(session, header, wrong);
+        position(session, header, is_trimmed, wrong);
         if let Err(what) = self.expand(session, header, payload) {
             wrong.push((Severity::Damage, what));
             return 0;
@@ -101,10 +102,10 @@ fn described(session: &mut Described, header: &BlockHeader, is_known: bool, wron
     }
 }
 
-/// Ring ranges follow one another.
-fn position(session: &mut Described, header: &BlockHeader, wrong: &mut Wrong) {
+/// Ring ranges follow one another, but where records were left out deliberately.
+fn position(session: &mut Described, header: &BlockHeader, is_trimmed: bool, wrong: &mut Wrong) {
     if let Some(&end) = session.ends.get(&header.stream) {
-        if header.ring_begin > end {
+        if header.ring_begin > end && !is_trimmed {
             let bytes = header.ring_begin - end;
             let what =
                 format!("{bytes} bytes of the ring before it, from position {end}, are not in this file");

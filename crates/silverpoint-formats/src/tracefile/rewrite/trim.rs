@@ -1,0 +1,149 @@
+//! The records of a selection, and nothing else.
+//!
+//! Which records are wanted is decided as `select` decides it, in order of time, since a thread's name is what it was at the time of the record. Of each
+//! block a bit a record is kept until reading has left the block; then it is read again and written without the others: they are cut off at its ends, a long
+//! run between two that are wanted parts it, a shorter one becomes a pad. So each ring range that is written is true, and the memory is that of reading
+//! and of one bit for 8 bytes of the blocks that are open. Pads are zero bytes: a block that has many is compressed, so that neither they nor the headers of
+//! many small blocks fill the file.
+
+use std::io::{self, Write};
+
+use silverpoint_wire::block::BlockHeader;
+use silverpoint_wire::compression::Compression;
+use silverpoint_wire::layout::block::{COMPACT, LZ4, RAW};
+use silverpoint_wire::record::Records;
+
+use super::dictionaries::Scope;
+use super::summary::{overwrite, summarize};
+use super::{Options, Rewriter, Rewritten};
+use crate::filter::{Filter, Selection};
+use crate::tracefile::merge::{Events, Place};
+use crate::tracefile::{BlockRef, Trace};
+
+/// A pad longer than this costs more than another block does in the file and in every reader's index; where nothing may be compressed.
+const PAD_MAX: usize = 2 << 10;
+/// The same where it is compressed.
+const PAD_MAX_COMPRESSED: usize = 32 << 10;
+
+/// A block some of whose records are wanted.
+struct Chosen<'t> {
+    session: usize,
+    block: &'t BlockRef,
+    /// Of the first of them.
+    begin: usize,
+    /// A bit for each 8 bytes from there: a record that is wanted begins here.
+    starts: Vec<u64>,
+}
+
+impl<'t> Chosen<'t> {
+    fn new(place: &Place<'t>) -> Self {
+        Self { session: place.session, block: place.block, begin: place.at, starts: Vec::new() }
+    }
+
+    fn add(&mut self, at: usize) {
+        let slot = (at - self.begin) / 8;
+        if self.starts.len() <= slot / 64 {
+            self.starts.resize(slot / 64 + 1, 0);
+        }
+        self.starts[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// `from`: the distance to the first one.
+    fn has(&self, from: usize) -> bool {
+        let slot = from / 8;
+        self.starts.get(slot / 64).is_some_and(|bits| bits >> (slot % 64) & 1 == 1)
+    }
+}
+
+/// Writes the records that a filter selects, as one file; those that give threads their names too. `cat` of it gives what `cat` with the same filter gives
+/// of the trace.
+///
+/// # Errors
+/// Those of writing. What cannot be read is left out, and told.
+pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) -> io::Result<Rewritten> {
+    let selection = Selection::new(filter, trace);
+    let scope = Scope {
+        sessions: (0..trace.sessions.len()).map(|number| selection.session(number)).collect(),
+        sites: (0..trace.sites.len()).map(|number| selection.site(number)).collect(),
+    };
+    let mut rewriter = Rewriter::new(trace, options, scope, out);
+    rewriter.begin()?;
+    let mut events = Events::new(trace, Some(selection)).keep_names();
+    // By cursor.
+    let mut chosen: Vec<Option<Chosen<'_>>> = Vec::new();
+    let mut left = Vec::new();
+    loop {
+        let place = events.next_place();
+        events.take_left(&mut left);
+        for cursor in left.drain(..) {
+            if let Some(block) = chosen.get_mut(cursor as usize).and_then(Option::take) {
+                rewriter.chosen(&block)?;
+            }
+        }
+        let Some(place) = place else { break };
+        let cursor = place.cursor as usize;
+        if chosen.len() <= cursor {
+            chosen.resize_with(cursor + 1, || None);
+        }
+        chosen[cursor].get_or_insert_with(|| Chosen::new(&place)).add(place.at);
+    }
+    for note in events.notes() {
+        rewriter.note(note.clone());
+    }
+    rewriter.finish()
+}
+
+impl<W: Write> Rewriter<'_, W> {
+    /// Writes what is wanted of a block.
+    fn chosen(&mut self, chosen: &Chosen<'_>) -> io::Result<()> {
+        let session = &self.trace.sessions[chosen.session];
+        let mut raw = std::mem::take(&mut self.raw);
+        // Anything wrong with it was told when it was read first.
+        let _ = self.reader.read(self.trace, session, chosen.block, &mut raw);
+        let written = self.pieces(chosen, &mut raw);
+        self.raw = raw;
+        written
+    }
+
+    fn pieces(&mut self, chosen: &Chosen<'_>, raw: &mut [u8]) -> io::Result<()> {
+        let longest =
+            if self.options.compression == Some(Compression::None) { PAD_MAX } else { PAD_MAX_COMPRESSED };
+        let (mut begin, mut end) = (chosen.begin, chosen.begin);
+        let mut at = chosen.begin;
+        // Bytes of pads in the piece.
+        let mut pads = 0;
+        while let Some(Ok(record)) = raw.get(at..).and_then(|rest| Records::new(rest).next()) {
+            let size = record.header.size as usize;
+            if chosen.has(at - chosen.begin) {
+                if at - end > longest {
+                    self.piece(chosen, begin, &raw[begin..end], pads)?;
+                    (begin, pads) = (at, 0);
+                } else {
+                    overwrite(&mut raw[end..at]);
+                    pads += at - end;
+                }
+                end = at + size;
+            }
+            at += size;
+        }
+        if end > begin { self.piece(chosen, begin, &raw[begin..end], pads) } else { Ok(()) }
+    }
+
+    /// Writes a stretch of a block, which begins and ends at a record, as a block of its own.
+    fn piece(&mut self, chosen: &Chosen<'_>, begin: usize, raw: &[u8], pads: usize) -> io::Result<()> {
+        let session = &self.trace.sessions[chosen.session];
+        let ring_begin = chosen.block.header.ring_begin.saturating_add(begin as u64);
+        let mut header = BlockHeader {
+            session: chosen.session as u32 + 1,
+            ring_begin,
+            ring_end: ring_begin.saturating_add(raw.len() as u64),
+            raw_size: raw.len() as u32,
+            ..chosen.block.header
+        };
+        if header.encoding & !COMPACT == RAW && pads > raw.len() / 4 {
+            header.encoding |= LZ4;
+        }
+        summarize(self.trace, session, raw, &mut header);
+        self.encode(session, chosen.block.file, header, raw)
+    }
+}
