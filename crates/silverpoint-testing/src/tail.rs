@@ -1,8 +1,8 @@
 //! Reading on in the rings of the process, from where the capture began.
 //!
 //! A ring's bytes are copied and then judged. What the ring's owner has given up (`oldest`) is gone; what a collector has taken (`consumed`) is still there
-//! until it is overwritten, which nobody announces. Therefore, of what was taken, only the last three quarters of a ring are looked at (a record
-//! that is being written has at most a quarter), and what does not look like records of this time is not taken for some: the
+//! until it is overwritten, which nobody announces. Therefore what was taken is looked at only as long as it is among the last three quarters of a
+//! ring (a record that is being written has at most a quarter), else not at all, for nobody knows where in it a record begins; and what does not look like records of this time is not taken for some: the
 //! bytes may have been written over by a record that was given up.
 
 use std::collections::{HashMap, HashSet};
@@ -226,9 +226,10 @@ impl Tail {
         // At most one capacity: what is not consumed has no more, by `valid_range`, and of the rest there are three quarters.
         let mut bytes = vec![0; (end - from) as usize];
         process.session.read_data(slice, ring, from, &mut bytes)?;
-        let after = match (process.session.revalidate(slice, ring)?, process.session.look(slice)?) {
-            (Some(oldest), Look::Ring(after)) if after.stream == ring.stream => {
-                RingHeader { oldest: oldest.max(after.oldest), ..after }
+        // `committed` as it is after the copy tells how far the producer may have come since; what was consumed may be gone by then.
+        let after = match (process.session.positions_after_copy(slice, ring)?, process.session.look(slice)?) {
+            (Some((oldest, consumed)), Look::Ring(after)) if after.stream == ring.stream => {
+                RingHeader { oldest, consumed, ..after }
             }
             _ => {
                 self.losses.overwritten_bytes += end - wanted;

@@ -192,6 +192,17 @@ impl ObservedSession {
     /// After a copy: the position before which it may have been overwritten meanwhile, if the slice still holds the same stream: `oldest`, or what another
     /// collector has released. `None`: it has been claimed for another, and what was copied may be anything.
     pub fn revalidate(&self, slice: Slice, header: &RingHeader) -> Result<Option<u64>, ObserveError> {
+        let Some((oldest, consumed)) = self.positions_after_copy(slice, header)? else { return Ok(None) };
+        Ok(Some(oldest.max(if consumed == header.consumed { 0 } else { consumed })))
+    }
+
+    /// After a copy: `oldest` and `consumed` as they are now, if the slice still holds the same stream. What lies before `oldest` may have been overwritten
+    /// meanwhile; what lies before `consumed` too, as soon as the producer needs the room, and nobody says when.
+    pub fn positions_after_copy(
+        &self,
+        slice: Slice,
+        header: &RingHeader,
+    ) -> Result<Option<(u64, u64)>, ObserveError> {
         // The bytes were read before `oldest` is: the producer moves `oldest`, fences, and overwrites then.
         fence(Ordering::SeqCst);
         let Look::Ring(now) = self.read_header(slice)? else { return Ok(None) };
@@ -202,7 +213,7 @@ impl ObservedSession {
         let oldest = self.settled(slice, fields.oldest, header.oldest, now.oldest)?;
         // Whoever copies without collecting (a look, a recovery that keeps) shares the ring with whoever releases.
         let consumed = self.settled(slice, fields.consumed, header.consumed, now.consumed)?;
-        Ok(Some(oldest.max(if consumed == header.consumed { 0 } else { consumed })))
+        Ok(Some((oldest, consumed)))
     }
 
     /// A word that has changed since `before`, read until two readings agree: one may be torn.

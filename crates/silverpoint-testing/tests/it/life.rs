@@ -5,20 +5,9 @@ use std::sync::Barrier;
 use std::thread;
 
 use silverpoint::{debug, enabled, event, info, span, trace, warn};
-use silverpoint_shm::observer::ObservedSession;
-use silverpoint_shm::owner;
-use silverpoint_shm::root::Root;
 use silverpoint_testing::{Capture, Level};
 
-use crate::{OTHERS_NOTE, alone};
-
-/// This process's session, as another program would open it.
-fn own_session() -> ObservedSession {
-    assert!(owner::start());
-    let (path, _) = owner::session_name().expect("a session");
-    let root = Root::open_directory(path.parent().unwrap()).unwrap();
-    ObservedSession::open(&root, path.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap()
-}
+use crate::{OTHERS_NOTE, alone, own_session, rings};
 
 #[test]
 fn begins_when_it_is_made_or_cleared() {
@@ -241,15 +230,7 @@ fn nothing_is_taken_from_who_demanded_it() {
     capture.expect_message("during").once();
     drop(capture);
     let session = own_session();
-    let mut slices = Vec::new();
-    session.slices(session.counters().unwrap().slabs_next, &mut slices, |_| {}).unwrap();
-    let held: Vec<u64> = slices
-        .iter()
-        .filter_map(|slice| match session.look(*slice).unwrap() {
-            silverpoint_shm::observer::Look::Ring(ring) => Some(ring.committed - ring.consumed),
-            _ => None,
-        })
-        .collect();
+    let held: Vec<u64> = rings(&session).iter().map(|(_, ring)| ring.committed - ring.consumed).collect();
     assert_eq!(held.iter().filter(|bytes| **bytes > 0).count(), 1, "{held:?}");
 }
 
@@ -270,5 +251,76 @@ fn without_a_session_every_expectation_fails() {
     ] {
         let message = attempt.unwrap_err();
         assert!(message.downcast_ref::<String>().unwrap().contains("there is no session"));
+    }
+}
+
+#[test]
+fn many_at_once_leave_everything_as_it_was() {
+    if !alone("life::many_at_once_leave_everything_as_it_was", &[("SILVERPOINT_FILTER", "warn")]) {
+        return;
+    }
+    let before = own_session().directives().unwrap();
+    let is_on = || (enabled!(Trace), enabled!(Info), enabled!(Warn));
+    assert_eq!(is_on(), (false, false, true));
+    thread::scope(|scope| {
+        for number in 0..6_usize {
+            scope.spawn(move || {
+                for round in 0..50_usize {
+                    let directives = ["trace", "debug", "info"][(number + round) % 3];
+                    let capture = Capture::builder().directives(directives).start();
+                    trace!("very fine");
+                    debug!("fine");
+                    info!("coarse");
+                    let expected = ["very fine", "fine", "coarse"];
+                    assert_eq!(capture.messages(), expected[(number + round) % 3..]);
+                    let inner = Capture::start();
+                    trace!("inner");
+                    drop(capture);
+                    trace!("inner");
+                    assert_eq!(inner.messages(), ["inner", "inner"]);
+                }
+            });
+        }
+    });
+    assert_eq!(own_session().directives().unwrap(), before);
+    assert_eq!(is_on(), (false, false, true));
+}
+
+#[test]
+fn a_forked_child_needs_its_own() {
+    if !alone("life::a_forked_child_needs_its_own", &[]) {
+        return;
+    }
+    let capture = Capture::start();
+    info!("parent");
+    // SAFETY: the child records, looks, and ends without the parent's exit handlers.
+    match unsafe { libc::fork() } {
+        0 => {
+            let done = catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let message = capture.expect_message("parent").check_once().unwrap_err();
+                assert!(
+                    message.contains("forked since the capture began: a child needs its own"),
+                    "{message}"
+                );
+                {
+                    let own = Capture::start();
+                    info!("child");
+                    assert_eq!(own.messages(), ["child"]);
+                    assert!(own.losses().is_none());
+                }
+                // What the parent's capture had switched on is not the child's.
+                drop(capture);
+            }));
+            // SAFETY: as above.
+            unsafe { libc::_exit(i32::from(done.is_err())) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: waits for the child just made.
+            unsafe { libc::waitpid(child, &mut status, 0) };
+            assert_eq!(status, 0);
+            info!("parent again");
+            assert_eq!(capture.messages(), ["parent", "parent again"]);
+        }
     }
 }

@@ -3,12 +3,18 @@
 mod expect;
 mod life;
 mod losses;
+mod others;
 mod values;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs};
+
+use silverpoint_shm::observer::{Look, ObservedSession, Slice};
+use silverpoint_shm::owner;
+use silverpoint_shm::root::Root;
+use silverpoint_wire::slice::RingHeader;
 
 /// Runs a test in a process of its own, with a root of its own and nothing of Silverpoint's environment but what is given. True: this is that process;
 /// false: it has run, and well. `test` is the full name of the caller.
@@ -50,6 +56,25 @@ impl Drop for OwnRoot {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// This process's session, as another program would open it.
+fn own_session() -> ObservedSession {
+    assert!(owner::start());
+    let (path, _) = owner::session_name().expect("a session");
+    let root = Root::open_directory(path.parent().unwrap()).unwrap();
+    ObservedSession::open(&root, path.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap()
+}
+
+/// The rings of a session that have been in use.
+fn rings(session: &ObservedSession) -> Vec<(Slice, RingHeader)> {
+    let mut slices = Vec::new();
+    session.slices(session.counters().unwrap().slabs_next, &mut slices, |_| {}).unwrap();
+    let look = |slice| match session.look(slice).unwrap() {
+        Look::Ring(ring) => Some((slice, ring)),
+        Look::Free | Look::Claiming => None,
+    };
+    slices.into_iter().filter_map(look).collect()
 }
 
 /// What an expectation says when it is not met; without the note on other threads, which are the tests that run meanwhile.
