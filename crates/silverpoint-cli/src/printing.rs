@@ -136,6 +136,7 @@ fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
         zone,
         digits: args.digits,
         colour: terminal::colour(),
+        process: true,
         location: !args.no_location,
         long: args.long,
     }

@@ -6,7 +6,9 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use silverpoint_shm::observer::{ObserveError, ObservedSession, SavedMode, SessionName, sleep_until_rung};
+use silverpoint_shm::observer::{
+    Nudge, ObserveError, ObservedSession, SavedMode, SessionName, sleep_until_rung,
+};
 use silverpoint_wire::layout::collector_state;
 
 use crate::config::{AttachMode, Config, Filter};
@@ -113,6 +115,11 @@ impl Collector {
     /// Names of the sessions that it has.
     pub fn sessions(&self) -> Vec<SessionName> {
         self.sessions.iter().map(Session::name).collect()
+    }
+
+    /// For ending its sleep ([`Collector::rest`]) from another thread: one for each session that it has now.
+    pub fn nudges(&self) -> Vec<Nudge> {
+        self.sessions.iter().filter_map(|session| session.observed.nudge()).collect()
     }
 
     /// What it has done.

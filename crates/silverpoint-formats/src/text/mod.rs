@@ -27,6 +27,8 @@ pub struct Options {
     pub digits: u8,
     /// Colours, by escape sequences.
     pub colour: bool,
+    /// The process, as `name[pid]`.
+    pub process: bool,
     /// The file's name and the line, at the end.
     pub location: bool,
     /// The whole path instead of the file's name, and the function.
@@ -40,6 +42,7 @@ impl Default for Options {
             zone: time::local_zone(),
             digits: 9,
             colour: false,
+            process: true,
             location: true,
             long: false,
         }
@@ -134,8 +137,10 @@ impl Writer {
         if self.options.colour {
             out.push_str("\x1b[2m");
         }
-        out.push_str(self.processes.get(event.session_number).map_or("?", String::as_str));
-        out.push(' ');
+        if self.options.process {
+            out.push_str(self.processes.get(event.session_number).map_or("?", String::as_str));
+            out.push(' ');
+        }
         self.thread(out, event);
         if self.options.colour {
             out.push_str("\x1b[0m");

@@ -7,14 +7,16 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use silverpoint_wire::process;
+
 use super::growing::Growing;
 use super::merge::Progress;
 use super::{Event, Matter, Note, OpenError, Trace};
 use crate::filter::{Filter, Selection};
 use crate::time::When;
 
-/// Without growth for so long, what lies beyond the watermarks is given too.
-const IDLE: Duration = Duration::from_secs(1);
+/// Without growth for so long, what lies beyond the watermarks is given too, if nothing else is said ([`Follow::set_patience`]).
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Who is given what a followed trace brings.
 pub trait Watcher {
@@ -30,6 +32,8 @@ pub struct Follow {
     growing: Growing,
     filter: Filter,
     progress: Progress,
+    /// See [`Follow::set_patience`].
+    patience: Duration,
     /// When anything grew last.
     grown: Instant,
     /// By session: how often it had changed, and when that was seen first.
@@ -55,6 +59,7 @@ impl Follow {
             filter: absolute(filter, &trace),
             growing: Growing::new(trace, heads),
             progress: Progress::default(),
+            patience: PATIENCE,
             grown: Instant::now(),
             changes: Vec::new(),
             drained: false,
@@ -94,6 +99,54 @@ impl Follow {
         self.filter = absolute(filter, &self.growing.trace);
     }
 
+    /// How long a session that brings nothing holds up what lies beyond its watermark: order among threads against delay. At first a second.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// How far each stream has been given: session id, number of the stream, ring position. For [`Follow::resume`].
+    pub fn positions(&self) -> impl Iterator<Item = ([u8; 16], u32, u64)> {
+        let id = |number: u32| {
+            self.growing.trace.sessions.get(number as usize)?.info.as_ref().map(|info| info.session_id)
+        };
+        self.progress
+            .positions
+            .iter()
+            .filter_map(move |((session, stream), (position, _))| Some((id(*session)?, *stream, *position)))
+    }
+
+    /// Goes on where another has stopped ([`Follow::positions`]): what lies before these positions is not given. Streams that are not named are given whole.
+    pub fn resume(&mut self, positions: &[([u8; 16], u32, u64)]) {
+        for (id, stream, position) in positions {
+            let sessions = &self.growing.trace.sessions;
+            if let Some(number) = sessions
+                .iter()
+                .position(|session| session.info.as_ref().is_some_and(|info| info.session_id == *id))
+            {
+                self.progress.positions.insert((number as u32, *stream), (*position, true));
+            }
+        }
+    }
+
+    /// The number of the oldest part that is still read: what has lower numbers may be removed. 0 when there is none, or files have no numbers.
+    pub fn oldest_part(&self) -> u64 {
+        let trace = &self.growing.trace;
+        let kept = (0..trace.files.len()).find(|file| !trace.is_released(*file));
+        let number = |file: usize| process::value(&trace.files[file].about, "part")?.parse().ok();
+        kept.and_then(number).unwrap_or(0)
+    }
+
+    /// As [`Follow::poll`], but waits for nobody: everything that is in the files now is given. What comes later may be earlier.
+    ///
+    /// # Errors
+    /// As of [`Follow::poll`].
+    pub fn poll_all(&mut self, watcher: &mut impl Watcher) -> Result<Vec<Note>, OpenError> {
+        if self.growing.refresh()? {
+            self.grown = Instant::now();
+        }
+        self.give(watcher, i64::MAX)
+    }
+
     /// Looks for what the files have grown by, and gives what can be given now. Returns the damage that was found since the last time.
     ///
     /// # Errors
@@ -107,6 +160,10 @@ impl Follow {
             return Ok(Vec::new());
         }
         let bound_ns = self.bound_ns();
+        self.give(watcher, bound_ns)
+    }
+
+    fn give(&mut self, watcher: &mut impl Watcher, bound_ns: i64) -> Result<Vec<Note>, OpenError> {
         let trace = &mut self.growing.trace;
         watcher.begin(trace);
         let selection = (!self.filter.is_empty()).then(|| Selection::new(&self.filter, trace));
@@ -142,7 +199,7 @@ impl Follow {
 
     /// Whether everything there was given, and nothing has come for a while.
     pub fn is_drained(&self) -> bool {
-        self.drained && self.grown.elapsed() >= IDLE
+        self.drained && self.grown.elapsed() >= self.patience
     }
 
     /// The least time, in the common order, that any session may still bring. One that has been silent for a while does not hold up the others.
@@ -155,7 +212,7 @@ impl Follow {
             if session.changes != *changes {
                 (*changes, *at) = (session.changes, now);
             }
-            if session.watermark != u64::MAX && now.duration_since(*at) < IDLE {
+            if session.watermark != u64::MAX && now.duration_since(*at) < self.patience {
                 bound = bound.min(session.order.wall_ns(session.watermark));
             }
         }

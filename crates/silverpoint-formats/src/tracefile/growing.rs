@@ -144,7 +144,11 @@ impl Growing {
         while parts.len() < PARTS_MAX
             && let Some(path) = parts.last().and_then(parts::before)
         {
-            let (part, identity) = open(&path)?;
+            // One that was removed (a quota) is missing where its records would be.
+            let (part, identity) = match open(&path) {
+                Err(error) if error.error.kind() == io::ErrorKind::NotFound => break,
+                opened => opened?,
+            };
             if Some(identity) == head.identity || !seen.insert(identity) {
                 break;
             }

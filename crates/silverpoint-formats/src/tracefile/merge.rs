@@ -190,8 +190,12 @@ impl<'t> Events<'t> {
         }
     }
 
-    /// Where every stream stands.
-    pub(super) fn stop(self) -> (Progress, Vec<Note>) {
+    /// Where every stream stands: behind what has been given.
+    pub(super) fn stop(mut self) -> (Progress, Vec<Note>) {
+        // The event that was given last is behind us.
+        if let Some(index) = self.current.take() {
+            self.step(index);
+        }
         let mut positions = HashMap::new();
         for cursor in &self.cursors {
             let position = match &cursor.state {

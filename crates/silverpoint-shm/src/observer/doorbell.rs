@@ -6,6 +6,7 @@
 use std::ffi::c_void;
 use std::os::fd::OwnedFd;
 use std::ptr::null;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
@@ -98,6 +99,17 @@ impl Drop for FutexMap {
     }
 }
 
+/// Ends a collector's sleep on a session without ringing its doorbell. Outlives the session.
+#[derive(Clone, Debug)]
+pub struct Nudge(Arc<FutexMap>);
+
+impl Nudge {
+    /// Wakes whoever sleeps on the doorbell now. Whoever is only about to is not woken: ask again until what is waited for has happened.
+    pub fn wake(&self) {
+        self.0.wake(at::DOORBELL as u64, u32::MAX >> 1);
+    }
+}
+
 /// A session that the collector is about to sleep on.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleep<'a> {
@@ -106,8 +118,14 @@ pub struct Sleep<'a> {
 }
 
 impl ObservedSession {
-    fn control_map(&self) -> Option<&FutexMap> {
-        self.control_map.get_or_init(|| FutexMap::new(&self.control, HEADER_SIZE as u64)).as_ref()
+    fn control_map(&self) -> Option<&Arc<FutexMap>> {
+        let new = || FutexMap::new(&self.control, HEADER_SIZE as u64).map(Arc::new);
+        self.control_map.get_or_init(new).as_ref()
+    }
+
+    /// For waking the session's collector from another thread of its process.
+    pub fn nudge(&self) -> Option<Nudge> {
+        self.control_map().map(|map| Nudge(Arc::clone(map)))
     }
 
     pub(super) fn rings_map(&self) -> Option<&FutexMap> {

@@ -27,7 +27,7 @@ mod rings;
 mod session;
 mod sites;
 
-pub use doorbell::{Sleep, sleep_until_rung};
+pub use doorbell::{Nudge, Sleep, sleep_until_rung};
 pub use error::ObserveError;
 pub use header::ControlHeader;
 pub use intent::Intent;

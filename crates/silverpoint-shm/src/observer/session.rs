@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::AtFlags;
 use silverpoint_wire::bytes::{u32_at, u64_at};
@@ -39,7 +39,7 @@ pub struct ObservedSession {
     owner: OwnedFd,
     pub(super) collector: OwnedFd,
     pub(super) header: ControlHeader,
-    pub(super) control_map: OnceLock<Option<FutexMap>>,
+    pub(super) control_map: OnceLock<Option<Arc<FutexMap>>>,
     pub(super) rings_map: OnceLock<Option<FutexMap>>,
 }
 

@@ -1,0 +1,102 @@
+//! A program that logs, for the tests: `logging FILE count N`, `flood`, `resume`, `threads T N`, `levels`, `again N`, `hold`, `full`.
+
+use std::io::Write;
+use std::time::Duration;
+
+use silverpoint::{debug, error, info, warn};
+use silverpoint_logger::{Config, Flushed, Level, Logger, Sink};
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [file, "count", count] => {
+            let logger = start(Config::new("info").sink(Sink::file(file)));
+            (0..number(count)).for_each(|number| info!("number {}", number));
+            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+        }
+        // Until it is killed; says now and then how far it is.
+        [file, "flood"] => {
+            let _logger = start(
+                Config::new("info").sink(Sink::file(file)).sink(Sink::file(format!("{file}.jsonl")).json()),
+            );
+            let mut out = std::io::stdout();
+            for number in 0_u64.. {
+                info!("number {}", number);
+                if number.is_multiple_of(100) {
+                    let _ = writeln!(out, "{number}").and_then(|()| out.flush());
+                }
+            }
+        }
+        // Delivers what a killed one has left.
+        [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),
+        [file, "threads", threads, count] => {
+            let sink = Sink::file(file).rotate(32 << 10, 1000);
+            let logger = start(Config::new("info").sink(sink));
+            std::thread::scope(|scope| {
+                for thread in 0..number(threads) {
+                    scope.spawn(move || {
+                        (0..number(count)).for_each(|number| info!("thread {} number {}", thread, number))
+                    });
+                }
+            });
+            assert_eq!(logger.flush(Duration::from_secs(30)), Flushed::Complete);
+            // Everything is out before the logger ends.
+            println!("flushed");
+            drop(logger);
+        }
+        [file, "levels"] => {
+            let logger = start(
+                Config::new("debug")
+                    .sink(Sink::stderr().level(Level::Warn))
+                    .sink(Sink::stdout().level(Level::Error).json())
+                    .sink(Sink::file(file)),
+            );
+            debug!(user = 7, "one");
+            info!("two");
+            warn!("three\nlines");
+            error!(code = 4, "four");
+            drop(logger);
+            error!("five: nobody listens any more");
+        }
+        // Starts and stops several times; keeps the first process's files busy for a while when told to wait.
+        [file, "again", rounds] => {
+            for round in 0..number(rounds) {
+                let logger = start(Config::new("info").sink(Sink::file(file)));
+                info!("round {}", round);
+                assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+            }
+        }
+        [file, "hold"] => {
+            let logger = start(Config::new("info").sink(Sink::file(file)));
+            info!("held by {}", std::process::id());
+            let _ = logger.flush(Duration::from_secs(10));
+            println!("holding");
+            let _ = std::io::stdin().read_line(&mut String::new());
+        }
+        // A sink that fails beside one that works.
+        [file, "full"] => {
+            let config = Config { spool: Some(format!("{file}.spool").into()), ..Config::new("info") };
+            let logger = start(config.sink(Sink::file("/dev/full")).sink(Sink::file(file)));
+            (0..1000).for_each(|number| info!("number {}", number));
+            assert_eq!(logger.flush(Duration::from_secs(2)), Flushed::Late { sinks: 1 });
+            let text = std::fs::read_to_string(file).unwrap();
+            println!("{}", text.lines().count());
+            assert_eq!(logger.stop(Duration::from_millis(300)), Flushed::Late { sinks: 1 });
+        }
+        _ => panic!("logging: unknown command {words:?}"),
+    }
+}
+
+fn start(config: Config) -> Logger {
+    Logger::start(config).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Text and JSON of the same records.
+fn both(file: &str) -> Config {
+    Config::new("info").sink(Sink::file(file)).sink(Sink::file(format!("{file}.jsonl")).json())
+}
+
+fn number(word: &str) -> u64 {
+    word.parse().unwrap()
+}

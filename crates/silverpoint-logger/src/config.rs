@@ -1,0 +1,190 @@
+//! What a logger is asked to do.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::text;
+use silverpoint_wire::directive;
+use silverpoint_wire::level::Level;
+
+use crate::error::LoggerError;
+
+/// Bytes of the spool beyond which the oldest are given up, although a sink has not got them.
+const SPOOL_BYTES: u64 = 1 << 30;
+
+/// A logger's configuration.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What is recorded (spec/directives.md), for all sinks together: `info`, `info,net=debug`.
+    pub record: String,
+    /// Where it comes out. None: nothing is kept.
+    pub sinks: Vec<Sink>,
+    /// The directory in which records wait for their sinks. Without one it stands beside the first file (`app.log.spool`), and without a file in the
+    /// directory of temporary files. There while the logger runs, and afterwards as long as something in it was not delivered.
+    pub spool: Option<PathBuf>,
+    /// Bytes of the spool beyond which the oldest are given up, although a sink has not got them: 1 GiB at first. At least 64 MiB.
+    pub spool_bytes: u64,
+}
+
+impl Config {
+    /// Records what the directives say, and no sink yet.
+    pub fn new(record: impl Into<String>) -> Self {
+        Self { record: record.into(), sinks: Vec::new(), spool: None, spool_bytes: SPOOL_BYTES }
+    }
+
+    /// One sink more.
+    #[must_use]
+    pub fn sink(mut self, sink: Sink) -> Self {
+        self.sinks.push(sink);
+        self
+    }
+
+    /// Checks what can be checked without touching anything, and makes paths absolute.
+    pub(crate) fn checked(mut self) -> Result<Self, LoggerError> {
+        directive::check(&self.record).map_err(LoggerError::Directives)?;
+        let mut seen: Vec<PathBuf> = Vec::new();
+        for sink in &mut self.sinks {
+            if let To::File(file) = &mut sink.to {
+                file.path = absolute(&file.path)?;
+                if seen.contains(&file.path) {
+                    return Err(LoggerError::SameFile(file.path.clone()));
+                }
+                seen.push(file.path.clone());
+            }
+        }
+        if let Some(spool) = &mut self.spool {
+            *spool = absolute(spool)?;
+        }
+        Ok(self)
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, LoggerError> {
+    std::path::absolute(path).map_err(LoggerError::io(path, "its absolute path"))
+}
+
+/// Where records come out, which, and how they look.
+#[derive(Clone, Debug)]
+pub struct Sink {
+    pub(crate) to: To,
+    pub(crate) json: bool,
+    pub(crate) filter: Filter,
+    pub(crate) text: text::Options,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum To {
+    Stderr,
+    Stdout,
+    File(FileSink),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct FileSink {
+    pub(crate) path: PathBuf,
+    /// A new file begins when one has this many bytes.
+    pub(crate) rotate_bytes: Option<u64>,
+    /// A new file begins when one is this old.
+    pub(crate) rotate_after: Option<Duration>,
+    /// So many old ones are kept.
+    pub(crate) keep: u32,
+}
+
+impl Sink {
+    fn new(to: To, colour: bool) -> Self {
+        let is_file = matches!(to, To::File(_));
+        let text = text::Options {
+            process: false,
+            colour,
+            digits: 6,
+            time: if is_file {
+                silverpoint_formats::time::Style::Full
+            } else {
+                silverpoint_formats::time::Style::TimeOfDay
+            },
+            ..text::Options::default()
+        };
+        Self { to, json: false, filter: Filter::default(), text }
+    }
+
+    /// Standard error, in colours when it is a terminal and `NO_COLOR` is not set.
+    pub fn stderr() -> Self {
+        Self::new(To::Stderr, std::io::stderr().is_terminal() && may_colour())
+    }
+
+    /// Standard output, as above.
+    pub fn stdout() -> Self {
+        Self::new(To::Stdout, std::io::stdout().is_terminal() && may_colour())
+    }
+
+    /// A file of text, appended to.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        let file = FileSink { path: path.into(), rotate_bytes: None, rotate_after: None, keep: 0 };
+        Self::new(To::File(file), false)
+    }
+
+    /// Only records of this level and above.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.filter.level = Some(level);
+        self
+    }
+
+    /// Only what a filter selects; it replaces the level too.
+    #[must_use]
+    pub fn only(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// One JSON object a line instead of text.
+    #[must_use]
+    pub fn json(mut self) -> Self {
+        self.json = true;
+        self
+    }
+
+    /// How lines of text look.
+    #[must_use]
+    pub fn text(mut self, options: text::Options) -> Self {
+        self.text = options;
+        self
+    }
+
+    /// A file that has grown to `bytes` (at least 4 KiB) becomes `app.1.log`, that one `app.2.log` and so on; `keep` such old ones stay. Whole lines always.
+    /// Nothing for the console.
+    #[must_use]
+    pub fn rotate(mut self, bytes: u64, keep: u32) -> Self {
+        if let To::File(file) = &mut self.to {
+            file.rotate_bytes = Some(bytes.max(4096));
+            file.keep = keep;
+        }
+        self
+    }
+
+    /// As [`Sink::rotate`], when the file is this old (counted from its first line in this process).
+    #[must_use]
+    pub fn rotate_after(mut self, age: Duration, keep: u32) -> Self {
+        if let To::File(file) = &mut self.to {
+            file.rotate_after = Some(age);
+            file.keep = keep;
+        }
+        self
+    }
+
+    /// In messages.
+    pub(crate) fn label(&self) -> String {
+        match &self.to {
+            To::Stderr => "standard error".into(),
+            To::Stdout => "standard output".into(),
+            To::File(file) => file.path.display().to_string(),
+        }
+    }
+}
+
+/// As in <https://no-color.org>.
+fn may_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

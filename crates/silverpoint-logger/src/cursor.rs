@@ -1,0 +1,158 @@
+//! What a file sink is about to write, said before it is written: where in the file, how much, and how far the records in it reach.
+//!
+//! Two files take turns, so that the entry before the last is always whole. A successor reads the newest valid entry. When what it announces is in the log, its positions are where
+//! to go on; otherwise the log is cut to where the write began, and the entry before says where to go on.
+//!
+//! An entry: magic, sequence, device, inode, begin, length (u64 each); number of positions, reserved (u32 each); for each position the session's id (16 bytes), ring position (u64),
+//! stream, reserved (u32 each); CRC-32C of all this (u32). Little-endian. Of an entry that is being written when its process dies the checksum is wrong.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"SPcursr1");
+const FIXED: usize = 56;
+const POSITION: usize = 32;
+/// Positions of an entry that is read.
+const POSITIONS_MAX: usize = 1 << 20;
+
+/// How far a stream was delivered: session id, number of the stream, ring position.
+pub(crate) type Position = ([u8; 16], u32, u64);
+
+/// One announcement. See the module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) sequence: u64,
+    /// Device and inode of the log.
+    pub(crate) log: (u64, u64),
+    pub(crate) begin: u64,
+    pub(crate) len: u64,
+    /// After it.
+    pub(crate) positions: Vec<Position>,
+}
+
+/// The two files.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    files: [File; 2],
+    sequence: u64,
+    bytes: Vec<u8>,
+}
+
+impl Cursor {
+    /// Opens or makes both files, and gives the valid entries, the newest first.
+    pub(crate) fn open(base: &Path) -> io::Result<(Self, Vec<Entry>)> {
+        let open = |number: u32| {
+            let mut path = base.to_owned();
+            path.as_mut_os_string().push(format!(".{number}"));
+            OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
+        };
+        let files = [open(0)?, open(1)?];
+        let mut entries: Vec<Entry> = files.iter().filter_map(|file| read(file).ok().flatten()).collect();
+        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.sequence));
+        let sequence = entries.first().map_or(0, |entry| entry.sequence);
+        Ok((Self { files, sequence, bytes: Vec::new() }, entries))
+    }
+
+    /// Writes an entry over the older of the two; its sequence is set here.
+    pub(crate) fn write(&mut self, entry: &mut Entry) -> io::Result<()> {
+        entry.sequence = self.sequence + 1;
+        self.bytes.clear();
+        entry.encode(&mut self.bytes);
+        self.files[(entry.sequence % 2) as usize].write_all_at(&self.bytes, 0)?;
+        self.sequence = entry.sequence;
+        Ok(())
+    }
+}
+
+impl Entry {
+    fn encode(&self, out: &mut Vec<u8>) {
+        for word in [MAGIC, self.sequence, self.log.0, self.log.1, self.begin, self.len] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        out.extend_from_slice(&(self.positions.len() as u32).to_le_bytes());
+        out.extend_from_slice(&[0; 4]);
+        for (session, stream, position) in &self.positions {
+            out.extend_from_slice(session);
+            out.extend_from_slice(&position.to_le_bytes());
+            out.extend_from_slice(&stream.to_le_bytes());
+            out.extend_from_slice(&[0; 4]);
+        }
+        out.extend_from_slice(&crc32c::crc32c(out).to_le_bytes());
+    }
+
+    /// `None`: no entry, or not a whole one.
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        if word(0)? != MAGIC {
+            return None;
+        }
+        let count = (word(48)? & u64::from(u32::MAX)) as usize;
+        let end = FIXED + count.checked_mul(POSITION)?;
+        let checksum = bytes.get(end..end + 4)?;
+        if crc32c::crc32c(&bytes[..end]).to_le_bytes() != checksum {
+            return None;
+        }
+        let position = |at: &[u8]| -> Option<Position> {
+            let session = at[..16].try_into().ok()?;
+            let position = u64::from_le_bytes(at[16..24].try_into().ok()?);
+            Some((session, u32::from_le_bytes(at[24..28].try_into().ok()?), position))
+        };
+        Some(Self {
+            sequence: word(8)?,
+            log: (word(16)?, word(24)?),
+            begin: word(32)?,
+            len: word(40)?,
+            positions: bytes[FIXED..end].chunks_exact(POSITION).filter_map(position).collect(),
+        })
+    }
+}
+
+fn read(file: &File) -> io::Result<Option<Entry>> {
+    let size = (file.metadata()?.len() as usize).min(FIXED + POSITIONS_MAX * POSITION + 4);
+    let mut bytes = vec![0; size];
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(Entry::decode(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(sequence: u64, positions: usize) -> Entry {
+        let positions = (0..positions).map(|n| ([n as u8; 16], n as u32, n as u64 * 8)).collect();
+        Entry { sequence, log: (1, 2), begin: 30, len: 40, positions }
+    }
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written_and_no_damaged_one_is() {
+        let mut bytes = Vec::new();
+        entry(7, 3).encode(&mut bytes);
+        assert_eq!(Entry::decode(&bytes), Some(entry(7, 3)));
+        for bit in 0..bytes.len() * 8 {
+            let mut bad = bytes.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Entry::decode(&bad), None, "bit {bit}");
+        }
+        for len in 0..bytes.len() {
+            assert_eq!(Entry::decode(&bytes[..len]), None, "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn the_two_newest_entries_are_there_after_any_number() {
+        let directory = std::env::temp_dir().join(format!("silverpoint-cursor-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let base = directory.join("a");
+        for round in 1..6_u64 {
+            let (mut cursor, _) = Cursor::open(&base).unwrap();
+            // Fewer positions than before: what is left behind them in the file does not matter.
+            cursor.write(&mut entry(0, 6 - round as usize)).unwrap();
+            let (_, entries) = Cursor::open(&base).unwrap();
+            assert_eq!(entries[0], entry(round, 6 - round as usize));
+            assert_eq!(entries.len(), 2.min(round as usize));
+        }
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}

@@ -1,0 +1,84 @@
+//! What can go wrong when a logger starts. Afterwards nothing fails: a sink that cannot be written is tried again, and standard error says so.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use silverpoint_collect::CollectError;
+use silverpoint_formats::tracefile::OpenError;
+use silverpoint_wire::directive::DirectiveError;
+
+/// Why a logger cannot start.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoggerError {
+    /// What is to be recorded makes no sense.
+    Directives(DirectiveError),
+    /// A file or directory cannot be used.
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The spool cannot be written.
+    Collect(CollectError),
+    /// The spool cannot be read.
+    Open(OpenError),
+    /// Two sinks have the same file.
+    SameFile(PathBuf),
+    /// No thread could be started.
+    Thread(io::Error),
+}
+
+impl LoggerError {
+    pub(crate) fn io(path: impl Into<PathBuf>, what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |error| Self::Io { path, what, error }
+    }
+}
+
+impl fmt::Display for LoggerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directives(error) => write!(f, "what is to be recorded: {error}"),
+            Self::Io { path, what, error } => write!(f, "{}: {what}: {error}", path.display()),
+            Self::Collect(error) => error.fmt(f),
+            Self::Open(error) => error.fmt(f),
+            Self::SameFile(path) => {
+                write!(f, "{}: two sinks have this file; give each its own", path.display())
+            }
+            Self::Thread(error) => write!(f, "no thread can be started: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LoggerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Directives(_) | Self::SameFile(_) => None,
+            Self::Io { error, .. } | Self::Thread(error) => Some(error),
+            Self::Collect(error) => Some(error),
+            Self::Open(error) => Some(error),
+        }
+    }
+}
+
+impl From<CollectError> for LoggerError {
+    fn from(error: CollectError) -> Self {
+        Self::Collect(error)
+    }
+}
+
+impl From<OpenError> for LoggerError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(error)
+    }
+}
+
+/// Says something to people. Never through the tracepoints: it would come back.
+pub(crate) fn say(text: impl fmt::Display) {
+    eprintln!("silverpoint: {text}");
+}

@@ -1,0 +1,52 @@
+//! A logger inside the process: what tracepoints record comes out on the console and in files, without another process.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use silverpoint_logger::{Config, Level, Logger, Sink};
+//!
+//! # fn main() -> Result<(), silverpoint_logger::LoggerError> {
+//! let logger = Logger::start(
+//!     Config::new("debug")
+//!         .sink(Sink::stderr().level(Level::Warn))
+//!         .sink(Sink::file("app.log").rotate(64 << 20, 5))
+//!         .sink(Sink::file("app.jsonl").json()),
+//! )?;
+//! silverpoint::info!(user = 7, "ready");
+//! logger.flush(Duration::from_secs(1));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```text
+//!  tracepoints ──▶ rings ──▶ collector thread ──▶ spool (a trace file) ──▶ one thread a sink, each with a cursor of its own
+//! ```
+//!
+//! A tracepoint costs what it costs under an outside collector: it waits for no formatting and no file. A sink that is slow or fails holds up nobody but itself: what it has not
+//! got yet waits in the spool.
+//!
+//! **The promise.** Each record that was accepted stands in each text and JSON file once, in order within its thread, whoever dies and when: before each write a *cursor* file
+//! says what will stand where, and the next logger with the same files goes on from there, also with what the dead process had in its rings (module `cursor`, `spool`).
+//! The console is given each record at most once.
+#![forbid(unsafe_code)]
+
+mod collecting;
+mod config;
+mod cursor;
+mod deliver;
+mod error;
+mod file;
+mod logger;
+mod shared;
+mod spool;
+
+pub use config::{Config, Sink};
+pub use error::LoggerError;
+pub use logger::{Flushed, Logger};
+pub use silverpoint_formats::filter::Filter;
+pub use silverpoint_wire::level::Level;
+
+/// The snippets of the guide, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/logger-rust.md")]
+mod guide {}

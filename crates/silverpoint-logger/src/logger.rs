@@ -1,0 +1,200 @@
+//! Starting, flushing and stopping.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use silverpoint_collect::{AttachMode, Collector, Existing, Filter, OutputConfig};
+use silverpoint_shm::root::Root;
+
+use crate::collecting::{Collecting, tell};
+use crate::config::{Config, To};
+use crate::deliver::Delivery;
+use crate::error::{LoggerError, say};
+use crate::shared::Shared;
+use crate::spool::{Spool, numbered};
+
+/// A part of the spool; those that all sinks have read are removed.
+const PART_BYTES: u64 = 16 << 20;
+/// The quota is kept by whole parts.
+const SPOOL_BYTES_MIN: u64 = 4 * PART_BYTES;
+/// How long a logger that is dropped waits for its sinks.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two attempts to wake the collector.
+const NUDGE: Duration = Duration::from_millis(1);
+
+/// What became of a flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Flushed {
+    /// Everything that was recorded before the call is out: written to the console, or handed to the system for each file.
+    Complete,
+    /// The time was over first. So many sinks have not got everything; they go on.
+    Late {
+        /// How many.
+        sinks: usize,
+    },
+}
+
+/// A running logger. Methods may be called from any thread.
+///
+/// Dropping it delivers what there is, for at most 5 seconds, and ends it: keep it as long as `main` runs. A process that ends without that loses nothing that goes to files: the next
+/// logger with the same files delivers it, and so does `silverpoint recover`, into a trace file.
+#[derive(Debug)]
+pub struct Logger {
+    shared: Arc<Shared>,
+    collecting: Option<JoinHandle<Spool>>,
+    sinks: Vec<JoinHandle<()>>,
+}
+
+impl Logger {
+    /// Starts: from now on tracepoints record what the configuration says, and what a process before this one left behind is delivered first.
+    ///
+    /// Two threads and one for each sink are started: the collector's and those of the sinks. When another collector has the process already (`silverpoint run`), that one keeps
+    /// it: standard error says so, and the sinks get nothing.
+    ///
+    /// # Errors
+    /// A configuration that makes no sense, files and directories that cannot be used, no thread.
+    pub fn start(config: Config) -> Result<Self, LoggerError> {
+        let mut config = config.checked()?;
+        let spool = Spool::open(&config)?;
+        if spool.number > 1 {
+            for sink in &mut config.sinks {
+                if let To::File(file) = &mut sink.to {
+                    let other = numbered(&file.path, spool.number);
+                    say(format_args!(
+                        "{}: another process writes it; this one writes {}",
+                        file.path.display(),
+                        other.display()
+                    ));
+                    file.path = other;
+                }
+            }
+        }
+        let shared = Arc::new(Shared::new(config.sinks.len()));
+        let mut collecting = collecting(&config, spool, Arc::clone(&shared))?;
+        // Attached when this returns: the caller's next tracepoint records.
+        collecting.pass();
+        let own = std::process::id();
+        if !collecting.sessions.iter().any(|name| name.pid == own) && is_collected_by_another(own) {
+            say(
+                "another collector has this process already (`silverpoint run`?): its file gets what is recorded, not this logger's sinks",
+            );
+        }
+        let mut deliveries = Vec::new();
+        for (number, sink) in config.sinks.into_iter().enumerate() {
+            deliveries.push(Delivery::open(number, sink, &collecting.spool, Arc::clone(&shared))?);
+        }
+        let mut logger = Self { shared, collecting: None, sinks: Vec::new() };
+        let spawn = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        logger.collecting =
+            Some(spawn("sp-collect").spawn(move || collecting.run()).map_err(LoggerError::Thread)?);
+        for delivery in deliveries {
+            logger.sinks.push(spawn("sp-sink").spawn(move || delivery.run()).map_err(LoggerError::Thread)?);
+        }
+        Ok(logger)
+    }
+
+    /// Waits until everything that was recorded before this call, by any thread, has come out, but no longer than `timeout`.
+    pub fn flush(&self, timeout: Duration) -> Flushed {
+        let until = Instant::now().checked_add(timeout);
+        let wanted = self.shared.change(|state| {
+            state.flush_wanted += 1;
+            state.flush_wanted
+        });
+        self.nudge(until, |state| state.flush_collected >= wanted);
+        let late = |flushed: &[u64]| flushed.iter().filter(|done| **done < wanted).count();
+        if self.shared.wait_for(until, |state| late(&state.flushed) == 0) {
+            return Flushed::Complete;
+        }
+        Flushed::Late { sinks: late(&self.shared.lock().flushed) }
+    }
+
+    /// Delivers everything and ends, but waits no longer than `timeout`: what was not delivered then is kept for the next logger with the same files. Tracepoints are
+    /// afterwards what they were before the start.
+    pub fn stop(mut self, timeout: Duration) -> Flushed {
+        self.end(timeout)
+    }
+
+    fn end(&mut self, timeout: Duration) -> Flushed {
+        let Some(collecting) = self.collecting.take() else { return Flushed::Complete };
+        let until = Instant::now().checked_add(timeout);
+        self.shared.change(|state| state.is_stopping = true);
+        self.nudge(until, |state| state.has_collected);
+        let late = |finished: &[bool]| finished.iter().filter(|done| !**done).count();
+        let is_complete =
+            self.shared.wait_for(until, |state| state.has_collected && late(&state.finished) == 0);
+        let sinks = late(&self.shared.lock().finished);
+        self.shared.change(|state| state.is_given_up = true);
+        if !is_complete {
+            // A sink may be within a call that does not return (a terminal that stands still). It ends with the process.
+            return Flushed::Late { sinks };
+        }
+        for sink in self.sinks.drain(..) {
+            let _ = sink.join();
+        }
+        if let Ok(spool) = collecting.join()
+            && let Err(error) = spool.remove()
+        {
+            say(format_args!("the spool cannot be removed: {error}"));
+        }
+        Flushed::Complete
+    }
+
+    /// Wakes the collector until `is_met`.
+    fn nudge(&self, until: Option<Instant>, mut is_met: impl FnMut(&crate::shared::State) -> bool) {
+        loop {
+            for nudge in &self.shared.lock().nudges {
+                nudge.wake();
+            }
+            let soon = Instant::now() + NUDGE;
+            if self.shared.wait_for(Some(until.map_or(soon, |until| until.min(soon))), &mut is_met)
+                || until.is_some_and(|until| Instant::now() >= until)
+            {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Logger {
+    fn drop(&mut self) {
+        if let Flushed::Late { sinks } = self.end(PATIENCE) {
+            say(format_args!("{sinks} sinks have not got everything; what is missing waits in the spool"));
+        }
+    }
+}
+
+/// A collector of this process's sessions, and of those that a logger before it left.
+fn collecting(config: &Config, spool: Spool, shared: Arc<Shared>) -> Result<Collecting, LoggerError> {
+    let root =
+        Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))?;
+    let own = std::process::id();
+    let left_behind = spool.left_behind(&root);
+    let output = OutputConfig {
+        existing: Existing::Continue,
+        rotate_bytes: Some(PART_BYTES),
+        quota_bytes: Some(config.spool_bytes.max(SPOOL_BYTES_MIN)),
+        ..OutputConfig::new(spool.file())
+    };
+    let mut collector = Collector::new(silverpoint_collect::Config {
+        roots: Vec::new(),
+        filter: Filter::by(move |name| name.pid == own || left_behind.contains(&name)),
+        output,
+        attach: Some(AttachMode { directives: Some(config.record.clone()), ..AttachMode::default() }),
+        remove_dead: true,
+    })?;
+    collector.add_root(root);
+    tell(collector.take_messages());
+    Ok(Collecting { collector, spool, shared, sessions: Vec::new() })
+}
+
+fn is_collected_by_another(pid: u32) -> bool {
+    let Ok(root) = Root::open() else { return false };
+    let names = silverpoint_shm::observer::list(&root).unwrap_or_default();
+    names.into_iter().filter(|name| name.pid == pid).any(|name| {
+        silverpoint_shm::observer::ObservedSession::open_read_only(&root, name)
+            .and_then(|session| session.is_collected())
+            .unwrap_or(false)
+    })
+}

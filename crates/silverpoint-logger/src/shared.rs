@@ -1,0 +1,80 @@
+//! What the collector's thread, the sinks' threads and whoever flushes tell each other.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use silverpoint_shm::observer::Nudge;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Grows whenever the collector has stored something.
+    pub(crate) stored: u64,
+    /// Grows with each flush that is asked for.
+    pub(crate) flush_wanted: u64,
+    /// The last flush before which everything is in the spool.
+    pub(crate) flush_collected: u64,
+    /// By sink: the last flush before which everything is in its destination.
+    pub(crate) flushed: Vec<u64>,
+    /// By sink: the oldest part of the spool that it still reads.
+    pub(crate) oldest_parts: Vec<u64>,
+    /// By sink: it has delivered everything after the collector's end.
+    pub(crate) finished: Vec<bool>,
+    /// The collector gives the sessions back and ends.
+    pub(crate) is_stopping: bool,
+    /// It has; nothing more comes into the spool.
+    pub(crate) has_collected: bool,
+    /// Sinks end without delivering what is left.
+    pub(crate) is_given_up: bool,
+    /// End the collector's sleep.
+    pub(crate) nudges: Vec<Nudge>,
+}
+
+impl Shared {
+    pub(crate) fn new(sinks: usize) -> Self {
+        let state = State {
+            flushed: vec![0; sinks],
+            oldest_parts: vec![0; sinks],
+            finished: vec![false; sinks],
+            ..State::default()
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// No thread leaves the state half changed.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the state and wakes everybody who waits.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut self.lock());
+        self.changed.notify_all();
+        result
+    }
+
+    /// Waits until `is_met` or the time is over; true when it is met.
+    pub(crate) fn wait_for(&self, until: Option<Instant>, mut is_met: impl FnMut(&State) -> bool) -> bool {
+        let mut state = self.lock();
+        while !is_met(&state) {
+            state = match until {
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(until) => {
+                    let Some(left) =
+                        until.checked_duration_since(Instant::now()).filter(|left| *left > Duration::ZERO)
+                    else {
+                        return false;
+                    };
+                    self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+        true
+    }
+}

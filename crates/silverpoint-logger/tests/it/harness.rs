@@ -1,0 +1,105 @@
+//! Running the program `logging` with sessions and files of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A directory that is removed in the end.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    pub fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("silverpoint-logger-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(path.join("sessions")).unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path.join("sessions"), fs::Permissions::from_mode(0o700)).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// Names in the directory, sorted, without that of the sessions.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(&self.0)
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        names.retain(|name| name != "sessions");
+        names.sort();
+        names
+    }
+
+    /// Sessions that are left.
+    pub fn sessions(&self) -> usize {
+        let entries = fs::read_dir(self.path("sessions")).unwrap().flatten();
+        entries
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(|c: char| c.is_ascii_digit()))
+            .count()
+    }
+
+    /// `logging FILE WORDS…` in the directory.
+    pub fn logging<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Command {
+        let mut command = Command::new(program());
+        command
+            .arg(self.path("app.log"))
+            .args(words)
+            .current_dir(&self.0)
+            .env_remove("SILVERPOINT_FILTER")
+            .env("SILVERPOINT_DIR", self.path("sessions"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs it to its end, which must be a good one. Gives standard output and error.
+    pub fn run<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> (String, String) {
+        let output = self.logging(words).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(output.stdout), text(output.stderr));
+        assert!(output.status.success(), "{}: {out}{err}", output.status);
+        (out, err)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+/// The example, which is built with the tests.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let found = own.ancestors().map(|path| path.join("examples/logging")).find(|path| path.exists());
+    found.unwrap_or_else(|| panic!("examples/logging is not built beside {}", own.display()))
+}
+
+/// The numbers of the lines `… number N …`. A program that outruns the sinks has waited, which is a line too.
+pub fn numbers(text: &str) -> Vec<u64> {
+    let records = text.lines().filter(|line| !line.contains(" for room in the ring"));
+    records
+        .map(|line| {
+            let rest = line.split("number ").nth(1).unwrap_or_else(|| panic!("{line}"));
+            rest.split_whitespace().next().unwrap().parse().unwrap()
+        })
+        .collect()
+}
+
+/// Whether a directory holds nothing.
+pub fn is_gone(path: &Path) -> bool {
+    !path.exists()
+}

@@ -1,0 +1,5 @@
+//! Programs that log, ended in every way.
+
+mod ends;
+mod harness;
+mod sinks;

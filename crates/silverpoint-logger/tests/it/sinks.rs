@@ -1,0 +1,69 @@
+//! What comes out where.
+
+use crate::harness::{Scratch, is_gone, numbers};
+
+#[test]
+fn each_sink_has_its_level_and_format() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["levels"]);
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    // Values keep their line: what is recorded with a line break is one line all the same.
+    let err = lines(&err);
+    assert_eq!(err.len(), 2, "{err:?}");
+    assert!(
+        err[0].contains("WARN") && err[0].contains("three\\nlines") && err[0].contains("logging.rs:"),
+        "{err:?}"
+    );
+    assert!(err[1].contains("ERROR") && err[1].contains("code=4"), "{err:?}");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((json["template"].as_str(), json["args"]["code"].as_u64()), (Some("four"), Some(4)), "{out}");
+    let file = lines(&scratch.read("app.log"));
+    assert_eq!(file.len(), 4, "{file:?}");
+    for (line, text) in file.iter().zip(["one", "two", "three", "four"]) {
+        assert!(line.contains(text), "{line}");
+        // Date and zone stand in files.
+        assert!(line.as_bytes()[4] == b'-' && line.as_bytes()[10] == b'T', "{line}");
+    }
+    assert_eq!(scratch.names(), ["app.log"]);
+}
+
+#[test]
+fn threads_and_rotation_lose_nothing() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["threads", "4", "5000"]);
+    assert_eq!((out.as_str(), err.as_str()), ("flushed\n", ""));
+    let mut files: Vec<String> = scratch.names();
+    assert!(files.len() > 20, "{files:?}");
+    // app.31.log is older than app.2.log, and app.log is the newest.
+    files.sort_by_key(|name| std::cmp::Reverse(name.split('.').nth(1).unwrap().parse::<u32>().unwrap_or(0)));
+    let text: String = files
+        .iter()
+        .map(|name| {
+            let text = scratch.read(name);
+            assert!(
+                text.len() <= 32 << 10 || text.lines().count() == 1 || name == "app.log",
+                "{name}: {}",
+                text.len()
+            );
+            assert!(text.ends_with('\n'), "{name}");
+            text
+        })
+        .collect();
+    for thread in 0..4 {
+        let word = format!("thread {thread} number ");
+        let own: String =
+            text.lines().filter(|line| line.contains(&word)).map(|line| format!("{line}\n")).collect();
+        assert_eq!(numbers(&own), (0..5000).collect::<Vec<_>>(), "thread {thread}");
+    }
+}
+
+#[test]
+fn a_sink_that_fails_holds_up_no_other() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["full"]);
+    assert_eq!(out, "1000\n");
+    assert_eq!(err.matches("/dev/full").count(), 1, "said once: {err}");
+    assert!(err.contains("what is not written waits in the spool"), "{err}");
+    assert_eq!(numbers(&scratch.read("app.log")), (0..1000).collect::<Vec<_>>());
+    assert!(!is_gone(&scratch.path("app.log.spool")), "what was not delivered is kept");
+}
