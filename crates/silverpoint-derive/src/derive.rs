@@ -4,17 +4,23 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Data, DeriveInput, Error, Expr, Fields, Index, Lit, LitStr, Member, Path, Result, Variant};
 
+use crate::contains::contains;
+
 pub fn expand(input: DeriveInput) -> Result<TokenStream> {
-    let Named { home, name } = named(&input)?;
+    let Named { home, name, recursive } = named(&input)?;
+    let owner = Owner { ident: &input.ident, recursive };
     let body = match &input.data {
-        Data::Struct(data) => structure(&home, &name, &data.fields)?,
+        Data::Struct(data) => structure(&home, &name, &data.fields, &owner)?,
         Data::Enum(data) if data.variants.is_empty() => {
             return Err(Error::new_spanned(&input.ident, "an enum without variants has no values to record"));
         }
         Data::Enum(data) if data.variants.iter().all(|v| matches!(v.fields, Fields::Unit)) => {
+            if recursive {
+                return Err(Error::new_spanned(&input.ident, "an enum without data does not contain itself"));
+            }
             enumeration(&home, &name, &input, &data.variants.iter().collect::<Vec<_>>())?
         }
-        Data::Enum(data) => variants(&home, &input.ident, &data.variants.iter().collect::<Vec<_>>())?,
+        Data::Enum(data) => variants(&home, &owner, &data.variants.iter().collect::<Vec<_>>())?,
         Data::Union(data) => {
             return Err(Error::new_spanned(data.union_token, "a union does not say what it holds"));
         }
@@ -31,6 +37,51 @@ pub fn expand(input: DeriveInput) -> Result<TokenStream> {
             #body
         }
     })
+}
+
+/// The type that the code is for.
+struct Owner<'a> {
+    ident: &'a Ident,
+    /// It is recorded as an item that carries its types itself.
+    recursive: bool,
+}
+
+impl Owner<'_> {
+    /// Refuses fields of the type itself, for which the compiler would speak of a cycle in constants that nobody wrote.
+    fn check(&self, fields: &[Field<'_>]) -> Result<()> {
+        match fields.iter().find(|field| !self.recursive && contains(field.kind, self.ident)) {
+            Some(field) => Err(Error::new_spanned(
+                field.kind,
+                format!(
+                    "`{0}` contains itself, so that its signature would have no end; `#[trace(recursive)]` on `{0}` records its values as items that carry their types, down to a depth of 8",
+                    self.ident
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// All but `trace_item`, for a type that contains itself.
+    fn methods(home: &TokenStream) -> TokenStream {
+        let sig = quote!(#home::__private::Sig);
+        quote! {
+            const SIGNATURE: #sig = #sig::Text("v");
+            const FIXED: ::core::option::Option<usize> = ::core::option::Option::None;
+            const DEAR: bool = true;
+            fn trace_size(&self) -> usize { #home::__private::item::size(self) }
+            fn trace_least(&self) -> usize { #home::__private::item::least() }
+            fn trace_write(&self, __writer: &mut #home::Writer) { #home::__private::item::write(self, __writer) }
+        }
+    }
+
+    /// `trace_item`, made of what puts the value.
+    fn item(&self, home: &TokenStream, put: TokenStream) -> TokenStream {
+        let put = if self.recursive { quote!(__item.deeper(|__item| { #put });) } else { put };
+        quote! {
+            #[inline]
+            fn trace_item(&self, __item: &mut #home::Item) { #put }
+        }
+    }
 }
 
 /// What is recorded of a field.
@@ -81,8 +132,22 @@ fn record_signature(home: &TokenStream, name: &str, fields: &[Field<'_>]) -> Tok
     quote!(#sig::List(&[#sig::Text("<"), #sig::Name(#name), #sig::Text("|"), #(#parts,)* #sig::Text(">")]))
 }
 
-fn structure(home: &TokenStream, name: &str, fields: &Fields) -> Result<TokenStream> {
+fn structure(home: &TokenStream, name: &str, fields: &Fields, owner: &Owner<'_>) -> Result<TokenStream> {
     let fields = recorded(fields)?;
+    owner.check(&fields)?;
+    let (names, puts) = (fields.iter().map(|field| &field.name), fields.iter().map(|field| &field.member));
+    let item = owner.item(
+        home,
+        quote! {
+            let mut __nest = __item.begin_map();
+            #(__item.field(&mut __nest, #names, &self.#puts);)*
+            __item.end(__nest);
+        },
+    );
+    if owner.recursive {
+        let methods = Owner::methods(home);
+        return Ok(quote!(#methods #item));
+    }
     let signature = record_signature(home, name, &fields);
     let members: Vec<_> = fields.iter().map(|field| &field.member).collect();
     let kinds = fields.iter().map(|field| field.kind);
@@ -96,6 +161,7 @@ fn structure(home: &TokenStream, name: &str, fields: &Fields) -> Result<TokenStr
         fn trace_least(&self) -> usize { 0 #(+ #home::Trace::trace_least(&self.#members))* }
         #[inline(always)]
         fn trace_write(&self, __writer: &mut #home::Writer) { #(#home::Trace::trace_write(&self.#members, __writer);)* }
+        #item
     })
 }
 
@@ -126,22 +192,27 @@ fn enumeration(
             let __value: #repr = match self { #(Self::#idents => Self::#idents as #repr,)* };
             #home::Trace::trace_write(&__value, __writer);
         }
+        #[inline]
+        fn trace_item(&self, __item: &mut #home::Item) {
+            __item.text(match self { #(Self::#idents => #names,)* });
+        }
     })
 }
 
 /// `/T…|`, each T the record of a variant.
-fn variants(home: &TokenStream, ident: &Ident, variants: &[&Variant]) -> Result<TokenStream> {
+fn variants(home: &TokenStream, owner: &Owner<'_>, variants: &[&Variant]) -> Result<TokenStream> {
     if variants.len() > 255 {
         return Err(Error::new_spanned(
-            ident,
+            owner.ident,
             "an enum with data can be recorded when it has at most 255 variants",
         ));
     }
     let sig = quote!(#home::__private::Sig);
     let mut signatures = Vec::new();
-    let (mut sizes, mut leasts, mut writes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sizes, mut leasts, mut writes, mut puts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, variant) in variants.iter().enumerate() {
         let fields = recorded(&variant.fields)?;
+        owner.check(&fields)?;
         let label = label(variant)?;
         signatures.push(record_signature(home, &label, &fields));
         let bindings: Vec<Ident> = (0..fields.len()).map(|n| format_ident!("__{n}")).collect();
@@ -155,6 +226,25 @@ fn variants(home: &TokenStream, ident: &Ident, variants: &[&Variant]) -> Result<
             #home::Trace::trace_write(&#index, __writer);
             #(#home::Trace::trace_write(#bindings, __writer);)*
         }));
+        let names = fields.iter().map(|field| &field.name);
+        puts.push(match &variant.fields {
+            Fields::Unit => quote!(#pattern => __item.text(#label),),
+            _ => quote!(#pattern => {
+                let mut __outer = __item.begin_map();
+                if __item.next(&mut __outer) {
+                    __item.text(#label);
+                    let mut __nest = __item.begin_map();
+                    #(__item.field(&mut __nest, #names, #bindings);)*
+                    __item.end(__nest);
+                }
+                __item.end(__outer);
+            }),
+        });
+    }
+    let item = owner.item(home, quote!(match self { #(#puts)* }));
+    if owner.recursive {
+        let methods = Owner::methods(home);
+        return Ok(quote!(#methods #item));
     }
     Ok(quote! {
         const SIGNATURE: #home::__private::Sig = #sig::List(&[#sig::Text("/"), #(#signatures,)* #sig::Text("|")]);
@@ -162,6 +252,7 @@ fn variants(home: &TokenStream, ident: &Ident, variants: &[&Variant]) -> Result<
         fn trace_size(&self) -> usize { match self { #(#sizes,)* } }
         fn trace_least(&self) -> usize { match self { #(#leasts,)* } }
         fn trace_write(&self, __writer: &mut #home::Writer) { match self { #(#writes)* } }
+        #item
     })
 }
 
@@ -243,11 +334,12 @@ struct Named {
     home: TokenStream,
     /// The type's name in traces.
     name: String,
+    recursive: bool,
 }
 
 fn named(input: &DeriveInput) -> Result<Named> {
     let name = syn::ext::IdentExt::unraw(&input.ident).to_string();
-    let mut named = Named { home: quote!(::silverpoint), name };
+    let mut named = Named { home: quote!(::silverpoint), name, recursive: false };
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("trace")) {
         attribute.parse_nested_meta(|meta| {
             if meta.path.is_ident("crate") {
@@ -256,8 +348,11 @@ fn named(input: &DeriveInput) -> Result<Named> {
             } else if meta.path.is_ident("rename") {
                 named.name = meta.value()?.parse::<LitStr>()?.value();
                 Ok(())
+            } else if meta.path.is_ident("recursive") {
+                named.recursive = true;
+                Ok(())
             } else {
-                Err(meta.error("expected `rename = \"name\"` or `crate = path`"))
+                Err(meta.error("expected `rename = \"name\"`, `recursive` or `crate = path`"))
             }
         })?;
     }

@@ -8,6 +8,7 @@
 //!
 //! Use them through `silverpoint`, which documents them; the code they make names only its public items.
 
+mod contains;
 mod derive;
 mod site;
 mod template;
@@ -18,7 +19,8 @@ use proc_macro::TokenStream;
 ///
 /// A struct becomes a record; its tuple fields are named `0`, `1` …. An enum without data becomes an enumeration with labels, one with
 /// data a variant of records. `#[trace(skip)]` leaves a field out; `#[trace(rename = "name")]` gives a
-/// field, a variant or the type another name. `#[trace(crate = path)]` on the type says where the crate `silverpoint` is, when it has been renamed.
+/// field, a variant or the type another name. `#[trace(recursive)]` on a type that contains itself (a tree, a list of nodes): its signature would have no end,
+/// so a value is recorded as one item that carries its types itself, down to a depth of 8. `#[trace(crate = path)]` on the type says where the crate `silverpoint` is, when it has been renamed.
 #[proc_macro_derive(Trace, attributes(trace))]
 pub fn derive_trace(input: TokenStream) -> TokenStream {
     derive::expand(syn::parse_macro_input!(input as syn::DeriveInput))

@@ -1,6 +1,6 @@
 //! CBOR items (RFC 8949) as values: drives the same visitor as packed arguments do, without a tree.
 //!
-//! Tags are passed over, but for 37 (UUID) and 1 on an integer (seconds since 1970). Undefined and simple values without a meaning are null.
+//! Tags are passed over, but for 37 (UUID), 1 on an integer (seconds since 1970), and 2 and 3 (integers of up to 128 bits). Undefined and simple values without a meaning are null.
 
 use std::borrow::Cow;
 
@@ -237,6 +237,18 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
                 }
                 .map_err(Error::Visitor)
             }
+            (2 | 3, Type::Bytes) => {
+                let read = self.decoder.bytes();
+                let bytes = self.get(read)?;
+                match (wide(bytes), tag) {
+                    (Some(magnitude), 2) => self.visitor.u128(magnitude),
+                    (Some(magnitude), _) if i128::try_from(magnitude).is_ok() => {
+                        self.visitor.i128(!(magnitude as i128))
+                    }
+                    _ => self.visitor.bytes(bytes, 0),
+                }
+                .map_err(Error::Visitor)
+            }
             (1, Type::U8 | Type::U16 | Type::U32 | Type::U64) => {
                 let read = self.decoder.u64();
                 let seconds = self.get(read)?;
@@ -249,6 +261,13 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
             _ => self.value(depth + 1),
         }
     }
+}
+
+/// Bytes as a number, when 128 bits hold it.
+fn wide(bytes: &[u8]) -> Option<u128> {
+    let mut whole = [0; 16];
+    whole.get_mut(16_usize.checked_sub(bytes.len())?..)?.copy_from_slice(bytes);
+    Some(u128::from_be_bytes(whole))
 }
 
 /// Looks at everything and keeps nothing.

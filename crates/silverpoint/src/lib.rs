@@ -20,10 +20,11 @@
 //! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and without settings everything is off: a tracepoint
 //! is two loads and a branch. `SILVERPOINT_FILTER=info` records into memory from the start; another process can switch every site at any time.
 //!
-//! What may be recorded is [`Trace`]. Nothing is allocated and no lock is taken in a tracepoint, so it may stand in a signal handler; values recorded by `%`
+//! What may be recorded is [`Trace`]; types that contain themselves, too (`#[trace(recursive)]`). Nothing is allocated and no lock is taken in a tracepoint, so it may stand in a signal handler; values recorded by `%`
 //! and `?` run their own formatting, and should not there.
 //!
-//! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`.
+//! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`; by `serde`, whatever
+//! implements `Serialize`.
 //!
 //! **Levels that are not wanted at all** are left out by the features `max_level_off`, `max_level_fatal`, … `max_level_debug`.
 
@@ -31,6 +32,7 @@
 extern crate self as silverpoint;
 
 mod args;
+mod item;
 mod limit;
 mod macros;
 mod record;
@@ -44,9 +46,12 @@ mod writer;
 
 pub use silverpoint_derive::Trace;
 
+pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
 pub use silverpoint_shm::owner::new_id;
 pub use span::{AsyncSpan, Id, Span};
+#[cfg(feature = "serde")]
+pub use value::Serde;
 pub use value::{Bytes, Causes, Hex, Secret, Trace, Unit, UnitName};
 pub use writer::Writer;
 
@@ -69,6 +74,7 @@ pub mod __private {
     pub use silverpoint_derive::site;
 
     pub use crate::args::{Args, Types};
+    pub use crate::item::derived as item;
     pub use crate::limit::Limit;
     pub use crate::record::level::*;
     pub use crate::record::{AtLevel, record};
@@ -84,6 +90,6 @@ pub mod __private {
 #[doc = include_str!("../../../docs/guide/rust-values.md")]
 mod guide {}
 
-#[cfg(all(doctest, feature = "chrono", feature = "time", feature = "uuid"))]
+#[cfg(all(doctest, feature = "chrono", feature = "serde", feature = "time", feature = "uuid"))]
 #[doc = include_str!("../../../docs/guide/rust-crates.md")]
 mod guide_of_crates {}

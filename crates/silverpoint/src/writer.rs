@@ -8,6 +8,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
+use crate::item::{self, Fill, Written};
+
 /// Bit of a length: the value was cut, the number of missing units follows.
 const CUT: u32 = 1 << 31;
 /// Bytes of a length and of the number of what is missing.
@@ -205,6 +207,46 @@ impl<'a> Writer<'a> {
         self.cut = true;
         self.bytes((kept as u32 | CUT).to_le_bytes());
         self.bytes(u32::try_from(count - kept).unwrap_or(u32::MAX).to_le_bytes());
+    }
+
+    /// One CBOR item with its length: less of the value when cutting, or when no record holds it whole.
+    pub(crate) fn item(&mut self, fill: Fill<'_>) {
+        *self = Self { ..*self }.with_item(fill);
+    }
+
+    #[inline(never)]
+    fn with_item(mut self, fill: Fill<'_>) -> Self {
+        let mut budget = self.left();
+        if self.cutting {
+            let extra = (item::size(fill) - item::LEAST).min(self.slack);
+            self.slack -= extra;
+            budget = budget.min(item::LEAST + extra);
+        }
+        if budget < 4 {
+            self.overrun = true;
+            return self;
+        }
+        let room = (budget - 4).min(item::MOST);
+        // SAFETY: `4 + room` bytes lie between `at` and `end`, here and below.
+        let mut written = unsafe { item::write(self.at.add(4), room, self.cutting, fill) };
+        // There may be more room elsewhere, or no record that holds it whole.
+        if written.is_none() && item::size(fill) <= budget {
+            // SAFETY: as above.
+            written = unsafe { item::write(self.at.add(4), room, true, fill) };
+        }
+        match written {
+            Some(Written { len, whole }) => {
+                self.length(len);
+                // SAFETY: `len <= room` bytes were written there.
+                self.at = unsafe { self.at.add(len) };
+                self.cut |= !whole;
+                if self.cutting {
+                    self.slack += room - len;
+                }
+            }
+            None => self.overrun = true,
+        }
+        self
     }
 
     /// A text that is formatted into its place. It may have become longer since its size was taken: what then does not fit is cut.

@@ -5,6 +5,7 @@ use std::rc;
 use std::sync::{self, LazyLock, Mutex, OnceLock, RwLock, TryLockError};
 
 use super::{Known, Trace, transparent};
+use crate::item::Item;
 use crate::sig::{Class, Sig, fixed_sum};
 use crate::writer::Writer;
 
@@ -27,12 +28,15 @@ impl<T: Trace + Copy> Trace for Cell<T> {
     fn trace_write(&self, writer: &mut Writer<'_>) {
         self.get().trace_write(writer);
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        self.get().trace_item(item);
+    }
 }
 
 /// A variant: the value, or why it cannot be looked at now. What is inside may change between a look at the size and the copy, so it is copied
 /// without a look where there is room; and where there is none, a value that grew meanwhile costs its record, no more.
 macro_rules! guarded {
-    ($($kind:ident, $busy:literal, $self:ident => $look:expr;)*) => {$(
+    ($($kind:ident, $busy:literal, $names:expr, $self:ident => $look:expr;)*) => {$(
         impl<T: Trace + ?Sized> Trace for $kind<T> {
             const SIGNATURE: Sig = Sig::List(&[Sig::Text("/"), T::SIGNATURE, Sig::Text($busy)]);
             const FIXED: Option<usize> = None;
@@ -62,6 +66,15 @@ macro_rules! guarded {
                     }
                 }
             }
+            fn trace_item(&$self, item: &mut Item<'_>) {
+                match $look {
+                    Ok(value) => value.trace_item(item),
+                    Err(index) => {
+                        let index: u8 = index;
+                        item.text($names[usize::from(index) - 1]);
+                    }
+                }
+            }
         }
     )*};
 }
@@ -75,9 +88,9 @@ fn why<G>(error: TryLockError<G>) -> u8 {
 }
 
 guarded! {
-    RefCell, "<borrowed|>|", self => self.try_borrow().map_err(|_| 1);
-    Mutex, "<locked|><poisoned|>|", self => self.try_lock().map_err(why);
-    RwLock, "<locked|><poisoned|>|", self => self.try_read().map_err(why);
+    RefCell, "<borrowed|>|", ["<borrowed>"], self => self.try_borrow().map_err(|_| 1);
+    Mutex, "<locked|><poisoned|>|", ["<locked>", "<poisoned>"], self => self.try_lock().map_err(why);
+    RwLock, "<locked|><poisoned|>|", ["<locked>", "<poisoned>"], self => self.try_read().map_err(why);
 }
 
 /// An optional: what was set or made already, or nothing. (Of a lazy value whose initialisation panicked, nothing.)
@@ -96,6 +109,9 @@ macro_rules! once {
             }
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 <$kind>::get(self).trace_write(writer);
+            }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                <$kind>::get(self).trace_item(item);
             }
         }
     )*};
@@ -121,6 +137,9 @@ macro_rules! weak {
             }
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 (self.strong_count() > 0).trace_write(writer);
+            }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                item.bool(self.strong_count() > 0);
             }
         }
     )*};

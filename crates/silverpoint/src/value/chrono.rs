@@ -13,10 +13,11 @@ use ::chrono::{
     DateTime, FixedOffset, Month, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeDelta, TimeZone, Weekday,
 };
 
-use super::calendar::{ZONED, write_zoned, zoned_size};
+use super::calendar::{ZONED, write_zoned, zoned_item, zoned_size};
 use super::scalar::as_number;
 use super::text::formatted;
 use super::{Known, Trace};
+use crate::item::Item;
 use crate::sig::Sig;
 use crate::writer::Writer;
 
@@ -42,6 +43,13 @@ impl<Tz: TimeZone> Trace for DateTime<Tz> {
             ns.trace_write(writer);
         } else {
             write_zoned(ns, self.offset().fix().local_minus_utc(), writer);
+        }
+    }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        if is_utc::<Tz>() {
+            item.time(nanoseconds(self));
+        } else {
+            zoned_item(nanoseconds(self), self.offset().fix().local_minus_utc(), item);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 
 use super::{Known, Trace, transparent};
+use crate::item::Item;
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -27,6 +28,9 @@ impl<T: Trace, const N: usize> Trace for [T; N] {
     fn trace_write(&self, writer: &mut Writer<'_>) {
         elements(self, writer);
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        item.list(self);
+    }
 }
 
 impl<T: Trace> Trace for [T] {
@@ -47,6 +51,9 @@ impl<T: Trace> Trace for [T] {
     #[inline(always)]
     fn trace_write(&self, writer: &mut Writer<'_>) {
         elements(&self[..begin_sequence::<T>(self.len(), writer)], writer);
+    }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        item.list(self);
     }
 }
 
@@ -124,6 +131,9 @@ macro_rules! sequences {
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 write_sequence(self.len(), self.iter(), writer);
             }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                item.list(self);
+            }
         }
     )*};
 }
@@ -150,6 +160,9 @@ macro_rules! sets {
             }
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 write_sequence(self.len(), self.iter(), writer);
+            }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                item.list(self);
             }
         }
     )*};
@@ -187,6 +200,9 @@ macro_rules! maps {
                     key.trace_write(writer);
                     value.trace_write(writer);
                 }
+            }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                item.map(self);
             }
         }
     )*};

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use super::Trace;
+use crate::item::Item;
 use crate::sig::Sig;
 use crate::writer::{FORMAT_SLACK, Writer, formatted_len};
 
@@ -61,6 +62,15 @@ impl Trace for Causes<'_> {
         writer.length(self.sum(|_| 1));
         self.each(|error| writer.formatted(format_args!("{error}"), size_of(error)));
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        let mut nest = item.begin_list();
+        self.each(|error| {
+            if item.next(&mut nest) {
+                item.formatted(format_args!("{error}"));
+            }
+        });
+        item.end(nest);
+    }
 }
 
 /// Errors of whatever type: as [`Causes`].
@@ -78,6 +88,9 @@ macro_rules! any_error {
             }
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 Causes(self).trace_write(writer);
+            }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                Causes(self).trace_item(item);
             }
         }
     )*};

@@ -1,6 +1,7 @@
 //! What is said of a value beside the value: that it is shown in hexadecimal, has a unit, or is secret. Metadata of the signature, not a byte in the record.
 
 use super::{Known, Trace};
+use crate::item::Item;
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -70,6 +71,9 @@ macro_rules! marked {
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 self.0.trace_write(writer);
             }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                self.0.trace_item(item);
+            }
         }
     )*};
 }
@@ -90,4 +94,7 @@ impl<T> Trace for Secret<T> {
     }
     #[inline(always)]
     fn trace_write(&self, _: &mut Writer<'_>) {}
+    fn trace_item(&self, item: &mut Item<'_>) {
+        item.text("<secret>");
+    }
 }

@@ -9,6 +9,8 @@ mod container;
 mod errors;
 mod marks;
 mod scalar;
+#[cfg(feature = "serde")]
+mod serde;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -20,10 +22,14 @@ mod wrapper;
 
 pub use errors::Causes;
 pub use marks::{Hex, Secret, Unit, UnitName};
+use scalar::number_item;
+#[cfg(feature = "serde")]
+pub use serde::Serde;
 pub use text::{Bytes, Debugged, Displayed};
 
 use std::marker::PhantomData;
 
+use crate::item::Item;
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -61,6 +67,12 @@ pub trait Trace {
 
     /// Writes the value.
     fn trace_write(&self, writer: &mut Writer<'_>);
+
+    /// Puts the value into an item that carries its types itself: within types that contain themselves. Derived types do; for one that is implemented by hand
+    /// and does not say how, it is the name of the type.
+    fn trace_item(&self, item: &mut Item<'_>) {
+        item.formatted(format_args!("<{}>", std::any::type_name::<Self>()));
+    }
 
     /// Whether the size is dear to know, since it takes a walk over nodes: such values are written without asking for it as long as there is room.
     #[doc(hidden)]
@@ -121,6 +133,9 @@ impl<T: Trace + ?Sized> Trace for &T {
     fn trace_write(&self, writer: &mut Writer<'_>) {
         (**self).trace_write(writer);
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        (**self).trace_item(item);
+    }
 }
 
 /// Values that are recorded as what they point to or contain.
@@ -144,6 +159,9 @@ macro_rules! transparent {
             #[inline(always)]
             fn trace_write(&$self, writer: &mut $crate::Writer<'_>) {
                 $crate::Trace::trace_write($value, writer);
+            }
+            fn trace_item(&$self, item: &mut $crate::Item<'_>) {
+                $crate::Trace::trace_item($value, item);
             }
         }
     )*};

@@ -5,11 +5,12 @@ use std::sync::atomic;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Borrow, Known, Trace, transparent};
+use crate::item::Item;
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
 macro_rules! numbers {
-    ($($kind:ty, $code:literal, $class:ident;)*) => {$(
+    ($($kind:ty, $code:literal, $class:ident, $put:ident as $wide:ty;)*) => {$(
         impl Trace for $kind {
             const SIGNATURE: Sig = Sig::Text($code);
             const FIXED: Option<usize> = Some(size_of::<$kind>());
@@ -29,23 +30,26 @@ macro_rules! numbers {
                 let copy = *self;
                 borrower.take(&copy)
             }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                item.$put(<$wide>::from(*self));
+            }
         }
     )*};
 }
 
 numbers! {
-    u8, "A", Integer;
-    u16, "H", Integer;
-    u32, "I", Integer;
-    u64, "L", Integer;
-    u128, "O", Integer;
-    i8, "a", Integer;
-    i16, "h", Integer;
-    i32, "i", Integer;
-    i64, "l", Integer;
-    i128, "o", Integer;
-    f32, "f", Float;
-    f64, "d", Float;
+    u8, "A", Integer, unsigned as u128;
+    u16, "H", Integer, unsigned as u128;
+    u32, "I", Integer, unsigned as u128;
+    u64, "L", Integer, unsigned as u128;
+    u128, "O", Integer, unsigned as u128;
+    i8, "a", Integer, integer as i128;
+    i16, "h", Integer, integer as i128;
+    i32, "i", Integer, integer as i128;
+    i64, "l", Integer, integer as i128;
+    i128, "o", Integer, integer as i128;
+    f32, "f", Float, f32 as f32;
+    f64, "d", Float, f64 as f64;
 }
 
 /// Values that are written as another one, made on the spot.
@@ -64,6 +68,10 @@ macro_rules! as_number {
             fn trace_write(&$self, writer: &mut $crate::Writer<'_>) {
                 let value: $inner = $value;
                 writer.bytes(value.to_le_bytes());
+            }
+            fn trace_item(&$self, item: &mut $crate::Item<'_>) {
+                let value: $inner = $value;
+                $crate::value::number_item(&<Self as $crate::Trace>::SIGNATURE, i128::from(value), item);
             }
         }
     )*};
@@ -117,6 +125,22 @@ transparent! {
     [] num::NonZeroIsize as isize, self => &self.get();
     [T: Trace] num::Wrapping<T> as T, self => &self.0;
     [T: Trace] num::Saturating<T> as T, self => &self.0;
+}
+
+/// A number in an item, as what its type in signatures says.
+pub(super) fn number_item(signature: &Sig, value: i128, item: &mut Item<'_>) {
+    let Sig::Text(code) = signature else { return item.integer(value) };
+    match code.as_bytes().last() {
+        Some(b'b') => item.bool(value != 0),
+        Some(b'W') => match u32::try_from(value).ok().and_then(char::from_u32) {
+            Some(character) => item.text(character.encode_utf8(&mut [0; 4])),
+            None => item.integer(value),
+        },
+        Some(b'p') => item.formatted(format_args!("{value:#x}")),
+        Some(b'T') => item.formatted(format_args!("{value} ns")),
+        Some(b't') => item.time(value as i64),
+        _ => item.integer(value),
+    }
 }
 
 /// Saturates beyond the years 1677 to 2262.

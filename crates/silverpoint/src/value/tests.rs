@@ -223,6 +223,38 @@ fn cut_values_fit_any_room_that_holds_their_least() {
 }
 
 #[test]
+fn items_fit_any_room_that_holds_their_least() {
+    #[derive(Trace)]
+    #[trace(crate = crate, recursive)]
+    struct Node {
+        name: String,
+        below: Vec<Node>,
+    }
+    let node = |name: &str, below| Node { name: name.into(), below };
+    let leaves = |n| (0..n).map(|_| node("a leaf with a name", Vec::new())).collect();
+    let tree = node("root", vec![node("twig", leaves(100)), node(&"long ".repeat(200), leaves(3))]);
+    let args = (&tree, (&5u8, (&"text", (&tree, ()))));
+    let (signature, whole) = encode(&args);
+    assert_eq!(signature, "vAsv");
+    let types = silverpoint_wire::signature::parse(&signature).unwrap();
+    let mut smaller = std::collections::BTreeSet::new();
+    for room in (Args::least(&args)..whole.len() + 10).step_by(7) {
+        let (bytes, was_cut) = cut(&args, room).unwrap();
+        let mut at = 0;
+        for (i, kind) in types.iter().enumerate() {
+            let start = at;
+            at = silverpoint_wire::value::skip(kind, &bytes, at).unwrap();
+            if i == 0 {
+                smaller.insert(at - start);
+            }
+        }
+        assert_eq!((at, was_cut), (bytes.len(), bytes != whole), "{room}");
+    }
+    assert_eq!(smaller.len(), 5, "whole, three smaller ones, and a mark: {smaller:?}");
+    assert_eq!(smaller.first(), Some(&8));
+}
+
+#[test]
 fn texts_are_not_cut_within_a_character() {
     let text = "aé✓😀";
     for room in 8..14 {

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Known, Trace, transparent};
+use crate::item::Item;
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -29,6 +30,9 @@ macro_rules! texts {
             #[inline(always)]
             fn trace_write(&$self, writer: &mut Writer<'_>) {
                 writer.text($bytes);
+            }
+            fn trace_item(&$self, item: &mut Item<'_>) {
+                item.text_lossy($bytes);
             }
         }
     )*};
@@ -70,6 +74,9 @@ impl Trace for Bytes<'_> {
         let kept = writer.sequence(self.0.len(), 1);
         writer.raw(&self.0[..kept]);
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        item.bytes(self.0);
+    }
 }
 
 /// A value recorded as its `Display` text, formatted into the ring (`%value`).
@@ -92,6 +99,9 @@ macro_rules! formatted {
             }
             fn trace_write(&$self, writer: &mut $crate::Writer<'_>) {
                 writer.formatted($text, 4 + $crate::writer::formatted_len($text) + $crate::writer::FORMAT_SLACK);
+            }
+            fn trace_item(&$self, item: &mut $crate::Item<'_>) {
+                item.formatted($text);
             }
         }
     )*};

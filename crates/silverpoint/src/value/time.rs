@@ -15,10 +15,11 @@ use ::time::{
     Date, Duration, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcDateTime, UtcOffset, Weekday,
 };
 
-use super::calendar::{ZONED, write_zoned, zoned_size};
+use super::calendar::{ZONED, write_zoned, zoned_item, zoned_size};
 use super::scalar::as_number;
 use super::text::formatted;
 use super::{Known, Trace};
+use crate::item::Item;
 use crate::sig::Sig;
 use crate::writer::Writer;
 
@@ -34,6 +35,9 @@ impl Trace for OffsetDateTime {
     #[inline(always)]
     fn trace_write(&self, writer: &mut Writer<'_>) {
         write_zoned(saturated(self.unix_timestamp_nanos()), self.offset().whole_seconds(), writer);
+    }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        zoned_item(saturated(self.unix_timestamp_nanos()), self.offset().whole_seconds(), item);
     }
 }
 

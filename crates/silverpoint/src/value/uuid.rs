@@ -3,6 +3,7 @@
 use ::uuid::{NonNilUuid, Uuid};
 
 use super::{Known, Trace, transparent};
+use crate::item::Item;
 use crate::sig::Sig;
 use crate::writer::Writer;
 
@@ -18,6 +19,9 @@ impl Trace for Uuid {
     #[inline(always)]
     fn trace_write(&self, writer: &mut Writer<'_>) {
         writer.bytes(*self.as_bytes());
+    }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        item.uuid(self.as_bytes());
     }
 }
 

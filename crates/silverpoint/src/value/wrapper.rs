@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Known, Trace, transparent};
+use crate::item::Item;
 use crate::sig::{Class, Sig, fixed_sum};
 use crate::writer::Writer;
 
@@ -43,6 +44,12 @@ impl<T: Trace> Trace for Option<T> {
             }
         }
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        match self {
+            None => item.null(),
+            Some(value) => value.trace_item(item),
+        }
+    }
 }
 
 /// A variant of two records, `Ok` and `Err`.
@@ -74,6 +81,12 @@ impl<T: Trace, E: Trace> Trace for Result<T, E> {
             }
         }
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        match self {
+            Ok(value) => item.alternative("Ok", value),
+            Err(error) => item.alternative("Err", error),
+        }
+    }
 }
 
 macro_rules! tuples {
@@ -94,6 +107,14 @@ macro_rules! tuples {
             #[allow(unused_variables)]
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 $(self.$at.trace_write(writer);)*
+            }
+            #[allow(unused_mut)]
+            fn trace_item(&self, item: &mut Item<'_>) {
+                let mut nest = item.begin_list();
+                $(if item.next(&mut nest) {
+                    self.$at.trace_item(item);
+                })*
+                item.end(nest);
             }
         }
     )*};
@@ -135,6 +156,12 @@ macro_rules! ranges {
                 $start.trace_write(writer);
                 $end.trace_write(writer);
             }
+            fn trace_item(&$self, item: &mut Item<'_>) {
+                let mut nest = item.begin_map();
+                item.field(&mut nest, "start", &$start);
+                item.field(&mut nest, "end", &$end);
+                item.end(nest);
+            }
         }
     )*};
 }
@@ -163,6 +190,9 @@ macro_rules! half_ranges {
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 self.$end.trace_write(writer);
             }
+            fn trace_item(&self, item: &mut Item<'_>) {
+                item.alternative(stringify!($end), &self.$end);
+            }
         }
     )*};
 }
@@ -186,6 +216,9 @@ macro_rules! nothing {
             }
             #[inline(always)]
             fn trace_write(&self, _: &mut Writer<'_>) {}
+            fn trace_item(&self, item: &mut Item<'_>) {
+                item.null();
+            }
         }
     )*};
 }
@@ -199,7 +232,7 @@ nothing! {
 
 /// Variants: the number of the alternative, then what it holds, if it holds something.
 macro_rules! variants {
-    ($([$($generics:ident),*] $kind:ty, $signature:expr, $self:ident => $match:expr;)*) => {$(
+    ($([$($generics:ident),*] $kind:ty, $signature:expr, $names:expr, $self:ident => $match:expr;)*) => {$(
         impl<$($generics: Trace),*> Trace for $kind {
             const SIGNATURE: Sig = Sig::List(&$signature);
             const FIXED: Option<usize> = None;
@@ -216,17 +249,26 @@ macro_rules! variants {
                     value.trace_write(writer);
                 }
             }
+            fn trace_item(&$self, item: &mut Item<'_>) {
+                let (index, value): (u8, _) = $match;
+                let name = $names[usize::from(index)];
+                match value {
+                    Some(value) => item.alternative(name, value),
+                    None => item.text(name),
+                }
+            }
         }
     )*};
 }
 
 variants! {
-    [T] std::task::Poll<T>, [Sig::Text("/<Ready|0:"), T::SIGNATURE, Sig::Text(",><Pending|>|")], self => match self {
+    [T] std::task::Poll<T>, [Sig::Text("/<Ready|0:"), T::SIGNATURE, Sig::Text(",><Pending|>|")], ["Ready", "Pending"], self => match self {
         std::task::Poll::Ready(value) => (0, Some(value)),
         std::task::Poll::Pending => (1, None),
     };
     [T] ops::Bound<T>,
         [Sig::Text("/<Included|0:"), T::SIGNATURE, Sig::Text(",><Excluded|0:"), T::SIGNATURE, Sig::Text(",><Unbounded|>|")],
+        ["Included", "Excluded", "Unbounded"],
         self => match self {
         ops::Bound::Included(value) => (0, Some(value)),
         ops::Bound::Excluded(value) => (1, Some(value)),
@@ -268,6 +310,12 @@ impl<B: Trace, C: Trace> Trace for ops::ControlFlow<B, C> {
             }
         }
     }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        match self {
+            Self::Continue(value) => item.alternative("Continue", value),
+            Self::Break(value) => item.alternative("Break", value),
+        }
+    }
 }
 
 /// A record of size and alignment, in bytes.
@@ -284,6 +332,12 @@ impl Trace for std::alloc::Layout {
     fn trace_write(&self, writer: &mut Writer<'_>) {
         std::alloc::Layout::size(self).trace_write(writer);
         self.align().trace_write(writer);
+    }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        let mut nest = item.begin_map();
+        item.field(&mut nest, "size", &std::alloc::Layout::size(self));
+        item.field(&mut nest, "align", &self.align());
+        item.end(nest);
     }
 }
 
@@ -306,5 +360,8 @@ impl Trace for std::panic::Location<'_> {
         self.file().trace_write(writer);
         self.line().trace_write(writer);
         self.column().trace_write(writer);
+    }
+    fn trace_item(&self, item: &mut Item<'_>) {
+        item.formatted(format_args!("{self}"));
     }
 }

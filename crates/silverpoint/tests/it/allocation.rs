@@ -50,7 +50,18 @@ struct Point {
     tags: Vec<String>,
 }
 
+#[derive(Trace)]
+#[trace(recursive)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+struct Tree {
+    name: String,
+    number: f32,
+    below: Vec<Tree>,
+}
+
 fn allocate_nothing() {
+    let leaf = || Tree { name: "leaf".into(), number: 0.5, below: Vec::new() };
+    let tree = Tree { name: "root".into(), number: 1.5, below: vec![leaf(), leaf()] };
     let point = Point { x: 1.0, tags: vec!["a".into(), "b".into()] };
     let map = BTreeMap::from([("k", 1)]);
     let (lock, cell) = (std::sync::Mutex::new(String::from("locked")), std::cell::RefCell::new(vec![1u8, 2]));
@@ -68,6 +79,9 @@ fn allocate_nothing() {
                 error = silverpoint::Causes(&error),
                 secret = silverpoint::Secret(&map)
             );
+            event!("tree", tree, n);
+            #[cfg(feature = "serde")]
+            event!("serialized", tree = silverpoint::Serde(&tree), n);
             warn!(?map, %n, "formatted: {}", format_args!("{n:?} {}", point.x));
         }
     });

@@ -20,12 +20,16 @@ macro_rules! cases {
 }
 
 mod allocation;
+mod cbor;
 #[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
 mod crates;
 mod fates;
 mod processes;
 mod reader;
+mod recursive;
 mod rings;
+#[cfg(feature = "serde")]
+mod serialized;
 mod spans;
 mod threads;
 mod values;
@@ -56,6 +60,9 @@ fn main() {
             processes::ROLES,
             fates::ROLES,
             allocation::ROLES,
+            recursive::ROLES,
+            #[cfg(feature = "serde")]
+            serialized::ROLES,
             vectors::ROLES,
             #[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
             crates::ROLES,
@@ -73,6 +80,9 @@ fn main() {
         processes::TESTS,
         fates::TESTS,
         allocation::TESTS,
+        recursive::TESTS,
+        #[cfg(feature = "serde")]
+        serialized::TESTS,
         vectors::TESTS,
         #[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
         crates::TESTS,

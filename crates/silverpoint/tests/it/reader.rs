@@ -295,7 +295,7 @@ impl Visitor for Plain {
         self.put(format_args!("{ns}ns"))
     }
     fn any(&mut self, cbor: &[u8]) -> Result<(), ()> {
-        self.put(format_args!("any{cbor:?}"))
+        self.put(format_args!("{}", crate::cbor::text(cbor)))
     }
     fn none(&mut self) -> Result<(), ()> {
         self.put("none")
