@@ -125,6 +125,11 @@ pub const ALL: &[Example] = &[
         "silverpoint completions bash",
         "For ~/.local/share/bash-completion/completions/silverpoint.",
     ),
+    example(
+        "config",
+        "silverpoint config check log.toml",
+        "Say whether a logger would take this configuration, and where the first mistake is.",
+    ),
 ];
 
 #[cfg(test)]

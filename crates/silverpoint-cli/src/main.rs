@@ -4,6 +4,7 @@
 mod attach;
 mod cat;
 mod collect;
+mod config;
 mod ctl;
 mod doctor;
 mod examples;
@@ -30,7 +31,6 @@ mod tail;
 mod terminal;
 mod top;
 mod trim;
-mod units;
 mod verify;
 
 use std::process::ExitCode;
@@ -38,6 +38,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use exit::Outcome;
+use silverpoint_formats::units;
 
 /// Tracing that costs what reading the clock costs, and survives the death of the program.
 #[derive(Parser)]
@@ -70,6 +71,7 @@ enum Command {
     Merge(repair::MergeArgs),
     Trim(trim::Args),
     Ctl(ctl::Args),
+    Config(config::Args),
     Doctor(doctor::Args),
     Man(manual::ManArgs),
     Completions(manual::CompletionsArgs),
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => repair::merge(args),
         Command::Trim(args) => trim::run(args),
         Command::Ctl(args) => ctl::run(args),
+        Command::Config(args) => config::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Man(args) => manual::man(args),
         Command::Completions(args) => manual::completions(args),

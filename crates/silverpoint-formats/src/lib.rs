@@ -23,3 +23,4 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod tracefile;
+pub mod units;

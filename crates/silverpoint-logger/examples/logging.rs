@@ -1,4 +1,4 @@
-//! A program that logs, for the tests: `logging FILE count N`, `flood`, `resume`, `threads T N`, `levels`, `again N`, `hold`, `full`.
+//! A program that logs, for the tests: `logging FILE count N`, `flood`, `resume`, `threads T N`, `levels`, `again N`, `hold`, `init`, `full`.
 
 use std::io::Write;
 use std::time::Duration;
@@ -73,6 +73,13 @@ fn main() {
             let _ = logger.flush(Duration::from_secs(10));
             println!("holding");
             let _ = std::io::stdin().read_line(&mut String::new());
+        }
+        // As the environment says.
+        [_, "init"] => {
+            let _logger = silverpoint_logger::init().unwrap_or_else(|error| panic!("{error}"));
+            debug!("one");
+            info!("two");
+            error!("three");
         }
         // A sink that fails beside one that works.
         [file, "full"] => {

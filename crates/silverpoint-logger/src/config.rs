@@ -28,6 +28,13 @@ pub struct Config {
     pub spool_bytes: u64,
 }
 
+impl Default for Config {
+    /// What is of level info and above, on standard error.
+    fn default() -> Self {
+        Self::new("info").sink(Sink::stderr())
+    }
+}
+
 impl Config {
     /// Records what the directives say, and no sink yet.
     pub fn new(record: impl Into<String>) -> Self {

@@ -8,12 +8,16 @@ use silverpoint_collect::CollectError;
 use silverpoint_formats::tracefile::OpenError;
 use silverpoint_wire::directive::DirectiveError;
 
+use crate::settings::SettingsError;
+
 /// Why a logger cannot start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoggerError {
     /// What is to be recorded makes no sense.
     Directives(DirectiveError),
+    /// A configuration file, or the environment, makes no sense.
+    Settings(SettingsError),
     /// A file or directory cannot be used.
     Io {
         /// Which.
@@ -44,6 +48,7 @@ impl fmt::Display for LoggerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directives(error) => write!(f, "what is to be recorded: {error}"),
+            Self::Settings(error) => error.fmt(f),
             Self::Io { path, what, error } => write!(f, "{}: {what}: {error}", path.display()),
             Self::Collect(error) => error.fmt(f),
             Self::Open(error) => error.fmt(f),
@@ -60,6 +65,7 @@ impl std::error::Error for LoggerError {
         match self {
             Self::Directives(_) | Self::SameFile(_) => None,
             Self::Io { error, .. } | Self::Thread(error) => Some(error),
+            Self::Settings(error) => Some(error),
             Self::Collect(error) => Some(error),
             Self::Open(error) => Some(error),
         }
@@ -69,6 +75,12 @@ impl std::error::Error for LoggerError {
 impl From<CollectError> for LoggerError {
     fn from(error: CollectError) -> Self {
         Self::Collect(error)
+    }
+}
+
+impl From<SettingsError> for LoggerError {
+    fn from(error: SettingsError) -> Self {
+        Self::Settings(error)
     }
 }
 

@@ -18,6 +18,8 @@
 //! # }
 //! ```
 //!
+//! In one line, with what the environment says (`SILVERPOINT=debug`, or `SILVERPOINT=/etc/app/log.toml`): `let logger = silverpoint_logger::init()?;`
+//!
 //! ```text
 //!  tracepoints ──▶ rings ──▶ collector thread ──▶ spool (a trace file) ──▶ one thread a sink, each with a cursor of its own
 //! ```
@@ -37,14 +39,24 @@ mod deliver;
 mod error;
 mod file;
 mod logger;
+mod settings;
 mod shared;
 mod spool;
 
 pub use config::{Config, Sink};
 pub use error::LoggerError;
 pub use logger::{Flushed, Logger};
+pub use settings::SettingsError;
 pub use silverpoint_formats::filter::Filter;
 pub use silverpoint_wire::level::Level;
+
+/// Starts a logger that writes to standard error what is of level info and above, unless the environment says something else ([`Config::with_environment`]).
+///
+/// # Errors
+/// As [`Logger::start`].
+pub fn init() -> Result<Logger, LoggerError> {
+    Logger::start(Config::default().with_environment()?)
+}
 
 /// The snippets of the guide, as tests.
 #[cfg(doctest)]

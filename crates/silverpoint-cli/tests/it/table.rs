@@ -122,12 +122,21 @@ const ROWS: &[Row] = &[
     Row { command: "attach", calls: &["FILE", "FILE -o OUT"], codes: usage },
     Row { command: "ctl", calls: &["FILE"], codes: usage },
     Row { command: "ls", calls: &["FILE"], codes: usage },
+    Row { command: "config", calls: &["check FILE"], codes: is_no_configuration },
     Row { command: "doctor", calls: &["FILE", "--json FILE"], codes: examines },
     Row { command: "completions", calls: &["FILE"], codes: usage },
     Row { command: "man", calls: &["FILE"], codes: usage },
     Row { command: "man", calls: &["--out FILE"], codes: writes_into },
     Row { command: "help", calls: &["FILE"], codes: usage },
 ];
+
+/// An empty configuration is right: nothing is kept.
+fn is_no_configuration(input: Input) -> &'static [i32] {
+    match input {
+        Empty => &[0],
+        _ => &[1],
+    }
+}
 
 fn reads(input: Input) -> &'static [i32] {
     match input {

@@ -28,6 +28,27 @@ fn each_sink_has_its_level_and_format() {
 }
 
 #[test]
+fn the_environment_chooses() {
+    let scratch = Scratch::new();
+    let count = |value: Option<&str>| {
+        let mut command = scratch.logging(["init"]);
+        value.map(|value| command.env("SILVERPOINT", value));
+        let output = command.output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        (output.status.success(), err.lines().count(), err)
+    };
+    assert_eq!(count(None).1, 2);
+    assert_eq!(count(Some("debug")).1, 3);
+    std::fs::write(scratch.path("log.toml"), "record = 'error'\n[[sink]]\nto = 'file'\npath = 'own.log'\n")
+        .unwrap();
+    assert_eq!(count(Some("log.toml")).1, 0);
+    assert_eq!(scratch.read("own.log").lines().count(), 1, "{}", scratch.read("own.log"));
+    std::fs::write(scratch.path("log.toml"), "record = 'error'\n[[sink]]\nto = 'fiel'\n").unwrap();
+    let (is_success, _, err) = count(Some("log.toml"));
+    assert!(!is_success && err.contains("log.toml:3: \"fiel\" is no destination"), "{err}");
+}
+
+#[test]
 fn threads_and_rotation_lose_nothing() {
     let scratch = Scratch::new();
     let (out, err) = scratch.run(["threads", "4", "5000"]);

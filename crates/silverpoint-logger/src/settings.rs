@@ -1,0 +1,428 @@
+//! Configuration from a file (TOML) and from the environment. Every mistake is told with file, line and what would be right.
+//!
+//! ```toml
+//! record = "info,net=debug"
+//!
+//! [[sink]]
+//! to = "stderr"
+//! level = "warn"
+//!
+//! [[sink]]
+//! to = "file"
+//! path = "app.log"
+//! rotate-size = "64M"
+//! keep = 5
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
+use silverpoint_formats::units;
+use silverpoint_wire::directive;
+use silverpoint_wire::level::Level;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::config::{Config, Sink, To};
+
+/// The variable of the environment.
+const VARIABLE: &str = "SILVERPOINT";
+/// Bytes of a configuration file.
+const FILE_MAX: u64 = 1 << 20;
+
+const KEYS: [&str; 4] = ["record", "sink", "spool", "spool-size"];
+const SINK_KEYS: [&str; 14] = [
+    "to",
+    "path",
+    "format",
+    "level",
+    "category",
+    "file",
+    "function",
+    "thread",
+    "where",
+    "rotate-size",
+    "rotate-age",
+    "keep",
+    "colour",
+    "location",
+];
+
+/// A mistake in a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsError {
+    /// The file, or the variable of the environment.
+    pub source: String,
+    /// The line, from 1; 0: none.
+    pub line: usize,
+    /// What is wrong, and what would be right.
+    pub text: String,
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.source, self.text),
+            line => write!(f, "{}:{line}: {}", self.source, self.text),
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+impl Config {
+    /// Reads a configuration file. Paths in it are relative to the current directory.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or with a mistake.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SettingsError> {
+        let path = path.as_ref();
+        let source = path.display().to_string();
+        let fail = |text: String| SettingsError { source: source.clone(), line: 0, text };
+        let file = File::open(path).map_err(|error| fail(error.to_string()))?;
+        let mut bytes = Vec::new();
+        // Whatever it is, a device too.
+        file.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
+        if bytes.len() as u64 > FILE_MAX {
+            return Err(fail(format!("more than {FILE_MAX} bytes: that is no configuration")));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            fail(format!("at byte {}: not UTF-8, so it is no TOML", error.utf8_error().valid_up_to()))
+        })?;
+        Self::from_text(&text, &source)
+    }
+
+    /// Reads a configuration; `source` names it in errors.
+    ///
+    /// # Errors
+    /// A mistake.
+    pub fn from_text(text: &str, source: &str) -> Result<Self, SettingsError> {
+        let reader = Reader { text, source };
+        let table = DeTable::parse(text).map_err(|error| {
+            reader.mistake(error.span().unwrap_or(0..0), error.message().trim().to_owned())
+        })?;
+        reader.config(table.get_ref())
+    }
+
+    /// Checks what single keys do not show: that no two sinks have the same file.
+    ///
+    /// # Errors
+    /// What [`crate::Logger::start`] would refuse before it touches anything.
+    pub fn check(self) -> Result<Self, SettingsError> {
+        self.checked().map_err(|error| SettingsError {
+            source: "configuration".to_owned(),
+            line: 0,
+            text: error.to_string(),
+        })
+    }
+
+    /// What the environment says instead: `SILVERPOINT=FILE.toml` (a path, or a name that ends so) replaces everything by that file, `SILVERPOINT=DIRECTIVES` only what is
+    /// recorded. Without the variable nothing changes. A privileged program (AT_SECURE) hears no environment in its sessions; it should not call this either.
+    ///
+    /// # Errors
+    /// A mistake, as of [`Config::from_file`].
+    pub fn with_environment(self) -> Result<Self, SettingsError> {
+        match std::env::var(VARIABLE) {
+            Ok(value) => self.with_value(&value),
+            Err(_) => Ok(self),
+        }
+    }
+
+    fn with_value(mut self, value: &str) -> Result<Self, SettingsError> {
+        let value = value.trim();
+        if value.is_empty() {
+            return Ok(self);
+        }
+        if value.contains('/') && !value.contains('=') || value.ends_with(".toml") {
+            return Self::from_file(value);
+        }
+        directive::check(value).map_err(|error| SettingsError {
+            source: VARIABLE.to_owned(),
+            line: 0,
+            text: format!(
+                "{error}; valid are directives such as info,net=debug, or the path of a .toml file"
+            ),
+        })?;
+        self.record = value.to_owned();
+        Ok(self)
+    }
+}
+
+/// One text, for errors.
+struct Reader<'t> {
+    text: &'t str,
+    source: &'t str,
+}
+
+type Value<'t> = Spanned<DeValue<'t>>;
+
+impl Reader<'_> {
+    fn config(&self, table: &DeTable<'_>) -> Result<Config, SettingsError> {
+        self.check_keys(table, &KEYS, "")?;
+        let mut config = Config::new("info");
+        if let Some(value) = table.get("record") {
+            let text = self.string(value, "directives such as \"info,net=debug\"")?;
+            directive::check(text).map_err(|error| self.mistake(value.span(), error.to_string()))?;
+            config.record = text.to_owned();
+        }
+        if let Some(value) = table.get("spool") {
+            config.spool = Some(PathBuf::from(self.string(value, "a directory")?));
+        }
+        if let Some(value) = table.get("spool-size") {
+            config.spool_bytes = self.parsed(value, "a size such as \"1G\"", units::size)?;
+        }
+        if let Some(value) = table.get("sink") {
+            let Some(sinks) = value.get_ref().as_array() else {
+                return Err(self.mistake(value.span(), "a sink is a table of its own: [[sink]]".into()));
+            };
+            for sink in sinks.iter() {
+                config = config.sink(self.sink(sink)?);
+            }
+        }
+        Ok(config)
+    }
+
+    fn sink(&self, value: &Value<'_>) -> Result<Sink, SettingsError> {
+        let Some(table) = value.get_ref().as_table() else {
+            return Err(self.mistake(value.span(), "a sink is a table: [[sink]]".into()));
+        };
+        self.check_keys(table, &SINK_KEYS, " of a sink")?;
+        let Some(to) = table.get("to") else {
+            return Err(
+                self.mistake(value.span(), "this sink has no to = \"stderr\", \"stdout\" or \"file\"".into())
+            );
+        };
+        let path = table.get("path");
+        let mut sink = match (self.string(to, "\"stderr\", \"stdout\" or \"file\"")?, path) {
+            ("stderr", None) => Sink::stderr(),
+            ("stdout", None) => Sink::stdout(),
+            ("file", Some(path)) => Sink::file(self.string(path, "the path of a file")?),
+            ("file", None) => {
+                return Err(self.mistake(to.span(), "a file needs its path: path = \"app.log\"".into()));
+            }
+            ("stderr" | "stdout", Some(path)) => {
+                return Err(self.mistake(path.span(), "only a sink to = \"file\" has a path".into()));
+            }
+            (other, _) => {
+                return Err(self.mistake(
+                    to.span(),
+                    format!("{other:?} is no destination; valid are stderr, stdout, file"),
+                ));
+            }
+        };
+        if let Some(value) = table.get("format") {
+            sink.json = match self.string(value, "\"text\" or \"json\"")? {
+                "text" => false,
+                "json" => true,
+                other => {
+                    return Err(
+                        self.mistake(value.span(), format!("{other:?} is no format; valid are text, json"))
+                    );
+                }
+            };
+        }
+        sink.filter = self.filter(table)?;
+        self.rotation(table, &mut sink)?;
+        if let Some(value) = table.get("colour") {
+            sink.text.colour = self.boolean(value)?;
+        }
+        if let Some(value) = table.get("location") {
+            sink.text.location = self.boolean(value)?;
+        }
+        Ok(sink)
+    }
+
+    fn filter(&self, table: &DeTable<'_>) -> Result<Filter, SettingsError> {
+        let mut filter = Filter::default();
+        if let Some(value) = table.get("level") {
+            let valid = "trace, debug, info, warn, error or fatal";
+            let read = |text: &str| {
+                text.parse::<Level>().map_err(|_| format!("{text:?} is no level; valid are {valid}"))
+            };
+            filter.level = Some(self.parsed(value, valid, read)?);
+        }
+        filter.categories = self.strings(table.get("category"))?.into_iter().map(Cow::into_owned).collect();
+        filter.functions = self.strings(table.get("function"))?.into_iter().map(Cow::into_owned).collect();
+        filter.files = self.strings(table.get("file"))?.iter().map(|text| FilePattern::parse(text)).collect();
+        filter.threads =
+            self.strings(table.get("thread"))?.iter().map(|text| WhoPattern::parse(text)).collect();
+        if let Some(value) = table.get("where") {
+            let read = |text: &str| Expression::parse(text).map_err(|error| error.to_string());
+            filter.expression = Some(self.parsed(value, "an expression such as \"bytes > 1000\"", read)?);
+        }
+        Ok(filter)
+    }
+
+    fn rotation(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
+        let (size, age, keep) = (table.get("rotate-size"), table.get("rotate-age"), table.get("keep"));
+        let Some(first) = size.or(age).or(keep) else { return Ok(()) };
+        let To::File(file) = &mut sink.to else {
+            return Err(self.mistake(first.span(), "only a sink to = \"file\" is rotated".into()));
+        };
+        if let Some(value) = size {
+            file.rotate_bytes = Some(self.parsed(value, "a size such as \"64M\"", units::size)?.max(4096));
+        }
+        if let Some(value) = age {
+            file.rotate_after = Some(self.parsed(value, "a duration such as \"24h\"", units::duration)?);
+        }
+        if let Some(value) = keep {
+            let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+            file.keep = number.ok_or_else(|| {
+                self.mistake(value.span(), "expected how many old files are kept: 5".into())
+            })?;
+        }
+        if size.is_none() && age.is_none() {
+            return Err(self.mistake(first.span(), "keep needs rotate-size or rotate-age".into()));
+        }
+        Ok(())
+    }
+
+    /// Each key must be one of these.
+    fn check_keys(&self, table: &DeTable<'_>, valid: &[&str], of: &str) -> Result<(), SettingsError> {
+        match table.keys().find(|key| !valid.contains(&key.get_ref().as_ref())) {
+            None => Ok(()),
+            Some(key) => {
+                let text = format!("{:?} is no key{of}; valid are {}", key.get_ref(), valid.join(", "));
+                Err(self.mistake(key.span(), text))
+            }
+        }
+    }
+
+    fn string<'v>(&self, value: &'v Value<'_>, expected: &str) -> Result<&'v str, SettingsError> {
+        let wrong = || self.mistake(value.span(), format!("expected {expected}, not {}", kind(value)));
+        value.get_ref().as_str().ok_or_else(wrong)
+    }
+
+    /// A string, or several.
+    fn strings<'v>(&self, value: Option<&'v Value<'_>>) -> Result<Vec<Cow<'v, str>>, SettingsError> {
+        let Some(value) = value else { return Ok(Vec::new()) };
+        let expected = "a pattern, or [\"several\", \"patterns\"]";
+        match value.get_ref().as_array() {
+            None => Ok(vec![Cow::Borrowed(self.string(value, expected)?)]),
+            Some(values) => {
+                values.iter().map(|value| self.string(value, expected).map(Cow::Borrowed)).collect()
+            }
+        }
+    }
+
+    fn parsed<T>(
+        &self,
+        value: &Value<'_>,
+        expected: &str,
+        read: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<T, SettingsError> {
+        let text = self.string(value, expected)?;
+        read(text).map_err(|text| self.mistake(value.span(), text))
+    }
+
+    fn boolean(&self, value: &Value<'_>) -> Result<bool, SettingsError> {
+        let wrong = || self.mistake(value.span(), format!("expected true or false, not {}", kind(value)));
+        value.get_ref().as_bool().ok_or_else(wrong)
+    }
+
+    fn mistake(&self, span: Range<usize>, text: String) -> SettingsError {
+        let line = self.text.get(..span.start).map_or(0, |before| before.matches('\n').count() + 1);
+        SettingsError { source: self.source.to_owned(), line, text }
+    }
+}
+
+fn kind(value: &Value<'_>) -> &'static str {
+    value.get_ref().type_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_configuration_is_read() {
+        let text = r#"
+            record = "info,net=debug"
+            spool = "/var/spool/app"
+            spool-size = "128M"
+            [[sink]]
+            to = "stderr"
+            level = "warn"
+            colour = true
+            [[sink]]
+            to = "file"
+            path = "app.jsonl"
+            format = "json"
+            category = ["net", "io::*"]
+            where = "bytes > 1000"
+            rotate-size = "64M"
+            rotate-age = "24h"
+            keep = 5
+        "#;
+        let config = Config::from_text(text, "a.toml").unwrap();
+        assert_eq!((config.record.as_str(), config.spool_bytes), ("info,net=debug", 128 << 20));
+        assert_eq!(config.spool.as_deref(), Some(Path::new("/var/spool/app")));
+        let [console, json] = &config.sinks[..] else { panic!("{config:?}") };
+        assert!(matches!(console.to, To::Stderr) && console.text.colour && !console.json);
+        assert_eq!(console.filter.level, Some(Level::Warn));
+        let To::File(file) = &json.to else { panic!("{json:?}") };
+        assert_eq!((file.rotate_bytes, file.keep), (Some(64 << 20), 5));
+        assert_eq!(file.rotate_after, Some(std::time::Duration::from_secs(86_400)));
+        assert!(json.json && json.filter.expression.is_some());
+        assert_eq!(json.filter.categories, ["net", "io::*"]);
+    }
+
+    /// The page's example, as it stands there.
+    #[test]
+    fn the_example_of_the_guide_is_right() {
+        let page = include_str!("../../../docs/guide/logger-rust.md");
+        let toml = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+        let config = Config::from_text(toml, "guide").unwrap();
+        assert_eq!(config.sinks.len(), 2);
+        let error = Config::from_text(&toml.replace("\"warn\"", "\"wran\""), "log.toml").unwrap_err();
+        assert!(page.contains(&format!("silverpoint: {error}\n")), "{error}");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line_and_what_is_valid() {
+        let cases = [
+            ("recrod = \"info\"", 1, "\"recrod\" is no key; valid are record, sink, spool, spool-size"),
+            ("\nrecord = 7", 2, "expected directives such as \"info,net=debug\", not integer"),
+            ("record = \"net=loud\"", 1, "loud"),
+            ("[[sink]]\nto = \"syslog\"", 2, "\"syslog\" is no destination; valid are stderr, stdout, file"),
+            ("[[sink]]\nlevel = \"info\"", 1, "this sink has no to"),
+            ("[[sink]]\nto = \"file\"", 2, "path = \"app.log\""),
+            ("[[sink]]\nto = \"stderr\"\npath = \"x\"", 3, "only a sink to = \"file\" has a path"),
+            (
+                "[[sink]]\nto = \"stderr\"\nlevel = \"loud\"",
+                3,
+                "valid are trace, debug, info, warn, error or fatal",
+            ),
+            ("[[sink]]\nto = \"stderr\"\nkeep = 3", 3, "only a sink to = \"file\" is rotated"),
+            ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = -1", 4, "how many old files"),
+            ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = 1", 4, "keep needs rotate-size"),
+            ("[[sink]]\nto = \"file\"\npath = \"x\"\nrotate-size = \"big\"", 4, "expected a size"),
+            ("[[sink]]\nto = \"stderr\"\nwhere = \"a >\"", 3, ""),
+            ("[[sink]]\nto = \"stderr\"\ncolour = \"yes\"", 3, "expected true or false, not string"),
+            ("record = \"info", 1, ""),
+            ("sink = 3", 1, "[[sink]]"),
+        ];
+        for (text, line, words) in cases {
+            let error = Config::from_text(text, "a.toml").expect_err(text);
+            assert_eq!(error.line, line, "{text}: {error}");
+            assert!(error.text.contains(words), "{text}: {error}");
+            assert!(error.to_string().starts_with(&format!("a.toml:{line}: ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_environment_names_directives_or_a_file() {
+        let config = || Config::new("info").sink(Sink::stderr());
+        assert_eq!(config().with_value("debug,net=off").unwrap().record, "debug,net=off");
+        assert_eq!(config().with_value("").unwrap().record, "info");
+        let error = config().with_value("net=loud").unwrap_err();
+        assert!(error.to_string().starts_with("SILVERPOINT: ") && error.text.contains(".toml"), "{error}");
+        let error = config().with_value("/nowhere/log.toml").unwrap_err();
+        assert!(error.to_string().starts_with("/nowhere/log.toml: "), "{error}");
+    }
+}
