@@ -185,6 +185,68 @@ TEST(Held, WrappersShowWhatTheySay) {
     }
 }
 
+// A stream that is held with one piece: what stands behind the head of the array, up to its end.
+template <class T>
+std::string piece(const T& value) {
+    { SP_STREAM(info) << value; }
+    for (const reader::Record& record : traced::session().drain()) {
+        if (record.site < 16) continue;
+        const auto size =
+            static_cast<unsigned char>(record.args[0]) + 256u * static_cast<unsigned char>(record.args[1]);
+        return record.args.substr(5, size - 2);
+    }
+    return "nothing";
+}
+
+// The tag of metadata, an array of two, and what it says.
+std::string said(const std::string& metadata) {
+    return "\xDA\x53\x50\x6D\x64\x82\x79"s + '\0' + static_cast<char>(metadata.size()) + metadata;
+}
+std::string name(const std::string& text) { return "\x79"s + '\0' + static_cast<char>(text.size()) + text; }
+
+TEST(Held, MetadataInContainersIsThere) {
+    const std::string one_metre = said("unit=m") + "\x01";
+    EXPECT_EQ(piece(people::Sealed(0)),
+              "\xBF" + name("x") + "\x00"s + name("low") + "\x05" + name("sum") + one_metre + "\xFF");
+    EXPECT_EQ(piece(std::vector<people::Sealed>{people::Sealed(0)}),
+              "\x9F\xBF" + name("x") + "\x00"s + name("low") + "\x05" + name("sum") + one_metre + "\xFF\xFF");
+    // Of a container as a whole, and of what is within.
+    EXPECT_EQ(piece(std::pair(7, SP_UNIT(0.5f, "m/s;%"))),
+              "\x9F\x07" + said("unit=m/s;%") + "\xFA\x3F\0\0\0\xFF"s);
+    EXPECT_EQ(piece(std::optional(SP_UNIT(1, "m"))), one_metre);
+    EXPECT_EQ(piece(SP_HEX(std::vector<int>{1, 2})), said("hex=") + "\x9F\x01\x02\xFF");
+    EXPECT_EQ(piece(std::pair(1, SP_UNIT(std::vector<int>{2}, "m"))),
+              "\x9F\x01" + said("unit=m") + "\x9F\x02\xFF\xFF");
+    EXPECT_EQ(piece(std::pair(1, SP_UNIT(SP_HEX(16), "B"))),
+              "\x9F\x01" + said("unit=B") + name("0x10") + "\xFF");
+    EXPECT_EQ(piece(std::pair(1, SP_SECRET("pw"))), "\x9F\x01" + name("<secret>") + "\xFF");
+    // Durations that are no whole nanoseconds say their unit themselves.
+    using Picoseconds = std::chrono::duration<long, std::pico>;
+    EXPECT_EQ(piece(Picoseconds(5)), said("unit=ps") + "\x05");
+    EXPECT_EQ(piece(std::vector{Picoseconds(5)}), "\x9F" + said("unit=ps") + "\x05\xFF");
+    using Thirds = std::chrono::duration<int, std::ratio<1, 30'000'000'000>>;
+    EXPECT_EQ(piece(Thirds(3)), said("unit=[1/30000000000]s") + "\x03");
+    // What is no UTF-8 is stored as such.
+    EXPECT_EQ(piece(std::pair(1, SP_UNIT(2, "\xB5s"))), "\x9F\x01" + said("unit=\uFFFDs") + "\x02\xFF");
+}
+
+TEST(Held, ValuesWithMetadataThatDoNotFitLeaveNothingBehind) {
+    for (int length = 900; length < 1000; ++length) {
+        {
+            auto line = SP_STREAM(info);
+            line << std::string(static_cast<std::size_t>(length), 'x') << std::pair(1, SP_UNIT(2, "ms")) << 3;
+        }
+        for (const reader::Record& record : traced::session().drain()) {
+            if (record.site < 16) continue;
+            const bool is_there = record.args.find(said("unit=ms") + "\x02\xFF") != std::string::npos;
+            const bool is_mentioned = record.args.find("unit") != std::string::npos;
+            const bool is_cut = record.args.find("\u2026(+") != std::string::npos;
+            EXPECT_EQ(is_there, is_mentioned) << length;
+            EXPECT_TRUE(is_there || is_cut) << length;
+        }
+    }
+}
+
 // --- SP_STRUCT_OF
 
 constexpr std::string_view kPerson = "<people%3A%3APerson|name:s,age:i,marks:[i,>";

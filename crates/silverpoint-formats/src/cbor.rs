@@ -1,6 +1,7 @@
 //! CBOR items (RFC 8949) as values: drives the same visitor as packed arguments do, without a tree.
 //!
-//! Tags are passed over, but for 37 (UUID), 1 on an integer (seconds since 1970), and 2 and 3 (integers of up to 128 bits). Undefined and simple values without a meaning are null.
+//! Tags are passed over, but for 37 (UUID), 1 on an integer (seconds since 1970), 2 and 3 (integers of up to 128 bits) and that of metadata
+//! (`spec/wire.md`, section 10). Undefined and simple values without a meaning are null.
 
 use std::borrow::Cow;
 
@@ -10,6 +11,9 @@ use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 /// Deepest nesting of arrays, maps and tags.
 const MAX_DEPTH: u32 = 32;
+
+/// The tag of an item with metadata: an array of the text `key=text` and the item.
+const METADATA: u64 = 0x5350_6D64;
 
 /// What ended a visit.
 #[derive(Debug)]
@@ -258,8 +262,29 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
                 }
                 .map_err(Error::Visitor)
             }
+            (METADATA, Type::Array) => {
+                let at = self.decoder.position();
+                if self.metadata()? {
+                    return self.value(depth + 1);
+                }
+                // Of another shape: what it holds, as with any tag.
+                self.decoder.set_position(at);
+                self.value(depth + 1)
+            }
             _ => self.value(depth + 1),
         }
+    }
+
+    /// Tells what an item says of the one that follows, if it has the shape for it.
+    fn metadata(&mut self) -> Result<bool, Error<V::Error>> {
+        let length = self.decoder.array();
+        if self.get(length)? != Some(2) || !matches!(self.decoder.datatype(), Ok(Type::String)) {
+            return Ok(false);
+        }
+        let read = self.decoder.str();
+        let Some((key, text)) = self.get(read)?.split_once('=') else { return Ok(false) };
+        self.visitor.meta(key, text).map_err(Error::Visitor)?;
+        Ok(true)
     }
 }
 

@@ -2,6 +2,7 @@
 // they are written. An item that does not fit leaves nothing behind.
 //
 // Text is stored as UTF-8: what is invalid becomes U+FFFD, one for each byte. Durations are text, `1500 ns`;
+// metadata, for which a signature has a place, is a tag (spec/wire.md, section 10);
 // dates are CBOR's epoch-based time, in seconds, as a double. Own types are maps, enumerations their label.
 #pragma once
 
@@ -47,6 +48,13 @@ class CborWriter {
     void begin_map() { byte(0xBF); }
     void end() { byte(0xFF); }
     void null() { byte(0xF6); }
+    // Metadata, `unit=ms`, of the item that must follow.
+    void metadata(std::string_view said) {
+        constexpr std::uint64_t kTag = 0x53506D64;
+        head(6, kTag);
+        byte(0x82);
+        text(said.data(), said.size());
+    }
 
     // As much of a text as fits, if that is more than a little; true when it is all.
     template <class C>
@@ -232,6 +240,10 @@ bool put_item(CborWriter& out, const T& value) {
         out.byte(0xFB);
         out.big_endian(bits, 8);
     } else if constexpr (FineDuration<T>) {
+        char unit[64] = "unit=";
+        Signer signer{unit, 5};
+        add_unit<T>(signer);
+        out.metadata({unit, signer.len});
         return put_item(out, value.count());
     } else if constexpr (DurationLike<T>) {
         const std::int64_t ns = nanoseconds_of(value);

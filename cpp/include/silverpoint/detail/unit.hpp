@@ -2,6 +2,8 @@
 // signature, once for the site: no byte of it is in a record.
 #pragma once
 
+#include <array>
+
 #include "cbor.hpp"
 #include "front.hpp"
 
@@ -30,7 +32,8 @@ struct Codec<Tagged<kKey, kText, T>> {
     }
     SP_DETAIL_HOT static constexpr std::size_t size(const Of& of) { return Inner::size(of.value); }
     SP_DETAIL_HOT static char* put(char* out, const Of& of) { return Inner::put(out, of.value); }
-    // A stream that is held has no signature to put metadata in: hexadecimal numbers are text there.
+    // A stream that is held has no signature to put metadata in: hexadecimal numbers are text there, other
+    // values say it themselves.
     template <class Writer>
     static bool put_cbor(Writer& out, const Of& of) {
         if constexpr (kIsHex && std::integral<Like>) {
@@ -43,9 +46,20 @@ struct Codec<Tagged<kKey, kText, T>> {
             __builtin_memcpy(text + 3, digits.data(), digits.size());
             return out.text(text + (negative ? 0 : 1), digits.size() + (negative ? 3 : 2));
         } else {
+            out.metadata(kSaid);
             return put_item<Like>(out, of.value);
         }
     }
+    // `unit=ms`
+    static constexpr auto kJoined = [] {
+        std::array<char, sizeof(kKey.text) + sizeof(kText.text)> text{};
+        std::size_t len = 0;
+        for (const char c : std::string_view(kKey.text)) text[len++] = c;
+        text[len++] = '=';
+        for (const char c : std::string_view(kText.text)) text[len++] = c;
+        return text;
+    }();
+    static constexpr std::string_view kSaid{kJoined.data()};
     static constexpr bool kIsHex = std::string_view(kKey.text) == "hex";
 };
 

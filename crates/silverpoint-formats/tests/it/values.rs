@@ -165,6 +165,30 @@ fn items_of_cbor() {
         ("128 bits, few bytes", &[0xC3, 0x41, 0]),
         ("128 bits, too negative", &[0xC3, 0x50, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
         ("136 bits", &[0xC2, 0x51, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+        (
+            "with a unit",
+            &[0xDA, 0x53, 0x50, 0x6D, 0x64, 0x82, 0x67, b'u', b'n', b'i', b't', b'=', b'm', b's', 12],
+        ),
+        (
+            "with a unit, and a list in hexadecimal",
+            &[
+                0x83, 1, 0xDA, 0x53, 0x50, 0x6D, 0x64, 0x82, 0x66, b'u', b'n', b'i', b't', b'=', b'm', 2,
+                0xDA, 0x53, 0x50, 0x6D, 0x64, 0x82, 0x64, b'h', b'e', b'x', b'=', 0x82, 0x18, 0xFF, 16,
+            ],
+        ),
+        (
+            "metadata in a map",
+            &[
+                0xA2, 1, 0xDA, 0x53, 0x50, 0x6D, 0x64, 0x82, 0x66, b'u', b'n', b'i', b't', b'=', b'm', 0x9F,
+                2, 0xFF, 3, 4,
+            ],
+        ),
+        ("metadata of another shape", &[0xDA, 0x53, 0x50, 0x6D, 0x64, 0x83, 0x61, b'a', 1, 2]),
+        ("metadata without a key", &[0xDA, 0x53, 0x50, 0x6D, 0x64, 0x82, 0x61, b'a', 1]),
+        (
+            "metadata of nothing",
+            &[0xDA, 0x53, 0x50, 0x6D, 0x64, 0x82, 0x66, b'u', b'n', b'i', b't', b'=', b'm'],
+        ),
         ("malformed", &[0x62, b'a']),
         ("two items", &[1, 2]),
         ("empty", &[]),
