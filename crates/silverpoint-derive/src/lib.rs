@@ -3,6 +3,7 @@
 //! ```text
 //!  site       a tracepoint's tokens: target, fields, template, arguments ─▶ the code at the call
 //!  template   placeholders: syntax, and which argument each one means
+//!  instrument a function in a span: the same code, made of its name and arguments
 //!  derive     own types: signature, size and encoding from fields and variants
 //! ```
 //!
@@ -10,6 +11,7 @@
 
 mod contains;
 mod derive;
+mod instrument;
 mod site;
 mod template;
 
@@ -26,6 +28,39 @@ pub fn derive_trace(input: TokenStream) -> TokenStream {
     derive::expand(syn::parse_macro_input!(input as syn::DeriveInput))
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
+}
+
+/// A span around a function, with its arguments as fields.
+///
+/// ```text
+/// #[silverpoint::instrument(level = "debug", skip(pool), err)]
+/// fn load(id: u64, pool: &Pool) -> Result<Order, Error> { … }
+/// ```
+///
+/// The span has the name of the function and begins before its body; what the arguments' patterns bind is recorded, typed; `self` is not. An `async fn` gets an
+/// async span, from its first poll until it is done or dropped, whatever threads it runs in. Arguments are not looked at while the span is off.
+///
+/// | option | effect |
+/// |---|---|
+/// | `name = "…"` | another name |
+/// | `level = "debug"` | another level than info |
+/// | `target = "…"` | another category than the module |
+/// | `skip(a, b)`, `skip_all` | these arguments are not recorded |
+/// | `fields(n = a.len(), ?b, %c, id = self.id)` | more fields, as tracepoints have them; one with the name of an argument replaces it |
+/// | `ret`, `ret(Debug)`, `ret(Display)` | an event `name.return` with the `value`, typed or as text, at the span's level |
+/// | `err`, `err(Debug)`, `err(Causes)` | an event `name.error` at level error, when an `Err` is returned: its text, or the texts of it and its sources. With `ret`, that tells what is in an `Ok` |
+/// | `crate = path` | where the crate `silverpoint` is, when it has been renamed |
+#[proc_macro_attribute]
+pub fn instrument(options: TokenStream, function: TokenStream) -> TokenStream {
+    match instrument::expand(options.into(), function.clone().into()) {
+        Ok(traced) => traced.into(),
+        // With the function as it is, so that nothing else is found to be missing.
+        Err(error) => {
+            let mut both = TokenStream::from(error.into_compile_error());
+            both.extend(function);
+            both
+        }
+    }
 }
 
 /// The code of one tracepoint. Called by the macros of `silverpoint` alone: `site!($crate kind Level [tokens])`.

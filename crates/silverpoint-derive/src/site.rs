@@ -20,8 +20,8 @@ use crate::template::{self, Argument, Parts};
 
 /// A tracepoint as it was written.
 pub struct Site {
-    /// `$crate` of `silverpoint`.
-    home: TokenTree,
+    /// Where the crate `silverpoint` is: `$crate`, or a path.
+    home: TokenStream,
     kind: Ident,
     level: Ident,
     target: Option<Expr>,
@@ -59,10 +59,17 @@ struct Piece {
 }
 
 /// What stands between two commas.
-struct Item {
+pub struct Item {
     name: Option<String>,
     how: How,
     expr: Expr,
+}
+
+impl Item {
+    /// Its name, or what it is.
+    pub fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| source(&self.expr))
+    }
 }
 
 impl Parse for Site {
@@ -72,13 +79,18 @@ impl Parse for Site {
         let level: Ident = input.parse()?;
         let body: proc_macro2::Group = input.parse()?;
         debug_assert_eq!(body.delimiter(), Delimiter::Bracket);
-        let parser = |input: ParseStream<'_>| Self::parse_body(input, home, kind, level);
-        syn::parse::Parser::parse2(parser, body.stream())
+        Self::of(home.into(), kind, level, body.stream())
     }
 }
 
 impl Site {
-    fn parse_body(input: ParseStream<'_>, home: TokenTree, kind: Ident, level: Ident) -> Result<Self> {
+    /// What stands between the parentheses of a tracepoint.
+    pub fn of(home: TokenStream, kind: Ident, level: Ident, body: TokenStream) -> Result<Self> {
+        let parser = |input: ParseStream<'_>| Self::parse_body(input, home, kind, level);
+        syn::parse::Parser::parse2(parser, body)
+    }
+
+    fn parse_body(input: ParseStream<'_>, home: TokenStream, kind: Ident, level: Ident) -> Result<Self> {
         let mut site = Self {
             home,
             kind,
@@ -315,10 +327,13 @@ impl Site {
         let (then, otherwise) = match kind.to_string().as_str() {
             "async_span" => {
                 let target = self.target.as_ref().map(|target| quote!(target: #target,));
+                let kind = Ident::new("async_end", kind.span());
+                let end = Self::of(home.clone(), kind, level.clone(), quote!(#target #tail, id))
+                    .map_or_else(Error::into_compile_error, |end| end.expand());
                 (
                     quote!({
                         fn __end(id: u64) {
-                            #home::async_end!(#target #tail, id)
+                            #end
                         }
                         #private::record::<__Here, #private::#level, _>(&__SITE, &__arguments);
                         #private::AsyncSpan::begun(__id, __end)
@@ -390,7 +405,8 @@ fn is_last(input: ParseStream<'_>) -> bool {
     ahead.parse::<LitStr>().is_ok() && ahead.is_empty()
 }
 
-fn item(input: ParseStream<'_>) -> Result<Item> {
+/// A field as tracepoints have them.
+pub fn item(input: ParseStream<'_>) -> Result<Item> {
     let mut name = None;
     if let Some(found) = field_name(input) {
         name = Some(found?);

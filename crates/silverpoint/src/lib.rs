@@ -17,6 +17,8 @@
 //! debug!("never evaluated when off: {}", { let expensive = 1; expensive });
 //! ```
 //!
+//! [`#[instrument]`](macro@instrument) makes a span of a function.
+//!
 //! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and without settings everything is off: a tracepoint
 //! is two loads and a branch. `SILVERPOINT_FILTER=info` records into memory from the start; another process can switch every site at any time.
 //!
@@ -44,7 +46,7 @@ mod start;
 mod value;
 mod writer;
 
-pub use silverpoint_derive::Trace;
+pub use silverpoint_derive::{Trace, instrument};
 
 pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
@@ -80,7 +82,7 @@ pub mod __private {
     pub use crate::record::{AtLevel, record};
     pub use crate::sig::{Class, Sig, fixed_sum};
     pub use crate::site::{Kind, Meta, Piece, Site, is_on};
-    pub use crate::span::{AsyncSpan, Id, Span};
+    pub use crate::span::{AsyncSpan, Id, Span, once};
     pub use crate::value::{Debugged, Displayed};
 }
 

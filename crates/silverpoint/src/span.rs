@@ -87,6 +87,12 @@ impl Drop for AsyncSpan {
     }
 }
 
+/// Calls it. (A closure that is called by its name may not give away what it has borrowed from what it captured.)
+#[inline(always)]
+pub fn once<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
 /// What can be an id: a whole number or a pointer.
 #[diagnostic::on_unimplemented(message = "an id is a whole number or a pointer, not a `{Self}`")]
 pub trait Id: Copy {

@@ -40,7 +40,7 @@ use crate::writer::Writer;
 /// tracepoint calls these at any place of the program, signal handlers included: they must not allocate, block, or record.
 #[diagnostic::on_unimplemented(
     message = "a tracepoint cannot record a `{Self}` with its type",
-    note = "derive it: `#[derive(silverpoint::Trace)]`, or record its text: `%value` (Display), `?value` (Debug)"
+    note = "derive it: `#[derive(silverpoint::Trace)]`, or record its text: `%value` (Display), `?value` (Debug); of `#[instrument]`: `skip(value)`, `fields(?value)`"
 )]
 pub trait Trace {
     /// The type's signature.

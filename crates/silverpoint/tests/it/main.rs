@@ -24,6 +24,7 @@ mod cbor;
 #[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
 mod crates;
 mod fates;
+mod instrument;
 mod processes;
 mod reader;
 mod recursive;
@@ -61,6 +62,7 @@ fn main() {
             fates::ROLES,
             allocation::ROLES,
             recursive::ROLES,
+            instrument::ROLES,
             #[cfg(feature = "serde")]
             serialized::ROLES,
             vectors::ROLES,
@@ -81,6 +83,7 @@ fn main() {
         fates::TESTS,
         allocation::TESTS,
         recursive::TESTS,
+        instrument::TESTS,
         #[cfg(feature = "serde")]
         serialized::TESTS,
         vectors::TESTS,

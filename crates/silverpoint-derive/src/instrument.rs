@@ -1,0 +1,345 @@
+//! `#[instrument]`: a span around a function.
+//!
+//! ```text
+//!  #[instrument(level = "debug", skip(pool), err)]        fn load(id: u64, pool: &Pool) -> Result<…> {
+//!  fn load(id: u64, pool: &Pool) -> Result<…> { … }   ─▶      let span = span("load", id = id);          the first tracepoint
+//!                                                             let result = once(move || { … });          only with `ret` or `err`
+//!                                                             if let Err(error) = &result { event("load.error", error = %error) }
+//!                                                             result
+//!                                                         }
+//! ```
+//!
+//! An `async fn` gets an async span, from its first poll to its end, for it may go on in another thread each time it waits.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Error, Expr, FnArg, LitStr, Pat, Path, Result, ReturnType, Signature, Token, Visibility,
+};
+
+use crate::site::{self, Site};
+
+const LEVELS: [&str; 6] = ["Trace", "Debug", "Info", "Warn", "Error", "Fatal"];
+
+/// The function with its span.
+pub fn expand(options: TokenStream, function: TokenStream) -> Result<TokenStream> {
+    let options: Options = syn::parse2(options)?;
+    syn::parse2::<Function>(function)?.traced(&options)
+}
+
+/// What stands between the parentheses of the attribute.
+struct Options {
+    /// Where the crate `silverpoint` is.
+    home: TokenStream,
+    name: Option<LitStr>,
+    level: Ident,
+    target: Option<Expr>,
+    skip: Vec<Ident>,
+    skip_all: bool,
+    fields: TokenStream,
+    /// Their names: they stand for the arguments that have the same.
+    named: Vec<String>,
+    returned: Option<Shown>,
+    error: Option<Shown>,
+}
+
+/// How a value is recorded.
+#[derive(Clone, Copy)]
+enum Shown {
+    Typed,
+    Debug,
+    Display,
+    Causes,
+}
+
+impl Shown {
+    /// `value`, `?value`, `%value`.
+    fn of(self, home: &TokenStream, value: &Ident) -> TokenStream {
+        match self {
+            Self::Typed => quote!(#value),
+            Self::Debug => quote!(?#value),
+            Self::Display => quote!(%#value),
+            Self::Causes => quote!(#home::Causes(#value)),
+        }
+    }
+}
+
+impl Parse for Options {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut options = Self {
+            home: quote!(::silverpoint),
+            name: None,
+            level: Ident::new("Info", Span::mixed_site()),
+            target: None,
+            skip: Vec::new(),
+            skip_all: false,
+            fields: TokenStream::new(),
+            named: Vec::new(),
+            returned: None,
+            error: None,
+        };
+        let mut seen: Vec<Ident> = Vec::new();
+        while !input.is_empty() {
+            let word = input.call(Ident::parse_any)?;
+            if seen.contains(&word) {
+                return Err(Error::new(word.span(), format!("`{word}` is given twice")));
+            }
+            match word.to_string().as_str() {
+                "name" => options.name = Some(value(input)?),
+                "level" => options.level = level(value(input)?)?,
+                "target" => options.target = Some(value(input)?),
+                "crate" => options.home = value::<Path>(input)?.into_token_stream(),
+                "skip" => {
+                    let content;
+                    syn::parenthesized!(content in input);
+                    let names =
+                        Punctuated::<Ident, Token![,]>::parse_terminated_with(&content, Ident::parse_any)?;
+                    options.skip = names.into_iter().collect();
+                }
+                "skip_all" => options.skip_all = true,
+                "fields" => {
+                    let content;
+                    syn::parenthesized!(content in input);
+                    let ahead = content.fork();
+                    options.named =
+                        Punctuated::<site::Item, Token![,]>::parse_terminated_with(&ahead, site::item)?
+                            .iter()
+                            .map(site::Item::name)
+                            .collect();
+                    options.fields = content.parse()?;
+                }
+                "ret" => options.returned = Some(shown(input, Shown::Typed, "Debug, Display")?),
+                "err" => options.error = Some(shown(input, Shown::Display, "Debug, Display, Causes")?),
+                _ => {
+                    return Err(Error::new(
+                        word.span(),
+                        "expected `name = \"…\"`, `level = \"…\"`, `target = \"…\"`, `skip(…)`, `skip_all`, `fields(…)`, `ret`, `err` or `crate = path`",
+                    ));
+                }
+            }
+            seen.push(word);
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// `= value`
+fn value<T: Parse>(input: ParseStream<'_>) -> Result<T> {
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
+/// `"debug"`, `debug`, `Debug` …
+fn level(expr: Expr) -> Result<Ident> {
+    let text = match syn::parse2::<LitStr>(expr.to_token_stream()) {
+        Ok(text) => text.value(),
+        Err(_) => expr.to_token_stream().to_string(),
+    };
+    let known = LEVELS.iter().find(|level| level.eq_ignore_ascii_case(&text));
+    known.map(|level| Ident::new(level, Span::mixed_site())).ok_or_else(|| {
+        let message = "expected a level: \"trace\", \"debug\", \"info\", \"warn\", \"error\" or \"fatal\"";
+        Error::new_spanned(expr, message)
+    })
+}
+
+/// `(Debug)` and its like, if there are parentheses.
+fn shown(input: ParseStream<'_>, otherwise: Shown, known: &str) -> Result<Shown> {
+    if !input.peek(syn::token::Paren) {
+        return Ok(otherwise);
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    let word: Ident = content.parse()?;
+    match word.to_string().as_str() {
+        "Debug" => Ok(Shown::Debug),
+        "Display" => Ok(Shown::Display),
+        "Causes" if known.contains("Causes") => Ok(Shown::Causes),
+        _ => Err(Error::new(word.span(), format!("expected one of {known}"))),
+    }
+}
+
+/// A function whose body is only its tokens.
+struct Function {
+    outer: Vec<Attribute>,
+    visibility: Visibility,
+    signature: Signature,
+    inner: Vec<Attribute>,
+    body: TokenStream,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let outer = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let signature: Signature = match input.parse() {
+            Ok(signature) => signature,
+            Err(error) => return Err(Error::new(error.span(), "`instrument` stands before a function")),
+        };
+        if input.peek(Token![;]) {
+            let message = "this function has no body to trace: the attribute stands before an implementation";
+            return Err(Error::new_spanned(&signature.ident, message));
+        }
+        let content;
+        syn::braced!(content in input);
+        let inner = content.call(Attribute::parse_inner)?;
+        Ok(Self { outer, visibility, signature, inner, body: content.parse()? })
+    }
+}
+
+impl Function {
+    fn traced(&self, options: &Options) -> Result<TokenStream> {
+        let Self { outer, visibility, signature, inner, body } = self;
+        if let Some(word) = &signature.constness {
+            return Err(Error::new_spanned(
+                word,
+                "a `const fn` may run in the compiler, where nothing is traced",
+            ));
+        }
+        let name = match &options.name {
+            Some(name) => name.clone(),
+            None => LitStr::new(&signature.ident.unraw().to_string(), signature.ident.span()),
+        };
+        let arguments = self.arguments(options)?.into_iter().map(|ident| {
+            let name = LitStr::new(&ident.unraw().to_string(), ident.span());
+            quote!(#name = #ident)
+        });
+        let fields = (!options.fields.is_empty()).then_some(&options.fields);
+        let fields: Vec<TokenStream> = arguments.chain(fields.map(ToTokens::to_token_stream)).collect();
+        let is_async = signature.asyncness.is_some();
+        let (kind, id) = if is_async { ("async_span", quote!(id = __id,)) } else { ("span", quote!()) };
+        let span = options.site(kind, &options.level, quote!(#name, #id #(#fields),*))?;
+        let guard = Ident::new("__span", Span::mixed_site());
+        let body = if options.returned.is_some() || options.error.is_some() {
+            self.told(options, &name.value())?
+        } else {
+            body.clone()
+        };
+        Ok(quote! {
+            #(#outer)*
+            #visibility #signature {
+                #(#inner)*
+                let #guard = #span;
+                #body
+            }
+        })
+    }
+
+    /// The body, and what it comes to told.
+    fn told(&self, options: &Options, name: &str) -> Result<TokenStream> {
+        let Self { signature, body, .. } = self;
+        let home = &options.home;
+        let result = Ident::new("__result", Span::mixed_site());
+        let value = Ident::new("__value", Span::mixed_site());
+        let returned = options.returned.map(|shown| {
+            let shown = shown.of(home, &value);
+            let name = format!("{name}.return");
+            options.site("event", &options.level, quote!(#name, value = #shown))
+        });
+        let error = options.error.map(|shown| {
+            let shown = shown.of(home, &value);
+            let name = format!("{name}.error");
+            options.site("event", &Ident::new("Error", Span::mixed_site()), quote!(#name, error = #shown))
+        });
+        let (returned, error) = (returned.transpose()?, error.transpose()?);
+        let tell = match (returned, error) {
+            (Some(returned), Some(error)) => quote! {
+                match &#result {
+                    ::core::result::Result::Ok(#value) => #returned,
+                    ::core::result::Result::Err(#value) => #error,
+                }
+            },
+            (None, Some(error)) => quote! {
+                if let ::core::result::Result::Err(#value) = &#result #error
+            },
+            (returned, None) => quote! {{
+                let #value = &#result;
+                #returned
+            }},
+        };
+        // The type is given where it can be, so that `?` in the body knows what to make of errors.
+        let kind = match &signature.output {
+            ReturnType::Default => Some(quote!(())),
+            ReturnType::Type(_, kind) => {
+                let tokens = kind.to_token_stream();
+                (!has_impl(tokens.clone())).then_some(tokens)
+            }
+        };
+        let here = Span::mixed_site();
+        let made = if signature.asyncness.is_some() {
+            quote_spanned!(here=> async move { #body }.await)
+        } else {
+            let arrow = kind.as_ref().map(|kind| quote!(-> #kind));
+            quote_spanned!(here=> #home::__private::once(move || #arrow { #body }))
+        };
+        let annotation = kind.as_ref().map(|kind| quote!(: #kind));
+        Ok(quote_spanned! {here=>
+            let #result #annotation = #made;
+            #tell
+            #result
+        })
+    }
+
+    /// The names that are bound by the arguments and are to be recorded.
+    fn arguments(&self, options: &Options) -> Result<Vec<Ident>> {
+        let mut found = Vec::new();
+        for argument in &self.signature.inputs {
+            if let FnArg::Typed(argument) = argument {
+                bound(&argument.pat, &mut found);
+            }
+        }
+        let unknown = options.skip.iter().find(|name| **name != "self" && !found.contains(name));
+        if let Some(name) = unknown {
+            return Err(Error::new(name.span(), format!("there is no argument `{name}`")));
+        }
+        found.retain(|name| {
+            let plain = name.unraw().to_string();
+            !options.skip_all && !options.skip.contains(name) && !options.named.contains(&plain)
+        });
+        Ok(found)
+    }
+}
+
+impl Options {
+    /// The code of a tracepoint.
+    fn site(&self, kind: &str, level: &Ident, body: TokenStream) -> Result<TokenStream> {
+        let target = self.target.as_ref().map(|target| quote!(target: #target,));
+        let kind = Ident::new(kind, Span::mixed_site());
+        Ok(Site::of(self.home.clone(), kind, level.clone(), quote!(#target #body))?.expand())
+    }
+}
+
+/// The variables that a pattern binds.
+fn bound(pattern: &Pat, found: &mut Vec<Ident>) {
+    match pattern {
+        Pat::Ident(pattern) => {
+            found.push(pattern.ident.clone());
+            if let Some((_, inner)) = &pattern.subpat {
+                bound(inner, found);
+            }
+        }
+        Pat::Paren(pattern) => bound(&pattern.pat, found),
+        Pat::Reference(pattern) => bound(&pattern.pat, found),
+        Pat::Slice(pattern) => pattern.elems.iter().for_each(|pattern| bound(pattern, found)),
+        Pat::Struct(pattern) => pattern.fields.iter().for_each(|field| bound(&field.pat, found)),
+        Pat::Tuple(pattern) => pattern.elems.iter().for_each(|pattern| bound(pattern, found)),
+        Pat::TupleStruct(pattern) => pattern.elems.iter().for_each(|pattern| bound(pattern, found)),
+        // An alternative binds what the others do.
+        Pat::Or(pattern) => pattern.cases.iter().take(1).for_each(|pattern| bound(pattern, found)),
+        _ => {}
+    }
+}
+
+/// Whether a type says `impl` somewhere: then it cannot be repeated.
+fn has_impl(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == "impl",
+        proc_macro2::TokenTree::Group(group) => has_impl(group.stream()),
+        _ => false,
+    })
+}
