@@ -110,6 +110,12 @@ pub const ALL: &[Example] = &[
         "silverpoint trim --category net --since -10s app.silver -o net.silver --compress zstd",
         "The last ten seconds of one category, to be sent to somebody.",
     ),
+    example("split", "silverpoint split app.silver -o parts/ --every 10m", "A file for each ten minutes."),
+    example(
+        "split",
+        "silverpoint split app.silver -o 'app-{}.silver' --size 20M --compress zstd",
+        "Files that are small enough to be sent.",
+    ),
     example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
     example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
     example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),

@@ -24,6 +24,7 @@ mod repair;
 mod run;
 mod sessions;
 mod sites;
+mod split;
 mod stats;
 mod store;
 mod summary;
@@ -70,6 +71,7 @@ enum Command {
     Repair(repair::RepairArgs),
     Merge(repair::MergeArgs),
     Trim(trim::Args),
+    Split(split::Args),
     Ctl(ctl::Args),
     Config(config::Args),
     Doctor(doctor::Args),
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Command::Repair(args) => repair::repair(args),
         Command::Merge(args) => repair::merge(args),
         Command::Trim(args) => trim::run(args),
+        Command::Split(args) => split::run(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Config(args) => config::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -10,6 +10,11 @@ use crate::exit::{Failed, failure};
 /// See the module. Dropped before it is finished it leaves nothing.
 pub struct NewFile {
     file: BufWriter<File>,
+    sealed: Sealed,
+}
+
+/// One that is complete and durable, but has not got its name. Dropped it leaves nothing.
+pub struct Sealed {
     path: PathBuf,
     temporary: PathBuf,
     force: bool,
@@ -34,21 +39,54 @@ impl NewFile {
         let temporary = PathBuf::from(temporary);
         let file = File::options().write(true).create_new(true).mode(0o600).open(&temporary);
         let file = file.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
-        Ok(Self { file: BufWriter::new(file), path: path.to_owned(), temporary, force })
-    }
-
-    /// Where its bytes go.
-    pub fn writer(&mut self) -> &mut impl Write {
-        &mut self.file
+        Ok(Self { file: BufWriter::new(file), sealed: Sealed { path: path.to_owned(), temporary, force } })
     }
 
     /// Makes it durable and gives it its name.
     ///
     /// # Errors
     /// Those of writing; without `force` also that somebody else has made the file meanwhile.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.file.flush()?;
-        self.file.get_ref().sync_data()?;
+    pub fn finish(self) -> io::Result<()> {
+        self.seal()?.publish()
+    }
+
+    /// Makes it durable. Its name it gets by [`Sealed::publish`].
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn seal(self) -> io::Result<Sealed> {
+        let Self { mut file, sealed } = self;
+        file.flush()?;
+        file.get_ref().sync_data()?;
+        Ok(sealed)
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Sealed {
+    /// The name that it is to have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// Those of renaming; without `force` also that somebody else has made the file meanwhile.
+    pub fn publish(self) -> io::Result<()> {
         if self.force {
             return std::fs::rename(&self.temporary, &self.path);
         }
@@ -68,7 +106,7 @@ fn exists(path: &Path) -> String {
     format!("{}: it is there already; --force replaces it", path.display())
 }
 
-impl Drop for NewFile {
+impl Drop for Sealed {
     fn drop(&mut self) {
         // There no more when it was renamed.
         let _ = std::fs::remove_file(&self.temporary);

@@ -142,7 +142,7 @@ impl New {
         let name = self.output.display().to_string();
         let to = |error: io::Error| failure(format!("{name}: {error}"));
         let mut file = NewFile::create(&self.output, inputs, self.force)?;
-        let done = fill(file.writer()).map_err(to)?;
+        let done = fill(&mut file).map_err(to)?;
         file.finish().map_err(to)?;
         Ok((name, done))
     }

@@ -9,7 +9,7 @@ use silverpoint_wire::level::Level;
 use crate::builder::{Builder, log, text};
 use crate::harness::Scratch;
 
-fn trace(session: u32, ticks: &[u64]) -> Vec<u8> {
+pub fn trace(session: u32, ticks: &[u64]) -> Vec<u8> {
     let mut b = Builder::new();
     b.session(session, &format!("/bin/p{session}"), session);
     b.site(session, 16, &log(Level::Info, "", 1, "{}", "s"));
@@ -22,7 +22,7 @@ fn trace(session: u32, ticks: &[u64]) -> Vec<u8> {
     b.bytes
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())

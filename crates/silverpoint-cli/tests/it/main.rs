@@ -18,6 +18,7 @@ mod own_types;
 mod recover;
 mod run;
 mod secure;
+mod split;
 mod storage;
 mod table;
 mod terminal;

@@ -75,7 +75,7 @@ const INPUTS: [Input; 18] = [
 /// What a command does with a file: the exit codes that are right for each sort of it; none: it is not called.
 type Codes = fn(Input) -> &'static [i32];
 
-/// A command, how it is called (`FILE` is the file, `OUT` the name of a new one), and how it must end.
+/// A command, how it is called (`FILE` is the file, `OUT` the name of a new one, `OUT-{}` that of several), and how it must end.
 struct Row {
     command: &'static str,
     calls: &'static [&'static str],
@@ -107,6 +107,15 @@ const ROWS: &[Row] = &[
         calls: &[
             "--level info FILE -o OUT --force",
             "FILE -o OUT --force --only --thread main --compress zstd",
+        ],
+        codes: reads,
+    },
+    Row {
+        command: "split",
+        calls: &[
+            "FILE -o OUT-{} --force --parts 3",
+            "--only FILE -o OUT-{} --force --size 100M --compress lz4",
+            "FILE -o OUT-{} --force --every 1h",
         ],
         codes: reads,
     },
@@ -370,6 +379,7 @@ fn call(scratch: &Scratch, row: &Row, words: &str, path: &Path, input: Input) ->
         match word {
             "FILE" => command.arg(path),
             "OUT" => command.arg(&out),
+            "OUT-{}" => command.arg(scratch.path("out-{}.silver")),
             other => command.arg(other),
         };
     }

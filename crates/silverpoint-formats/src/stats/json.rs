@@ -51,6 +51,10 @@ pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
         object.number("bytes", file.bytes);
         object.number("blocks", file.blocks);
         file.trimmed().into_iter().for_each(|selection| object.text("trimmed", selection));
+        if let Some(by) = file.split() {
+            object.text("split", by);
+            object.number("part", file.part());
+        }
     });
     let threads = trace.sessions.iter().zip(&s.threads).flat_map(|(session, counts)| {
         session.threads.iter().zip(counts).map(move |(thread, count)| (session, thread, count))

@@ -65,6 +65,11 @@ fn summary(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOption
             crate::escape::push_escaped(out, selection);
             out.push('\n');
         }
+        if let Some(by) = file.split() {
+            out.push_str("split     ");
+            crate::escape::push_escaped(out, by);
+            let _ = writeln!(out, ", part {}", file.part());
+        }
     }
     let _ = writeln!(out, "verdict   {}", worst(&s.notes));
     if let Some((begin, end)) = s.time_range {

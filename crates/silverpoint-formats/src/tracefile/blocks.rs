@@ -5,6 +5,7 @@ use silverpoint_wire::compression::Decompressor;
 use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX, RAW};
 use silverpoint_wire::record::Records;
 
+use super::left_out::{LeftOut, holds_only_names};
 use super::scan::{BlockRef, bad_block, read_payload};
 use super::session::{Session, Stream};
 use super::verdict::{Matter, Note};
@@ -121,7 +122,9 @@ pub(crate) struct BlockCursor<'t> {
     next: usize,
     /// Ring bytes before this position have been given out, or are known to be elsewhere or lost.
     covered: u64,
-    is_trimmed: bool,
+    left_out: LeftOut,
+    /// The block given out last holds names of threads alone.
+    after_names: bool,
 }
 
 /// A block to be read.
@@ -142,8 +145,8 @@ impl<'t> BlockCursor<'t> {
 
     /// Goes on at a position of the ring.
     pub(crate) fn from(stream: &'t Stream, position: u64) -> Self {
-        let (blocks, gaps, is_trimmed) = (&stream.blocks, &stream.gaps, stream.is_trimmed);
-        Self { blocks, gaps, next: 0, covered: position, is_trimmed }
+        let (blocks, gaps, left_out) = (&stream.blocks, &stream.gaps, stream.left_out);
+        Self { blocks, gaps, next: 0, covered: position, left_out, after_names: false }
     }
 
     /// Everything before this position has been given out.
@@ -161,6 +164,7 @@ impl<'t> BlockCursor<'t> {
                 continue;
             }
             let missing = self.missing(begin);
+            self.after_names = holds_only_names(&block.header);
             let skip = self.covered.saturating_sub(begin) as usize;
             self.covered = self.covered.max(end);
             return Some(NextBlock { block, skip, missing });
@@ -169,10 +173,8 @@ impl<'t> BlockCursor<'t> {
 
     /// Ring bytes up to `begin` that are neither given out nor told as a gap.
     fn missing(&mut self, begin: u64) -> u64 {
-        if self.is_trimmed {
-            return 0;
-        }
-        let mut missing = begin.saturating_sub(self.covered);
+        let mut missing =
+            if self.left_out.covers(self.after_names) { 0 } else { begin.saturating_sub(self.covered) };
         let mut told = self.covered;
         while let Some((&(gap_begin, gap_end), rest)) = self.gaps.split_first()
             && gap_begin < begin

@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap};
 use silverpoint_wire::clock::Segment;
 use silverpoint_wire::layout::record::{PAD, SIZE_MASK, THREAD_END, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
-use silverpoint_wire::record::Records;
+use silverpoint_wire::record::{Record, Records};
 
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
 use super::event::{Event, What, interpret, thread_name};
@@ -48,24 +48,51 @@ pub struct Events<'t> {
     notes: Vec<Note>,
     /// Control records that have no meaning here, and the file of the last one.
     unknown_controls: (u64, u32),
-    /// For whoever rewrites: cursors that have left a block since the last look.
-    left: Option<Vec<u32>>,
+    /// For whoever rewrites: blocks that cursors have left since the last look.
+    left: Option<Vec<Left<'t>>>,
 }
 
 /// Where a record stands that was given out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'t> {
-    /// Names the stream among all of the trace; the same as in [`Events::take_left`].
+    /// Names the stream among all of the trace; the same as in [`Left`].
     pub(super) cursor: u32,
     /// Number of the session in the trace.
     pub(super) session: usize,
+    /// Number of the thread in the session.
+    pub(super) thread: usize,
+    /// When, by the order of all sessions.
+    pub(super) ns: i64,
     pub(super) block: &'t BlockRef,
+    /// As of [`Left`].
+    pub(super) skip: usize,
     /// Bytes before the record in the raw block.
     pub(super) at: usize,
 }
 
+/// A block that a cursor has left: nothing more of it comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left<'t> {
+    pub(super) cursor: u32,
+    pub(super) session: usize,
+    pub(super) thread: usize,
+    pub(super) block: &'t BlockRef,
+    /// Bytes at its start that another block has given out already, or that had been gone through when the block was opened again.
+    pub(super) skip: usize,
+    /// Up to here it could be read.
+    pub(super) end: usize,
+}
+
 /// Names of threads, by session and thread.
-type Names = Vec<Vec<String>>;
+type Names = Vec<Vec<Name>>;
+
+/// What a thread is called now.
+#[derive(Clone, Debug, Default)]
+struct Name {
+    text: String,
+    /// When a record said so; 0: none did.
+    ticks: u64,
+}
 
 /// Where reading stopped: what [`Events::resume`] goes on from.
 #[derive(Debug, Default)]
@@ -138,13 +165,13 @@ impl<'t> Events<'t> {
         events.names.resize(trace.sessions.len(), Vec::new());
         for (number, session) in trace.sessions.iter().enumerate() {
             let known = events.names[number].len();
-            events.names[number].resize(session.threads.len(), String::new());
+            events.names[number].resize(session.threads.len(), Name::default());
             if let Some(selection) = &mut events.selection {
                 if !selection.session(number) {
                     continue;
                 }
                 for (thread, name) in events.names[number].iter().enumerate().take(known) {
-                    selection.thread_changed(number, thread, session.threads[thread].tid, name);
+                    selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
                 }
             }
             for (at, stream) in session.streams.iter().enumerate() {
@@ -177,13 +204,29 @@ impl<'t> Events<'t> {
     /// The place of the next record that is wanted.
     pub(super) fn next_place(&mut self) -> Option<Place<'t>> {
         let index = self.next_index()?;
-        let cursor = &self.cursors[index as usize];
-        let State::Record { block, at, .. } = &cursor.state else { return None };
-        Some(Place { cursor: index, session: cursor.session as usize, block: block.block, at: *at })
+        let cursor = &mut self.cursors[index as usize];
+        let State::Record { block, at, ticks, .. } = &cursor.state else { return None };
+        let (NextBlock { block, skip, .. }, at, ticks) = (*block, *at, *ticks);
+        let session = &self.trace.sessions[cursor.session as usize];
+        Some(Place {
+            cursor: index,
+            session: cursor.session as usize,
+            thread: session.streams[cursor.stream as usize].thread,
+            ns: cursor.key(session, ticks).ns,
+            block,
+            skip,
+            at,
+        })
     }
 
-    /// Gives to `to` the cursors that have left a block since the last call. Nothing more of that block comes.
-    pub(super) fn take_left(&mut self, to: &mut Vec<u32>) {
+    /// The record at a place that was given out last.
+    pub(super) fn record(&self, place: &Place<'_>) -> Option<Record<'_>> {
+        let State::Record { raw, at, .. } = &self.cursors[place.cursor as usize].state else { return None };
+        Records::new(raw.get(*at..)?).next()?.ok()
+    }
+
+    /// Gives to `to` the blocks that cursors have left since the last call.
+    pub(super) fn take_left(&mut self, to: &mut Vec<Left<'t>>) {
         to.clear();
         if let Some(left) = &mut self.left {
             to.append(left);
@@ -393,11 +436,14 @@ impl<'t> Events<'t> {
                 None => break,
             }
         }
-        let block = *block;
-        self.close(index);
+        let (block, end) = (*block, *at);
         if let Some(left) = &mut self.left {
-            left.push(index);
+            let session = &self.trace.sessions[session_number];
+            let thread = session.streams[cursor.stream as usize].thread;
+            let NextBlock { block, skip, .. } = block;
+            left.push(Left { cursor: index, session: session_number, thread, block, skip, end });
         }
+        self.close(index);
         if let Some(why) = fault {
             let matter = super::scan::bad_block(block.block.at, &block.block.header, why);
             let file = self
@@ -451,15 +497,18 @@ impl<'t> Events<'t> {
             let name = stream.info.map_or_else(String::new, |info| info.thread_name());
             // A thread that reuses the id of one that is gone does not inherit its name.
             let fresh = stream.info.is_none_or(|info| info.lane == 0 && info.previous == 0);
-            if fresh || !name.is_empty() {
-                names[stream.thread] = name;
+            // What a record has said since the stream was claimed is newer.
+            let claimed = stream.info.map_or(0, |info| info.claimed_ticks);
+            let is_old = claimed != 0 && names[stream.thread].ticks > claimed;
+            if (fresh || !name.is_empty()) && !is_old {
+                names[stream.thread] = Name { text: name, ticks: 0 };
             }
             if let Some(selection) = &mut self.selection {
                 selection.thread_changed(
                     session_number,
                     stream.thread,
                     session.threads[stream.thread].tid,
-                    &names[stream.thread],
+                    &names[stream.thread].text,
                 );
             }
         }
@@ -470,10 +519,10 @@ impl<'t> Events<'t> {
         if record.header.site == THREAD_NAME
             && let Some(name) = thread_name(&record)
         {
-            names[stream.thread] = name;
+            names[stream.thread] = Name { text: name, ticks };
             if let Some(selection) = &mut self.selection {
                 let tid = session.threads[stream.thread].tid;
-                selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread]);
+                selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread].text);
             }
         }
         if (THREAD_END + 1..FIRST_ID).contains(&record.header.site) {
@@ -507,7 +556,7 @@ impl<'t> Events<'t> {
             session_number,
             stream,
             tid: session.threads[stream.thread].tid,
-            thread_name: &self.names[session_number][stream.thread],
+            thread_name: &self.names[session_number][stream.thread].text,
             ticks,
             wall_ns: wall.wall_ns(ticks),
             what,

@@ -14,6 +14,7 @@ mod event;
 mod follow;
 mod growing;
 mod index;
+mod left_out;
 mod merge;
 mod parts;
 pub mod rewrite;
@@ -34,6 +35,7 @@ pub(crate) use blocks::{BlockCursor, BlockReader};
 pub use count::Counted;
 pub use event::{Event, What, cause_name};
 pub use follow::{Follow, Watcher};
+use left_out::{LeftOut, SPLIT, TRIMMED, holds_only_names};
 pub use merge::Events;
 pub use parts::with_parts;
 pub use scan::BlockRef;
@@ -44,18 +46,12 @@ pub use tally::{Tallied, Tally};
 pub use verdict::{Matter, Note, Unknown, Verdict};
 pub(crate) use walk::Head;
 
-use silverpoint_wire::block::{BlockHeader, site_bit};
-use silverpoint_wire::layout::block::LEVELS_CONTROL;
-use silverpoint_wire::layout::record::THREAD_NAME;
 use silverpoint_wire::process;
 use silverpoint_wire::version::FormatVersion;
 
 use crate::filter::{Filter, Selection};
 use crate::site::Site;
 use crate::time::When;
-
-/// Key of the line in a *file* block that says which records the file was trimmed to: others are left out deliberately.
-pub(crate) const TRIMMED: &str = "trimmed";
 
 /// One trace: all files that were opened together, indexed.
 #[derive(Debug)]
@@ -109,6 +105,16 @@ impl TraceFile {
     /// Which records the file was trimmed to, as text: others are left out deliberately. `None`: it was not.
     pub fn trimmed(&self) -> Option<&str> {
         process::value(&self.about, TRIMMED)
+    }
+
+    /// By what the trace was split of which the file is a part, as text. `None`: it was not.
+    pub fn split(&self) -> Option<&str> {
+        process::value(&self.about, SPLIT)
+    }
+
+    /// Its number among the parts of its trace, from 1.
+    pub fn part(&self) -> u64 {
+        process::value(&self.about, "part").and_then(|part| part.parse().ok()).unwrap_or(1)
     }
 
     /// The version of the format that it states, when that is later than what this program knows.
@@ -254,8 +260,8 @@ impl Trace {
     /// moves none of them against another.
     fn finish(&mut self) {
         let mut boots: HashMap<[u8; 16], i128> = HashMap::new();
-        let trimmed: Vec<bool> = self.files.iter().map(|file| file.trimmed().is_some()).collect();
-        let is_any_trimmed = trimmed.contains(&true);
+        let left_out: Vec<LeftOut> = self.files.iter().map(|file| LeftOut::of(&file.about)).collect();
+        let is_any_left_out = left_out.iter().any(|left_out| *left_out != LeftOut::Nothing);
         for session in &mut self.sessions {
             let own = session.wall_minus_monotonic().unwrap_or(0);
             let step = match session.info.as_ref().map(|info| info.boot_id) {
@@ -263,8 +269,8 @@ impl Trace {
                 _ => own,
             };
             session.finish(step);
-            if is_any_trimmed {
-                session.mark_trimmed(|file| trimmed.get(file as usize).is_some_and(|is| *is));
+            if is_any_left_out {
+                session.mark(|file| left_out.get(file as usize).copied().unwrap_or_default());
             }
         }
         self.notes.clear();
@@ -290,7 +296,7 @@ impl Trace {
     /// Tells of the first two files that were trimmed to different selections and overlap.
     fn note_trimmed(&mut self) {
         for session in &self.sessions {
-            for stream in session.streams.iter().filter(|stream| stream.is_trimmed) {
+            for stream in session.streams.iter().filter(|stream| stream.left_out == LeftOut::Anything) {
                 let mut before: Option<&BlockRef> = None;
                 for block in &stream.blocks {
                     if let Some(before) = before
@@ -415,11 +421,6 @@ impl Trace {
     fn source(&self, file: u32) -> Option<&Source> {
         self.sources.get(file as usize)
     }
-}
-
-/// Whether names of threads are all that a block states to hold.
-fn holds_only_names(header: &BlockHeader) -> bool {
-    header.levels == LEVELS_CONTROL && header.sites == site_bit(THREAD_NAME)
 }
 
 /// The worst of some notes.

@@ -1,5 +1,6 @@
 //! Sessions and streams as all files together describe them.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use silverpoint_wire::block::{LossInfo, SessionInfo, StreamInfo};
@@ -8,6 +9,7 @@ use silverpoint_wire::compact::Signatures;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
 use silverpoint_wire::process;
 
+use super::left_out::LeftOut;
 use super::scan::{BlockRef, FoundSession, raise};
 use crate::site::Site;
 
@@ -60,8 +62,8 @@ pub struct Stream {
     pub gaps: Vec<(u64, u64)>,
     /// In ring order.
     pub(super) blocks: Vec<BlockRef>,
-    /// A file that holds blocks of it was trimmed: ring bytes that are not here were left out deliberately.
-    pub(super) is_trimmed: bool,
+    /// What a file that holds blocks of it leaves out deliberately.
+    pub(super) left_out: LeftOut,
 }
 
 /// One thread.
@@ -188,7 +190,7 @@ impl Session {
                         loss: LossInfo::default(),
                         gaps: Vec::new(),
                         blocks: Vec::new(),
-                        is_trimmed: false,
+                        left_out: LeftOut::default(),
                     };
                     self.streams.insert(at, new);
                     at
@@ -247,13 +249,17 @@ impl Session {
         }
     }
 
-    /// Finds the streams of which a trimmed file has blocks; after [`Session::finish`].
-    pub(super) fn mark_trimmed(&mut self, is_trimmed: impl Fn(u32) -> bool) {
+    /// Takes up what files leave out deliberately; after [`Session::finish`].
+    pub(super) fn mark(&mut self, left_out: impl Fn(u32) -> LeftOut) {
         for stream in &mut self.streams {
-            stream.is_trimmed = stream.blocks.iter().any(|block| is_trimmed(block.file));
-            if stream.is_trimmed {
+            stream.left_out =
+                stream.blocks.iter().map(|block| left_out(block.file)).max().unwrap_or_default();
+            if stream.left_out != LeftOut::Nothing {
                 // What was made of a block begins within it: where both are there, the whole one comes first.
-                let place = |block: &BlockRef| (block.header.ring_begin, is_trimmed(block.file));
+                let place = |block: &BlockRef| {
+                    let header = &block.header;
+                    (header.ring_begin, left_out(block.file) == LeftOut::Anything, Reverse(header.ring_end))
+                };
                 if !stream.blocks.is_sorted_by_key(place) {
                     stream.blocks.sort_by_key(place);
                 }

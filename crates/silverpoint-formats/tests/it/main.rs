@@ -12,6 +12,7 @@ mod parts;
 mod percent;
 mod rewrite;
 mod select;
+mod split;
 mod statistics;
 mod trace;
 mod trim;

@@ -126,7 +126,7 @@ fn a_trace_of_every_kind() {
 }
 
 /// Long records of two sorts, one in many wanted.
-fn long(size: usize, each: u64) -> Vec<u8> {
+pub fn long(size: usize, each: u64) -> Vec<u8> {
     let mut b = Builder::new();
     b.session(1, "/bin/long", 1);
     b.site(1, 16, &log(Level::Debug, "", 1, "{}", "s"));
@@ -259,7 +259,7 @@ fn two_selections_of_one_stretch_are_told_when_they_are_read_together() {
 }
 
 /// A trace with two processes and several threads, as random numbers make it.
-fn random(steps: &[(u8, u8, u8)]) -> Vec<u8> {
+pub fn random(steps: &[(u8, u8, u8)]) -> Vec<u8> {
     let mut b = Builder::new();
     for session in [1, 2] {
         b.session(session, &format!("/bin/p{session}"), session * 7);

@@ -1,5 +1,6 @@
 //! What a rewritten file says before its records: itself, the sessions, their sites, streams, clocks and losses.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use silverpoint_wire::block::{self, BlockKind, LossInfo, SessionInfo, push_anchor, push_site};
@@ -9,9 +10,10 @@ use silverpoint_wire::site::fnv1a64;
 use silverpoint_wire::version::FormatVersion;
 
 use super::{Rewriter, stated};
+use crate::tracefile::left_out::{SPLIT, TRIMMED, holds_only_names};
 use crate::tracefile::session::Session;
 use crate::tracefile::verdict::Matter;
-use crate::tracefile::{TRIMMED, Trace};
+use crate::tracefile::{BlockCursor, Trace, TraceFile};
 
 /// Descriptions of sites that stand in one block.
 const SITES_BYTES: usize = 1 << 20;
@@ -105,9 +107,11 @@ impl<W: Write> Rewriter<'_, W> {
 
     /// Gaps and notes.
     pub(super) fn told(&mut self) -> io::Result<()> {
+        let mut seen = HashSet::new();
         for note in self.trace.notes() {
             if let Matter::Collector { whose, text } = &note.matter
                 && whose.is_empty()
+                && seen.insert(text)
             {
                 self.out.push(BlockKind::NOTE, 0, 0, text.as_bytes())?;
             }
@@ -130,7 +134,8 @@ impl<W: Write> Rewriter<'_, W> {
     /// The text of the *file* block.
     pub(super) fn about(&self) -> String {
         let mut text = String::new();
-        let id = u128::from(fnv1a64(&self.now.to_le_bytes())) << 64 | u128::from(std::process::id());
+        let own = u64::from(self.part - 1) << 32 | u64::from(std::process::id());
+        let id = u128::from(fnv1a64(&self.now.to_le_bytes())) << 64 | u128::from(own);
         push_line(&mut text, "format", &FormatVersion::CURRENT.to_string());
         push_line(&mut text, "writer", concat!("silverpoint ", env!("CARGO_PKG_VERSION")));
         push_line(&mut text, "created", &self.now.to_string());
@@ -147,7 +152,14 @@ impl<W: Write> Rewriter<'_, W> {
         if let Some(compression) = compression {
             push_line(&mut text, "compression", &compression.to_string());
         }
-        push_line(&mut text, "part", "1");
+        push_line(&mut text, "part", &self.part.to_string());
+        let split = self.trace.files.iter().find_map(TraceFile::split);
+        if !self.options.split.is_empty() {
+            push_line(&mut text, SPLIT, &self.options.split);
+        } else if let Some(split) = split.filter(|_| repeats_names(self.trace)) {
+            // Where all parts are together it is said no more.
+            push_line(&mut text, SPLIT, split);
+        }
         // What has been left out of an input is not here either.
         let before = self.trace.files.iter().filter_map(|file| process::value(&file.about, TRIMMED));
         let mut trimmed: Vec<&str> = Vec::new();
@@ -163,4 +175,20 @@ impl<W: Write> Rewriter<'_, W> {
         }
         text
     }
+}
+
+/// Whether a stretch of some stream begins behind names that are repeated there.
+fn repeats_names(trace: &Trace) -> bool {
+    trace.sessions.iter().flat_map(|session| &session.streams).any(|stream| {
+        let mut cursor = BlockCursor::new(stream);
+        let mut after_names = None;
+        while let Some(next) = cursor.next() {
+            let header = &next.block.header;
+            if after_names.is_some_and(|end| header.ring_begin > end) {
+                return true;
+            }
+            after_names = holds_only_names(header).then_some(header.ring_end);
+        }
+        false
+    })
 }

@@ -5,13 +5,15 @@
 //!
 //! ```text
 //! rewrite: whole blocks, as they lie ─────────────────────────┐
-//! trim: the records of a selection, the rest cut off or pads ─┴▶ Rewriter ▶ Output
+//! trim: the records of a selection, the rest cut off or pads ─┼▶ Rewriter ▶ Output
+//! split: one stretch of time after the other ─────────────────┘  each file
 //! ```
 //!
-//! Memory is that of the trace's index, and of one block; [`trim()`] needs what reading in order of time needs too.
+//! Memory is that of the trace's index, and of one block; [`trim()`] and [`split()`] need what reading in order of time needs too.
 
 mod dictionaries;
 mod output;
+mod split;
 mod summary;
 mod trim;
 
@@ -33,7 +35,8 @@ use super::verdict::Note;
 use super::{Trace, TraceFile};
 use dictionaries::Scope;
 use output::Output;
-use summary::mend;
+pub use split::{Limit, PARTS_MAX, Parts, split};
+use summary::{mend, summarize};
 pub use trim::trim;
 
 /// How a file is written.
@@ -47,6 +50,8 @@ pub struct Options {
     pub mend: bool,
     /// The selection as text, where records are left out deliberately ([`trim()`]).
     pub trimmed: String,
+    /// What a trace is split by, as text ([`split()`]).
+    pub split: String,
 }
 
 /// What was written.
@@ -84,7 +89,7 @@ pub fn rewrite(trace: &Trace, options: &Options, out: impl Write) -> io::Result<
     for placed in placed(trace) {
         rewriter.records(&placed)?;
     }
-    rewriter.finish()
+    Ok(rewriter.finish()?.0)
 }
 
 struct Rewriter<'t, W> {
@@ -92,11 +97,13 @@ struct Rewriter<'t, W> {
     options: &'t Options,
     /// What of the trace is described.
     scope: Scope,
+    /// Number of the file in its trace.
+    part: u32,
     out: Output<W>,
     done: Rewritten,
     /// Of each session and stream: up to where its ring has been written.
     covered: HashMap<(usize, u32), u64>,
-    /// Wall nanoseconds: when the file was made.
+    /// Wall nanoseconds: when the file was made; of all parts of a trace the same.
     now: u128,
     /// Beyond so many bytes the dictionaries are repeated.
     segment_end: u64,
@@ -113,10 +120,11 @@ impl<'t, W: Write> Rewriter<'t, W> {
             trace,
             options,
             scope,
+            part: 1,
             out: Output::new(out),
             done: Rewritten::default(),
             covered: HashMap::new(),
-            now: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos()),
+            now: now(),
             segment_end: SEGMENT,
             reader: BlockReader::default(),
             compressor: Compressor::new(Compression::None),
@@ -134,8 +142,8 @@ impl<'t, W: Write> Rewriter<'t, W> {
         self.told()
     }
 
-    /// What stands behind the records. Gives what was written.
-    fn finish(mut self) -> io::Result<Rewritten> {
+    /// What stands behind the records. Gives what was written, and where.
+    fn finish(mut self) -> io::Result<(Rewritten, W)> {
         for (number, session) in self.scope.sessions(self.trace) {
             if session.watermark == u64::MAX {
                 self.out.push(BlockKind::WATERMARK, number, 0, &u64::MAX.to_le_bytes())?;
@@ -144,8 +152,8 @@ impl<'t, W: Write> Rewriter<'t, W> {
         if !self.options.remark.is_empty() {
             self.out.push(BlockKind::NOTE, 0, 0, self.options.remark.as_bytes())?;
         }
-        self.done.bytes = self.out.finish()?;
-        Ok(self.done)
+        let (bytes, out) = self.out.finish()?;
+        Ok((Rewritten { bytes, ..self.done }, out))
     }
 
     /// One block of records, unless what it holds has been written.
@@ -188,6 +196,32 @@ impl<'t, W: Write> Rewriter<'t, W> {
         }
     }
 
+    /// Writes a stretch of a block that begins and ends at a record as a block of its own. `pads`: bytes of it that were overwritten.
+    fn stretch(
+        &mut self,
+        session: usize,
+        block: &BlockRef,
+        begin: usize,
+        raw: &[u8],
+        pads: usize,
+    ) -> io::Result<()> {
+        let number = session as u32 + 1;
+        let session = &self.trace.sessions[session];
+        let ring_begin = block.header.ring_begin.saturating_add(begin as u64);
+        let mut header = BlockHeader {
+            session: number,
+            ring_begin,
+            ring_end: ring_begin.saturating_add(raw.len() as u64),
+            raw_size: raw.len() as u32,
+            ..block.header
+        };
+        if header.encoding & !COMPACT == RAW && pads > raw.len() / 4 {
+            header.encoding |= LZ4;
+        }
+        summarize(self.trace, session, raw, &mut header);
+        self.encode(session, block.file, header, raw)
+    }
+
     /// Writes raw bytes of records that this file held, compact if they were so, compressed as asked.
     fn encode(&mut self, session: &Session, file: u32, header: BlockHeader, raw: &[u8]) -> io::Result<()> {
         if self.out.written() >= self.segment_end {
@@ -220,6 +254,11 @@ impl<'t, W: Write> Rewriter<'t, W> {
         let encoding = bits | if is_compact { COMPACT } else { RAW };
         self.out.push_block(BlockHeader { encoding, ..header }, payload)
     }
+}
+
+/// Wall nanoseconds.
+fn now() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos())
 }
 
 /// How the writer of a file says that it compresses.

@@ -74,11 +74,17 @@ impl<W: Write> Output<W> {
         Ok(())
     }
 
-    /// Ends the file; gives its bytes.
-    pub(super) fn finish(&mut self) -> io::Result<u64> {
+    /// Bytes at most that are still to come when the file ends now.
+    pub(super) fn rest(&self) -> u64 {
+        // Two indexes and the end.
+        (self.index.headers.len() + 5 * HEADER_SIZE) as u64
+    }
+
+    /// Ends the file; gives its bytes, and where they went.
+    pub(super) fn finish(mut self) -> io::Result<(u64, W)> {
         self.index()?;
         self.push(BlockKind::END, 0, 0, &end(CLOSED, self.index.previous))?;
         self.out.flush()?;
-        Ok(self.written)
+        Ok((self.written, self.out))
     }
 }

@@ -8,13 +8,11 @@
 
 use std::io::{self, Write};
 
-use silverpoint_wire::block::BlockHeader;
 use silverpoint_wire::compression::Compression;
-use silverpoint_wire::layout::block::{COMPACT, LZ4, RAW};
 use silverpoint_wire::record::Records;
 
 use super::dictionaries::Scope;
-use super::summary::{overwrite, summarize};
+use super::summary::overwrite;
 use super::{Options, Rewriter, Rewritten};
 use crate::filter::{Filter, Selection};
 use crate::tracefile::merge::{Events, Place};
@@ -75,8 +73,8 @@ pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) 
     loop {
         let place = events.next_place();
         events.take_left(&mut left);
-        for cursor in left.drain(..) {
-            if let Some(block) = chosen.get_mut(cursor as usize).and_then(Option::take) {
+        for left in left.drain(..) {
+            if let Some(block) = chosen.get_mut(left.cursor as usize).and_then(Option::take) {
                 rewriter.chosen(&block)?;
             }
         }
@@ -90,7 +88,7 @@ pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) 
     for note in events.notes() {
         rewriter.note(note.clone());
     }
-    rewriter.finish()
+    Ok(rewriter.finish()?.0)
 }
 
 impl<W: Write> Rewriter<'_, W> {
@@ -116,7 +114,7 @@ impl<W: Write> Rewriter<'_, W> {
             let size = record.header.size as usize;
             if chosen.has(at - chosen.begin) {
                 if at - end > longest {
-                    self.piece(chosen, begin, &raw[begin..end], pads)?;
+                    self.stretch(chosen.session, chosen.block, begin, &raw[begin..end], pads)?;
                     (begin, pads) = (at, 0);
                 } else {
                     overwrite(&mut raw[end..at]);
@@ -126,24 +124,10 @@ impl<W: Write> Rewriter<'_, W> {
             }
             at += size;
         }
-        if end > begin { self.piece(chosen, begin, &raw[begin..end], pads) } else { Ok(()) }
-    }
-
-    /// Writes a stretch of a block, which begins and ends at a record, as a block of its own.
-    fn piece(&mut self, chosen: &Chosen<'_>, begin: usize, raw: &[u8], pads: usize) -> io::Result<()> {
-        let session = &self.trace.sessions[chosen.session];
-        let ring_begin = chosen.block.header.ring_begin.saturating_add(begin as u64);
-        let mut header = BlockHeader {
-            session: chosen.session as u32 + 1,
-            ring_begin,
-            ring_end: ring_begin.saturating_add(raw.len() as u64),
-            raw_size: raw.len() as u32,
-            ..chosen.block.header
-        };
-        if header.encoding & !COMPACT == RAW && pads > raw.len() / 4 {
-            header.encoding |= LZ4;
+        if end > begin {
+            self.stretch(chosen.session, chosen.block, begin, &raw[begin..end], pads)
+        } else {
+            Ok(())
         }
-        summarize(self.trace, session, raw, &mut header);
-        self.encode(session, chosen.block.file, header, raw)
     }
 }

@@ -7,6 +7,7 @@ use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::compact::Signatures;
 use silverpoint_wire::site::{SiteError, fnv1a64};
 
+use super::super::left_out::LeftOut;
 use super::super::scan::raise;
 use super::Severity;
 
@@ -17,8 +18,8 @@ pub(super) type Wrong = Vec<(Severity, String)>;
 #[derive(Default)]
 pub(super) struct Dictionaries {
     pub(super) sessions: HashMap<u32, Described>,
-    /// Records were left out deliberately.
-    pub(super) is_trimmed: bool,
+    /// What the file leaves out deliberately.
+    pub(super) left_out: LeftOut,
 }
 
 /// One session.
@@ -33,6 +34,8 @@ pub(super) struct Described {
     pub(super) streams: HashSet<u32>,
     /// Of each stream: up to where its ring was stored or told as a gap; here or, by *positions*, in files before.
     pub(super) ends: HashMap<u32, u64>,
+    /// Streams whose last block holds nothing but names of threads.
+    pub(super) after_names: HashSet<u32>,
     pub(super) watermark: u64,
     /// Greatest totals of losses: of streams, and, by 0, of the session.
     losses: HashMap<u32, LossInfo>,

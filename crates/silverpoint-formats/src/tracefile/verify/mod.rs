@@ -23,7 +23,7 @@ use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
 
-use super::TRIMMED;
+use super::left_out::LeftOut;
 use super::source::Source;
 use super::verdict::Verdict;
 use dictionary::Dictionaries;
@@ -230,7 +230,7 @@ impl<F: FnMut(Finding)> Check<'_, F> {
             self.say(at, Severity::Damage, what, REPAIR);
         }
         if header.kind == BlockKind::FILE {
-            self.dictionaries.is_trimmed = process::value(&process::lines(payload), TRIMMED).is_some();
+            self.dictionaries.left_out = LeftOut::of(&process::lines(payload));
         }
         match header.kind {
             BlockKind::RECORDS => {

@@ -9,6 +9,7 @@ use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::{Record, Records};
 use silverpoint_wire::value::skip;
 
+use super::super::left_out::{LeftOut, holds_only_names};
 use super::Severity;
 use super::dictionary::{Described, Dictionaries, Wrong};
 
@@ -46,11 +47,11 @@ impl Reader {
         payload: &[u8],
         wrong: &mut Wrong,
     ) -> u64 {
-        let is_trimmed = dictionaries.is_trimmed;
+        let left_out = dictionaries.left_out;
         let is_known = dictionaries.sessions.contains_key(&header.session);
         let session = dictionaries.sessions.entry(header.session).or_default();
         described(session, header, is_known, wrong);
-        position(session, header, is_trimmed, wrong);
+        position(session, header, left_out, wrong);
         if let Err(what) = self.expand(session, header, payload) {
             wrong.push((Severity::Damage, what));
             return 0;
@@ -103,9 +104,10 @@ fn described(session: &mut Described, header: &BlockHeader, is_known: bool, wron
 }
 
 /// Ring ranges follow one another, but where records were left out deliberately.
-fn position(session: &mut Described, header: &BlockHeader, is_trimmed: bool, wrong: &mut Wrong) {
+fn position(session: &mut Described, header: &BlockHeader, left_out: LeftOut, wrong: &mut Wrong) {
+    let is_after_names = session.after_names.remove(&header.stream);
     if let Some(&end) = session.ends.get(&header.stream) {
-        if header.ring_begin > end && !is_trimmed {
+        if header.ring_begin > end && !left_out.covers(is_after_names) {
             let bytes = header.ring_begin - end;
             let what =
                 format!("{bytes} bytes of the ring before it, from position {end}, are not in this file");
@@ -115,6 +117,9 @@ fn position(session: &mut Described, header: &BlockHeader, is_trimmed: bool, wro
         }
     }
     session.covered(header.stream, header.ring_end);
+    if holds_only_names(header) {
+        session.after_names.insert(header.stream);
+    }
 }
 
 fn walk(raw: &[u8], session: &mut Described, wrong: &mut Wrong) -> Seen {
