@@ -1,0 +1,153 @@
+// The logger inside the process, for C++: silverpoint::start() in main, and what tracepoints record comes out
+// on the console and in files. Link silverpoint::logger (CMake) or -lsilverpoint. See
+// docs/guide/logger-cpp.md.
+//
+// Functions may be called from any thread, not from signal handlers. They throw std::invalid_argument for a
+// configuration that makes no sense and std::runtime_error for what the system refuses; nothing else here
+// throws.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "silverpoint/logger.h"
+
+namespace silverpoint {
+// Of each shared object its own, as all of these headers; the logger behind it is the process's.
+inline namespace v1 [[gnu::visibility("hidden")]] {
+
+// Where records come out, which, and how they look.
+class sink {
+  public:
+    [[nodiscard]] static sink standard_error() { return sink("stderr"); }
+    [[nodiscard]] static sink standard_output() { return sink("stdout"); }
+    // Appended to.
+    [[nodiscard]] static sink file(std::string_view path) {
+        return std::move(sink("file").with("path", path));
+    }
+
+    // Only this level and above: "trace", "debug", "info", "warn", "error", "fatal".
+    sink& level(std::string_view name) & { return with("level", name); }
+    sink&& level(std::string_view name) && { return std::move(with("level", name)); }
+    // One JSON object a line instead of text.
+    sink& json() & { return with("format", "json"); }
+    sink&& json() && { return std::move(with("format", "json")); }
+    // Only these categories: a name, or a pattern with * and ?.
+    sink& category(std::string_view pattern) & { return with("category", pattern); }
+    sink&& category(std::string_view pattern) && { return std::move(with("category", pattern)); }
+    // Only records whose arguments satisfy an expression: "bytes > 1000 and user == 'ada'".
+    sink& where(std::string_view expression) & { return with("where", expression); }
+    sink&& where(std::string_view expression) && { return std::move(with("where", expression)); }
+    // A file that has grown to a size ("64M") becomes app.1.log, that one app.2.log …; `keep` such old ones
+    // stay.
+    sink& rotate(std::string_view size, unsigned keep) & {
+        return with("rotate-size", size).number("keep", keep);
+    }
+    sink&& rotate(std::string_view size, unsigned keep) && { return std::move(rotate(size, keep)); }
+
+  private:
+    friend class logger_config;
+
+    explicit sink(std::string_view to) { with("to", to); }
+
+    sink& with(std::string_view key, std::string_view value);
+    sink& number(std::string_view key, unsigned value) {
+        toml_.append(key).append(" = ").append(std::to_string(value)).append("\n");
+        return *this;
+    }
+
+    std::string toml_ = "[[sink]]\n";
+};
+
+// What a logger does. The same as text: a configuration file in TOML.
+class logger_config {
+  public:
+    // What is recorded, for all sinks: directives such as "info,net=debug".
+    explicit logger_config(std::string_view record = "info");
+
+    logger_config& to(const sink& sink) & {
+        sinks_ += sink.toml_;
+        return *this;
+    }
+    logger_config&& to(const sink& sink) && { return std::move(to(sink)); }
+    // The directory in which records wait for their sinks; else it stands beside the first file.
+    logger_config& spool(std::string_view directory) &;
+    logger_config&& spool(std::string_view directory) && { return std::move(spool(directory)); }
+
+    [[nodiscard]] std::string toml() const { return head_ + sinks_; }
+
+  private:
+    std::string head_, sinks_;
+};
+
+// Starts the process's logger; false when one runs already.
+inline bool start_with(const char* config) {
+    char error[1024] = "";
+    switch (silverpoint_start(config, error, sizeof error)) {
+        case SILVERPOINT_DONE:
+            return true;
+        case SILVERPOINT_RUNNING:
+            return false;
+        default:
+            if (std::string_view(error).starts_with("configuration")) throw std::invalid_argument(error);
+            throw std::runtime_error(error);
+    }
+}
+// Level info and above on standard error, or what the variable SILVERPOINT of the environment says instead.
+inline bool start() { return start_with(nullptr); }
+inline bool start(const logger_config& config) { return start_with(config.toml().c_str()); }
+// A configuration as text (TOML).
+inline bool start(const std::string& toml) { return start_with(toml.c_str()); }
+
+// True when everything that was recorded before the call has come out within the time.
+inline bool flush(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
+    return silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
+           SILVERPOINT_DONE;
+}
+// As flush, and ends the logger.
+inline bool stop(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
+    return silverpoint_stop(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
+           SILVERPOINT_DONE;
+}
+
+namespace detail {
+
+// A basic string of TOML.
+inline void append_toml(std::string& out, std::string_view key, std::string_view value) {
+    constexpr char digits[] = "0123456789ABCDEF";
+    out.append(key).append(" = \"");
+    for (const char c : value) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (byte < 0x20 || byte == 0x7F) {
+            out.append("\\u00").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+        } else {
+            out += c;
+        }
+    }
+    out += "\"\n";
+}
+
+}  // namespace detail
+
+inline sink& sink::with(std::string_view key, std::string_view value) {
+    detail::append_toml(toml_, key, value);
+    return *this;
+}
+
+inline logger_config::logger_config(std::string_view record) { detail::append_toml(head_, "record", record); }
+
+inline logger_config& logger_config::spool(std::string_view directory) & {
+    detail::append_toml(head_, "spool", directory);
+    return *this;
+}
+
+}  // namespace v1
+}  // namespace silverpoint

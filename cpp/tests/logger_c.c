@@ -1,0 +1,16 @@
+/* The logger's header is C, and so is a program that starts it. */
+#include <silverpoint/logger.h>
+#include <stdio.h>
+
+int main(void) {
+    char error[256];
+    if (silverpoint_flush(10) != SILVERPOINT_NOT_RUNNING) return 1;
+    if (silverpoint_start("record = 'loud='", error, sizeof error) != SILVERPOINT_FAILED) return 2;
+    printf("%s\n", error);
+    if (silverpoint_start("[[sink]]\nto = 'stderr'\n", error, sizeof error) != SILVERPOINT_DONE) return 3;
+    if (silverpoint_start(NULL, NULL, 0) != SILVERPOINT_RUNNING) return 4;
+    if (silverpoint_flush(5000) != SILVERPOINT_DONE) return 5;
+    if (silverpoint_stop(5000) != SILVERPOINT_DONE) return 6;
+    puts("done");
+    return 0;
+}

@@ -1,0 +1,121 @@
+// The logger inside the process: what tracepoints of this program record comes out in files.
+#include "silverpoint/logger.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "silverpoint/silverpoint.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using silverpoint::logger_config;
+using silverpoint::sink;
+
+// A directory that is removed in the end.
+class LoggerTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+        directory_ =
+            fs::temp_directory_path() / ("silverpoint-logger-" + std::to_string(getpid()) + test->name());
+        fs::create_directories(directory_);
+    }
+    void TearDown() override {
+        silverpoint::stop();
+        fs::remove_all(directory_);
+    }
+
+    std::string path(const std::string& name) const { return (directory_ / name).string(); }
+
+    std::vector<std::string> lines(const std::string& name) const {
+        std::ifstream file(directory_ / name);
+        std::vector<std::string> found;
+        for (std::string line; std::getline(file, line);) found.push_back(line);
+        return found;
+    }
+
+    fs::path directory_;
+};
+
+TEST_F(LoggerTest, WhatIsRecordedComesOut) {
+    ASSERT_TRUE(silverpoint::start(logger_config("debug")
+                                       .to(sink::file(path("app.log")))
+                                       .to(sink::file(path("errors.jsonl")).level("error").json())));
+    for (int i = 0; i < 1000; ++i) SP_INFO("number {}", i);
+    SP_ERROR("code {}", 7);
+    ASSERT_TRUE(silverpoint::flush());
+    const auto text = lines("app.log");
+    ASSERT_EQ(text.size(), 1001u);
+    EXPECT_NE(text[999].find("number 999"), std::string::npos) << text[999];
+    const auto json = lines("errors.jsonl");
+    ASSERT_EQ(json.size(), 1u);
+    EXPECT_NE(json[0].find("\"code {}\""), std::string::npos) << json[0];
+
+    ASSERT_TRUE(silverpoint::stop());
+    SP_ERROR("nobody listens {}", 1);
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
+    SP_INFO("again");
+    ASSERT_TRUE(silverpoint::stop());
+    EXPECT_EQ(lines("app.log").size(), 1002u) << "the file is gone on with";
+    EXPECT_FALSE(fs::exists(path("app.log.spool")));
+}
+
+TEST_F(LoggerTest, ThreadsAreFlushedFromAnyOther) {
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([thread] {
+            for (int i = 0; i < 5000; ++i) SP_INFO("thread {} number {}", thread, i);
+            EXPECT_TRUE(silverpoint::flush(std::chrono::seconds(30)));
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    std::size_t records = 0;
+    for (const auto& line : lines("app.log")) records += line.find(" number ") != std::string::npos;
+    EXPECT_EQ(records, 20000u);
+}
+
+TEST_F(LoggerTest, ThereIsOneAtATime) {
+    EXPECT_FALSE(silverpoint::flush()) << "none runs";
+    EXPECT_FALSE(silverpoint::stop());
+    ASSERT_TRUE(silverpoint::start(logger_config().to(sink::file(path("app.log")))));
+    EXPECT_FALSE(silverpoint::start(logger_config().to(sink::file(path("other.log")))));
+    EXPECT_FALSE(fs::exists(path("other.log")));
+}
+
+TEST_F(LoggerTest, MistakesAreThrown) {
+    try {
+        silverpoint::start(std::string("\n\n[[sink]]\nto = \"fiel\"\n"));
+        FAIL() << "that is no destination";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(),
+                     "configuration:4: \"fiel\" is no destination; valid are stderr, stdout, file");
+    }
+    EXPECT_THROW(silverpoint::start(logger_config("net=loud")), std::invalid_argument);
+    EXPECT_THROW(silverpoint::start(logger_config().to(sink::file(path("missing/app.log")))),
+                 std::runtime_error);
+    // Nothing of these runs.
+    EXPECT_FALSE(silverpoint::flush());
+    // The text is cut where there is no room for it, with its zero.
+    char error[12] = "";
+    EXPECT_EQ(silverpoint_start("recrod = 1", error, sizeof error), SILVERPOINT_FAILED);
+    EXPECT_STREQ(error, "configurati");
+    EXPECT_EQ(silverpoint_start("recrod = 1", nullptr, 0), SILVERPOINT_FAILED);
+    EXPECT_EQ(silverpoint_start("\xff", error, sizeof error), SILVERPOINT_FAILED);
+}
+
+TEST_F(LoggerTest, PathsMayHoldAnything) {
+    const std::string name = "a \"quoted\" \\ name\twith \xC3\xA4.log";
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path(name)).rotate("64K", 3))));
+    SP_INFO("one");
+    ASSERT_TRUE(silverpoint::stop());
+    EXPECT_EQ(lines(name).size(), 1u);
+}
+
+}  // namespace

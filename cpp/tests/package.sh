@@ -1,0 +1,44 @@
+#!/bin/sh
+# A program of somebody else's, built against what is installed: by find_package with the static and the shared library, and by pkg-config.
+# package.sh BUILD_DIRECTORY COMPILER
+set -eu
+build=$1 compiler=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cmake --install "$build" --prefix "$scratch/usr" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+mkdir "$scratch/app"
+cat >"$scratch/app/main.cpp" <<'END'
+#include <silverpoint/logger.hpp>
+#include <silverpoint/silverpoint.hpp>
+int main(int, char** argv) {
+    silverpoint::start(silverpoint::logger_config("info").to(silverpoint::sink::file(argv[1])));
+    SP_INFO("number {}", 7);
+}
+END
+cat >"$scratch/app/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(app LANGUAGES CXX)
+find_package(silverpoint 0.1 REQUIRED)
+add_executable(with_static main.cpp)
+target_link_libraries(with_static PRIVATE silverpoint::logger)
+add_executable(with_shared main.cpp)
+target_link_libraries(with_shared PRIVATE silverpoint::logger_shared)
+END
+cmake -S "$scratch/app" -B "$scratch/app/build" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$scratch/usr" >"$scratch/log" &&
+    cmake --build "$scratch/app/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+pc=$(find "$scratch/usr" -name silverpoint.pc)
+lib=$(dirname "$(dirname "$pc")")
+flags="-I$scratch/usr/include -L$lib -lsilverpoint"
+if command -v pkg-config >/dev/null; then
+    # The prefix of the package is that of its configuration, not of this test.
+    flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$scratch/usr" --cflags --libs silverpoint)
+fi
+# shellcheck disable=SC2086 # several words
+"$compiler" -std=c++20 "$scratch/app/main.cpp" -o "$scratch/app/build/with_pkg_config" $flags -pthread -Wl,-rpath,"$lib"
+for program in with_static with_shared with_pkg_config; do
+    mkdir -m 700 "$scratch/sessions"
+    SILVERPOINT_DIR=$scratch/sessions "$scratch/app/build/$program" "$scratch/$program.log"
+    rm -r "$scratch/sessions"
+    grep -q 'number 7' "$scratch/$program.log" || { echo "$program: nothing in its log"; exit 1; }
+done
+echo "three programs logged"
