@@ -262,6 +262,15 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
                 }
                 .map_err(Error::Visitor)
             }
+            (1, Type::F64) => {
+                let read = self.decoder.f64();
+                let seconds = self.get(read)?;
+                match since_epoch(seconds) {
+                    Some(ns) => self.visitor.time(ns),
+                    None => self.visitor.f64(seconds),
+                }
+                .map_err(Error::Visitor)
+            }
             (METADATA, Type::Array) => {
                 let at = self.decoder.position();
                 if self.metadata()? {
@@ -286,6 +295,12 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
         self.visitor.meta(key, text).map_err(Error::Visitor)?;
         Ok(true)
     }
+}
+
+/// Seconds as nanoseconds, when 64 bits hold them. Digits beyond microseconds are an accident of the float.
+fn since_epoch(seconds: f64) -> Option<i64> {
+    let us = (seconds * 1e6).round();
+    (us.abs() < 9e15).then(|| us as i64 * 1000)
 }
 
 /// Bytes as a number, when 128 bits hold it.

@@ -20,6 +20,8 @@ pub(crate) const MOST: usize = 1 << 18;
 pub(crate) const LEAST: usize = 8;
 /// Elements that may be left out of one list: one that does not end costs time, not the thread.
 const MOST_MISSING: u64 = 1 << 20;
+/// The tag of an item with metadata: an array of the text `key=text` and the item.
+const METADATA: u64 = 0x5350_6D64;
 /// What stands for something that is left out.
 const MARK: &str = "…";
 
@@ -354,6 +356,22 @@ impl Item<'_> {
             }
         }
         self.put(&[0xFF]);
+        self.bounds.levels += 1;
+    }
+
+    /// A value of which something is said: metadata of the signature's keys. (One level, as lists are; below the last it is not said.)
+    pub fn marked<T: Trace + ?Sized>(&mut self, key: &str, text: &str, value: &T) {
+        if self.bounds.levels == 0 {
+            return value.trace_item(self);
+        }
+        self.bounds.levels -= 1;
+        self.head(6, METADATA);
+        self.head(4, 2);
+        self.head(3, (key.len() + 1 + text.len()) as u64);
+        for part in [key, "=", text] {
+            self.put(part.as_bytes());
+        }
+        value.trace_item(self);
         self.bounds.levels += 1;
     }
 

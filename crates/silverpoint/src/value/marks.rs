@@ -51,7 +51,7 @@ macro_rules! unit {
 }
 
 macro_rules! marked {
-    ($([$($generics:tt)*] $kind:ty, $mark:expr;)*) => {$(
+    ($([$($generics:tt)*] $kind:ty, $mark:expr, $said:expr;)*) => {$(
         impl<$($generics)*> Trace for $kind {
             const SIGNATURE: Sig = Sig::List(&[$mark, T::SIGNATURE]);
             const FIXED: Option<usize> = T::FIXED;
@@ -72,15 +72,16 @@ macro_rules! marked {
                 self.0.trace_write(writer);
             }
             fn trace_item(&self, item: &mut Item<'_>) {
-                self.0.trace_item(item);
+                let (key, text): (&str, &str) = $said;
+                item.marked(key, text, &self.0);
             }
         }
     )*};
 }
 
 marked! {
-    [T: Trace] Hex<T>, Sig::Text("@hex=;");
-    [U: UnitName, T: Trace] Unit<U, T>, Sig::List(&[Sig::Text("@unit="), Sig::Name(U::NAME), Sig::Text(";")]);
+    [T: Trace] Hex<T>, Sig::Text("@hex=;"), ("hex", "");
+    [U: UnitName, T: Trace] Unit<U, T>, Sig::List(&[Sig::Text("@unit="), Sig::Name(U::NAME), Sig::Text(";")]), ("unit", U::NAME);
 }
 
 impl<T> Trace for Secret<T> {
@@ -95,6 +96,6 @@ impl<T> Trace for Secret<T> {
     #[inline(always)]
     fn trace_write(&self, _: &mut Writer<'_>) {}
     fn trace_item(&self, item: &mut Item<'_>) {
-        item.text("<secret>");
+        item.marked("secret", "", &std::marker::PhantomData::<T>);
     }
 }

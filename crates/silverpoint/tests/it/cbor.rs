@@ -47,11 +47,17 @@ impl<'b> Reader<'b> {
                 self.out += &format!("{text:?}");
             }
             4 | 5 => {
-                assert_eq!(low, 31, "every list and map ends with a break");
+                // Only metadata has a length: a pair of what is said, and of what.
+                let mut left = if low == 31 { u64::MAX } else { number };
+                assert!(low == 31 || (major, number) == (4, 2), "every other list and map ends with a break");
                 self.out.push(if major == 4 { '[' } else { '{' });
                 let mut first = true;
                 loop {
                     let before = self.out.len();
+                    if left == 0 {
+                        break;
+                    }
+                    left -= 1;
                     if !first {
                         self.out += ", ";
                     }
