@@ -27,6 +27,9 @@ pub struct Printing {
     /// The whole path of the source file, and the function
     #[arg(long)]
     long: bool,
+    /// Lines of this form, such as '{time:.3} {level:<5} {category}: {message}' (docs/guide/reading.md)
+    #[arg(long, value_name = "PATTERN", value_parser = text::Pattern::parse, conflicts_with_all = ["json", "long"])]
+    pattern: Option<text::Pattern>,
     /// No source file and line
     #[arg(long, conflicts_with = "long")]
     no_location: bool,
@@ -136,6 +139,7 @@ fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
         zone,
         digits: args.digits,
         colour: terminal::colour(),
+        pattern: args.pattern.clone(),
         process: true,
         location: !args.no_location,
         long: args.long,

@@ -22,6 +22,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
+use silverpoint_formats::text::Pattern;
 use silverpoint_formats::units;
 use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
@@ -36,7 +37,7 @@ const VARIABLE: &str = "SILVERPOINT";
 const FILE_MAX: u64 = 1 << 20;
 
 const KEYS: [&str; 4] = ["record", "sink", "spool", "spool-size"];
-const SINK_KEYS: [&str; 14] = [
+const SINK_KEYS: [&str; 15] = [
     "to",
     "path",
     "format",
@@ -51,6 +52,7 @@ const SINK_KEYS: [&str; 14] = [
     "keep",
     "colour",
     "location",
+    "pattern",
 ];
 
 /// A mistake in a configuration.
@@ -231,6 +233,10 @@ impl Reader<'_> {
         if let Some(value) = table.get("colour") {
             sink.text.colour = self.boolean(value)?;
         }
+        if let Some(value) = table.get("pattern") {
+            let read = |text: &str| Pattern::parse(text).map_err(|error| error.to_string());
+            sink.text.pattern = Some(self.parsed(value, "a pattern such as \"{time} {message}\"", read)?);
+        }
         if let Some(value) = table.get("location") {
             sink.text.location = self.boolean(value)?;
         }
@@ -404,6 +410,7 @@ mod tests {
             ("[[sink]]\nto = \"file\"\npath = \"x\"\nrotate-size = \"big\"", 4, "expected a size"),
             ("[[sink]]\nto = \"stderr\"\nwhere = \"a >\"", 3, ""),
             ("[[sink]]\nto = \"stderr\"\ncolour = \"yes\"", 3, "expected true or false, not string"),
+            ("[[sink]]\nto = \"stderr\"\npattern = \"{levle}\"", 3, "valid are time, datetime"),
             ("record = \"info", 1, ""),
             ("sink = 3", 1, "[[sink]]"),
         ];

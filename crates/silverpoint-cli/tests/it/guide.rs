@@ -52,6 +52,8 @@ fn reading() {
     let out = run("reading.md");
     assert!(out.matches("subject.count").count() > 100, "{out}");
     assert!(out.contains("\"args\""), "JSON: {out}");
+    // The pattern: exactly the last three have the place in parentheses.
+    assert_eq!(out.matches(" (subject.rs:").count(), 3, "{out}");
     // One thread counts to a hundred; nine numbers lie between 10 and 20.
     assert!(out.contains("number=11") && out.contains("rate "), "{out}");
     // The program without its trace.

@@ -7,6 +7,8 @@
 //! Columns are as wide as what the trace's dictionaries hold, within limits, so that lines stand below each other from the first on. Control
 //! characters of every value and name are escaped: one event is one line.
 
+mod pattern;
+
 use silverpoint_wire::level::Level;
 
 use crate::escape;
@@ -15,6 +17,8 @@ use crate::render::Renderer;
 use crate::site::Site;
 use crate::time::{self, Style, TimeText};
 use crate::tracefile::{Event, Trace, What, cause_name};
+use pattern::PatternWriter;
+pub use pattern::{FIELDS, Pattern, PatternError};
 
 /// What a line shows, and how.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub struct Options {
     pub digits: u8,
     /// Colours, by escape sequences.
     pub colour: bool,
+    /// Lines of this form instead of columns; of the other options zone, digits and colour hold.
+    pub pattern: Option<Pattern>,
     /// The process, as `name[pid]`.
     pub process: bool,
     /// The file's name and the line, at the end.
@@ -42,6 +48,7 @@ impl Default for Options {
             zone: time::local_zone(),
             digits: 9,
             colour: false,
+            pattern: None,
             process: true,
             location: true,
             long: false,
@@ -66,6 +73,7 @@ pub struct Writer {
     thread_width: usize,
     /// Of an event without a category.
     no_category: String,
+    pattern: Option<PatternWriter>,
 }
 
 struct SiteText {
@@ -84,6 +92,7 @@ impl Writer {
             sites: Vec::new(),
             thread_width: 0,
             no_category: String::new(),
+            pattern: options.pattern.as_ref().map(|pattern| PatternWriter::new(pattern, options)),
         };
         writer.update(trace);
         writer
@@ -120,6 +129,10 @@ impl Writer {
     /// Appends the line of an event, with its end. Names and ends of threads have none: then nothing is appended.
     pub fn line(&mut self, out: &mut String, event: &Event<'_>) {
         if !event.is_shown() {
+            return;
+        }
+        if let Some(pattern) = &mut self.pattern {
+            pattern.line(&mut self.renderer, out, event);
             return;
         }
         if self.options.colour {

@@ -104,3 +104,29 @@ fn one_object_an_event() {
     assert_eq!(objects.len(), 7);
     insta::assert_snapshot!(objects.iter().map(|o| o.to_string() + "\n").collect::<String>());
 }
+
+#[test]
+fn lines_have_the_form_of_a_pattern() {
+    let trace = open(&finished());
+    let shown = |pattern: &str, colour: bool| {
+        let pattern = Some(text::Pattern::parse(pattern).unwrap());
+        let zone = jiff::tz::TimeZone::UTC;
+        let options = text::Options { pattern, zone, colour, ..text::Options::default() };
+        let mut writer = text::Writer::new(&options, &trace);
+        let (mut out, mut events) = (String::new(), trace.events());
+        while let Some(event) = events.next() {
+            writer.line(&mut out, &event);
+        }
+        out
+    };
+    let all = shown(
+        "{relative:.6} {l} {process:>8}[{pid}] {thread:.4} {category:<8}|{message}| {file}:{line}",
+        false,
+    );
+    insta::assert_snapshot!(all);
+    let red = shown("{level:<5}", true);
+    assert!(
+        red.contains("\u{1b}[31mERROR\u{1b}[0m\n") && red.contains("\u{1b}[32mINFO \u{1b}[0m\n"),
+        "{red:?}"
+    );
+}

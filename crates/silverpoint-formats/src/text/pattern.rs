@@ -1,0 +1,268 @@
+//! Lines as the user wants them: `{time:.3} {level:<5} {category}: {message}`.
+//!
+//! A pattern is a template (spec/templates.md) whose names are those of [`FIELDS`]. Width, fill and alignment mean what they mean there; a precision is the digits of a time's
+//! fraction, or the most columns of a text. Doubled braces stand for themselves. Control characters of names and values are escaped: one event stays one line, unless the pattern
+//! itself has line breaks.
+
+use std::fmt;
+
+use silverpoint_wire::level::Level;
+use silverpoint_wire::template::{self, Argument, Piece};
+
+use super::Options;
+use crate::escape;
+use crate::format::{Align, Spec, columns, pad_written};
+use crate::render::Renderer;
+use crate::site::Site;
+use crate::time::{Style, TimeText};
+use crate::tracefile::{Event, What};
+
+/// A pattern that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern(Vec<Item>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Item {
+    Literal(String),
+    Field(Field, Spec),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Time(Style),
+    Level,
+    LevelLetter,
+    Category,
+    Message,
+    Process,
+    Pid,
+    Thread,
+    Tid,
+    File,
+    Path,
+    Line,
+    Function,
+}
+
+/// All names, with what they show.
+pub const FIELDS: [(&str, &str); 16] = [
+    ("time", "19:02:11.123456789, in the zone that was chosen"),
+    ("datetime", "2026-11-20T19:02:11.123456789+01:00"),
+    ("relative", "seconds since the first line: +12.345678901"),
+    ("delta", "seconds since the line before: +0.000001234"),
+    ("level", "INFO"),
+    ("l", "the level's letter: I"),
+    ("category", "empty when there is none"),
+    ("message", "the template with its values, and fields"),
+    ("process", "the program's name"),
+    ("pid", "its process id"),
+    ("thread", "the thread's name, or its id when it has none"),
+    ("tid", "the thread's id"),
+    ("file", "the source file's name"),
+    ("path", "the source file's path"),
+    ("line", "the line in it"),
+    ("function", "the function's qualified name"),
+];
+
+const KNOWN: [Field; 16] = [
+    Field::Time(Style::TimeOfDay),
+    Field::Time(Style::Full),
+    Field::Time(Style::Relative),
+    Field::Time(Style::Delta),
+    Field::Level,
+    Field::LevelLetter,
+    Field::Category,
+    Field::Message,
+    Field::Process,
+    Field::Pid,
+    Field::Thread,
+    Field::Tid,
+    Field::File,
+    Field::Path,
+    Field::Line,
+    Field::Function,
+];
+
+/// What is wrong with a pattern, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError(String);
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// A template that is none, or names that are not of [`FIELDS`].
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let names = || FIELDS.map(|(name, _)| name).join(", ");
+        let pieces = template::parse(text).map_err(|error| {
+            PatternError(format!("byte {}: {} in the pattern {text:?}", error.at, error.what))
+        })?;
+        let item = |piece: Piece| match piece {
+            Piece::Literal(text) => Ok(Item::Literal(text)),
+            Piece::Placeholder { argument: Argument::Name(name), spec } => {
+                let at = FIELDS.iter().position(|(known, _)| *known == name);
+                match at.and_then(|at| KNOWN.get(at)) {
+                    Some(field) => Ok(Item::Field(*field, Spec::from(&spec))),
+                    None => Err(PatternError(format!(
+                        "{name:?} is nothing that a line has; valid are {}",
+                        names()
+                    ))),
+                }
+            }
+            Piece::Placeholder { .. } => {
+                Err(PatternError(format!("{{}} needs a name; valid are {}", names())))
+            }
+        };
+        pieces.into_iter().map(item).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// Writes lines by a pattern. Keeps a time's text from line to line.
+pub(super) struct PatternWriter {
+    pattern: Pattern,
+    /// One for each item; only those of times are used.
+    times: Vec<Option<TimeText>>,
+    colour: bool,
+}
+
+impl PatternWriter {
+    pub(super) fn new(pattern: &Pattern, options: &Options) -> Self {
+        let time = |item: &Item| match item {
+            Item::Field(Field::Time(style), spec) => {
+                let digits = spec.precision.map_or(options.digits, |digits| digits.min(9) as u8);
+                Some(TimeText::new(*style, options.zone.clone(), digits))
+            }
+            _ => None,
+        };
+        let times = pattern.0.iter().map(time).collect();
+        Self { pattern: pattern.clone(), times, colour: options.colour }
+    }
+
+    pub(super) fn line(&mut self, renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
+        let site = match event.what {
+            What::Record { site, .. } => Some(site),
+            What::SpanEnd { site, .. } => site,
+            _ => None,
+        };
+        for (item, time) in self.pattern.0.iter().zip(&mut self.times) {
+            match item {
+                Item::Literal(text) => out.push_str(text),
+                Item::Field(field, spec) => {
+                    let start = out.len();
+                    match (field, time) {
+                        (Field::Time(_), Some(time)) => drop(time.push(out, event.wall_ns)),
+                        (field, _) => push(renderer, out, event, site, *field),
+                    }
+                    if !spec.is_default() {
+                        fit(out, start, spec, *field);
+                    }
+                    if self.colour && matches!(field, Field::Level | Field::LevelLetter) {
+                        paint(out, start, event.what.level());
+                    }
+                }
+            }
+        }
+        out.push('\n');
+    }
+}
+
+fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Option<&Site>, field: Field) {
+    let number = |out: &mut String, number: u32| out.push_str(itoa::Buffer::new().format(number));
+    let level = || event.what.level().name().to_ascii_uppercase();
+    let text = |of: fn(&Site) -> &str| site.map_or("", of);
+    match field {
+        Field::Time(_) => {}
+        Field::Level => out.push_str(&level()),
+        Field::LevelLetter => out.push_str(&level()[..1]),
+        Field::Category => escape::push_escaped(out, text(|site| &site.description.category)),
+        Field::Message => super::message(renderer, out, event),
+        Field::Process => escape::push_escaped(out, &event.session.name),
+        Field::Pid => number(out, event.session.pid),
+        Field::Thread if !event.thread_name.is_empty() => escape::push_escaped(out, event.thread_name),
+        Field::Thread | Field::Tid => number(out, event.tid),
+        Field::File => escape::push_escaped(out, text(Site::file_name)),
+        Field::Path => escape::push_escaped(out, text(|site| &site.description.file)),
+        Field::Line => number(out, site.map_or(0, |site| site.description.line)),
+        Field::Function => escape::push_escaped(out, text(Site::function)),
+    }
+}
+
+/// Cuts and fills what was written since `start`.
+fn fit(out: &mut String, start: usize, spec: &Spec, field: Field) {
+    let is_time = matches!(field, Field::Time(_));
+    let mut wide = columns(&out[start..]);
+    if let Some(most) = spec.precision.map(usize::from).filter(|most| !is_time && wide > *most) {
+        let mut kept = 0;
+        let end = out[start..].char_indices().find(|(at, c)| {
+            kept = columns(&out[start..start + at + c.len_utf8()]);
+            kept > most
+        });
+        if let Some((at, _)) = end {
+            out.truncate(start + at);
+        }
+        wide = columns(&out[start..]);
+    }
+    let is_number = matches!(field, Field::Pid | Field::Tid | Field::Line);
+    pad_written(out, start, wide, spec, if is_number { Align::Right } else { Align::Left });
+}
+
+fn paint(out: &mut String, start: usize, level: Level) {
+    let colour = match level {
+        Level::Trace => "\x1b[2m",
+        Level::Debug => "\x1b[36m",
+        Level::Info => "\x1b[32m",
+        Level::Warn => "\x1b[33m",
+        Level::Error => "\x1b[31m",
+        Level::Fatal => "\x1b[1;37;41m",
+    };
+    out.insert_str(start, colour);
+    out.push_str("\x1b[0m");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_is_read_and_nothing_else() {
+        for (at, (name, _)) in FIELDS.iter().enumerate() {
+            let Pattern(items) = Pattern::parse(&format!("{{{name}}}")).unwrap();
+            assert_eq!(items, [Item::Field(KNOWN[at], Spec::default())], "{name}");
+        }
+        let error = Pattern::parse("{levle}").unwrap_err().to_string();
+        assert!(error.starts_with("\"levle\" is nothing") && error.contains("level, l, category"), "{error}");
+        for bad in ["{}", "{0}", "{", "}", "{level:", "{level:<"] {
+            assert!(Pattern::parse(bad).is_err(), "{bad}");
+        }
+        let literal = Pattern::parse("a {{b}}").unwrap();
+        assert_eq!(literal, Pattern(vec![Item::Literal("a {b}".into())]));
+    }
+
+    #[test]
+    fn texts_are_cut_and_filled_by_columns() {
+        let fitted = |text: &str, pattern: &str| {
+            let Pattern(items) = Pattern::parse(pattern).unwrap();
+            let [Item::Field(field, spec)] = items[..] else { panic!("{pattern}") };
+            let mut out = format!(">{text}");
+            fit(&mut out, 1, &spec, field);
+            out[1..].to_owned()
+        };
+        assert_eq!(fitted("net", "{category:5}"), "net  ");
+        assert_eq!(fitted("net", "{category:*>5}"), "**net");
+        assert_eq!(fitted("network", "{category:.3}"), "net");
+        assert_eq!(fitted("network", "{category:^5.3}"), " net ");
+        // A wide character that does not fit is left out whole.
+        assert_eq!(fitted("日本語", "{category:5.5}"), "日本 ");
+        assert_eq!(fitted("7", "{line:3}"), "  7");
+        // Of a time it is the digits.
+        assert_eq!(fitted("19:02:11.123", "{time:.3}"), "19:02:11.123");
+    }
+}
