@@ -22,7 +22,7 @@ use proc_macro::TokenStream;
 /// A struct becomes a record; its tuple fields are named `0`, `1` …. An enum without data becomes an enumeration with labels, one with
 /// data a variant of records. `#[trace(skip)]` leaves a field out; `#[trace(rename = "name")]` gives a
 /// field, a variant or the type another name. `#[trace(recursive)]` on a type that contains itself (a tree, a list of nodes): its signature would have no end,
-/// so a value is recorded as one item that carries its types itself, down to a depth of 8. `#[trace(crate = path)]` on the type says where the crate `silverpoint` is, when it has been renamed.
+/// so a value is recorded as one item that carries its types itself, down to a depth of 8. Of types that contain each other, one has to have it. `#[trace(crate = path)]` on the type says where the crate `silverpoint` is, when it has been renamed.
 #[proc_macro_derive(Trace, attributes(trace))]
 pub fn derive_trace(input: TokenStream) -> TokenStream {
     derive::expand(syn::parse_macro_input!(input as syn::DeriveInput))
