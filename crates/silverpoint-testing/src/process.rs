@@ -6,15 +6,16 @@
 //!
 //! One lock around all of it: captures of parallel tests take turns for microseconds. Tracepoints never take it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use silverpoint_formats::site::Site;
 use silverpoint_shm::observer::{Look, ObserveError, ObservedSession, SavedMode, Slice};
 use silverpoint_shm::owner;
 use silverpoint_shm::root::Root;
-use silverpoint_wire::layout::control::{FLAG_DEMANDED, FLAG_EXPECTED};
+use silverpoint_wire::layout::control::FLAG_EXPECTED;
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::site::SiteDescription;
 
@@ -31,9 +32,10 @@ pub(crate) struct Process {
     /// Entry of the site table to go on from.
     next_site: u32,
     captures: BTreeMap<u64, Wanted>,
-    next_capture: u64,
     /// Directives and states before the first capture, and the text that captures have put in their place.
     changed: Option<(SavedMode, String)>,
+    /// Streams that held records before the first capture: those of others.
+    held_before: HashSet<u32>,
     slices: Vec<Slice>,
 }
 
@@ -83,8 +85,8 @@ impl Process {
             sites: HashMap::new(),
             next_site: 0,
             captures: BTreeMap::new(),
-            next_capture: 0,
             changed: None,
+            held_before: HashSet::new(),
             slices: Vec::new(),
         })
     }
@@ -102,12 +104,14 @@ impl Process {
 
     /// A capture begins. Gives its number.
     pub(crate) fn begin(&mut self, directives: Arc<str>, thread: Option<u32>) -> Result<u64, String> {
-        self.next_capture += 1;
-        self.captures.insert(self.next_capture, Wanted { directives, thread });
+        // Not counted in here: after a fork those of the parent are still about.
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.captures.insert(number, Wanted { directives, thread });
         match self.direct() {
-            Ok(()) => Ok(self.next_capture),
+            Ok(()) => Ok(number),
             Err(error) => {
-                self.captures.remove(&self.next_capture);
+                self.captures.remove(&number);
                 Err(error.to_string())
             }
         }
@@ -118,10 +122,21 @@ impl Process {
         if self.captures.remove(&number).is_none() {
             return Ok(()); // begun before a fork, in the parent
         }
-        let gives_up = self.changed.as_ref().is_some_and(|(before, _)| before.directives_text().is_empty());
-        self.direct()
-            .and_then(|()| if gives_up { self.give_up() } else { Ok(()) })
-            .map_err(|error| error.to_string())
+        let ended = self.is_for_captures_alone().and_then(|is_for_captures| {
+            self.direct()?;
+            if is_for_captures { self.give_up() } else { Ok(()) }
+        });
+        ended.map_err(|error| error.to_string())
+    }
+
+    /// Whether all that is recorded now is recorded because of captures.
+    fn is_for_captures_alone(&self) -> Result<bool, ObserveError> {
+        Ok(match &self.changed {
+            Some((before, written)) => {
+                before.directives_text().is_empty() && self.session.directives()? == written.as_bytes()
+            }
+            None => false,
+        })
     }
 
     /// Writes the directives that the living captures want together: those of all when they agree, else everything (each looks at what its own let
@@ -151,6 +166,7 @@ impl Process {
             (Some(wanted), Some((_, written))) if wanted == *written => {}
             (Some(wanted), _) => {
                 if self.changed.is_none() {
+                    self.held_before = self.held()?;
                     self.changed = Some((self.session.save_mode()?, wanted.clone()));
                 }
                 self.session.write_directives(&wanted)?;
@@ -165,27 +181,41 @@ impl Process {
     /// Gives up the records that only captures wanted, and that no living one does: else the rings of finished tests would use up the memory
     /// and those of the next ones could not grow.
     fn give_up(&mut self) -> Result<(), ObserveError> {
-        if self.session.header().flags & FLAG_DEMANDED != 0
-            || self.captures.values().any(|wanted| wanted.thread.is_none())
+        if self.captures.values().any(|wanted| wanted.thread.is_none())
             || self.is_collected()?
             || !self.session.lock_collector()?
         {
             return Ok(());
         }
+        let held_before = std::mem::take(&mut self.held_before);
+        let wanted: HashSet<u32> = self.captures.values().filter_map(|capture| capture.thread).collect();
         let done = self.each_ring(|session, slice, look| match look {
+            Look::Ring(ring) if wanted.contains(&ring.owner_tid) || held_before.contains(&ring.stream) => {
+                Ok(())
+            }
             Look::Ring(ring) => match ring.valid_range(slice.size as usize) {
                 Ok((from, to)) if from < to => session.set_consumed(slice, to),
                 _ => Ok(()),
             },
             Look::Free | Look::Claiming => Ok(()),
         });
+        self.held_before = held_before;
         self.session.unlock_collector()?;
         done
     }
 
-    /// Threads whose records a living capture wants.
-    fn is_wanted(&self, thread: u32) -> bool {
-        self.captures.values().any(|wanted| wanted.thread == Some(thread))
+    /// Streams that hold records.
+    fn held(&mut self) -> Result<HashSet<u32>, ObserveError> {
+        let mut held = HashSet::new();
+        self.each_ring(|_, slice, look| {
+            if let Look::Ring(ring) = look
+                && ring.valid_range(slice.size as usize).is_ok_and(|(from, to)| from < to)
+            {
+                held.insert(ring.stream);
+            }
+            Ok(())
+        })?;
+        Ok(held)
     }
 
     fn each_ring(
@@ -197,10 +227,7 @@ impl Process {
         self.session.slices(slabs_next, &mut slices, |_| {})?;
         for slice in &slices {
             let look = self.session.look(*slice)?;
-            let wanted = matches!(&look, Look::Ring(ring) if self.is_wanted(ring.owner_tid));
-            if !wanted {
-                visit(&self.session, *slice, look)?;
-            }
+            visit(&self.session, *slice, look)?;
         }
         self.slices = slices;
         Ok(())

@@ -96,7 +96,7 @@ pub fn session_name() -> Option<(std::path::PathBuf, u16)> {
     Some((session.root.as_path().join(name), session.copy))
 }
 
-/// The copy leaves its session at a clean exit: a closing anchor; the last one removes a session that never recorded and that nobody watches. Records made
+/// The copy leaves its session at a clean exit: a closing anchor; the last one removes a session that holds nothing and that nobody watches. Records made
 /// afterwards (other threads, later destructors) still land in their rings. Once; further calls do nothing.
 pub fn leave() {
     static LEFT: AtomicU32 = AtomicU32::new(0);
@@ -111,14 +111,15 @@ pub fn leave() {
     unsafe {
         let control = session.control;
         let last = control.u32(at::header::COPIES_JOINED).fetch_sub(1, Ordering::AcqRel) == 1;
-        let unused = control.u32(at::header::SLABS_NEXT).load(Ordering::Acquire) == 0
-            && (0..8).all(|cause| {
-                control.u64(at::header::SESSION_LOSSES + 8 * cause).load(Ordering::Relaxed) == 0
-            });
+        let unused = || {
+            (0..8)
+                .all(|cause| control.u64(at::header::SESSION_LOSSES + 8 * cause).load(Ordering::Relaxed) == 0)
+                && slabs::hold_nothing(session)
+        };
         let unwatched = control.u32(at::header::COLLECTOR_PID).load(Ordering::Acquire) == 0
             && control.u32(at::header::FLAGS).load(Ordering::Relaxed) == 0
             && control.u32(at::header::DIRECTIVES_LEN).load(Ordering::Acquire) == 0;
-        if last && unused && unwatched {
+        if last && unwatched && unused() {
             session.remove();
         }
     }

@@ -122,6 +122,18 @@ pub(crate) fn is_plenty(session: &Session) -> bool {
     slabs(session) < session.layout.slab_count - session.layout.slab_count / 4
 }
 
+/// Whether no ring holds a record that nobody has consumed, or a loss that nobody has stored. For a clean end: looks at every slice.
+pub(crate) fn hold_nothing(session: &Session) -> bool {
+    (0..slabs(session)).all(|slab| {
+        // SAFETY: an offset within the entry.
+        let shift = unsafe { entry(session, slab).u32(at::SLAB_SHIFT) }.load(Ordering::Acquire);
+        // Zero: taken by a thread that has not come to its size yet.
+        (SHIFTS[0]..=session.layout.slab_bytes.ilog2()).contains(&shift)
+            && (0..used(session, slab, shift))
+                .all(|number| slice_at(session, slab, number, shift).holds_nothing(session))
+    })
+}
+
 /// Slices of a slab that were ever claimed and are backed.
 fn used(session: &Session, slab: u32, shift: u32) -> u32 {
     // SAFETY: offsets within the entry.
@@ -306,21 +318,34 @@ impl Slice {
             return None; // its first claimer is not yet there
         }
         let state = self.state(session).load(Ordering::Acquire);
-        let committed = self.field64(session, 5).load(Ordering::Acquire);
-        let drained = self.field64(session, 8).load(Ordering::Acquire) == committed;
         // A new stream begins with no losses: as long as there is a collector, not before it has stored those of the old one.
-        let lost = (0..8)
-            .fold(0u64, |sum, cause| sum.wrapping_add(self.losses(session, cause).load(Ordering::Relaxed)));
-        // SAFETY: an offset within the header.
-        let told =
-            claim.may_forget || unsafe { self.0.u64(at::ring::at::TOLD) }.load(Ordering::Relaxed) == lost;
-        let free_to_go = (drained && told) || forget;
+        let free_to_go = forget || (self.is_drained(session) && (claim.may_forget || self.is_told(session)));
         match state {
             at::ring::FREE => Some(state),
             at::ring::RETIRED if free_to_go => Some(state),
             at::ring::LIVE if free_to_go && self.owner_is_dead(session, claim) => Some(state),
             _ => None,
         }
+    }
+
+    fn is_drained(self, session: &Session) -> bool {
+        let committed = self.field64(session, 5).load(Ordering::Acquire);
+        self.field64(session, 8).load(Ordering::Acquire) == committed
+    }
+
+    /// Whether a collector has stored all of the losses.
+    fn is_told(self, session: &Session) -> bool {
+        let lost = (0..8)
+            .fold(0u64, |sum, cause| sum.wrapping_add(self.losses(session, cause).load(Ordering::Relaxed)));
+        // SAFETY: an offset within the header.
+        unsafe { self.0.u64(at::ring::at::TOLD) }.load(Ordering::Relaxed) == lost
+    }
+
+    fn holds_nothing(self, session: &Session) -> bool {
+        // SAFETY: an offset within the header.
+        let is_begun = unsafe { self.0.u32(0) }.load(Ordering::Acquire) == at::ring::MAGIC;
+        let is_being_claimed = self.state(session).load(Ordering::Acquire) == at::ring::CLAIMING;
+        is_begun && !is_being_claimed && self.is_drained(session) && self.is_told(session)
     }
 
     fn owner_is_dead(self, session: &Session, claim: &Claim) -> bool {

@@ -7,7 +7,7 @@ use std::thread;
 use silverpoint::{debug, enabled, event, info, span, trace, warn};
 use silverpoint_testing::{Capture, Level};
 
-use crate::{OTHERS_NOTE, alone, own_session, rings};
+use crate::{OTHERS_NOTE, alone, alone_leaving, own_session, rings};
 
 #[test]
 fn begins_when_it_is_made_or_cleared() {
@@ -218,20 +218,63 @@ fn a_collector_has_the_say() {
 }
 
 #[test]
-fn nothing_is_taken_from_who_demanded_it() {
-    // Records that the environment demanded stay for whoever reads the session later; those of tests alone do not pile up.
-    if !alone("life::nothing_is_taken_from_who_demanded_it", &[("SILVERPOINT_FILTER", "info")]) {
+fn nothing_is_taken_that_was_recorded_for_others() {
+    const TEST: &str = "life::nothing_is_taken_that_was_recorded_for_others";
+    if let Some(left) = alone_leaving(TEST, &[]) {
+        assert_eq!(left, 1, "what was recorded for others is still there");
         return;
     }
+    let session = own_session();
+    let consumed = || rings(&session).iter().map(|(_, ring)| ring.consumed).collect::<Vec<_>>();
+    // Somebody else wants records, and reads them later.
+    session.write_directives("info").unwrap();
     info!("before");
+    session.write_directives("").unwrap();
+    let before = consumed();
     let capture = Capture::start();
     info!("during");
-    capture.expect_message("before").never();
-    capture.expect_message("during").once();
+    assert_eq!(capture.messages(), ["during"]);
     drop(capture);
+    assert_eq!(consumed(), before);
+    // Somebody comes while a capture lives.
+    let capture = Capture::start();
+    session.write_directives("info").unwrap();
+    thread::spawn(|| info!("another thread's")).join().unwrap();
+    drop(capture);
+    assert!(consumed().iter().all(|position| *position == 0), "{:?}", consumed());
+    session.write_directives("").unwrap();
+}
+
+#[test]
+fn what_was_recorded_for_captures_alone_is_given_up() {
+    const TEST: &str = "life::what_was_recorded_for_captures_alone_is_given_up";
+    if let Some(left) = alone_leaving(TEST, &[]) {
+        assert_eq!(left, 0, "a program whose tests have recorded leaves nothing");
+        return;
+    }
     let session = own_session();
-    let held: Vec<u64> = rings(&session).iter().map(|(_, ring)| ring.committed - ring.consumed).collect();
-    assert_eq!(held.iter().filter(|bytes| **bytes > 0).count(), 1, "{held:?}");
+    let held = || rings(&session).iter().filter(|(_, ring)| ring.consumed < ring.committed).count();
+    let capture = Capture::start();
+    let worker = || {
+        thread::spawn(|| {
+            let capture = Capture::start();
+            info!("worker");
+            assert_eq!(capture.messages(), ["worker"]);
+        })
+    };
+    info!("own");
+    worker().join().unwrap();
+    assert_eq!(held(), 1, "of the worker nothing is kept, of who looks still everything");
+    assert_eq!(capture.messages(), ["own"]);
+    {
+        // As long as somebody looks at all threads everything is kept.
+        let all = Capture::builder().all_threads().start();
+        worker().join().unwrap();
+        assert_eq!(all.messages(), ["worker"]);
+        all.expect_message("worker").once();
+    }
+    drop(capture);
+    assert_eq!(held(), 0);
 }
 
 #[test]
@@ -302,14 +345,14 @@ fn a_forked_child_needs_its_own() {
                     message.contains("forked since the capture began: a child needs its own"),
                     "{message}"
                 );
-                {
-                    let own = Capture::start();
-                    info!("child");
-                    assert_eq!(own.messages(), ["child"]);
-                    assert!(own.losses().is_none());
-                }
-                // What the parent's capture had switched on is not the child's.
+                let own = Capture::start();
+                info!("child");
+                assert_eq!(own.messages(), ["child"]);
+                // The end of the parent's is none of the child's.
                 drop(capture);
+                trace!("child again");
+                assert_eq!(own.messages(), ["child", "child again"]);
+                assert!(own.losses().is_none());
             }));
             // SAFETY: as above.
             unsafe { libc::_exit(i32::from(done.is_err())) }

@@ -19,9 +19,14 @@ use silverpoint_wire::slice::RingHeader;
 /// Runs a test in a process of its own, with a root of its own and nothing of Silverpoint's environment but what is given. True: this is that process;
 /// false: it has run, and well. `test` is the full name of the caller.
 fn alone(test: &str, settings: &[(&str, &str)]) -> bool {
+    alone_leaving(test, settings).is_none()
+}
+
+/// The same. `None`: this is that process; else how many sessions it has left behind.
+fn alone_leaving(test: &str, settings: &[(&str, &str)]) -> Option<usize> {
     const ROLE: &str = "SILVERPOINT_TESTING_ALONE";
     if env::var_os(ROLE).is_some_and(|wanted| wanted == test) {
-        return true;
+        return None;
     }
     let root = OwnRoot::new();
     let mut command = Command::new(env::current_exe().expect("this program"));
@@ -37,7 +42,7 @@ fn alone(test: &str, settings: &[(&str, &str)]) -> bool {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
-    false
+    Some(fs::read_dir(&root.0).map_or(0, Iterator::count))
 }
 
 /// A directory for sessions, removed at the end.
