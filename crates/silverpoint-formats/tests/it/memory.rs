@@ -5,7 +5,8 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use silverpoint_formats::tracefile::rewrite::{Options, rewrite};
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::tracefile::rewrite::{Limit, Options, Parts, Rewritten, rewrite, split, trim};
 use silverpoint_formats::tracefile::{Source, Trace};
 use silverpoint_wire::level::Level;
 
@@ -13,6 +14,8 @@ use crate::builder::{Builder, log, text};
 
 /// Names the files for the process that is measured.
 const FILES: &str = "SILVERPOINT_TEST_MEMORY_FILES";
+/// What it does with them: `rewrite`, `trim` or `split`.
+const OPERATION: &str = "SILVERPOINT_TEST_MEMORY_OPERATION";
 const STREAMS: u32 = 4;
 
 /// A file with so many blocks of records of this process.
@@ -44,12 +47,47 @@ fn peak() -> u64 {
     1024 * line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
 }
 
-/// Rewrites these files in a process of its own, and gives its peak.
-fn measured(files: &[&Path]) -> u64 {
+/// Writes nothing anywhere.
+struct Nowhere;
+
+impl Parts for Nowhere {
+    type File = io::Sink;
+
+    fn begin(&mut self, _: u32) -> io::Result<io::Sink> {
+        Ok(io::sink())
+    }
+
+    fn end(&mut self, _: io::Sink, done: Rewritten) -> io::Result<()> {
+        assert!(done.blocks > 0, "{done:?}");
+        Ok(())
+    }
+}
+
+/// What the process that is measured does.
+fn operate(operation: &str, trace: &Trace) {
+    let options = Options { mend: true, ..Options::default() };
+    let done = match operation {
+        "trim" => {
+            trim(trace, &Filter { level: Some(Level::Info), ..Filter::default() }, &options, io::sink())
+        }
+        "split" => {
+            let notes = split(trace, Limit::Parts(3), &options, &mut Nowhere).unwrap();
+            assert!(notes.is_empty());
+            return;
+        }
+        _ => rewrite(trace, &options, io::sink()),
+    };
+    let done = done.unwrap();
+    assert!(done.notes.is_empty() && done.blocks > 0, "{done:?}");
+}
+
+/// Does it with these files in a process of its own, and gives its peak.
+fn measured(operation: &str, files: &[&Path]) -> u64 {
     let names: Vec<&str> = files.iter().map(|path| path.to_str().unwrap()).collect();
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "memory::grows_with_blocks_as_documented", "--nocapture"])
         .env(FILES, names.join("\n"))
+        .env(OPERATION, operation)
         .output()
         .unwrap();
     let out = String::from_utf8(child.stdout).unwrap();
@@ -62,8 +100,7 @@ fn grows_with_blocks_as_documented() {
     if let Ok(names) = std::env::var(FILES) {
         let sources = names.lines().map(|name| Source::open(Path::new(name)).unwrap()).collect();
         let trace = Trace::from_sources(sources).unwrap();
-        let done = rewrite(&trace, &Options { mend: true, ..Options::default() }, io::sink()).unwrap();
-        assert!(done.notes.is_empty() && done.blocks > 0, "{done:?}");
+        operate(&std::env::var(OPERATION).unwrap(), &trace);
         println!("peak {}", peak());
         return;
     }
@@ -78,8 +115,15 @@ fn grows_with_blocks_as_documented() {
     file(&many, 1, 130_000, 1);
     file(&other, 2, 60_000, 1);
     file(&full, 1, 10_000, 40);
-    let (base, mended, merged) = (measured(&[&few]), measured(&[&many]), measured(&[&few, &other, &many]));
-    let records = measured(&[&full]);
+    let rewritten = |files: &[&Path]| measured("rewrite", files);
+    let (base, mended, merged) = (rewritten(&[&few]), rewritten(&[&many]), rewritten(&[&few, &other, &many]));
+    let records = rewritten(&[&full]);
+    for operation in ["trim", "split"] {
+        let [base, many, full] = [&few, &many, &full].map(|file| measured(operation, &[file]));
+        eprintln!("{operation} {} {}", (many - base) / 120_000, full.saturating_sub(base));
+        assert!(many < base + documented * 120_000, "{operation}: {base} {many}");
+        assert!(full < base + (1 << 20), "{operation}: {base} {full}");
+    }
     fs::remove_dir_all(&folder).unwrap();
     eprintln!("{} {}", (mended - base) / 120_000, (merged - base) / 190_000);
     assert!(mended < base + documented * 120_000, "{base} {mended}");

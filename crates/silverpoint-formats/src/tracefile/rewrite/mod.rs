@@ -48,7 +48,7 @@ pub struct Options {
     pub remark: String,
     /// Blocks are judged record by record: summaries are made anew, and records that nobody can decode are overwritten with pads.
     pub mend: bool,
-    /// The selection as text, where records are left out deliberately ([`trim()`]).
+    /// The selection as text, where records are left out deliberately ([`trim()`]); `a selection` when it is empty.
     pub trimmed: String,
     /// What a trace is split by, as text ([`split()`]).
     pub split: String,

@@ -59,12 +59,17 @@ impl<'t> Chosen<'t> {
 /// # Errors
 /// Those of writing. What cannot be read is left out, and told.
 pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) -> io::Result<Rewritten> {
+    let mut options = options.clone();
+    if options.trimmed.is_empty() && !filter.is_empty() {
+        // Nobody may take what is left out for lost, or its pads for what was there.
+        options.trimmed = "a selection".to_owned();
+    }
     let selection = Selection::new(filter, trace);
     let scope = Scope {
         sessions: (0..trace.sessions.len()).map(|number| selection.session(number)).collect(),
         sites: (0..trace.sites.len()).map(|number| selection.site(number)).collect(),
     };
-    let mut rewriter = Rewriter::new(trace, options, scope, out);
+    let mut rewriter = Rewriter::new(trace, &options, scope, out);
     rewriter.begin()?;
     let mut events = Events::new(trace, Some(selection)).keep_names();
     // By cursor.
