@@ -118,7 +118,6 @@ class OStream : private detail::TextBuffer, public std::ostream {
 }  // namespace gnu::visibility("hidden")
 }  // namespace silverpoint
 
-#define SP_OSTREAM_HELD(level) \
-    (::silverpoint::OStream(SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY)))
+#define SP_OSTREAM_HELD(level) (::silverpoint::OStream(SP_DETAIL_ON(level, kStream, "", "{}")))
 // A std::ostream& that lives until the statement ends.
 #define SP_OSTREAM(level) (SP_OSTREAM_HELD(level).stream())

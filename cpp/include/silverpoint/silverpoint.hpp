@@ -35,6 +35,8 @@
 // A tracepoint allocates nothing, takes no lock, keeps errno, and may stand in a signal handler, a static
 // constructor or destructor, and before a brace-less else. SP_MIN_LEVEL (0 trace … 5 fatal, 6 none), defined
 // before this header, leaves lower levels out of the program. Nothing needs to be linked.
+//
+// `silverpoint sites ./app` lists the tracepoints of a program that need not have run (detail/listed.hpp).
 #pragma once
 
 #include "detail/dynamic.hpp"
@@ -58,40 +60,94 @@
 // The category of the nearest scope that has one. Where none has, the name is found through its argument.
 #define SP_DETAIL_CATEGORY sp_category_(::silverpoint::detail::Here{})
 
-// The site of a tracepoint if it is on, else null. The site is a static object in constant-initialised
-// memory, one for each place and template instantiation.
-#define SP_DETAIL_ON(level, function, category)                                                   \
-    ([](const char* sp_function, const char* sp_category) -> ::silverpoint::detail::StreamSite* { \
-        static constinit ::silverpoint::detail::StreamSite sp_site(                               \
-            ::silverpoint::detail::level_names::level, __FILE__, __LINE__);                       \
-        return ::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level,      \
-                                                  SP_MIN_LEVEL) &&                                \
-                       sp_site.site.is_on(sp_function, sp_category)                               \
-                   ? &sp_site                                                                     \
-                   : nullptr;                                                                     \
-    }(function, category))
+// The site of a tracepoint (an object of type `place`, in it `member`) if it is on, else null. It is a static
+// object in constant-initialised memory, one for each place and template instantiation. Where the state byte
+// is neither off nor on stands what lists the site: the way there is cold.
+#define SP_DETAIL_FOUND(place, member, level, category, list)                                       \
+    __extension__({                                                                                 \
+        ::silverpoint::detail::place* sp_found_ = nullptr;                                          \
+        if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, \
+                                                         SP_MIN_LEVEL)) {                           \
+            auto* const sp_place_ = [] {                                                            \
+                static constinit ::silverpoint::detail::place sp_site(                              \
+                    ::silverpoint::detail::level_names::level, __FILE__, __LINE__);                 \
+                return &sp_site;                                                                    \
+            }();                                                                                    \
+            const auto sp_state_ = sp_place_->member.state_byte();                                  \
+            if (sp_state_ == 0) [[likely]] {                                                        \
+            } else if (sp_state_ == 1) [[likely]] {                                                 \
+                sp_found_ = sp_place_;                                                              \
+            } else {                                                                                \
+                list;                                                                               \
+                if (sp_place_->member.is_on_otherwise(sp_state_, __PRETTY_FUNCTION__, category))    \
+                    sp_found_ = sp_place_;                                                          \
+            }                                                                                       \
+        }                                                                                           \
+        sp_found_;                                                                                  \
+    })
+
+#define SP_DETAIL_LIST_AT(level, kind, names, text)                                               \
+    SP_DETAIL_LIST(::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kind,          \
+                                                      ::silverpoint::detail::level_names::level), \
+                   __LINE__, SP_DETAIL_CATEGORY, names, text)
+
+#define SP_DETAIL_ON(level, kind, names, text) \
+    SP_DETAIL_FOUND(StreamSite, site, level, SP_DETAIL_CATEGORY, SP_DETAIL_LIST_AT(level, kind, names, text))
+
+// Before a statement: line and level for SP_DETAIL_TEXT.
+#define SP_DETAIL_HERE(level)                                                                     \
+    switch ([[maybe_unused]] constexpr auto sp_here_ =                                            \
+                ::silverpoint::detail::here(::silverpoint::detail::level_names::level, __LINE__); \
+            0)                                                                                    \
+    default:
 
 // A loop that runs once or not at all takes exactly one statement, and leaves no else open.
-#define SP_DETAIL_LINE(level, category)                                                            \
-    for (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, category); sp_site_ != nullptr; \
-         sp_site_ = nullptr)                                                                       \
-        ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start { *sp_site_ }
+#define SP_DETAIL_LINE(level)                                                                            \
+    SP_DETAIL_HERE(level)                                                                                \
+    for (auto* sp_site_ = SP_DETAIL_ON(level, kStream, "", ""); sp_site_ != nullptr; sp_site_ = nullptr) \
+    ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start{{*sp_site_}}.SP_DETAIL_TEXT
 
-#define SP_TRACE SP_DETAIL_LINE(trace, SP_DETAIL_CATEGORY)
-#define SP_DEBUG SP_DETAIL_LINE(debug, SP_DETAIL_CATEGORY)
-#define SP_INFO SP_DETAIL_LINE(info, SP_DETAIL_CATEGORY)
-#define SP_WARN SP_DETAIL_LINE(warn, SP_DETAIL_CATEGORY)
-#define SP_ERROR SP_DETAIL_LINE(error, SP_DETAIL_CATEGORY)
-#define SP_FATAL SP_DETAIL_LINE(fatal, SP_DETAIL_CATEGORY)
+// What follows such a macro decides: a parenthesis invokes these, and the template is listed; before `<<`
+// they are the names of members of Start. (What is listed before is a stream whose pieces are not known.)
+#define SP_DETAIL_TEXT(...) SP_DETAIL_TEXT_IN(SP_DETAIL_CATEGORY, __VA_ARGS__)
+#define SP_DETAIL_TEXT_TO(...) SP_DETAIL_TEXT_IN(sp_category_text_, __VA_ARGS__)
+#define SP_DETAIL_TEXT_IN(category, ...)                                                                  \
+    at(__extension__({                                                                                    \
+        if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_of(sp_here_),       \
+                                                         SP_MIN_LEVEL))                                   \
+            SP_DETAIL_LIST(::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kLog,          \
+                                                              ::silverpoint::detail::level_of(sp_here_)), \
+                           ::silverpoint::detail::line_of(sp_here_), category, "",                        \
+                           SP_DETAIL_FIRST(__VA_ARGS__, ""));                                             \
+        0;                                                                                                \
+    }))(__VA_ARGS__)
+#define SP_DETAIL_FIRST(first, ...) first
+
+#define SP_TRACE SP_DETAIL_LINE(trace)
+#define SP_DEBUG SP_DETAIL_LINE(debug)
+#define SP_INFO SP_DETAIL_LINE(info)
+#define SP_WARN SP_DETAIL_LINE(warn)
+#define SP_ERROR SP_DETAIL_LINE(error)
+#define SP_FATAL SP_DETAIL_LINE(fatal)
 
 // With a level (trace, debug, info, warn, error, fatal) and a category of its own:
 // SP_LOG(warn, "net", "slow: {} ms", ms), and SP_TO(warn, "net") << "slow" << ms.
-#define SP_TO(level, category) SP_DETAIL_LINE(level, category)
+#define SP_TO(level, category)                                                                             \
+    switch ([[maybe_unused]] constexpr const char* sp_category_text_ = SP_DETAIL_KNOWN(category); 0)       \
+    default:                                                                                               \
+        SP_DETAIL_HERE(level)                                                                              \
+    for (auto* sp_site_ = SP_DETAIL_FOUND(                                                                 \
+             StreamSite, site, level, category,                                                            \
+             SP_DETAIL_LIST(::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kStream,       \
+                                                               ::silverpoint::detail::level_names::level), \
+                            __LINE__, sp_category_text_, "", ""));                                         \
+         sp_site_ != nullptr; sp_site_ = nullptr)                                                          \
+    ::silverpoint::detail::Sink{} & ::silverpoint::detail::StartTo{{*sp_site_}}.SP_DETAIL_TEXT_TO
 #define SP_LOG(level, category, ...) SP_TO(level, category)(__VA_ARGS__)
 
 #define SP_DETAIL_NAMED(level, kind, name, ...)                                                          \
     do {                                                                                                 \
-        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))               \
+        if (auto* sp_site_ = SP_DETAIL_ON(level, kind, #__VA_ARGS__, name))                              \
             ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kind, name, \
                                                 #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                \
     } while (false)
@@ -103,7 +159,7 @@
 // A number, and if there is a third argument its unit, a literal: SP_COUNTER("latency", ms, "ms").
 #define SP_COUNTER(name, value, ...)                                                                      \
     do {                                                                                                  \
-        if (auto* sp_site_ = SP_DETAIL_ON(debug, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                \
+        if (auto* sp_site_ = SP_DETAIL_ON(debug, kCounter, #value, name))                                 \
             ::silverpoint::detail::record_named(                                                          \
                 sp_site_->site, ::silverpoint::detail::Kind::kCounter, name, #value,                      \
                 ::silverpoint::detail::counted<::silverpoint::detail::FixedText("" __VA_ARGS__)>(value)); \
@@ -113,15 +169,14 @@
 #define SP_DETAIL_JOIN(a, b) SP_DETAIL_JOIN2(a, b)
 
 #define SP_SPAN(name, ...) SP_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
-#define SP_SPAN_AT(level, name, ...)                                                                    \
-    const ::silverpoint::Span SP_DETAIL_JOIN(                                                           \
-        sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {                 \
-        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, SP_DETAIL_CATEGORY);                         \
-        if (sp_site_ == nullptr) return {};                                                             \
-        return {sp_site_->site,                                                                         \
-                ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kSpan, \
-                                                    name, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)};    \
-    }(__PRETTY_FUNCTION__)
+#define SP_SPAN_AT(level, name, ...)                                                                     \
+    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_,                                                   \
+                                             __COUNTER__) = [&](auto* sp_site_) -> ::silverpoint::Span { \
+        if (sp_site_ == nullptr) return {};                                                              \
+        return {sp_site_->site,                                                                          \
+                ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kSpan,  \
+                                                    name, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)};     \
+    }(SP_DETAIL_ON(level, kSpan, #__VA_ARGS__, name))
 
 // Whether a tracepoint of this level (trace, debug, info, warn, error, fatal) would record here.
-#define SP_ENABLED(level) (SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY) != nullptr)
+#define SP_ENABLED(level) (SP_DETAIL_ON(level, kLog, "", "") != nullptr)

@@ -113,5 +113,4 @@ class DynamicStream {
 }  // namespace silverpoint
 
 // An expression: a stream that records when it ends.
-#define SP_STREAM(level) \
-    (::silverpoint::DynamicStream(SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY)))
+#define SP_STREAM(level) (::silverpoint::DynamicStream(SP_DETAIL_ON(level, kStream, "", "")))

@@ -1,6 +1,7 @@
 // What the macros expand to: a site, then a call or a stream, or a span.
 #pragma once
 
+#include "listed.hpp"
 #include "stream.hpp"
 #include "template.hpp"
 
@@ -19,8 +20,10 @@ struct FixedText {
 
 template <FixedText kName>
 struct Category {
+    // Unlike the argument's own it has an address that is known within a shared library.
+    static constexpr FixedText kText = kName;
     constexpr explicit Category(Here) {}
-    constexpr operator const char*() const { return kName.text; }
+    constexpr operator const char*() const { return kText.text; }
 };
 
 constexpr const char* sp_category_(Here) { return ""; }
@@ -39,7 +42,7 @@ struct Sink {
     }
 };
 
-struct Start {
+struct Line {
     StreamSite& site;
 
     template <class... Ts>
@@ -55,6 +58,17 @@ struct Start {
     SP_DETAIL_HOT Stream<Nothing, typename Passed<T>::type> operator<<(const T& value) const {
         return {&site, {}, value};
     }
+};
+
+// What a macro ends with. The members are macros, too (silverpoint.hpp): before a parenthesis those list the
+// template and go on with at(); otherwise a stream begins.
+struct Start {
+    Line SP_DETAIL_TEXT;
+    SP_DETAIL_HOT const Line& at(int) const { return SP_DETAIL_TEXT; }
+};
+struct StartTo {
+    Line SP_DETAIL_TEXT_TO;
+    SP_DETAIL_HOT const Line& at(int) const { return SP_DETAIL_TEXT_TO; }
 };
 
 // Names of the arguments, from their source: split at commas outside of brackets and quotes, each ended by a

@@ -78,10 +78,12 @@ SP_DETAIL_END
     }()                                                                       \
                  .passes(value))
 
-#define SP_DETAIL_LIMITED(level, limit, value, ...)                                     \
-    for (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY); \
-         sp_site_ != nullptr && SP_DETAIL_PASSES(limit, value); sp_site_ = nullptr)     \
-    ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start{*sp_site_} __VA_OPT__((__VA_ARGS__))
+#define SP_DETAIL_LIMITED(level, limit, value, ...)                                 \
+    SP_DETAIL_HERE(level)                                                           \
+    for (auto* sp_site_ = SP_DETAIL_ON(level, kStream, "", "");                     \
+         sp_site_ != nullptr && SP_DETAIL_PASSES(limit, value); sp_site_ = nullptr) \
+    ::silverpoint::detail::Sink{} &                                                 \
+        ::silverpoint::detail::Start{{*sp_site_}}.SP_DETAIL_TEXT __VA_OPT__((__VA_ARGS__))
 
 #define SP_TRACE_EVERY_N(n, ...) SP_DETAIL_LIMITED(trace, EveryN, n __VA_OPT__(, ) __VA_ARGS__)
 #define SP_DEBUG_EVERY_N(n, ...) SP_DETAIL_LIMITED(debug, EveryN, n __VA_OPT__(, ) __VA_ARGS__)
@@ -120,7 +122,7 @@ SP_DETAIL_END
 
 #define SP_DETAIL_EVENT_LIMITED(limit, value, name, ...)                                                   \
     do {                                                                                                   \
-        auto* sp_site_ = SP_DETAIL_ON(info, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY);                      \
+        auto* sp_site_ = SP_DETAIL_ON(info, kEvent, #__VA_ARGS__, name);                                   \
         if (sp_site_ != nullptr && SP_DETAIL_PASSES(limit, value))                                         \
             ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kEvent, name, \
                                                 #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                  \

@@ -184,9 +184,9 @@ struct StartPercent {
 
 SP_DETAIL_END
 
-#define SP_DETAIL_PERCENT(level, ...)                                                                        \
-    for (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY); sp_site_ != nullptr; \
-         sp_site_ = nullptr)                                                                                 \
+#define SP_DETAIL_PERCENT(level, ...)                                                          \
+    for (auto* sp_site_ = SP_DETAIL_ON(level, kPercent, "", SP_DETAIL_FIRST(__VA_ARGS__, "")); \
+         sp_site_ != nullptr; sp_site_ = nullptr)                                              \
     ::silverpoint::detail::Sink{} & ::silverpoint::detail::StartPercent{*sp_site_}(__VA_ARGS__)
 
 #define SP_TRACEF(...) SP_DETAIL_PERCENT(trace, __VA_ARGS__)

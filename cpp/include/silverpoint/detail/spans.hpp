@@ -101,7 +101,7 @@ class AsyncSpan {
 
 #define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                        \
     do {                                                                                                     \
-        if (auto* sp_site_ = SP_DETAIL_ON(level, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                   \
+        if (auto* sp_site_ = SP_DETAIL_ON(level, kind, "id" __VA_OPT__(", " #__VA_ARGS__), name))            \
             ::silverpoint::detail::record_named(                                                             \
                 sp_site_->site, ::silverpoint::detail::Kind::kind, name, "id" __VA_OPT__(", " #__VA_ARGS__), \
                 ::silverpoint::detail::id_of(id) __VA_OPT__(, ) __VA_ARGS__);                                \
@@ -123,7 +123,7 @@ class AsyncSpan {
 
 #define SP_LINK(from, to)                                                                                   \
     do {                                                                                                    \
-        if (auto* sp_site_ = SP_DETAIL_ON(debug, __PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))                  \
+        if (auto* sp_site_ = SP_DETAIL_ON(debug, kLink, "from, to", "link"))                                \
             ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kLink, "link", \
                                                 "from, to", ::silverpoint::detail::id_of(from),             \
                                                 ::silverpoint::detail::id_of(to));                          \
@@ -131,30 +131,32 @@ class AsyncSpan {
 
 // An expression: the span that begins here. The name must live as long as the program.
 #define SP_ASYNC_SPAN(name, ...) SP_ASYNC_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
-#define SP_ASYNC_SPAN_AT(the_level, name, ...)                                                             \
-    ([&](const char* sp_function_, const char* sp_category_text_) -> ::silverpoint::AsyncSpan {            \
-        static constinit ::silverpoint::detail::AsyncSite sp_sites_(                                       \
-            ::silverpoint::detail::level_names::the_level, __FILE__, __LINE__);                            \
-        if (!::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::the_level,             \
-                                                SP_MIN_LEVEL) ||                                           \
-            !sp_sites_.begin.is_on(sp_function_, sp_category_text_))                                       \
-            return {};                                                                                     \
-        const ::std::uint64_t sp_id_ = ::silverpoint::new_id();                                            \
-        if (::silverpoint::detail::record_named(sp_sites_.begin, ::silverpoint::detail::Kind::kAsyncBegin, \
-                                                name, "id" __VA_OPT__(", " #__VA_ARGS__),                  \
-                                                sp_id_ __VA_OPT__(, ) __VA_ARGS__) == 0)                   \
-            return {};                                                                                     \
-        if (sp_sites_.end.head.load(::std::memory_order_relaxed) == 0 &&                                   \
-            !::silverpoint::detail::complete_end(sp_sites_, name))                                         \
-            return {};                                                                                     \
-        return {sp_sites_.end, sp_id_};                                                                    \
-    }(__PRETTY_FUNCTION__, SP_DETAIL_CATEGORY))
+#define SP_ASYNC_SPAN_AT(level, name, ...)                                                                  \
+    ([&](::silverpoint::detail::AsyncSite* sp_sites_) -> ::silverpoint::AsyncSpan {                         \
+        if (sp_sites_ == nullptr) return {};                                                                \
+        const ::std::uint64_t sp_id_ = ::silverpoint::new_id();                                             \
+        if (::silverpoint::detail::record_named(sp_sites_->begin, ::silverpoint::detail::Kind::kAsyncBegin, \
+                                                name, "id" __VA_OPT__(", " #__VA_ARGS__),                   \
+                                                sp_id_ __VA_OPT__(, ) __VA_ARGS__) == 0)                    \
+            return {};                                                                                      \
+        if (sp_sites_->end.head.load(::std::memory_order_relaxed) == 0 &&                                   \
+            !::silverpoint::detail::complete_end(*sp_sites_, name))                                         \
+            return {};                                                                                      \
+        return {sp_sites_->end, sp_id_};                                                                    \
+    }(SP_DETAIL_FOUND(AsyncSite, begin, level, SP_DETAIL_CATEGORY, {                                        \
+         SP_DETAIL_LIST_AT(level, kAsyncBegin, "id" __VA_OPT__(", " #__VA_ARGS__), name);                   \
+         SP_DETAIL_LIST_AT(level, kAsyncEnd, "id", name);                                                   \
+     })))
 
 #define SP_SCOPE() SP_SCOPE_AT(debug)
 #define SP_SCOPE_AT(level)                                                                          \
-    const ::silverpoint::Span SP_DETAIL_JOIN(                                                       \
-        sp_span_, __COUNTER__) = [&](const char* sp_function_) -> ::silverpoint::Span {             \
-        auto* sp_site_ = SP_DETAIL_ON(level, sp_function_, SP_DETAIL_CATEGORY);                     \
+    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_, __COUNTER__) =                               \
+        [](auto* sp_site_,                                                                          \
+           const char* sp_function_) -> ::silverpoint::Span {                                       \
         if (sp_site_ == nullptr) return {};                                                         \
         return {sp_site_->site, ::silverpoint::detail::record_scope(sp_site_->site, sp_function_)}; \
-    }(__PRETTY_FUNCTION__)
+    }(SP_DETAIL_FOUND(StreamSite, site, level, SP_DETAIL_CATEGORY,                                  \
+                                     SP_DETAIL_LIST(::silverpoint::detail::listed_scope(            \
+                                                        ::silverpoint::detail::level_names::level), \
+                                                    __LINE__, SP_DETAIL_CATEGORY, "", "")),         \
+                                     __PRETTY_FUNCTION__)

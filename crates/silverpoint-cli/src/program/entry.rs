@@ -1,11 +1,13 @@
 //! One entry of the section (spec/sites-section.md) becomes the description of a site.
 
 use silverpoint_wire::bytes::{u16_at, u32_at};
+use silverpoint_wire::function::function_name;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::marker;
 use silverpoint_wire::site::SiteDescription;
 
 use super::elf::{Elf, ElfError};
+use super::names;
 
 /// Bytes of an entry, at least and at most.
 pub const SIZES: std::ops::RangeInclusive<usize> = FIXED..=65_536;
@@ -19,6 +21,7 @@ const TO_ZERO: u32 = u32::MAX;
 
 const PENDING: u8 = 1;
 const PERCENT: u8 = 2;
+const NAMES_FROM_SOURCE: u8 = 4;
 const MANGLED: u8 = 8;
 const CUT: u8 = 16;
 const NAMED_AFTER_FUNCTION: u8 = 32;
@@ -57,7 +60,10 @@ impl Entries<'_> {
         let flags = entry[7];
         let mut text = |number: usize| self.text(at + 16 + number * 8);
         let (category, file, function) = (text(0)?, text(1)?, text(2)?);
-        let (names, mut template, signature) = (text(3)?, text(4)?, text(5)?);
+        let (mut names, mut template, signature) = (text(3)?, text(4)?, text(5)?);
+        if flags & NAMES_FROM_SOURCE != 0 {
+            names = names::of_source(&names);
+        }
         if flags & CUT != 0 {
             template.push('…');
         }
@@ -68,7 +74,11 @@ impl Entries<'_> {
             flags: u16::from(flags & (PENDING | PERCENT)),
             line: u32_at(entry, 8).unwrap_or(0),
             language: u16_at(entry, 12).unwrap_or(0),
-            template: if flags & NAMED_AFTER_FUNCTION != 0 { function.clone() } else { template },
+            template: if flags & NAMED_AFTER_FUNCTION != 0 {
+                function_name(&function).to_owned()
+            } else {
+                template
+            },
             category,
             file,
             function,

@@ -3,18 +3,22 @@
 //! ```text
 //!  elf      sections, and what lies at an address
 //!  entry    an entry of the section ─▶ the description of a site
+//!  names    of arguments, from their source in C++
 //! ```
 
 mod elf;
 mod entry;
+mod names;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use silverpoint_wire::bytes::{u32_at, u64_at};
+use silverpoint_wire::level::Kind;
 use silverpoint_wire::site::SiteDescription;
 
 use crate::exit::{Exit, Failed};
@@ -60,7 +64,7 @@ pub fn sites(path: &Path) -> Result<List, Failed> {
             Exit::NotATraceFile,
             format!(
                 "{}: no list of sites (section {SECTION}): it has no tracepoints of Silverpoint, or was compiled without the list \
-                 (SILVERPOINT_NO_SITE_SECTION, feature no_site_section); those of a shared library are in its own file",
+                 (SP_NO_SITE_SECTION, feature no_site_section); those of a shared library are in its own file",
                 path.display()
             ),
         ));
@@ -110,6 +114,7 @@ pub fn sites(path: &Path) -> Result<List, Failed> {
         let what = format!("{later} sites of a later version are not listed: a newer silverpoint knows them");
         list.notes.push(format!("{}: {what}", path.display()));
     }
+    leave_out_streams_that_are_none(&mut list.sites);
     let key = |site: &SiteDescription| (site.line, site.kind as u8, site.level as u8, site.flags);
     list.sites.sort_by(|a, b| {
         (&a.file, a.line, &a.category, &a.function, &a.template, &a.signature, &a.names, key(a)).cmp(&(
@@ -125,4 +130,16 @@ pub fn sites(path: &Path) -> Result<List, Failed> {
     });
     list.sites.dedup();
     Ok(list)
+}
+
+/// Leaves out streams of which nothing is known, where a text is listed for the same place: what begins both of them in C++ is one macro.
+fn leave_out_streams_that_are_none(sites: &mut Vec<SiteDescription>) {
+    let place = |site: &SiteDescription| {
+        (site.file.clone(), site.line, site.function.clone(), site.category.clone(), site.level as u8)
+    };
+    let is_unknown =
+        |site: &SiteDescription| site.kind == Kind::Stream && site.is_pending() && site.template.is_empty();
+    let texts: HashSet<_> =
+        sites.iter().filter(|site| site.kind == Kind::Log && !site.template.is_empty()).map(place).collect();
+    sites.retain(|site| !is_unknown(site) || !texts.contains(&place(site)));
 }

@@ -105,7 +105,7 @@ fn entries_are_read_and_sorted_and_merged() {
     let list = scratch.list(&whole()).unwrap();
     assert_eq!((&list.notes[..], list.is_damaged), (&[] as &[String], false));
     let [span, log] = &list.sites[..] else { panic!("{:?}", list.sites) };
-    assert_eq!((span.kind, span.line, &*span.template), (Kind::Span, 8, "void f()"));
+    assert_eq!((span.kind, span.line, &*span.template), (Kind::Span, 8, "f"));
     let expected = SiteDescription {
         kind: Kind::Log,
         level: Level::Warn,
@@ -120,6 +120,26 @@ fn entries_are_read_and_sorted_and_merged() {
         signature: "i".into(),
     };
     assert_eq!(*log, expected);
+}
+
+#[test]
+fn a_stream_of_which_nothing_is_known_gives_way_to_a_text_of_its_place() {
+    let scratch = Scratch::new("stream");
+    let mut data = TEXTS.to_vec();
+    let place = |at: i32, kind: u8, line: u32, template: bool| {
+        let mut texts = texts(at);
+        texts[4].1 = if template { texts[4].1 } else { 0 };
+        texts[5].1 = 0;
+        entry(kind, 1 | 4, line, texts)
+    };
+    data.extend(place(0, 1, 9, false));
+    data.extend(place(64, 0, 9, true));
+    data.extend(place(128, 1, 10, false));
+    let list = scratch.list(&program(&data, 32)).unwrap();
+    let found: Vec<_> = list.sites.iter().map(|site| (site.line, site.kind, &*site.template)).collect();
+    assert_eq!(found, [(9, Kind::Log, "go {}"), (10, Kind::Stream, "")]);
+    // Names are taken from their source: what was a name's end is a space.
+    assert!(list.sites.iter().all(|site| site.is_pending() && site.names == "x\n"), "{:?}", list.sites);
 }
 
 #[test]

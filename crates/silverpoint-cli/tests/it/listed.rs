@@ -99,6 +99,94 @@ pub extern "C" fn exported(value: u8) {
 }
 "#;
 
+/// What both know of a site of C++: without the arguments' types, and without what streams are made of.
+fn without_types(sites: BTreeSet<String>) -> BTreeSet<String> {
+    let site = |site: String| {
+        let mut site: Value = serde_json::from_str(&site).unwrap();
+        site.as_object_mut().unwrap().remove("signature");
+        if site["kind"] == "stream" {
+            site["template"] = Value::Null;
+        }
+        site.to_string()
+    };
+    sites.into_iter().map(site).collect()
+}
+
+/// Compiles a program of the C++ frontend's tests; `None` when there is no such compiler.
+fn compile(scratch: &Scratch, compiler: &str, words: &[&str]) -> Option<()> {
+    let cpp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cpp");
+    let [include, program, part] =
+        ["include", "tests/listed.cpp", "tests/listed_part.cpp"].map(|path| cpp.join(path));
+    // Not `end`: a compiler takes as long as it takes.
+    let mut command = scratch.command(compiler, ["-std=c++20", "-I"]);
+    let ended = match command.arg(include).args(words).args([program, part]).output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && compiler != "g++" => return None,
+        ended => ended.unwrap(),
+    };
+    assert!(ended.status.success(), "{compiler} {words:?}: {}", String::from_utf8_lossy(&ended.stderr));
+    Some(())
+}
+
+/// Of a program in C++, as it is and stripped.
+fn compare_cpp(scratch: &Scratch, program: &str, how: &str) {
+    let executed = without_types(executed(scratch, program));
+    assert!(executed.len() >= 40, "{how}: {executed:?}");
+    let stripped = format!("{program}.stripped");
+    let ended = end(&mut scratch.command("strip", ["--strip-all", program, "-o", &stripped]));
+    assert_eq!(ended.code(), Some(0), "{}", ended.err);
+    for file in [program, &stripped] {
+        let listed = without_types(sites(scratch, file));
+        // Only the question whether a tracepoint would record is listed and never recorded.
+        let more: Vec<_> = listed.difference(&executed).collect();
+        assert!(more.len() == 1 && more[0].contains("\"template\":\"\""), "{how}: {more:?}");
+        assert_eq!(executed.difference(&listed).collect::<Vec<_>>(), [] as [&String; 0], "{how}");
+    }
+}
+
+#[test]
+fn a_cpp_program_lists_what_it_executes() {
+    let scratch = Scratch::new();
+    for (compiler, words) in [
+        ("g++", &["-O0"][..]),
+        ("g++", &["-O2", "-ffunction-sections", "-Wl,--gc-sections"]),
+        ("clang++-16", &["-O0", "-no-pie"]),
+        ("clang++-16", &["-O2", "-ffunction-sections", "-Wl,--gc-sections"]),
+    ] {
+        if compile(&scratch, compiler, &[words, &["-o", "listed"]].concat()).is_some() {
+            compare_cpp(&scratch, "./listed", &format!("{compiler} {words:?}"));
+        }
+    }
+}
+
+#[test]
+fn a_cpp_library_lists_what_it_holds() {
+    let scratch = Scratch::new();
+    for compiler in ["g++", "clang++-16"] {
+        if compile(&scratch, compiler, &["-O0", "-o", "listed"]).is_none() {
+            continue;
+        }
+        let program = sites(&scratch, "./listed");
+        compile(&scratch, compiler, &["-O1", "-fPIC", "-shared", "-o", "liblisted.so"]).unwrap();
+        assert_eq!(sites(&scratch, "./liblisted.so"), program, "{compiler}");
+    }
+}
+
+#[test]
+fn what_a_cpp_program_leaves_out_is_not_listed() {
+    let scratch = Scratch::new();
+    compile(&scratch, "g++", &["-O0", "-DSP_MIN_LEVEL=4", "-o", "listed"]).unwrap();
+    let left = sites(&scratch, "./listed");
+    assert!(!left.is_empty(), "{left:?}");
+    for site in left {
+        let site: Value = serde_json::from_str(&site).unwrap();
+        assert!(["error", "fatal"].contains(&site["level"].as_str().unwrap()), "{site}");
+    }
+    compile(&scratch, "g++", &["-O0", "-DSP_NO_SITE_SECTION", "-o", "listed"]).unwrap();
+    let ended = scratch.run(["sites", "./listed"]);
+    assert_eq!(ended.code(), Some(4), "{ended:?}");
+    assert!(ended.err.contains("no list of sites"), "{}", ended.err);
+}
+
 #[test]
 fn the_list_is_sorted_and_filtered() {
     let scratch = Scratch::new();

@@ -217,17 +217,16 @@ impl<'o> Object<'o> {
         self.text("template", &description.template);
     }
 
-    fn arguments(&mut self, site: &Site) {
+    fn names<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         self.key("names");
         self.out.push('[');
-        for (at, name) in site.names.iter().enumerate() {
+        for (at, name) in names.enumerate() {
             if at > 0 {
                 self.out.push(',');
             }
             push_string(self.out, name);
         }
         self.out.push(']');
-        self.text("signature", &site.description.signature);
     }
 }
 
@@ -245,7 +244,8 @@ pub fn push_site_json(
     object.number("pid", u64::from(process.1));
     object.number("id", u64::from(id));
     object.site(site);
-    object.arguments(site);
+    object.names(site.names.iter().map(String::as_str));
+    object.text("signature", &site.description.signature);
     if let Some(is_on) = is_on {
         object.key("on");
         object.out.push_str(if is_on { "true" } else { "false" });
@@ -258,12 +258,15 @@ pub fn push_site_json(
     out.push('\n');
 }
 
-/// Appends one JSON object that describes a site of a program that did not run.
+/// Appends one JSON object that describes a site of a program that did not run; without a signature where its arguments' types are not known.
 pub fn push_listed_site_json(out: &mut String, program: &str, site: &Site) {
     let mut object = Object::begin(out);
     object.text("program", program);
     object.site(site);
-    object.arguments(site);
+    object.names(site.description.argument_names());
+    if !site.description.is_pending() {
+        object.text("signature", &site.description.signature);
+    }
     object.end();
     out.push('\n');
 }
