@@ -1,0 +1,2 @@
+// The same without optimisation.
+#include "listed_test.cpp"
