@@ -33,6 +33,14 @@ SP_DETAIL_END
 // A text of the program, where it is known when it is compiled.
 #define SP_DETAIL_KNOWN(text) (__builtin_constant_p(text) ? static_cast<const char*>(text) : "")
 
+// An address as an operand. For AArch64 GCC takes addresses in position-independent code by another
+// constraint.
+#if defined(__aarch64__)
+#    define SP_DETAIL_SYMBOL(address) "S"(address)
+#else
+#    define SP_DETAIL_SYMBOL(address) "i"(address)
+#endif
+
 // A statement: lists a site. `head` of listed_head; category, names and template are constants.
 #if !defined(SP_NO_SITE_SECTION) && defined(__ELF__) && defined(__LP64__) && \
     (defined(__x86_64__) || defined(__aarch64__))
@@ -53,8 +61,9 @@ SP_DETAIL_END
                 ".long 0,0\n\t"                                                                            \
                 ".popsection"                                                                              \
                 :                                                                                          \
-                : "i"(head), "i"(line), "i"(sp_listed_category_), "i"(__FILE__), "i"(__PRETTY_FUNCTION__), \
-                  "i"(names), "i"(sp_listed_text_));                                                       \
+                : "i"(head), "i"(line), SP_DETAIL_SYMBOL(sp_listed_category_), SP_DETAIL_SYMBOL(__FILE__), \
+                  SP_DETAIL_SYMBOL(__PRETTY_FUNCTION__), SP_DETAIL_SYMBOL(names),                          \
+                  SP_DETAIL_SYMBOL(sp_listed_text_));                                                      \
         } while (false)
 #else
 #    define SP_DETAIL_LIST(head, line, category, names, text) static_cast<void>(0)
