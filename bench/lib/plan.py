@@ -23,12 +23,14 @@ class Size:
     rate_records: int  # in the file that is read
     argument_repeats: int  # processes for each kind of argument
     argument_pairs: int  # batches of bursts in each
+    log_entries: int  # of each thread, in loggers
+    log_repeats: int  # processes for each logger and number of threads
 
 
 QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
-             argument_repeats=1, argument_pairs=150)
+             argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1)
 FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000,
-            argument_repeats=3, argument_pairs=300)
+            argument_repeats=3, argument_pairs=300, log_entries=1_000_000, log_repeats=3)
 
 
 @dataclass

@@ -1,0 +1,123 @@
+"""The table of S4: what loggers inside the process cost their callers, in one run with the real rivals from Debian. Writes bench/results/loggers.md."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+
+from . import build as building
+from .numbers import median
+from .report import text
+
+THREADS = (1, 2, 4, 8, 16)
+TIMEOUT_S = 600
+# Name, number in the driver, a header that shows that it is there, libraries, how it is set up.
+FACILITIES = (
+    ("nothing", 0, None, (), "the two reads of the clock alone"),
+    ("silverpoint", 1, None, (), "silverpoint::start, one text file, defaults"),
+    ("glog", 2, "/usr/include/glog/logging.h", ("-lglog", "-lgflags"), "files only, its own buffering"),
+    ("spdlog", 3, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "basic_logger_mt"),
+    ("spdlog async", 4, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "async_factory: 8192 entries, one thread, block"),
+)
+SPDLOG_FLAGS = ("-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL")
+
+
+def drivers(bench):
+    """Builds a driver for each facility that is there: {name: program}, and what is missing."""
+    bench.cargo("-p", "silverpoint-ffi")
+    library = bench.cargo_target / "release/libsilverpoint_ffi.a"
+    found, missing = {}, []
+    for name, number, header, libraries, _ in FACILITIES:
+        if header and not pathlib.Path(header).exists():
+            missing.append(f"{name}: {header} is not installed")
+            continue
+        program = bench.directory / f"logging-{name.replace(' ', '-')}"
+        own = [library] if name == "silverpoint" else [*libraries]
+        building.call(["g++", "-std=c++20", "-O2", f"-I{building.ROOT / 'cpp/include'}", f"-DLOGGER={number}", *SPDLOG_FLAGS,
+                       building.BENCH / "logging/driver.cpp", "-o", program, *own, "-pthread", "-ldl", "-lm"])
+        found[name] = program
+    return found, missing
+
+
+def entries_in(directory):
+    """Lines with an entry of the driver, in all files."""
+    return sum(line.count(b" iteration #") for file in files_in(directory) for line in open(file, "rb"))
+
+
+def files_in(directory):
+    """Without links: glog makes one to its newest file."""
+    return [file for file in directory.iterdir() if file.is_file() and not file.is_symlink()]
+
+
+def run(bench, name, program, threads, entries):
+    """One run; a dictionary of what was measured, or a text that says why it does not count."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="logging-", dir=bench.directory))
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    sessions = pathlib.Path(tempfile.mkdtemp(prefix="silverpoint-logging-", dir=shared))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("SILVERPOINT")} | {"SILVERPOINT_DIR": str(sessions)}
+    try:
+        done = subprocess.run([program, str(threads), str(entries), directory / "driver.log"], env=environment, capture_output=True, text=True,
+                              timeout=TIMEOUT_S)
+        label = f"{name}, {threads} threads"
+        if done.returncode != 0 or not done.stdout.startswith("{"):
+            return f"{label}: exit {done.returncode}: {done.stderr.strip()[:300]}"
+        result = json.loads(done.stdout)
+        result["bytes"] = sum(file.stat().st_size for file in files_in(directory))
+        there = entries_in(directory)
+        if name != "nothing" and there != threads * entries:
+            return f"{label}: {threads * entries} entries logged, {there} in the file"
+        return result
+    except subprocess.TimeoutExpired:
+        return f"{name}, {threads} threads: no end after {TIMEOUT_S} s"
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+        shutil.rmtree(sessions, ignore_errors=True)
+
+
+def measure(bench, entries, repeats, seed):
+    """({(name, threads): [result]}, problems): all runs in random order."""
+    found, problems = drivers(bench)
+    steps = [(name, threads) for name in found for threads in THREADS for _ in range(repeats)]
+    random.Random(seed).shuffle(steps)
+    results = {}
+    for name, threads in steps:
+        result = run(bench, name, found[name], threads, entries)
+        if isinstance(result, str):
+            problems.append(result)
+        else:
+            results.setdefault((name, threads), []).append(result)
+    return results, problems
+
+
+COLUMNS = (
+    ("average of a call", "mean_ns", 1, "ns"),
+    ("median", "p50_ns", 1, "ns"),
+    ("p99.9", "p999_ns", 1e-3, "µs"),
+    ("peak", "peak_ns", 1e-6, "ms"),
+    ("until all is in the file", "total_s", 1, "s"),
+    ("CPU, all threads", "cpu_s", 1, "s"),
+)
+
+
+def markdown(results, problems, entries, repeats, machine):
+    """The page."""
+    names = [name for name, *_ in FACILITIES if any(key[0] == name for key in results)]
+    lines = ["# Loggers inside the process", "",
+             f"{entries:,} entries a thread, medians of {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
+             "`title iteration #N pointer string and a float: 3.14159`. Each run's file was read: every entry is in it.", "",
+             *(f"- {key}: {value}" for key, value in machine.items()), "",
+             *(f"**Not counted: {problem}.**" for problem in problems)]
+    for title, key, scale, unit in COLUMNS:
+        lines += ["", f"## {title[0].upper()}{title[1:]}, {unit}", "", "| | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |",
+                  "|---|" + "---|" * len(THREADS)]
+        for name in names:
+            cells = []
+            for threads in THREADS:
+                runs = results.get((name, threads))
+                cells.append(text(median([r[key] for r in runs]) * scale) if runs else "–")
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, *_, how in FACILITIES if name in names)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,138 @@
+// What a logger costs whoever calls it, as in the source's table S4: N threads log M entries each, every call
+// timed, then everything is flushed.
+//
+// driver THREADS ENTRIES FILE: one line of JSON. Compiled once a facility, with -DLOGGER=… and that library.
+// The time stamp counter is read before and after each call; the two reads are in every facility's figure
+// alike, and "nothing" is those reads alone: what the machine and its scheduler do to a thread that logs
+// nothing.
+#include <sys/resource.h>
+#include <x86intrin.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#define NOTHING 0
+#define SILVERPOINT 1
+#define GLOG 2
+#define SPDLOG_SYNC 3
+#define SPDLOG_ASYNC 4
+
+#if LOGGER == SILVERPOINT
+#    include <silverpoint/logger.hpp>
+#    include <silverpoint/silverpoint.hpp>
+static void begin(const std::string& file) {
+    silverpoint::start(silverpoint::logger_config("info").to(silverpoint::sink::file(file)));
+}
+static void end() {
+    if (!silverpoint::stop(std::chrono::minutes(5))) std::abort();
+}
+#    define STATEMENT(title, count, pointer, string, real) \
+        SP_INFO("{} iteration #{} {}{} and a float: {:.6g}", title, count, pointer, string, real)
+#elif LOGGER == GLOG
+#    include <glog/logging.h>
+
+#    include <iomanip>
+static void begin(const std::string& file) {
+    google::InitGoogleLogging("driver");
+    google::SetStderrLogging(google::GLOG_FATAL);
+    google::SetLogDestination(google::GLOG_INFO, file.c_str());
+    google::SetLogFilenameExtension("");
+    FLAGS_timestamp_in_logfile_name = false;
+}
+static void end() { google::ShutdownGoogleLogging(); }
+#    define STATEMENT(title, count, pointer, string, real)                                \
+        LOG(INFO) << (title) << " iteration #" << (count) << " " << (pointer) << (string) \
+                  << " and a float: " << std::setprecision(6) << (real)
+#elif LOGGER == SPDLOG_SYNC || LOGGER == SPDLOG_ASYNC
+#    include <spdlog/async.h>
+#    include <spdlog/sinks/basic_file_sink.h>
+#    include <spdlog/spdlog.h>
+static std::shared_ptr<spdlog::logger> the_logger;
+static void begin(const std::string& file) {
+#    if LOGGER == SPDLOG_ASYNC
+    // Its own defaults: 8192 entries, one thread, callers wait when it is full, so that nothing is lost.
+    the_logger = spdlog::basic_logger_mt<spdlog::async_factory>("driver", file);
+#    else
+    the_logger = spdlog::basic_logger_mt("driver", file);
+#    endif
+}
+static void end() {
+    the_logger->flush();
+    the_logger.reset();
+    spdlog::shutdown();
+}
+#    define STATEMENT(title, count, pointer, string, real) \
+        the_logger->info("{} iteration #{} {}{} and a float: {:.6g}", title, count, pointer, string, real)
+#else
+static void begin(const std::string&) {}
+static void end() {}
+#    define STATEMENT(title, count, pointer, string, real) asm volatile("" : : "r"(count) : "memory")
+#endif
+
+static double ns_per_tick() {
+    const auto clock = std::chrono::steady_clock::now();
+    const std::uint64_t ticks = __rdtsc();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - clock;
+    return passed.count() / static_cast<double>(__rdtsc() - ticks);
+}
+
+static double cpu_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& time) { return time.tv_sec + time.tv_usec / 1e6; };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+static void log_entries(unsigned entries, std::vector<std::uint32_t>& took) {
+    const std::string title = "Silverpoint's table", string = " and a text ";
+    const char* const pointer = "a pointer to characters";
+    const float real = 3.1415926535897932384626433832795f;
+    for (unsigned count = 0; count < entries; ++count) {
+        const std::uint64_t before = __rdtsc();
+        STATEMENT(title, count, pointer, string, real);
+        took[count] = static_cast<std::uint32_t>(std::min<std::uint64_t>(__rdtsc() - before, UINT32_MAX));
+    }
+}
+
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::fputs("driver THREADS ENTRIES FILE\n", stderr);
+        return 2;
+    }
+    const auto threads = static_cast<unsigned>(std::atoi(argv[1])),
+               entries = static_cast<unsigned>(std::atoi(argv[2]));
+    const double scale = ns_per_tick();
+    // Touched beforehand: the driver's own page faults are not the logger's.
+    std::vector<std::vector<std::uint32_t>> took(threads, std::vector<std::uint32_t>(entries, 1));
+    begin(argv[3]);
+    const double cpu = cpu_seconds();
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::thread> running;
+    for (auto& own : took) running.emplace_back([&own, entries] { log_entries(entries, own); });
+    for (auto& thread : running) thread.join();
+    const std::chrono::duration<double> called = std::chrono::steady_clock::now() - start;
+    end();
+    const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
+    const double cpu_used = cpu_seconds() - cpu;
+    std::vector<std::uint32_t> all;
+    for (const auto& own : took) all.insert(all.end(), own.begin(), own.end());
+    double sum = 0;
+    for (const std::uint32_t one : all) sum += one;
+    const auto at = [&](double quantile) {
+        const auto place = all.begin() + static_cast<long>(quantile * static_cast<double>(all.size() - 1));
+        std::nth_element(all.begin(), place, all.end());
+        return *place * scale;
+    };
+    std::printf(
+        "{\"mean_ns\":%.2f,\"p50_ns\":%.1f,\"p999_ns\":%.1f,\"peak_ns\":%.0f,\"called_s\":%.4f,\"total_s\":%."
+        "4f,\"cpu_s\":%.4f}\n",
+        sum / static_cast<double>(all.size()) * scale, at(0.5), at(0.999), at(1.0), called.count(),
+        total.count(), cpu_used);
+}
