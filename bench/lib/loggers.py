@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -47,6 +48,12 @@ def entries_in(directory):
     return sum(line.count(b" iteration #") for file in files_in(directory) for line in open(file, "rb"))
 
 
+def losses_in(directory):
+    """How many records the log itself says were lost."""
+    found = (re.search(rb" lost (\d+) records ", line) for file in files_in(directory) for line in open(file, "rb"))
+    return sum(int(one[1]) for one in found if one)
+
+
 def files_in(directory):
     """Without links: glog makes one to its newest file."""
     return [file for file in directory.iterdir() if file.is_file() and not file.is_symlink()]
@@ -68,7 +75,8 @@ def run(bench, name, program, threads, entries):
         result["bytes"] = sum(file.stat().st_size for file in files_in(directory))
         there = entries_in(directory)
         if name != "nothing" and there != threads * entries:
-            return f"{label}: {threads * entries} entries logged, {there} in the file"
+            said = "; ".join(line for line in done.stderr.splitlines() if line)[:300] or "nothing on standard error"
+            return f"{label}: {threads * entries} entries logged, {there} in the file ({losses_in(directory)} told as lost there; {said})"
         return result
     except subprocess.TimeoutExpired:
         return f"{name}, {threads} threads: no end after {TIMEOUT_S} s"

@@ -136,9 +136,13 @@ impl Delivery {
             let is_full = self.lines.is_full();
             match polled {
                 Ok(notes) => self.tell(&notes),
+                // The spool cannot be read: what it holds is not given up because of that.
                 Err(error) => {
                     self.fail(&error);
-                    return self.pause(RETRY);
+                    if !self.pause(RETRY) {
+                        return false;
+                    }
+                    continue;
                 }
             }
             if !self.write() {

@@ -122,7 +122,8 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
             scan.resume.at = next;
         }
     }
-    let mut scanner = Scanner::new(source, scan.resume.at, check_payloads);
+    let seen = Seen { source, size: scan.bytes };
+    let mut scanner = Scanner::new(&seen, scan.resume.at, check_payloads);
     while let Some(found) = scanner.next()? {
         match found {
             Found::Block { at, header } => scan.block(source, file, at, &header, &mut payload)?,
@@ -150,6 +151,26 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
         scan.resume.at = scanner.position();
     }
     Ok(scan)
+}
+
+/// A file as long as it was when the look at it began. A block that is being appended is cut then; seen whole a moment later, with others behind it, it would
+/// be a broken one between good ones.
+struct Seen<'s> {
+    source: &'s Source,
+    size: u64,
+}
+
+impl ReadAt for Seen<'_> {
+    type Error = io::Error;
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.size.saturating_sub(offset).min(buffer.len() as u64) as usize;
+        if len == 0 { Ok(0) } else { self.source.read_at(offset, &mut buffer[..len]) }
+    }
+
+    fn skip_hole(&self, offset: u64) -> io::Result<u64> {
+        Ok(self.source.skip_hole(offset)?.min(self.size.max(offset)))
+    }
 }
 
 /// The header of a block whose payload alone is damaged.
@@ -335,4 +356,37 @@ pub(super) fn raise(total: &mut LossInfo, seen: &LossInfo) {
     }
     total.stalls = total.stalls.max(seen.stalls);
     total.stall_ns = total.stall_ns.max(seen.stall_ns);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The file has more by now than when the look began: what was there of the last block then is cut, at whatever byte, and what follows it is for the next look.
+    #[test]
+    fn a_block_that_is_being_written_is_cut_however_far_the_file_has_grown_since() {
+        let mut bytes = Vec::new();
+        let mut ends = Vec::new();
+        for sequence in 0..4 {
+            let payload = [sequence as u8; 40];
+            let header = BlockHeader { sequence, ..BlockHeader::new(BlockKind::NOTE, &payload) };
+            block::push_block(&mut bytes, &header, &payload);
+            ends.push(bytes.len() as u64);
+        }
+        let source = Source::from_bytes(Path::new("t.silver"), bytes);
+        for size in 0..=*ends.last().unwrap() {
+            let seen = Seen { source: &source, size };
+            let mut scanner = Scanner::new(&seen, 0, false);
+            let mut blocks = 0;
+            while let Some(found) = scanner.next().unwrap() {
+                match found {
+                    Found::Block { .. } => blocks += 1,
+                    Found::Damage(damage) => assert!(damage.is_cut, "{size} bytes: {damage}"),
+                }
+            }
+            assert_eq!(blocks, ends.iter().filter(|end| **end <= size).count(), "{size} bytes");
+        }
+    }
 }

@@ -210,3 +210,32 @@ proptest! {
         prop_assert_eq!(seen.0, (0..steps.len() as u64).collect::<Vec<_>>());
     }
 }
+
+/// A look may fall between any two bytes of a block that is being written, and the file may have grown by many blocks before the look ends.
+#[test]
+fn blocks_that_are_being_written_are_no_damage() {
+    const RECORDS: u64 = 30_000;
+    let mut b = Builder::new();
+    begin(&mut b);
+    for number in 1..=RECORDS {
+        record(&mut b, 1, number);
+        b.flush(1, 1, false);
+    }
+    b.end();
+    let path = Temporary::new("growing");
+    let (bytes, name) = (b.bytes, path.0.clone());
+    fs::write(&name, &bytes[..100]).unwrap();
+    let writer = std::thread::spawn(move || {
+        let mut file = File::options().append(true).open(name).unwrap();
+        // Never at a block's end for long.
+        bytes[100..].chunks(1061).for_each(|part| file.write_all(part).unwrap());
+    });
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = Seen::default();
+    while (seen.0.len() as u64) < RECORDS {
+        let notes = follow.poll_all(&mut seen).unwrap();
+        assert!(notes.is_empty(), "after {} records: {notes:?}", seen.0.len());
+    }
+    writer.join().unwrap();
+    assert_eq!(seen.0, (1..=RECORDS).collect::<Vec<_>>());
+}
