@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use silverpoint::{
     Trace, async_begin, async_end, async_instant, async_span, counter, debug, enabled, error, event, fatal,
-    flow_begin, flow_end, flow_step, info, instant, link, new_id, scope, span, trace, warn,
+    flow_begin, flow_end, flow_step, info, instant, instrument, link, new_id, scope, span, trace, warn,
 };
 
 #[derive(Trace)]
@@ -102,6 +102,16 @@ fn kinds() {
     assert!(enabled!(target: "asked", Debug));
 }
 
+#[instrument(ret)]
+fn instrumented(number: u8) -> u8 {
+    number + 1
+}
+
+impl<T: Trace> Pump<T> {
+    #[instrument(level = "info", name = "pump.all", skip_all)]
+    fn all(&self) {}
+}
+
 /// Two sites at one place.
 macro_rules! both {
     ($first:literal, $second:literal) => {{
@@ -121,6 +131,8 @@ fn main() {
     vec![Pump(2.5)].run();
     Held(&[1u8, 2]).hold();
     Run::run(&&Pump([1u8; 2]));
+    instrumented(1);
+    Pump(1u8).all();
     generic(1u8);
     generic("x");
     generic(Some(2i64));

@@ -15,7 +15,7 @@ use std::time::Duration;
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log, text};
-use crate::harness::{Ended, Scratch};
+use crate::harness::{Ended, Scratch, example};
 
 /// A file that a command is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,10 @@ enum Input {
     Sparse,
     /// A trace file that is larger than the memory that the commands get.
     Big,
+    /// A program that is cut.
     Elf,
+    /// A program with a list of sites.
+    Program,
     Png,
     Gzip,
     Text,
@@ -51,7 +54,7 @@ enum Input {
 
 use Input::*;
 
-const INPUTS: [Input; 18] = [
+const INPUTS: [Input; 19] = [
     Empty,
     Intact,
     Cut,
@@ -60,6 +63,7 @@ const INPUTS: [Input; 18] = [
     Sparse,
     Big,
     Elf,
+    Program,
     Png,
     Gzip,
     Text,
@@ -94,7 +98,7 @@ const ROWS: &[Row] = &[
     Row { command: "tail", calls: &["-f -n 3 FILE"], codes: follows_to_the_end },
     Row { command: "top", calls: &["-n 1 -i 100ms FILE", "--json -n 1 -i 100ms FILE"], codes: reads },
     Row { command: "stats", calls: &["FILE", "--json FILE", "--rates --histograms FILE"], codes: reads },
-    Row { command: "sites", calls: &["FILE", "--json FILE"], codes: reads },
+    Row { command: "sites", calls: &["FILE", "--json FILE"], codes: lists_sites },
     Row { command: "verify", calls: &["FILE", "--quick FILE"], codes: reads },
     Row { command: "repair", calls: &["FILE -o OUT --force"], codes: repairs },
     Row {
@@ -151,8 +155,16 @@ fn reads(input: Input) -> &'static [i32] {
     match input {
         Intact | Cut | Big => &[0],
         Damaged | Pipe => &[3],
-        Empty | OtherVersion | Sparse | Elf | Png | Gzip | Text | Fifo | Zeros => &[4],
+        Empty | OtherVersion | Sparse | Elf | Program | Png | Gzip | Text | Fifo | Zeros => &[4],
         Directory | Unreadable | Missing | Loop => &[1],
+    }
+}
+
+/// Of programs, too.
+fn lists_sites(input: Input) -> &'static [i32] {
+    match input {
+        Program => &[0],
+        _ => reads(input),
     }
 }
 
@@ -324,6 +336,7 @@ fn make(scratch: &Scratch, input: Input) -> PathBuf {
             let own = fs::read(std::env::current_exe().unwrap()).unwrap();
             write(&own[..own.len().min(300_000)]);
         }
+        Program => write(&fs::read(example("listed")).unwrap()),
         Png => write(&[b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[7; 5000]].concat()),
         Gzip => write(&[b"\x1f\x8b\x08\0\0\0\0\0\0\x03".as_slice(), &[0x9E; 5000]].concat()),
         Text => write("a line of text\n".repeat(1000).as_bytes()),
