@@ -5,7 +5,7 @@
 int main(void) {
     char error[256];
     if (silverpoint_flush(10) != SILVERPOINT_NOT_RUNNING) return 1;
-    if (silverpoint_start("record = 'loud='", error, sizeof error) != SILVERPOINT_FAILED) return 2;
+    if (silverpoint_start("record = 'loud='", error, sizeof error) != SILVERPOINT_INVALID) return 2;
     printf("%s\n", error);
     if (silverpoint_start("[[sink]]\nto = 'stderr'\n", error, sizeof error) != SILVERPOINT_DONE) return 3;
     if (silverpoint_start(NULL, NULL, 0) != SILVERPOINT_RUNNING) return 4;

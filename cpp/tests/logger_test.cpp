@@ -2,9 +2,14 @@
 #include "silverpoint/logger.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,14 +105,73 @@ TEST_F(LoggerTest, MistakesAreThrown) {
     EXPECT_THROW(silverpoint::start(logger_config("net=loud")), std::invalid_argument);
     EXPECT_THROW(silverpoint::start(logger_config().to(sink::file(path("missing/app.log")))),
                  std::runtime_error);
+    EXPECT_THROW(
+        silverpoint::start(logger_config().to(sink::file(path("app.log"))).to(sink::file(path("app.log")))),
+        std::invalid_argument);
+    // Also what the environment says.
+    for (const std::string& value : {std::string("net=loud"), path("missing.toml")}) {
+        setenv("SILVERPOINT", value.c_str(), 1);
+        EXPECT_THROW(silverpoint::start(), std::invalid_argument) << value;
+    }
+    unsetenv("SILVERPOINT");
     // Nothing of these runs.
     EXPECT_FALSE(silverpoint::flush());
     // The text is cut where there is no room for it, with its zero.
     char error[12] = "";
-    EXPECT_EQ(silverpoint_start("recrod = 1", error, sizeof error), SILVERPOINT_FAILED);
+    EXPECT_EQ(silverpoint_start("recrod = 1", error, sizeof error), SILVERPOINT_INVALID);
     EXPECT_STREQ(error, "configurati");
-    EXPECT_EQ(silverpoint_start("recrod = 1", nullptr, 0), SILVERPOINT_FAILED);
-    EXPECT_EQ(silverpoint_start("\xff", error, sizeof error), SILVERPOINT_FAILED);
+    EXPECT_EQ(silverpoint_start("recrod = 1", nullptr, 0), SILVERPOINT_INVALID);
+    EXPECT_EQ(silverpoint_start("\xff", error, sizeof error), SILVERPOINT_INVALID);
+}
+
+// How a forked child ends that does this; it is killed when it hangs.
+int in_child(const std::function<int()>& what) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        exit(what());
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
+TEST_F(LoggerTest, ForkedChildrenHaveNone) {
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
+    SP_INFO("before");
+    // The lock is held at some of the forks.
+    std::atomic<bool> is_over = false;
+    std::thread busy([&] {
+        while (!is_over) EXPECT_EQ(silverpoint_start(nullptr, nullptr, 0), SILVERPOINT_RUNNING);
+    });
+    for (int i = 0; i < 40; ++i) {
+        const int status = in_child([] {
+            if (silverpoint_flush(UINT64_MAX) != SILVERPOINT_NOT_RUNNING) return 1;
+            return silverpoint_stop(0) == SILVERPOINT_NOT_RUNNING ? 0 : 2;
+        });
+        ASSERT_EQ(status, 0) << "child " << i;
+    }
+    is_over = true;
+    busy.join();
+    // Their end waits for nothing; if each waited for the parent's sinks, the test would take minutes.
+    for (int i = 0; i < 40; ++i) ASSERT_EQ(in_child([] { return 0; }), 0);
+    SP_INFO("after");
+    EXPECT_TRUE(silverpoint::stop()) << "the parent's goes on";
+    EXPECT_EQ(lines("app.log").size(), 2u);
+}
+
+TEST_F(LoggerTest, ForkedChildrenMayStartTheirOwn) {
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
+    const auto child = [&] {
+        if (!silverpoint::start(logger_config("info").to(sink::file(path("child.log"))))) return 1;
+        if (silverpoint::start(logger_config("info").to(sink::file(path("other.log"))))) return 2;
+        SP_INFO("in the child");
+        return 0;  // its end delivers it
+    };
+    EXPECT_EQ(in_child(child), 0);
+    SP_INFO("in the parent");
+    EXPECT_TRUE(silverpoint::flush());
+    EXPECT_EQ(lines("child.log").size(), 1u);
+    EXPECT_EQ(lines("app.log").size(), 1u);
 }
 
 TEST_F(LoggerTest, PathsMayHoldAnything) {

@@ -5,6 +5,9 @@
  * to the console and to files. Link silverpoint::logger (CMake) or -lsilverpoint.
  *
  * All functions may be called from any thread, not from signal handlers.
+ *
+ * The logger belongs to the process that started it. In a forked child none runs: nothing of the parent's is
+ * waited for, ended or delivered there, also not at the child's end; the child may start its own.
  */
 #ifndef SILVERPOINT_LOGGER_H
 #define SILVERPOINT_LOGGER_H
@@ -18,9 +21,10 @@ extern "C" {
 
 enum {
     SILVERPOINT_DONE = 0,
-    SILVERPOINT_FAILED = -1,     /* the error text says what, and where */
-    SILVERPOINT_RUNNING = -2,    /* a logger runs already */
-    SILVERPOINT_NOT_RUNNING = -3 /* no logger runs */
+    SILVERPOINT_FAILED = -1,      /* the system refuses something; the error text says what, and where */
+    SILVERPOINT_RUNNING = -2,     /* a logger runs already */
+    SILVERPOINT_NOT_RUNNING = -3, /* no logger runs */
+    SILVERPOINT_INVALID = -4      /* a mistake in the configuration; the error text says what, and where */
 };
 
 /* Starts the process's logger: from the return on, tracepoints record what it wants. At the end of the
@@ -29,7 +33,8 @@ enum {
  * config: a configuration in TOML (docs/guide/logger-rust.md); null: level info and above on standard error,
  * or what the variable SILVERPOINT of the environment says instead. error: where a text of at most error_size
  * bytes, its zero included, is written when it fails; may be null. Returns SILVERPOINT_DONE, _RUNNING
- * (nothing is changed) or _FAILED. */
+ * (nothing is changed), _INVALID (a mistake in config, or in what the variable SILVERPOINT says, or in the
+ * file that it names, which may be missing) or _FAILED. */
 int silverpoint_start(const char* config, char* error, size_t error_size);
 
 /* Waits until everything that was recorded before the call has come out, at most timeout_ms. Returns

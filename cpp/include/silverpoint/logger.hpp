@@ -2,9 +2,10 @@
 // on the console and in files. Link silverpoint::logger (CMake) or -lsilverpoint. See
 // docs/guide/logger-cpp.md.
 //
-// Functions may be called from any thread, not from signal handlers. They throw std::invalid_argument for a
-// configuration that makes no sense and std::runtime_error for what the system refuses; nothing else here
-// throws.
+// Functions may be called from any thread, not from signal handlers; forked children have no logger until
+// they start one. start throws std::invalid_argument for a mistake in the configuration, be it given, in the
+// variable SILVERPOINT of the environment or in the file that it names, and std::runtime_error for what the
+// system refuses. flush and stop do not throw.
 #pragma once
 
 #include <chrono>
@@ -93,8 +94,9 @@ inline bool start_with(const char* config) {
             return true;
         case SILVERPOINT_RUNNING:
             return false;
+        case SILVERPOINT_INVALID:
+            throw std::invalid_argument(error);
         default:
-            if (std::string_view(error).starts_with("configuration")) throw std::invalid_argument(error);
             throw std::runtime_error(error);
     }
 }

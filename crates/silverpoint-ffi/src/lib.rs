@@ -1,26 +1,30 @@
 //! libsilverpoint: one logger a process, for C and C++. The interface is `cpp/include/silverpoint/logger.h`, which says what each function does.
 //!
 //! No panic leaves a function, no function keeps a pointer that it was given, and all may be called from any thread, but not from signal handlers.
+//!
+//! A forked child has a copy of the logger's memory, but none of its threads, and a lock may be held by a thread that it has not. So all that there is lies
+//! behind one pointer, with the number of the process that it belongs to ([`home`]): another process neither waits for it nor ends it, and begins anew.
 
+mod home;
 mod text;
 
 use std::ffi::{c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use silverpoint_logger::{Config, Flushed, Logger, LoggerError};
+
+use crate::home::Home;
 
 /// Results; those that are not negative are numbers of sinks.
 const DONE: c_int = 0;
 const FAILED: c_int = -1;
 const RUNNING: c_int = -2;
 const NOT_RUNNING: c_int = -3;
+const INVALID: c_int = -4;
 
 /// How long the end of the process waits for the sinks.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-static LOGGER: Mutex<Option<Logger>> = Mutex::new(None);
 
 /// See logger.h.
 ///
@@ -34,42 +38,47 @@ pub unsafe extern "C" fn silverpoint_start(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let config = unsafe { text::given(config) };
-    let start = || -> Result<c_int, String> {
-        let mut logger = lock();
+    let start = || -> Result<c_int, (c_int, String)> {
+        let mut logger = Home::own_or_new().lock();
         if logger.is_some() {
             return Ok(RUNNING);
         }
         let config = match &config {
             None => Config::default().with_environment(),
             Some(Ok(text)) => Config::from_text(text, "configuration"),
-            Some(Err(error)) => return Err(format!("configuration: {error}")),
+            Some(Err(error)) => return Err((INVALID, format!("configuration: {error}"))),
         };
         let started = config.map_err(LoggerError::from).and_then(Logger::start);
-        *logger = Some(started.map_err(|error| error.to_string())?);
-        at_exit();
+        *logger = Some(started.map_err(|error| (kind_of(&error), error.to_string()))?);
         Ok(DONE)
     };
-    match catch_unwind(AssertUnwindSafe(start)) {
-        Ok(Ok(done)) => done,
-        Ok(Err(text)) => {
-            // SAFETY: as the caller promises.
-            unsafe { text::give(&text, error, error_size) };
-            FAILED
-        }
-        Err(_) => {
-            // SAFETY: as the caller promises.
-            unsafe { text::give("a defect in libsilverpoint; standard error says where", error, error_size) };
-            FAILED
-        }
+    let (result, text) = match catch_unwind(AssertUnwindSafe(start)) {
+        Ok(Ok(done)) => return done,
+        Ok(Err(error)) => error,
+        Err(_) => (FAILED, "a defect in libsilverpoint; standard error says where".to_owned()),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { text::give(&text, error, error_size) };
+    result
+}
+
+/// Whether a configuration makes no sense, or makes sense, but not here.
+fn kind_of(error: &LoggerError) -> c_int {
+    match error {
+        LoggerError::Directives(_) | LoggerError::Settings(_) | LoggerError::SameFile(_) => INVALID,
+        _ => FAILED,
     }
 }
 
 /// See logger.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn silverpoint_flush(timeout_ms: u64) -> c_int {
-    guarded(|| match &*lock() {
-        Some(logger) => sinks(logger.flush(Duration::from_millis(timeout_ms))),
-        None => NOT_RUNNING,
+    guarded(|| {
+        let Some(home) = Home::own() else { return NOT_RUNNING };
+        match &*home.lock() {
+            Some(logger) => sinks(logger.flush(Duration::from_millis(timeout_ms))),
+            None => NOT_RUNNING,
+        }
     })
 }
 
@@ -81,7 +90,8 @@ pub extern "C" fn silverpoint_stop(timeout_ms: u64) -> c_int {
 
 fn stop(timeout: Duration) -> c_int {
     // Not held while it waits: a sink that stands still must not hold up others.
-    let logger = lock().take();
+    let Some(home) = Home::own() else { return NOT_RUNNING };
+    let logger = home.lock().take();
     match logger {
         Some(logger) => sinks(logger.stop(timeout)),
         None => NOT_RUNNING,
@@ -95,22 +105,15 @@ fn sinks(flushed: Flushed) -> c_int {
     }
 }
 
-fn lock() -> MutexGuard<'static, Option<Logger>> {
-    LOGGER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn guarded(call: impl FnOnce() -> c_int) -> c_int {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(FAILED)
 }
 
-/// A process that returns from `main` or calls `exit` delivers what there is.
+/// A process that returns from `main` or calls `exit` delivers what there is. Once for each [`Home`].
 fn at_exit() {
     extern "C" fn end() {
         guarded(|| stop(PATIENCE));
     }
-    static ONCE: std::sync::Once = std::sync::Once::new();
     // SAFETY: `end` is a function of this library, which is never unloaded.
-    ONCE.call_once(|| unsafe {
-        libc::atexit(end);
-    });
+    unsafe { libc::atexit(end) };
 }

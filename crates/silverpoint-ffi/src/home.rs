@@ -1,0 +1,56 @@
+//! Where the process's logger lives, and whose it is.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use silverpoint_logger::Logger;
+
+/// Of the process that made the last one: this, or one that it was forked from.
+static LAST: AtomicPtr<Home> = AtomicPtr::new(null_mut());
+
+/// One for each process that starts a logger; never freed, as other threads may use it until the process is gone.
+pub(crate) struct Home {
+    process: u32,
+    logger: Mutex<Option<Logger>>,
+    /// That of the process that this one was forked from. Its lock may be held for ever, and its logger's threads are elsewhere: it is kept, not used.
+    _of_parent: Option<&'static Home>,
+}
+
+impl Home {
+    /// That of this process; `None` when no logger was ever started in it. Never waits.
+    pub(crate) fn own() -> Option<&'static Self> {
+        last().filter(|home| home.process == std::process::id())
+    }
+
+    /// As [`Home::own`]; the first call in a process makes one.
+    pub(crate) fn own_or_new() -> &'static Self {
+        loop {
+            let last = last();
+            if let Some(own) = last.filter(|home| home.process == std::process::id()) {
+                return own;
+            }
+            let new =
+                Box::new(Self { process: std::process::id(), logger: Mutex::new(None), _of_parent: last });
+            let (expected, new) =
+                (last.map_or(null_mut(), |last| std::ptr::from_ref(last).cast_mut()), Box::into_raw(new));
+            if LAST.compare_exchange(expected, new, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                crate::at_exit();
+            } else {
+                // Another thread was faster.
+                // SAFETY: `new` comes from `into_raw` above and nobody else has seen it.
+                drop(unsafe { Box::from_raw(new) });
+            }
+        }
+    }
+
+    /// Only briefly, or while a logger starts.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Logger>> {
+        self.logger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn last() -> Option<&'static Home> {
+    // SAFETY: null, or a box that was given up for good before it was put here.
+    unsafe { LAST.load(Ordering::Acquire).as_ref() }
+}
