@@ -45,5 +45,7 @@ add_library(silverpoint::logger ALIAS logger)
 add_library(silverpoint::logger_shared ALIAS logger_shared)
 
 install(FILES ${silverpoint_static} ${silverpoint_shared} ${silverpoint_shared}.0 DESTINATION ${CMAKE_INSTALL_LIBDIR})
+file(RELATIVE_PATH silverpoint_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" silverpoint_pc_prefix ${silverpoint_pc_prefix})
 configure_file(cmake/silverpoint.pc.in silverpoint.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/silverpoint.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -30,8 +30,7 @@ pc=$(find "$scratch/usr" -name silverpoint.pc)
 lib=$(dirname "$(dirname "$pc")")
 flags="-I$scratch/usr/include -L$lib -lsilverpoint"
 if command -v pkg-config >/dev/null; then
-    # The prefix of the package is that of its configuration, not of this test.
-    flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-variable=prefix="$scratch/usr" --cflags --libs silverpoint)
+    flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs silverpoint)
 fi
 # shellcheck disable=SC2086 # several words
 "$compiler" -std=c++20 "$scratch/app/main.cpp" -o "$scratch/app/build/with_pkg_config" $flags -pthread -Wl,-rpath,"$lib"
