@@ -81,6 +81,28 @@ fn main() {
             info!("two");
             error!("three");
         }
+        // Which signals its threads take.
+        [file, "signals"] => {
+            let _logger = start(Config::new("info").sink(Sink::file(file)));
+            let masks = std::fs::read_dir("/proc/self/task").unwrap().flatten().filter_map(|task| {
+                let status = std::fs::read_to_string(task.path().join("status")).ok()?;
+                let line = |name: &str| status.lines().find(|line| line.starts_with(name)).map(str::to_owned);
+                Some((line("Name:")?, line("SigBlk:")?))
+            });
+            for (name, blocked) in masks {
+                println!("{name} {blocked}");
+            }
+        }
+        [file, "refused"] => {
+            let failed =
+                Logger::start(Config::new("info").sink(Sink::file(file)).sink(Sink::file("missing/b.log")));
+            let mut evaluated = false;
+            info!("never {}", {
+                evaluated = true;
+                1
+            });
+            println!("{} {evaluated}", failed.is_err());
+        }
         // A sink that fails beside one that works.
         [file, "full"] => {
             let config = Config { spool: Some(format!("{file}.spool").into()), ..Config::new("info") };

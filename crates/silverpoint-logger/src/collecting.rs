@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use silverpoint_collect::{Collector, Message};
+use silverpoint_collect::{Collector, Message, Pass};
 use silverpoint_shm::observer::SessionName;
 
 use crate::error::say;
@@ -13,51 +13,53 @@ use crate::spool::Spool;
 /// Passes until a flush has seen everything that was there when it was asked for, at most.
 const FLUSH_PASSES: usize = 1000;
 
-/// Collects into the spool until the logger stops; gives the spool back.
+/// Collects into the spool until the logger stops. Dropped before that, it gives the sessions back.
 pub(crate) struct Collecting {
-    pub(crate) collector: Collector,
-    pub(crate) spool: Spool,
-    pub(crate) shared: Arc<Shared>,
+    /// Until it has left.
+    collector: Option<Collector>,
+    pub(crate) spool: Arc<Spool>,
+    shared: Arc<Shared>,
     pub(crate) sessions: Vec<SessionName>,
 }
 
 impl Collecting {
+    pub(crate) fn new(collector: Collector, spool: Arc<Spool>, shared: Arc<Shared>) -> Self {
+        Self { collector: Some(collector), spool, shared, sessions: Vec::new() }
+    }
+
     /// One look at everything. What concerns other threads is told to them.
-    pub(crate) fn pass(&mut self) -> u64 {
-        let pass = self.collector.pass();
-        tell(self.collector.take_messages());
-        let sessions = self.collector.sessions();
+    pub(crate) fn pass(&mut self) -> Pass {
+        let Some(collector) = &mut self.collector else { return Pass::default() };
+        let pass = collector.pass();
+        tell(collector.take_messages());
+        let sessions = collector.sessions();
         if sessions != self.sessions {
             if let Err(error) = self.spool.note_sessions(&sessions) {
-                say(format_args!("{}: {error}", self.spool.path("sessions").display()));
+                say(format_args!("{}: the list of sessions beside it: {error}", self.spool.file().display()));
             }
-            let nudges = self.collector.nudges();
+            let nudges = collector.nudges();
             self.shared.change(|state| state.nudges = nudges);
             self.sessions = sessions;
         }
         if pass.bytes > 0 {
             self.shared.change(|state| state.stored += 1);
         }
-        pass.bytes
+        pass
     }
 
     /// The thread.
-    pub(crate) fn run(mut self) -> Spool {
+    pub(crate) fn run(mut self) {
         let mut removed = 0;
         loop {
-            let (wanted, is_stopping, oldest);
+            let (wanted, collected, is_stopping, oldest);
             {
                 let state = self.shared.lock();
-                (wanted, is_stopping) = (state.flush_wanted, state.is_stopping);
+                (wanted, collected, is_stopping) =
+                    (state.flush_wanted, state.flush_collected, state.is_stopping);
                 oldest = state.oldest_parts.iter().copied().min().unwrap_or(0);
             }
             self.pass();
-            if wanted > self.shared.lock().flush_collected {
-                for _ in 0..FLUSH_PASSES {
-                    if self.pass() == 0 {
-                        break;
-                    }
-                }
+            if wanted > collected && self.drain() {
                 self.shared.change(|state| state.flush_collected = wanted);
             }
             if oldest > removed + 1 {
@@ -67,23 +69,48 @@ impl Collecting {
             if is_stopping {
                 break;
             }
-            self.collector.rest();
+            if let Some(collector) = &mut self.collector {
+                collector.rest();
+            }
         }
-        self.collector.let_go();
-        tell(self.collector.take_messages());
-        self.collector.leave();
+        let is_whole = self.drain();
+        self.leave();
         self.shared.change(|state| {
             state.has_collected = true;
+            state.is_whole = is_whole;
             state.stored += 1;
         });
-        self.spool
+    }
+
+    /// Passes until nothing is left; false when the spool cannot be written.
+    fn drain(&mut self) -> bool {
+        for _ in 0..FLUSH_PASSES {
+            let pass = self.pass();
+            if pass.is_failing {
+                return false;
+            }
+            if pass.bytes == 0 {
+                return true;
+            }
+        }
+        // A program that records faster than this may do so for ever; what was there at first is stored.
+        true
+    }
+
+    /// Gives the sessions back.
+    fn leave(&mut self) {
+        if let Some(mut collector) = self.collector.take() {
+            collector.let_go();
+            tell(collector.take_messages());
+            collector.leave();
+        }
     }
 
     /// Removes the parts that every sink has read.
     fn remove_parts(&self, oldest: u64) {
         // Each number once: those before were removed before, or by a logger before this one.
         for number in (1..oldest).rev() {
-            match std::fs::remove_file(self.spool.path(&format!("spool.{number}.silver"))) {
+            match std::fs::remove_file(self.spool.part(number)) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                 Err(error) => {
@@ -95,6 +122,12 @@ impl Collecting {
                 }
             }
         }
+    }
+}
+
+impl Drop for Collecting {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

@@ -21,8 +21,8 @@ pub struct Config {
     pub record: String,
     /// Where it comes out. None: nothing is kept.
     pub sinks: Vec<Sink>,
-    /// The directory in which records wait for their sinks. Without one it stands beside the first file (`app.log.spool`), and without a file in the
-    /// directory of temporary files. There while the logger runs, and afterwards as long as something in it was not delivered.
+    /// Where the spool's directory is made, in which records wait for their sinks. Without it: beside the log whose path comes first in the alphabet (`app.log.spool`), and
+    /// without a log in the directory of temporary files. It is there while the logger runs, and afterwards as long as something in it was not delivered.
     pub spool: Option<PathBuf>,
     /// Bytes of the spool beyond which the oldest are given up, although a sink has not got them: 1 GiB at first. At least 64 MiB.
     pub spool_bytes: u64,
@@ -54,7 +54,7 @@ impl Config {
         let mut seen: Vec<PathBuf> = Vec::new();
         for sink in &mut self.sinks {
             if let To::File(file) = &mut sink.to {
-                file.path = absolute(&file.path)?;
+                file.path = resolved(&file.path)?;
                 if seen.contains(&file.path) {
                     return Err(LoggerError::SameFile(file.path.clone()));
                 }
@@ -66,6 +66,16 @@ impl Config {
         }
         Ok(self)
     }
+}
+
+/// As [`absolute`], and by one path whatever way leads there, as far as there is something.
+fn resolved(path: &Path) -> Result<PathBuf, LoggerError> {
+    let path = absolute(path)?;
+    if let Ok(real) = path.canonicalize() {
+        return Ok(real);
+    }
+    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+    Ok(parent.zip(path.file_name()).map_or(path.clone(), |(parent, name)| parent.join(name)))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, LoggerError> {
@@ -171,7 +181,7 @@ impl Sink {
         self
     }
 
-    /// As [`Sink::rotate`], when the file is this old (counted from its first line in this process).
+    /// As [`Sink::rotate`], when this process has had the file open for so long.
     #[must_use]
     pub fn rotate_after(mut self, age: Duration, keep: u32) -> Self {
         if let To::File(file) = &mut self.to {

@@ -55,14 +55,18 @@ impl Cursor {
         Ok((Self { files, sequence, bytes: Vec::new() }, entries))
     }
 
-    /// Writes an entry over the older of the two; its sequence is set here.
-    pub(crate) fn write(&mut self, entry: &mut Entry) -> io::Result<()> {
-        entry.sequence = self.sequence + 1;
+    /// Announces an entry in the place of the older of the two; its sequence is set here. Until [`Cursor::done`] the next announcement takes the same place: the entry that
+    /// says how far the log is for certain must not be the one that is overwritten.
+    pub(crate) fn announce(&mut self, entry: &mut Entry) -> io::Result<()> {
+        entry.sequence = self.sequence.wrapping_add(1);
         self.bytes.clear();
         entry.encode(&mut self.bytes);
-        self.files[(entry.sequence % 2) as usize].write_all_at(&self.bytes, 0)?;
-        self.sequence = entry.sequence;
-        Ok(())
+        self.files[(entry.sequence % 2) as usize].write_all_at(&self.bytes, 0)
+    }
+
+    /// What was announced is in the log.
+    pub(crate) fn done(&mut self) {
+        self.sequence = self.sequence.wrapping_add(1);
     }
 }
 
@@ -148,7 +152,10 @@ mod tests {
         for round in 1..6_u64 {
             let (mut cursor, _) = Cursor::open(&base).unwrap();
             // Fewer positions than before: what is left behind them in the file does not matter.
-            cursor.write(&mut entry(0, 6 - round as usize)).unwrap();
+            // One that comes to nothing leaves the one before alone.
+            cursor.announce(&mut entry(0, 1)).unwrap();
+            cursor.announce(&mut entry(0, 6 - round as usize)).unwrap();
+            cursor.done();
             let (_, entries) = Cursor::open(&base).unwrap();
             assert_eq!(entries[0], entry(round, 6 - round as usize));
             assert_eq!(entries.len(), 2.min(round as usize));

@@ -34,6 +34,8 @@ pub(crate) struct Delivery {
     target: Target,
     shared: Arc<Shared>,
     is_failing: bool,
+    /// Its lock is held as long as anybody may write a log.
+    _spool: Arc<Spool>,
 }
 
 enum Target {
@@ -60,7 +62,7 @@ impl Delivery {
     pub(crate) fn open(
         number: usize,
         sink: Sink,
-        spool: &Spool,
+        spool: &Arc<Spool>,
         shared: Arc<Shared>,
     ) -> Result<Self, LoggerError> {
         let mut follow = Follow::nothing();
@@ -77,7 +79,7 @@ impl Delivery {
                 if let Some(bytes) = config.rotate_bytes {
                     limit = limit.min((bytes / ROTATED_PART) as usize);
                 }
-                let cursor = spool.path(&path.file_name().unwrap_or_default().to_string_lossy());
+                let cursor = spool.cursor(&path);
                 let (file, positions) =
                     LogFile::open(config, &cursor).map_err(LoggerError::io(path, "opening it"))?;
                 follow.resume(&positions);
@@ -90,7 +92,16 @@ impl Delivery {
             Writer::Text(Box::new(text::Writer::new(&sink.text, follow.trace())))
         };
         let lines = Lines { text: String::new(), limit, writer };
-        Ok(Self { number, label, follow, lines, target, shared, is_failing: false })
+        Ok(Self {
+            number,
+            label,
+            follow,
+            lines,
+            target,
+            shared,
+            is_failing: false,
+            _spool: Arc::clone(spool),
+        })
     }
 
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
@@ -158,6 +169,10 @@ impl Delivery {
     fn write(&mut self) -> bool {
         let mut pause = RETRY;
         while !self.lines.text.is_empty() {
+            // The next logger delivers it.
+            if self.shared.lock().is_given_up {
+                return false;
+            }
             let positions: Vec<Position> = self.follow.positions().collect();
             let lines = self.lines.text.as_bytes();
             let written = match &mut self.target {

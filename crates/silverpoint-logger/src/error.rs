@@ -1,7 +1,7 @@
 //! What can go wrong when a logger starts. Afterwards nothing fails: a sink that cannot be written is tried again, and standard error says so.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use silverpoint_collect::CollectError;
@@ -33,6 +33,8 @@ pub enum LoggerError {
     Open(OpenError),
     /// Two sinks have the same file.
     SameFile(PathBuf),
+    /// A logger with the same files, which was stopped, is still within a write that does not return. Its spool is in this directory.
+    StillEnding(PathBuf),
     /// No thread could be started.
     Thread(io::Error),
 }
@@ -55,6 +57,13 @@ impl fmt::Display for LoggerError {
             Self::SameFile(path) => {
                 write!(f, "{}: two sinks have this file; give each its own", path.display())
             }
+            Self::StillEnding(path) => {
+                write!(
+                    f,
+                    "{}: the logger that was stopped has not ended yet; try again later",
+                    path.display()
+                )
+            }
             Self::Thread(error) => write!(f, "no thread can be started: {error}"),
         }
     }
@@ -63,7 +72,7 @@ impl fmt::Display for LoggerError {
 impl std::error::Error for LoggerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Directives(_) | Self::SameFile(_) => None,
+            Self::Directives(_) | Self::SameFile(_) | Self::StillEnding(_) => None,
             Self::Io { error, .. } | Self::Thread(error) => Some(error),
             Self::Settings(error) => Some(error),
             Self::Collect(error) => Some(error),
@@ -92,5 +101,6 @@ impl From<OpenError> for LoggerError {
 
 /// Says something to people. Never through the tracepoints: it would come back.
 pub(crate) fn say(text: impl fmt::Display) {
-    eprintln!("silverpoint: {text}");
+    // Standard error may be gone or full, which must not end a thread.
+    let _ = writeln!(io::stderr().lock(), "silverpoint: {text}");
 }

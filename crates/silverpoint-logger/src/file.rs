@@ -15,6 +15,8 @@ pub(crate) struct LogFile {
     config: FileSink,
     cursor: Cursor,
     open: Option<Open>,
+    /// That of the file before the last rotation: whoever may read the log may read it afterwards.
+    mode: Option<fs::Permissions>,
 }
 
 #[derive(Debug)]
@@ -29,7 +31,7 @@ impl LogFile {
     pub(crate) fn open(config: FileSink, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
         let (cursor, entries) = Cursor::open(cursor)?;
         let positions = resume(&config.path, entries)?;
-        let mut log = Self { config, cursor, open: None };
+        let mut log = Self { config, cursor, open: None, mode: None };
         // Now, so that whoever starts the logger hears of a path that cannot be.
         log.at_name()?;
         Ok((log, positions))
@@ -38,18 +40,19 @@ impl LogFile {
     /// Appends whole lines that reach up to `positions`. After an error nothing of them is there, and the same call may be made again.
     pub(crate) fn append(&mut self, lines: &[u8], positions: Vec<Position>) -> io::Result<()> {
         self.rotate_if_due(lines.len() as u64)?;
-        let open = self.at_name()?;
+        self.at_name()?;
+        let Some(open) = &self.open else { return Err(io::ErrorKind::NotFound.into()) };
         // What others did to it (`truncate` of a log rotator) counts.
         let begin = open.file.metadata()?.len();
         let log = open.identity;
         let mut entry = Entry { sequence: 0, log, begin, len: lines.len() as u64, positions };
-        self.cursor.write(&mut entry)?;
-        let open = self.at_name()?;
+        self.cursor.announce(&mut entry)?;
         if let Err(error) = open.file.write_all_at(lines, begin) {
             // Half a line must not stay.
             let _ = open.file.set_len(begin);
             return Err(error);
         }
+        self.cursor.done();
         Ok(())
     }
 
@@ -68,6 +71,9 @@ impl LogFile {
                 .write(true)
                 .mode(0o600)
                 .open(path)?;
+            if let Some(mode) = self.mode.take() {
+                file.set_permissions(mode)?;
+            }
             let found = file.metadata()?;
             self.open = Some(Open { file, identity: (found.dev(), found.ino()), since: Instant::now() });
         }
@@ -81,14 +87,18 @@ impl LogFile {
             return Ok(());
         }
         let open = self.at_name()?;
-        let size = open.file.metadata()?.len();
+        let found = open.file.metadata()?;
+        let size = found.len();
         let is_due = bytes.is_some_and(|most| size + coming > most)
             || age.is_some_and(|age| open.since.elapsed() >= age);
         if !is_due || size == 0 {
             return Ok(());
         }
         let path = self.config.path.clone();
-        for number in (1..self.config.keep).rev() {
+        self.mode = Some(found.permissions());
+        // From the first number that is free on: an attempt after one that failed half-way shifts nothing twice.
+        let free = (1..self.config.keep).find(|number| !old(&path, *number).exists());
+        for number in (1..free.unwrap_or(self.config.keep)).rev() {
             rename_if_there(&old(&path, number), &old(&path, number + 1))?;
         }
         if self.config.keep == 0 {
@@ -108,11 +118,11 @@ fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Vec<Position>> {
     let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(last.positions) };
     let found = file.metadata()?;
     // Another file has the name: the one that is meant was whole when it was moved away.
-    if (found.dev(), found.ino()) != last.log || found.len() >= last.begin + last.len {
+    if (found.dev(), found.ino()) != last.log || found.len() >= last.begin.saturating_add(last.len) {
         return Ok(last.positions);
     }
     file.set_len(last.begin.min(found.len()))?;
-    let before = entries.next().filter(|before| before.sequence + 1 == last.sequence);
+    let before = entries.next().filter(|before| before.sequence.wrapping_add(1) == last.sequence);
     Ok(before.map(|before| before.positions).unwrap_or_default())
 }
 

@@ -1,11 +1,12 @@
 //! Starting, flushing and stopping.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use silverpoint_collect::{AttachMode, Collector, Existing, Filter, OutputConfig};
+use silverpoint_collect::{AttachMode, CollectError, Collector, Existing, Filter, OutputConfig};
 use silverpoint_shm::root::Root;
+use silverpoint_shm::signal_mask::with_all_blocked;
 
 use crate::collecting::{Collecting, tell};
 use crate::config::{Config, To};
@@ -43,8 +44,8 @@ pub enum Flushed {
 #[derive(Debug)]
 pub struct Logger {
     shared: Arc<Shared>,
-    collecting: Option<JoinHandle<Spool>>,
-    sinks: Vec<JoinHandle<()>>,
+    spool: Arc<Spool>,
+    threads: Mutex<Option<Vec<JoinHandle<()>>>>,
 }
 
 impl Logger {
@@ -57,7 +58,7 @@ impl Logger {
     /// A configuration that makes no sense, files and directories that cannot be used, no thread.
     pub fn start(config: Config) -> Result<Self, LoggerError> {
         let mut config = config.checked()?;
-        let spool = Spool::open(&config)?;
+        let spool = Arc::new(Spool::open(&config)?);
         if spool.number > 1 {
             for sink in &mut config.sinks {
                 if let To::File(file) = &mut sink.to {
@@ -72,7 +73,13 @@ impl Logger {
             }
         }
         let shared = Arc::new(Shared::new(config.sinks.len()));
-        let mut collecting = collecting(&config, spool, Arc::clone(&shared))?;
+        let mut collecting =
+            Collecting::new(collector(&config, &spool)?, Arc::clone(&spool), Arc::clone(&shared));
+        // Before anything is attached: what cannot start must leave the program as it was.
+        let mut deliveries = Vec::new();
+        for (number, sink) in config.sinks.into_iter().enumerate() {
+            deliveries.push(Delivery::open(number, sink, &spool, Arc::clone(&shared))?);
+        }
         // Attached when this returns: the caller's next tracepoint records.
         collecting.pass();
         let own = std::process::id();
@@ -81,22 +88,26 @@ impl Logger {
                 "another collector has this process already (`silverpoint run`?): its file gets what is recorded, not this logger's sinks",
             );
         }
-        let mut deliveries = Vec::new();
-        for (number, sink) in config.sinks.into_iter().enumerate() {
-            deliveries.push(Delivery::open(number, sink, &collecting.spool, Arc::clone(&shared))?);
-        }
-        let mut logger = Self { shared, collecting: None, sinks: Vec::new() };
-        let spawn = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        logger.collecting =
-            Some(spawn("sp-collect").spawn(move || collecting.run()).map_err(LoggerError::Thread)?);
-        for delivery in deliveries {
-            logger.sinks.push(spawn("sp-sink").spawn(move || delivery.run()).map_err(LoggerError::Thread)?);
-        }
+        let logger = Self { shared, spool, threads: Mutex::new(Some(Vec::new())) };
+        // The program's signals are for the program's threads.
+        with_all_blocked(|| -> Result<(), LoggerError> {
+            let mut threads = logger.threads();
+            let threads = threads.get_or_insert_default();
+            let spawn = |name: &str| std::thread::Builder::new().name(name.to_owned());
+            threads.push(spawn("sp-collect").spawn(move || collecting.run()).map_err(LoggerError::Thread)?);
+            for delivery in deliveries {
+                threads.push(spawn("sp-sink").spawn(move || delivery.run()).map_err(LoggerError::Thread)?);
+            }
+            Ok(())
+        })?;
         Ok(logger)
     }
 
     /// Waits until everything that was recorded before this call, by any thread, has come out, but no longer than `timeout`.
     pub fn flush(&self, timeout: Duration) -> Flushed {
+        if self.threads().is_none() {
+            return self.outcome();
+        }
         let until = Instant::now().checked_add(timeout);
         let wanted = self.shared.change(|state| {
             state.flush_wanted += 1;
@@ -112,33 +123,51 @@ impl Logger {
 
     /// Delivers everything and ends, but waits no longer than `timeout`: what was not delivered then is kept for the next logger with the same files. Tracepoints are
     /// afterwards what they were before the start.
-    pub fn stop(mut self, timeout: Duration) -> Flushed {
+    pub fn stop(self, timeout: Duration) -> Flushed {
         self.end(timeout)
     }
 
-    fn end(&mut self, timeout: Duration) -> Flushed {
-        let Some(collecting) = self.collecting.take() else { return Flushed::Complete };
+    /// As [`Logger::stop`], for a logger that others hold too. Whoever calls it again, or flushes afterwards, is told at once how it ended.
+    pub fn end(&self, timeout: Duration) -> Flushed {
+        let Some(threads) = self.threads().take() else { return self.outcome() };
         let until = Instant::now().checked_add(timeout);
         self.shared.change(|state| state.is_stopping = true);
         self.nudge(until, |state| state.has_collected);
-        let late = |finished: &[bool]| finished.iter().filter(|done| !**done).count();
-        let is_complete =
-            self.shared.wait_for(until, |state| state.has_collected && late(&state.finished) == 0);
-        let sinks = late(&self.shared.lock().finished);
+        let is_out =
+            self.shared.wait_for(until, |state| state.has_collected && !state.finished.contains(&false));
         self.shared.change(|state| state.is_given_up = true);
-        if !is_complete {
-            // A sink may be within a call that does not return (a terminal that stands still). It ends with the process.
-            return Flushed::Late { sinks };
+        if !is_out {
+            // A sink may be within a call that does not return (a terminal that stands still). It ends with the process, and holds the spool till then.
+            return self.outcome();
         }
-        for sink in self.sinks.drain(..) {
-            let _ = sink.join();
+        for thread in threads {
+            let _ = thread.join();
         }
-        if let Ok(spool) = collecting.join()
-            && let Err(error) = spool.remove()
-        {
-            say(format_args!("the spool cannot be removed: {error}"));
+        let outcome = self.outcome();
+        if outcome != Flushed::Complete {
+            // What could not be stored is still in the program's memory, and the spool says so to the next logger.
+            return outcome;
+        }
+        if let Err(error) = self.spool.remove() {
+            say(format_args!("{}: the spool cannot be removed: {error}", self.spool.file().display()));
         }
         Flushed::Complete
+    }
+
+    /// Of a logger that has been ended.
+    fn outcome(&self) -> Flushed {
+        let state = self.shared.lock();
+        let late = state.finished.iter().filter(|done| !**done).count();
+        match state.has_collected && state.is_whole {
+            true if late == 0 => Flushed::Complete,
+            true => Flushed::Late { sinks: late },
+            // Not even in the spool: no sink can have it.
+            false => Flushed::Late { sinks: state.finished.len().max(1) },
+        }
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Option<Vec<JoinHandle<()>>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes the collector until `is_met`.
@@ -166,27 +195,39 @@ impl Drop for Logger {
 }
 
 /// A collector of this process's sessions, and of those that a logger before it left.
-fn collecting(config: &Config, spool: Spool, shared: Arc<Shared>) -> Result<Collecting, LoggerError> {
+fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
     let root =
         Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))?;
     let own = std::process::id();
     let left_behind = spool.left_behind(&root);
-    let output = OutputConfig {
-        existing: Existing::Continue,
-        rotate_bytes: Some(PART_BYTES),
-        quota_bytes: Some(config.spool_bytes.max(SPOOL_BYTES_MIN)),
-        ..OutputConfig::new(spool.file())
+    let new = || {
+        let output = OutputConfig {
+            existing: Existing::Continue,
+            rotate_bytes: Some(PART_BYTES),
+            quota_bytes: Some(config.spool_bytes.max(SPOOL_BYTES_MIN)),
+            ..OutputConfig::new(spool.file())
+        };
+        let left_behind = left_behind.clone();
+        Collector::new(silverpoint_collect::Config {
+            roots: Vec::new(),
+            filter: Filter::by(move |name| name.pid == own || left_behind.contains(&name)),
+            output,
+            attach: Some(AttachMode { directives: Some(config.record.clone()), ..AttachMode::default() }),
+            remove_dead: true,
+        })
     };
-    let mut collector = Collector::new(silverpoint_collect::Config {
-        roots: Vec::new(),
-        filter: Filter::by(move |name| name.pid == own || left_behind.contains(&name)),
-        output,
-        attach: Some(AttachMode { directives: Some(config.record.clone()), ..AttachMode::default() }),
-        remove_dead: true,
-    })?;
+    let mut collector = match new() {
+        // A file system that lost what it had not written yet: a logger must start all the same.
+        Err(error @ CollectError::NotATraceFile(_)) => {
+            let kept = spool.put_away().map_err(LoggerError::io(spool.file(), "putting it away"))?;
+            say(format_args!("{error}; it is kept as {}", kept.display()));
+            new()?
+        }
+        made => made?,
+    };
     collector.add_root(root);
     tell(collector.take_messages());
-    Ok(Collecting { collector, spool, shared, sessions: Vec::new() })
+    Ok(collector)
 }
 
 fn is_collected_by_another(pid: u32) -> bool {

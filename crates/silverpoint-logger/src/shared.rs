@@ -30,6 +30,8 @@ pub(crate) struct State {
     pub(crate) is_stopping: bool,
     /// It has; nothing more comes into the spool.
     pub(crate) has_collected: bool,
+    /// With everything that was recorded in the spool.
+    pub(crate) is_whole: bool,
     /// Sinks end without delivering what is left.
     pub(crate) is_given_up: bool,
     /// End the collector's sleep.

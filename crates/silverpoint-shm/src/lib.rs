@@ -19,4 +19,5 @@ pub mod owner;
 pub mod probe;
 pub mod ring;
 pub mod root;
+pub mod signal_mask;
 mod sys;

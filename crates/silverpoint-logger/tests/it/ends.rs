@@ -68,3 +68,83 @@ fn two_processes_that_name_the_same_file_get_a_file_each() {
     assert_eq!(scratch.read("app.log").lines().count(), 4);
     assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
 }
+
+/// What was found in the directory before is not the logger's to remove.
+#[test]
+fn a_directory_for_the_spool_keeps_what_else_is_in_it() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("logs")).unwrap();
+    std::fs::write(scratch.path("logs/database"), "precious").unwrap();
+    let config = "spool = 'logs'\n[[sink]]\nto = 'file'\npath = 'logs/app.log'\n";
+    std::fs::write(scratch.path("log.toml"), config).unwrap();
+    let ended = scratch.logging(["init"]).env("SILVERPOINT", "log.toml").output().unwrap();
+    assert!(ended.status.success());
+    assert_eq!(scratch.read("logs/database"), "precious");
+    assert_eq!(scratch.read("logs/app.log").lines().count(), 2);
+    assert_eq!(std::fs::read_dir(scratch.path("logs")).unwrap().count(), 2, "no spool is left");
+}
+
+#[test]
+fn logs_of_one_name_in_two_directories_have_a_place_each() {
+    let scratch = Scratch::new();
+    for name in ["a", "b"] {
+        std::fs::create_dir(scratch.path(name)).unwrap();
+    }
+    let sink = |name: &str| format!("[[sink]]\nto = 'file'\npath = '{name}/app.log'\n");
+    std::fs::write(scratch.path("log.toml"), sink("b") + &sink("a")).unwrap();
+    let run = || scratch.logging(["init"]).env("SILVERPOINT", "log.toml").status().unwrap().success();
+    assert!(run() && run());
+    for name in ["a/app.log", "b/app.log"] {
+        assert_eq!(scratch.read(name).lines().count(), 4, "{name}");
+    }
+}
+
+/// A spool of zeros, as a file system leaves it that lost power, must not keep the program from logging.
+#[test]
+fn a_spool_that_is_none_is_put_away() {
+    let scratch = Scratch::new();
+    let spool = scratch.path("app.log.spool");
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new().mode(0o700).create(&spool).unwrap();
+    }
+    std::fs::write(spool.join("spool.silver"), [0; 70_000]).unwrap();
+    let (_, err) = scratch.run(["count", "3"]);
+    assert!(err.contains("spool.damaged-1"), "{err}");
+    assert_eq!(numbers(&scratch.read("app.log")), [0, 1, 2]);
+}
+
+#[test]
+fn directories_of_others_are_not_used() {
+    let scratch = Scratch::new();
+    let spool = scratch.path("app.log.spool");
+    std::fs::create_dir(&spool).unwrap();
+    std::fs::set_permissions(&spool, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let ended = scratch.logging(["count", "1"]).output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert!(!ended.status.success() && err.contains("open to others"), "{err}");
+    std::fs::remove_dir(&spool).unwrap();
+    std::os::unix::fs::symlink(scratch.path("sessions"), &spool).unwrap();
+    let ended = scratch.logging(["count", "1"]).output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert!(!ended.status.success() && err.contains("no directory"), "{err}");
+}
+
+#[test]
+fn a_start_that_fails_leaves_the_program_as_it_was() {
+    let scratch = Scratch::new();
+    let (out, _) = scratch.run(["refused"]);
+    assert_eq!(out, "true false\n", "it fails, and tracepoints are off as before");
+}
+
+/// The logger's threads take no signals: SIGTERM is for the thread that waits for it.
+#[test]
+fn signals_are_the_programs() {
+    let scratch = Scratch::new();
+    let (out, _) = scratch.run(["signals"]);
+    let masks = out.lines().map(|line| u64::from_str_radix(line.rsplit('\t').next().unwrap(), 16).unwrap());
+    // SIGTERM is 15, SIGPIPE 13; bit n-1.
+    let (own, others): (Vec<u64>, Vec<u64>) = masks.partition(|mask| *mask == 0);
+    assert_eq!((own.len(), others.len()), (1, 2), "{out}");
+    assert!(others.iter().all(|mask| mask & (1 << 14) != 0 && mask & (1 << 12) != 0), "{out}");
+}
