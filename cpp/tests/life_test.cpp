@@ -1,6 +1,7 @@
 // The beginning and the end of programs and plug-ins. The programs are beside this one.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -138,6 +139,36 @@ TEST(Life, AStartSweepsWhatDeadSessionsLeft) {
     closedir(directory);
     EXPECT_LE(sessions, 33);
     EXPECT_GE(sessions, 30);
+}
+
+// A collector that comes for it must not find its lock taken, not even for a moment: so the lock is not even
+// looked at.
+TEST(Life, AStartLeavesTheCollectorsLockOfTheLivingAlone) {
+    const std::string root = std::string(std::getenv("SILVERPOINT_DIR")) + "/living";
+    const std::string session = root + "/1-2-3";
+    ASSERT_EQ(mkdir(root.c_str(), 0700), 0);
+    ASSERT_EQ(mkdir(session.c_str(), 0700), 0);
+    std::ofstream(session + "/collector") << "";
+    const int owner = open((session + "/owner").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_len = 1;
+    ASSERT_EQ(fcntl(owner, F_OFD_SETLK, &lock), 0);
+    const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    ASSERT_GE(inotify_add_watch(watch, (session + "/collector").c_str(), IN_OPEN), 0);
+    const auto was_opened = [&] {
+        inotify_event events[16] = {};
+        return read(watch, events, sizeof events) > 0 && (events[0].mask & IN_OPEN) != 0;
+    };
+    EXPECT_EQ(run("life", "silent", {{"SILVERPOINT_DIR", root}}).status, 0);
+    EXPECT_EQ(access(session.c_str(), F_OK), 0);
+    EXPECT_FALSE(was_opened());
+    close(owner);
+    EXPECT_EQ(run("life", "silent", {{"SILVERPOINT_DIR", root}}).status, 0);
+    EXPECT_NE(access(session.c_str(), F_OK), 0) << "it is dead now";
+    EXPECT_TRUE(was_opened());
+    close(watch);
 }
 
 TEST(Life, OffMeansNoSession) {

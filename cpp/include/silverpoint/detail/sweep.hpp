@@ -42,13 +42,13 @@ SP_DETAIL_COLD bool is_session_name(const char* name) {
 class DeadSession {
   public:
     explicit DeadSession(const Path& path) {
-        Path collector = path, owner = path;
+        // First: a collector that comes for a living session must not find its lock taken for a moment.
+        if (!is_ownerless(path)) return;
+        Path collector = path;
         lock_ = open(collector.add("/collector").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         const bool has_lock = lock_ >= 0;
         if (has_lock ? !lock_byte(lock_, F_WRLCK) : errno != ENOENT) return;
-        const int fd = open(owner.add("/owner").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        is_dead_ = fd >= 0 ? !is_locked(fd) : errno == ENOENT;
-        if (fd >= 0) close(fd);
+        is_dead_ = is_ownerless(path);  // also with the lock: what was being made may live by now
     }
     ~DeadSession() {
         if (lock_ >= 0) close(lock_);
@@ -58,6 +58,14 @@ class DeadSession {
     explicit operator bool() const { return is_dead_; }
 
   private:
+    static bool is_ownerless(Path path) {
+        const int fd = open(path.add("/owner").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0) return errno == ENOENT;
+        const bool is_owned = is_locked(fd);
+        close(fd);
+        return !is_owned;
+    }
+
     int lock_ = -1;
     bool is_dead_ = false;
 };

@@ -143,14 +143,14 @@ fn examine(root: &Root, name: Name, now: u64) -> Found {
 fn lock_dead(root: &Root, name: Name) -> Option<Locked> {
     let directory =
         sys::open_at(root.fd(), name.as_c_str(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).ok()?;
+    // Before the collector's lock: a collector that comes for a living session must not find it taken for a moment.
+    if !is_dead(&directory) {
+        return None;
+    }
     let collector = match sys::open_at(&directory, c"collector", OFlags::RDWR, Mode::empty()) {
         Ok(fd) => fd,
         // Cut short while it was made or removed: the directory stands for the lock.
         Err(rustix::io::Errno::NOENT) => {
-            let owner = sys::open_at(&directory, c"owner", OFlags::RDWR, Mode::empty());
-            if owner.is_ok_and(|fd| ofd::is_locked_against(fd.as_fd(), 0, Lock::Exclusive).unwrap_or(true)) {
-                return None;
-            }
             return directory.try_clone().ok().map(|fd| Locked { directory, _collector: fd });
         }
         Err(_) => return None,
@@ -158,10 +158,15 @@ fn lock_dead(root: &Root, name: Name) -> Option<Locked> {
     if !ofd::try_lock(collector.as_fd(), 0, Lock::Exclusive).unwrap_or(false) {
         return None;
     }
-    match sys::open_at(&directory, c"owner", OFlags::RDWR, Mode::empty()) {
-        Ok(owner) if ofd::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).unwrap_or(true) => None,
-        Ok(_) | Err(rustix::io::Errno::NOENT) => Some(Locked { directory, _collector: collector }),
-        Err(_) => None,
+    // And with it: what was being made may live by now.
+    is_dead(&directory).then_some(Locked { directory, _collector: collector })
+}
+
+/// Whether nobody has the owner's lock.
+fn is_dead(directory: &OwnedFd) -> bool {
+    match sys::open_at(directory, c"owner", OFlags::RDWR, Mode::empty()) {
+        Ok(owner) => !ofd::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).unwrap_or(true),
+        Err(error) => error == rustix::io::Errno::NOENT,
     }
 }
 
@@ -179,7 +184,39 @@ fn session_name(bytes: &[u8]) -> Option<Name> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::DirBuilderExt;
+
+    use rustix::fs::inotify;
+
     use super::*;
+
+    /// A collector that comes for it must not find its lock taken, not even for a moment: so the lock is not even looked at.
+    #[test]
+    fn the_collectors_lock_of_the_living_is_left_alone() {
+        let parent = std::env::temp_dir().join(format!("silverpoint-shm-sweep-{}", std::process::id()));
+        let directory = parent.join("1-2-3");
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory).unwrap();
+        fs::write(directory.join("collector"), "").unwrap();
+        let owner = fs::File::create(directory.join("owner")).unwrap();
+        let opened = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
+        inotify::add_watch(&opened, directory.join("collector"), inotify::WatchFlags::OPEN).unwrap();
+        let was_opened = || {
+            let mut buffer = [std::mem::MaybeUninit::<u8>::uninit(); 512];
+            let event = inotify::Reader::new(&opened, &mut buffer).next().map(|event| event.events());
+            event.is_ok_and(|event| event.contains(inotify::ReadFlags::OPEN))
+        };
+        let root = Root::open_directory(&parent).unwrap();
+
+        assert!(ofd::try_lock(owner.as_fd(), 0, Lock::Exclusive).unwrap());
+        assert_eq!(sweep(&root, &Bounds::AT_START), 0);
+        assert!(directory.exists() && !was_opened());
+
+        ofd::unlock(owner.as_fd(), 0).unwrap();
+        assert_eq!(sweep(&root, &Bounds::AT_START), 1);
+        assert!(!directory.exists() && was_opened());
+        fs::remove_dir_all(parent).unwrap();
+    }
 
     #[test]
     fn only_sessions_are_swept() {
