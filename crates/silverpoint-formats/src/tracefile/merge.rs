@@ -38,6 +38,8 @@ pub struct Events<'t> {
     limit: Option<Key>,
     /// Names of threads at the current time, by session and thread.
     names: Names,
+    /// As of [`Progress`]: where each stream stood at the beginning.
+    positions: HashMap<(u32, u32), (u64, bool)>,
     /// Events at and beyond this order time are not given yet.
     bound_ns: i64,
     selection: Option<Selection>,
@@ -97,7 +99,8 @@ struct Name {
 /// Where reading stopped: what [`Events::resume`] goes on from.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// By session and stream number: the ring position, and whether a record of the stream has been reached.
+    /// By session and stream number: the ring position, and whether a record of the stream has been reached. Only of streams of which blocks were there:
+    /// where the first one will begin is not known before.
     pub(super) positions: HashMap<(u32, u32), (u64, bool)>,
     names: Names,
 }
@@ -153,6 +156,7 @@ impl<'t> Events<'t> {
             current: None,
             limit: None,
             names: progress.names,
+            positions: progress.positions,
             bound_ns,
             selection,
             reader: BlockReader::default(),
@@ -174,8 +178,8 @@ impl<'t> Events<'t> {
                     selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
                 }
             }
-            for (at, stream) in session.streams.iter().enumerate() {
-                let place = progress.positions.get(&(number as u32, stream.number));
+            for (at, stream) in session.streams.iter().enumerate().filter(|(_, s)| !s.blocks.is_empty()) {
+                let place = events.positions.get(&(number as u32, stream.number));
                 events.cursors.push(Cursor {
                     session: number as u32,
                     stream: at as u32,
@@ -233,13 +237,13 @@ impl<'t> Events<'t> {
         }
     }
 
-    /// Where every stream stands: behind what has been given.
+    /// Where every stream stands of which there is or was a block: behind what has been given.
     pub(super) fn stop(mut self) -> (Progress, Vec<Note>) {
         // The event that was given last is behind us.
         if let Some(index) = self.current.take() {
             self.step(index);
         }
-        let mut positions = HashMap::new();
+        let mut positions = self.positions;
         for cursor in &self.cursors {
             let position = match &cursor.state {
                 State::Block(next) => next.block.header.ring_begin + next.skip as u64,

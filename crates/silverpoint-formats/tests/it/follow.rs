@@ -165,6 +165,31 @@ fn parts_between_two_looks_are_not_skipped() {
     assert!(notes.is_empty(), "{notes:?}");
 }
 
+/// A ring that was used before begins its next stream where the one before ended.
+#[test]
+fn a_stream_that_is_declared_before_its_first_block_lacks_nothing() {
+    let path = Temporary::new("declared");
+    let mut b = Builder::new();
+    begin(&mut b);
+    record(&mut b, 1, 1);
+    b.flush(1, 1, false);
+    let declared = b.bytes.len();
+    b.skip_ring(1, 2, 96);
+    record(&mut b, 2, 2);
+    b.flush(1, 2, false);
+    watermark(&mut b, u64::MAX);
+    b.end();
+    fs::write(&path.0, &b.bytes[..declared]).unwrap();
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = Seen::default();
+    assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
+    let positions: Vec<_> = follow.positions().collect();
+    assert_eq!(positions, [([1; 16], 1, 24)], "nobody knows where stream 2 will begin");
+    fs::write(&path.0, &b.bytes).unwrap();
+    assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
+    assert_eq!(seen.0, [1, 2]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
