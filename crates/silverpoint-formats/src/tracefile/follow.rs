@@ -4,14 +4,16 @@
 //! of the sessions that are still being written is given in exact order; late records when they come. A session that has brought nothing for a while
 //! is not waited for: its collector is idle, or gone.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use silverpoint_wire::process;
 
+use super::blocks::BlockReader;
 use super::growing::Growing;
-use super::merge::Progress;
-use super::{Event, Matter, Note, OpenError, Trace};
+use super::progress::Progress;
+use super::{Event, Matter, Note, OpenError, Session, Trace};
 use crate::filter::{Filter, Selection};
 use crate::time::When;
 
@@ -116,14 +118,22 @@ impl Follow {
     }
 
     /// Goes on where another has stopped ([`Follow::positions`]): what lies before these positions is not given. Streams that are not named are given whole.
+    ///
+    /// A thread is called as it was called there: by the last record before the position that names it, else as its stream is described (files repeat
+    /// descriptions, with the name of the moment). When neither is in the files that are still there, its name is not known until a record tells it.
     pub fn resume(&mut self, positions: &[([u8; 16], u32, u64)]) {
+        let trace = &self.growing.trace;
+        let id = |session: &Session| session.info.as_ref().map(|info| info.session_id);
+        let mut numbers = HashMap::new();
+        for (number, session) in trace.sessions.iter().enumerate() {
+            if let Some(id) = id(session) {
+                numbers.entry(id).or_insert(number);
+            }
+        }
+        let mut reader = BlockReader::default();
         for (id, stream, position) in positions {
-            let sessions = &self.growing.trace.sessions;
-            if let Some(number) = sessions
-                .iter()
-                .position(|session| session.info.as_ref().is_some_and(|info| info.session_id == *id))
-            {
-                self.progress.positions.insert((number as u32, *stream), (*position, true));
+            if let Some(number) = numbers.get(id) {
+                self.progress.go_on_at(trace, *number, *stream, *position, &mut reader);
             }
         }
     }

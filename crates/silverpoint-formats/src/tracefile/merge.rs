@@ -16,6 +16,7 @@ use silverpoint_wire::record::{Record, Records};
 
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
 use super::event::{Event, What, interpret, thread_name};
+use super::progress::{Name, Names, Progress};
 use super::scan::BlockRef;
 use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
@@ -83,26 +84,6 @@ pub(super) struct Left<'t> {
     pub(super) skip: usize,
     /// Up to here it could be read.
     pub(super) end: usize,
-}
-
-/// Names of threads, by session and thread.
-type Names = Vec<Vec<Name>>;
-
-/// What a thread is called now.
-#[derive(Clone, Debug, Default)]
-struct Name {
-    text: String,
-    /// When a record said so; 0: none did.
-    ticks: u64,
-}
-
-/// Where reading stopped: what [`Events::resume`] goes on from.
-#[derive(Debug, Default)]
-pub(super) struct Progress {
-    /// By session and stream number: the ring position, and whether a record of the stream has been reached. Only of streams of which blocks were there:
-    /// where the first one will begin is not known before.
-    pub(super) positions: HashMap<(u32, u32), (u64, bool)>,
-    names: Names,
 }
 
 /// Place in the order.

@@ -17,6 +17,7 @@ mod index;
 mod left_out;
 mod merge;
 mod parts;
+mod progress;
 pub mod rewrite;
 mod scan;
 mod session;

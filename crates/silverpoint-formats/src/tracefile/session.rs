@@ -95,6 +95,12 @@ impl Session {
         self.sites.all()
     }
 
+    /// The stream of this number.
+    pub(super) fn stream(&self, number: u32) -> Option<&Stream> {
+        let at = self.streams.binary_search_by_key(&number, |stream| stream.number).ok()?;
+        self.streams.get(at)
+    }
+
     /// `name[pid]`.
     pub fn label(&self) -> String {
         format!("{}[{}]", self.name, self.pid)

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use silverpoint_formats::filter::Filter;
+use silverpoint_formats::filter::{Filter, WhoPattern};
 use silverpoint_formats::tracefile::{Event, Follow, Trace, Watcher, What};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::level::Level;
@@ -188,6 +188,83 @@ fn a_stream_that_is_declared_before_its_first_block_lacks_nothing() {
     fs::write(&path.0, &b.bytes).unwrap();
     assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
     assert_eq!(seen.0, [1, 2]);
+}
+
+/// Keeps what the thread of each record is called.
+#[derive(Default)]
+struct Called(Vec<(u64, String)>);
+
+impl Watcher for Called {
+    fn begin(&mut self, _: &Trace) {}
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        if let What::Record { args, .. } = event.what {
+            let number = u64::from_le_bytes(args[..8].try_into().unwrap());
+            self.0.push((number, event.thread_name.to_owned()));
+        }
+        true
+    }
+}
+
+/// What one that goes on behind the first half gives, of all threads and of those called `worker`.
+fn called_after_resuming(name: &str, first: &Builder, whole: &Builder) -> [Vec<(u64, String)>; 2] {
+    let path = Temporary::new(name);
+    fs::write(&path.0, &first.bytes).unwrap();
+    let mut before = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    before.poll_all(&mut Seen::default()).unwrap();
+    let positions: Vec<_> = before.positions().collect();
+    fs::write(&path.0, &whole.bytes).unwrap();
+    let workers = Filter { threads: vec![WhoPattern::parse("worker")], ..Filter::default() };
+    [Filter::default(), workers].map(|filter| {
+        let mut after = Follow::open(std::slice::from_ref(&path.0), &filter).unwrap();
+        after.resume(&positions);
+        let mut called = Called::default();
+        assert_eq!(after.poll_all(&mut called).unwrap(), []);
+        called.0
+    })
+}
+
+#[test]
+fn a_thread_keeps_the_name_of_its_description_after_resuming() {
+    let mut first = Builder::new();
+    begin(&mut first);
+    first.stream(1, 3, 3, "worker");
+    record(&mut first, 3, 1);
+    first.flush(1, 3, false);
+    let mut whole = Builder::new();
+    begin(&mut whole);
+    whole.stream(1, 3, 3, "worker");
+    for n in [1, 2] {
+        record(&mut whole, 3, n);
+        whole.flush(1, 3, false);
+    }
+    let expected = vec![(2, "worker".to_owned())];
+    assert_eq!(called_after_resuming("described", &first, &whole), [expected.clone(), expected]);
+}
+
+#[test]
+fn a_thread_keeps_the_name_that_a_record_gave_before_resuming() {
+    let build = |all: bool| {
+        let mut b = Builder::new();
+        begin(&mut b);
+        b.stream(1, 3, 3, "first");
+        b.thread_name(1, 3, 5, "early");
+        record(&mut b, 3, 1);
+        b.thread_name(1, 3, 15, "worker");
+        b.flush(1, 3, false);
+        record(&mut b, 3, 2);
+        b.flush(1, 3, false);
+        if all {
+            record(&mut b, 3, 3);
+            b.thread_name(1, 3, 35, "other");
+            record(&mut b, 3, 4);
+            b.flush(1, 3, true);
+        }
+        b
+    };
+    let (worker, other) = ((3, "worker".to_owned()), (4, "other".to_owned()));
+    let expected = [vec![worker.clone(), other], vec![worker]];
+    assert_eq!(called_after_resuming("recorded", &build(false), &build(true)), expected);
 }
 
 proptest! {
