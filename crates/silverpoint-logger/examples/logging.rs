@@ -1,10 +1,11 @@
 //! A program that logs, for the tests: `logging FILE count N`, `flood`, `resume`, `threads T N`, `levels`, `again N`, `hold`, `init`, `full`.
 
 use std::io::Write;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use silverpoint::{debug, error, info, warn};
-use silverpoint_logger::{Config, Flushed, Level, Logger, Sink};
+use silverpoint_logger::{Config, Flushed, Level, Logger, Sink, What};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -80,6 +81,22 @@ fn main() {
             debug!("one");
             info!("two");
             error!("three");
+        }
+        // Beside a file, a handler that counts the arguments of what it is given.
+        [file, "handler"] => {
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let log = Arc::clone(&seen);
+            let handler = Sink::handler(move |event| {
+                if let What::Record { site, args, .. } = event.what {
+                    let template = site.description.template.clone();
+                    log.lock().unwrap().push((template, site.types.len(), args.len()));
+                }
+            });
+            let logger = start(Config::new("info").sink(handler.level(Level::Warn)).sink(Sink::file(file)));
+            info!("one {}", 1);
+            warn!("two {} {}", 2_u64, 2.5);
+            assert_eq!(logger.flush(Duration::from_secs(10)), Flushed::Complete);
+            println!("{:?}", seen.lock().unwrap());
         }
         // Which signals its threads take.
         [file, "signals"] => {

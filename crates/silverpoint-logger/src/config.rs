@@ -1,11 +1,14 @@
 //! What a logger is asked to do.
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::text;
+use silverpoint_formats::tracefile::Event;
 use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
 
@@ -96,6 +99,19 @@ pub(crate) enum To {
     Stderr,
     Stdout,
     File(FileSink),
+    Handler(Handler),
+}
+
+type Call = dyn FnMut(&Event<'_>) + Send;
+
+/// A function of the program's.
+#[derive(Clone)]
+pub(crate) struct Handler(pub(crate) Arc<Mutex<Call>>);
+
+impl fmt::Debug for Handler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handler")
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -140,6 +156,24 @@ impl Sink {
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let file = FileSink { path: path.into(), rotate_bytes: None, rotate_after: None, keep: 0 };
         Self::new(To::File(file), false)
+    }
+
+    /// A function of the program's: it is given each record with its site and its arguments as they were recorded, unformatted, in the sink's thread, in order of time. What it
+    /// takes holds up this sink alone. A record is given at most once: what a killed process had left is not. A panic ends the sink, and flushes say so.
+    ///
+    /// ```
+    /// use silverpoint_logger::{Config, Logger, Sink, What};
+    ///
+    /// let sink = Sink::handler(|event| {
+    ///     if let What::Record { site, .. } = event.what {
+    ///         println!("{} has {} arguments", site.description.template, site.types.len());
+    ///     }
+    /// });
+    /// let logger = Logger::start(Config::new("info").sink(sink))?;
+    /// # Ok::<(), silverpoint_logger::LoggerError>(())
+    /// ```
+    pub fn handler(handler: impl FnMut(&Event<'_>) + Send + 'static) -> Self {
+        Self::new(To::Handler(Handler(Arc::new(Mutex::new(handler)))), false)
     }
 
     /// Only records of this level and above.
@@ -197,6 +231,7 @@ impl Sink {
             To::Stderr => "standard error".into(),
             To::Stdout => "standard output".into(),
             To::File(file) => file.path.display().to_string(),
+            To::Handler(_) => "a handler".into(),
         }
     }
 }

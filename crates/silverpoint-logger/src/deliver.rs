@@ -1,13 +1,13 @@
 //! One sink: reads the spool with a cursor of its own, makes lines, and writes them.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use silverpoint_formats::tracefile::{Event, Follow, Note, Trace, Watcher};
 use silverpoint_formats::{json, text};
 
-use crate::config::{Sink, To};
+use crate::config::{Handler, Sink, To};
 use crate::cursor::Position;
 use crate::error::{LoggerError, say};
 use crate::file::LogFile;
@@ -42,6 +42,8 @@ enum Target {
     Stderr,
     Stdout,
     File(LogFile),
+    /// It gets its records where lines are made of others' (see [`Lines`]).
+    Handler,
 }
 
 /// Lines that wait to be written.
@@ -55,6 +57,7 @@ struct Lines {
 enum Writer {
     Text(Box<text::Writer>),
     Json(Box<json::Writer>),
+    Handler(Handler),
 }
 
 impl Delivery {
@@ -69,11 +72,16 @@ impl Delivery {
         follow.set_patience(WINDOW);
         follow.add(&spool.file())?;
         follow.set_filter(&sink.filter);
+        let handler = match &sink.to {
+            To::Handler(handler) => Some(handler.clone()),
+            _ => None,
+        };
         let label = sink.label();
         let mut limit = BATCH;
         let target = match sink.to {
             To::Stderr => Target::Stderr,
             To::Stdout => Target::Stdout,
+            To::Handler(_) => Target::Handler,
             To::File(config) => {
                 let path = config.path.clone();
                 if let Some(bytes) = config.rotate_bytes {
@@ -86,7 +94,9 @@ impl Delivery {
                 Target::File(file)
             }
         };
-        let writer = if sink.json {
+        let writer = if let Some(handler) = handler {
+            Writer::Handler(handler)
+        } else if sink.json {
             Writer::Json(Box::new(json::Writer::new(json::Options { ticks: false }, follow.trace())))
         } else {
             Writer::Text(Box::new(text::Writer::new(&sink.text, follow.trace())))
@@ -183,6 +193,8 @@ impl Delivery {
                     out.write_all(lines).and_then(|()| out.flush())
                 }
                 Target::File(file) => file.append(lines, positions),
+                // It makes no lines.
+                Target::Handler => Ok(()),
             };
             match written {
                 Ok(()) => {
@@ -243,6 +255,7 @@ impl Watcher for Lines {
         match &mut self.writer {
             Writer::Text(writer) => writer.update(trace),
             Writer::Json(writer) => writer.update(trace),
+            Writer::Handler(_) => {}
         }
     }
 
@@ -251,6 +264,9 @@ impl Watcher for Lines {
             match &mut self.writer {
                 Writer::Text(writer) => writer.line(&mut self.text, event),
                 Writer::Json(writer) => writer.line(&mut self.text, event),
+                Writer::Handler(Handler(call)) => {
+                    (call.lock().unwrap_or_else(PoisonError::into_inner))(event)
+                }
             }
         }
         !self.is_full()

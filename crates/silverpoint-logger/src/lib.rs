@@ -48,6 +48,7 @@ pub use error::LoggerError;
 pub use logger::{Flushed, Logger};
 pub use settings::SettingsError;
 pub use silverpoint_formats::filter::Filter;
+pub use silverpoint_formats::tracefile::{Event, What};
 pub use silverpoint_wire::level::Level;
 
 /// Starts a logger that writes to standard error what is of level info and above, unless the environment says something else ([`Config::with_environment`]).

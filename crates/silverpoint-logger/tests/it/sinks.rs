@@ -28,6 +28,14 @@ fn each_sink_has_its_level_and_format() {
 }
 
 #[test]
+fn a_handler_is_given_templates_and_arguments_unformatted() {
+    let scratch = Scratch::new();
+    let (out, _) = scratch.run(["handler"]);
+    assert_eq!(out, "[(\"two {} {}\", 2, 16)]\n");
+    assert_eq!(scratch.read("app.log").lines().count(), 2);
+}
+
+#[test]
 fn the_environment_chooses() {
     let scratch = Scratch::new();
     let count = |value: Option<&str>| {
