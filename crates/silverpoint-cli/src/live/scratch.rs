@@ -1,53 +1,63 @@
 //! A directory for what is copied from living sessions: the user's own, removed in the end.
 //!
-//! One whose program was killed is removed by the next that makes one.
+//! One whose program was killed is removed by the next that makes one. Whether it was is told by a lock that ends with the program, not by the number in the
+//! name: containers share directories and count their processes alone.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::processes;
+use rustix::fs::{FlockOperation, OFlags, flock};
 
-/// `silverpoint-look-<pid>-<n>`.
+/// `silverpoint-look-<pid>-<n>`; the number of the process is for people.
 const PREFIX: &str = "silverpoint-look-";
 /// The file's name without its ending.
 const NAME: &str = "live";
+/// The file whose lock (flock) the program holds.
+const LOCK: &str = "lock";
 /// Names that are tried.
 const ATTEMPTS: u32 = 1000;
 
 /// Removed when it goes.
 #[derive(Debug)]
-pub struct Scratch(PathBuf);
+pub struct Scratch {
+    path: PathBuf,
+    _lock: File,
+}
 
 impl Scratch {
     /// Makes one in the directory of temporary files.
     pub fn new() -> io::Result<Self> {
         let parent = std::env::temp_dir();
         sweep(&parent);
-        let mut attempt = 0;
-        loop {
+        for attempt in 0..ATTEMPTS {
             let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
-                    attempt += 1
-                }
-                Err(error) => return Err(error),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                result => result?,
+            }
+            let options = OpenOptions::new().create_new(true).write(true).mode(0o600).to_owned();
+            let lock = options.open(path.join(LOCK))?;
+            let is_locked = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+            // Another's sweep between the two calls takes it for left behind.
+            if is_locked && lock.metadata()?.nlink() != 0 {
+                return Ok(Self { path, _lock: lock });
             }
         }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{ATTEMPTS} names are taken")))
     }
 
     /// The trace file in it.
     pub fn file(&self) -> PathBuf {
-        self.0.join(NAME).with_extension("silver")
+        self.path.join(NAME).with_extension("silver")
     }
 
     /// Removes all parts but the newest: whoever reads them has them open.
     pub fn remove_parts_before(&self, newest: &Path) {
-        let Ok(entries) = fs::read_dir(&self.0) else { return };
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
-            if entry.path() != newest {
+            if entry.path() != newest && entry.file_name() != LOCK {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -56,7 +66,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
@@ -64,11 +74,16 @@ impl Drop for Scratch {
 fn sweep(parent: &Path) {
     let own = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
-        let Some(pid) = pid else { continue };
-        let is_own = entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
-        if is_own && !processes::is_alive(pid) {
+        let is_named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let is_own = || entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
+        if !is_named || !is_own() {
+            continue;
+        }
+        // Without the file it is being made this moment. Whatever lies there instead is neither followed nor waited for.
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+        let lock = OpenOptions::new().write(true).custom_flags(flags).open(entry.path().join(LOCK));
+        let Ok(lock) = lock else { continue };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -82,16 +97,35 @@ mod tests {
     fn what_a_killed_program_left_is_removed_and_what_a_living_one_has_is_not() {
         let own = Scratch::new().unwrap();
         fs::write(own.file(), "x").unwrap();
-        fs::write(own.0.join("live.1.silver"), "x").unwrap();
+        fs::write(own.path.join("live.1.silver"), "x").unwrap();
         own.remove_parts_before(&own.file());
-        assert!(own.file().exists() && !own.0.join("live.1.silver").exists());
-        // No process has a number beyond the kernel's limit.
-        let left = std::env::temp_dir().join(format!("{PREFIX}{}-0", 1 << 30));
-        let _ = fs::create_dir(&left);
+        assert!(own.file().exists() && !own.path.join("live.1.silver").exists());
+        // Left behind: by this process's number, which says nothing, and nobody holds its lock.
+        let named = |rest: &str| std::env::temp_dir().join(format!("{PREFIX}{}-{rest}", std::process::id()));
+        let left = named("left");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("live.silver"), "x").unwrap();
+        fs::write(left.join(LOCK), "").unwrap();
+        // Of a program in another container: no process has a number beyond the kernel's limit.
+        let elsewhere = std::env::temp_dir().join(format!("{PREFIX}{}-{}", 1 << 30, std::process::id()));
+        fs::create_dir(&elsewhere).unwrap();
+        let lock = File::create(elsewhere.join("new")).unwrap();
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+        fs::rename(elsewhere.join("new"), elsewhere.join(LOCK)).unwrap();
+        // And one that is being made.
+        let begun = named("begun");
+        fs::create_dir(&begun).unwrap();
+
         let other = Scratch::new().unwrap();
-        assert!(!left.exists() && own.file().exists() && other.0 != own.0);
+        assert!(!left.exists());
+        assert!(elsewhere.exists() && begun.exists());
+        assert!(own.file().exists() && other.path != own.path);
+        drop(lock);
+        sweep(&std::env::temp_dir());
+        assert!(!elsewhere.exists());
+        fs::remove_dir(begun).unwrap();
         drop(other);
-        let path = own.0.clone();
+        let path = own.path.clone();
         drop(own);
         assert!(!path.exists());
     }
