@@ -159,6 +159,30 @@ TEST_F(LoggerTest, ForkedChildrenHaveNone) {
     EXPECT_EQ(lines("app.log").size(), 2u);
 }
 
+TEST_F(LoggerTest, AFlushThatWaitsHoldsUpNobody) {
+    const auto child = [] {
+        // Nobody reads what comes out: the sink stands still.
+        int pipe_ends[2];
+        if (pipe(pipe_ends) != 0 || dup2(pipe_ends[1], STDOUT_FILENO) < 0) return 1;
+        if (!silverpoint::start(logger_config("info").to(sink::standard_output()))) return 2;
+        for (int i = 0; i < 5000; ++i) SP_INFO("number {} of a line that is longer than others are", i);
+        std::atomic<int> flushing = 0;
+        for (int i = 0; i < 2; ++i) {
+            std::thread([&flushing] {
+                ++flushing;
+                silverpoint_flush(UINT64_MAX);
+            }).detach();
+        }
+        while (flushing < 2) std::this_thread::yield();
+        usleep(100'000);  // they are within it, most likely
+        if (silverpoint_start(nullptr, nullptr, 0) != SILVERPOINT_RUNNING) return 3;
+        if (silverpoint_flush(1) != 1) return 4;
+        if (silverpoint_stop(1) != 1) return 5;
+        return silverpoint_stop(1) == SILVERPOINT_NOT_RUNNING ? 0 : 6;
+    };
+    EXPECT_EQ(in_child(child), 0);
+}
+
 TEST_F(LoggerTest, ForkedChildrenMayStartTheirOwn) {
     ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
     const auto child = [&] {
@@ -172,6 +196,10 @@ TEST_F(LoggerTest, ForkedChildrenMayStartTheirOwn) {
     EXPECT_TRUE(silverpoint::flush());
     EXPECT_EQ(lines("child.log").size(), 1u);
     EXPECT_EQ(lines("app.log").size(), 1u);
+    // Also when nobody wants anything of the parent, as of one that becomes a daemon.
+    ASSERT_TRUE(silverpoint::stop());
+    EXPECT_EQ(in_child(child), 0);
+    EXPECT_EQ(lines("child.log").size(), 2u);
 }
 
 TEST_F(LoggerTest, PathsMayHoldAnything) {

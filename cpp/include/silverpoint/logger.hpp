@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "detail/process.hpp"
 #include "silverpoint/logger.h"
 
 namespace silverpoint {
@@ -88,6 +89,8 @@ class logger_config {
 
 // Starts the process's logger; false when one runs already.
 inline bool start_with(const char* config) {
+    // A forked child has none before its first record, and records nothing before a collector finds it.
+    detail::ensure_session();
     char error[1024] = "";
     switch (silverpoint_start(config, error, sizeof error)) {
         case SILVERPOINT_DONE:

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use silverpoint_logger::Logger;
 
@@ -12,7 +12,8 @@ static LAST: AtomicPtr<Home> = AtomicPtr::new(null_mut());
 /// One for each process that starts a logger; never freed, as other threads may use it until the process is gone.
 pub(crate) struct Home {
     process: u32,
-    logger: Mutex<Option<Logger>>,
+    /// Whoever waits for it takes a share out of the lock: nobody else has to wait for that.
+    logger: Mutex<Option<Arc<Logger>>>,
     /// That of the process that this one was forked from. Its lock may be held for ever, and its logger's threads are elsewhere: it is kept, not used.
     _of_parent: Option<&'static Home>,
 }
@@ -45,7 +46,7 @@ impl Home {
     }
 
     /// Only briefly, or while a logger starts.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Logger>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Arc<Logger>>> {
         self.logger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

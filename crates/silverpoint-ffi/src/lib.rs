@@ -10,6 +10,7 @@ mod text;
 
 use std::ffi::{c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use silverpoint_logger::{Config, Flushed, Logger, LoggerError};
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn silverpoint_start(
             Some(Err(error)) => return Err((INVALID, format!("configuration: {error}"))),
         };
         let started = config.map_err(LoggerError::from).and_then(Logger::start);
-        *logger = Some(started.map_err(|error| (kind_of(&error), error.to_string()))?);
+        *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
         Ok(DONE)
     };
     let (result, text) = match catch_unwind(AssertUnwindSafe(start)) {
@@ -74,11 +75,8 @@ fn kind_of(error: &LoggerError) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn silverpoint_flush(timeout_ms: u64) -> c_int {
     guarded(|| {
-        let Some(home) = Home::own() else { return NOT_RUNNING };
-        match &*home.lock() {
-            Some(logger) => sinks(logger.flush(Duration::from_millis(timeout_ms))),
-            None => NOT_RUNNING,
-        }
+        let logger = Home::own().and_then(|home| home.lock().clone());
+        logger.map_or(NOT_RUNNING, |logger| sinks(logger.flush(Duration::from_millis(timeout_ms))))
     })
 }
 
@@ -89,13 +87,9 @@ pub extern "C" fn silverpoint_stop(timeout_ms: u64) -> c_int {
 }
 
 fn stop(timeout: Duration) -> c_int {
-    // Not held while it waits: a sink that stands still must not hold up others.
-    let Some(home) = Home::own() else { return NOT_RUNNING };
-    let logger = home.lock().take();
-    match logger {
-        Some(logger) => sinks(logger.stop(timeout)),
-        None => NOT_RUNNING,
-    }
+    // Others may be within a flush, with shares of their own.
+    let logger = Home::own().and_then(|home| home.lock().take());
+    logger.map_or(NOT_RUNNING, |logger| sinks(logger.end(timeout)))
 }
 
 fn sinks(flushed: Flushed) -> c_int {
