@@ -12,6 +12,7 @@ use silverpoint_wire::process;
 
 use super::blocks::BlockReader;
 use super::growing::Growing;
+use super::held::Held;
 use super::progress::Progress;
 use super::{Event, Matter, Note, OpenError, Session, Trace};
 use crate::filter::{Filter, Selection};
@@ -34,6 +35,7 @@ pub struct Follow {
     growing: Growing,
     filter: Filter,
     progress: Progress,
+    held: Held,
     /// See [`Follow::set_patience`].
     patience: Duration,
     /// When anything grew last.
@@ -61,6 +63,7 @@ impl Follow {
             filter: absolute(filter, &trace),
             growing: Growing::new(trace, heads),
             progress: Progress::default(),
+            held: Held::default(),
             patience: PATIENCE,
             grown: Instant::now(),
             changes: Vec::new(),
@@ -107,14 +110,17 @@ impl Follow {
     }
 
     /// How far each stream has been given: session id, number of the stream, ring position. For [`Follow::resume`].
+    ///
+    /// Streams of which nothing can be read again, nor can more come, are left out: their sessions have ended, or have been described without them in a later part, and all parts
+    /// that had blocks of them have been given back ([`Follow::oldest_part`]) and were found to be removed. So their number is bounded by the streams in the parts that are there.
     pub fn positions(&self) -> impl Iterator<Item = ([u8; 16], u32, u64)> {
         let id = |number: u32| {
             self.growing.trace.sessions.get(number as usize)?.info.as_ref().map(|info| info.session_id)
         };
-        self.progress
-            .positions
-            .iter()
-            .filter_map(move |((session, stream), (position, _))| Some((id(*session)?, *stream, *position)))
+        self.held.streams().filter_map(move |(session, stream)| {
+            let (position, _) = self.progress.positions.get(&(session, stream))?;
+            Some((id(session)?, stream, *position))
+        })
     }
 
     /// Goes on where another has stopped ([`Follow::positions`]): what lies before these positions is not given. Streams that are not named are given whole.
@@ -134,8 +140,13 @@ impl Follow {
         for (id, stream, position) in positions {
             if let Some(number) = numbers.get(id) {
                 self.progress.go_on_at(trace, *number, *stream, *position, &mut reader);
+                self.held.add(*number as u32, *stream);
             }
         }
+        for (number, session) in trace.sessions.iter().enumerate() {
+            self.held.note(number as u32, session);
+        }
+        self.held.drop_unneeded(&self.growing);
     }
 
     /// The number of the oldest part that is still read: what has lower numbers may be removed. 0 when there is none, or files have no numbers.
@@ -188,17 +199,18 @@ impl Follow {
         }
         let (progress, mut notes) = events.stop();
         for (number, session) in trace.sessions.iter_mut().enumerate() {
-            for stream in &mut session.streams {
-                if let Some((position, _)) = progress.positions.get(&(number as u32, stream.number)) {
-                    stream.forget_before(*position);
-                }
-            }
+            let number = number as u32;
+            self.held.note(number, session);
+            session.forget_before(|stream| Some(progress.positions.get(&(number, stream))?.0));
         }
         self.progress = progress;
         notes.extend(trace.notes().iter().filter(|note| is_lasting(note)).cloned());
         notes.retain(|note| !self.told.iter().any(|told| is_same(told, note)));
         self.told.extend_from_slice(&notes);
         self.growing.release();
+        if self.growing.notice_removed() {
+            self.held.drop_unneeded(&self.growing);
+        }
         Ok(notes)
     }
 

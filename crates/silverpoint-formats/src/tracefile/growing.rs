@@ -3,11 +3,13 @@
 //! A *head* is a name under which the newest part of a rotated trace appears. What has been read and forgotten gives its file back, so that following for
 //! weeks holds a few files open, not all that ever were.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use silverpoint_wire::process;
 
 use super::parts::{self, PARTS_MAX, with_parts};
 use super::source::Source;
@@ -23,6 +25,10 @@ pub(super) struct Growing {
     heads: Vec<Head>,
     /// By file of the trace: its head.
     owners: Vec<usize>,
+    /// Files that were given back and were there still at the last look, in this order.
+    given_back: VecDeque<u32>,
+    /// Files that were given back and have been removed.
+    gone: HashSet<u32>,
 }
 
 #[derive(Debug)]
@@ -45,7 +51,7 @@ impl Growing {
             .collect();
         let owner = |file: usize| heads.iter().position(|head| head.file >= file).unwrap_or(0);
         let owners = (0..trace.files.len()).map(owner).collect();
-        Self { trace, heads, owners }
+        Self { trace, heads, owners, given_back: VecDeque::new(), gone: HashSet::new() }
     }
 
     /// Adds a file, with the parts that belong to it, unless it is there already. Gives the number of its head.
@@ -102,14 +108,47 @@ impl Growing {
         if (0..self.owners.len()).all(|file| self.trace.is_released(file) || !ended(&self.trace, file)) {
             return;
         }
-        let streams = self.trace.sessions.iter().flat_map(|session| &session.streams);
+        let streams = self.trace.sessions.iter().flat_map(|session| session.holding());
         let used: HashSet<u32> =
-            streams.flat_map(|stream| stream.blocks.iter().map(|block| block.file)).collect();
+            streams.flat_map(|(_, stream)| stream.blocks.iter().map(|block| block.file)).collect();
         for file in 0..self.owners.len() {
-            if ended(&self.trace, file) && !used.contains(&(file as u32)) {
+            if ended(&self.trace, file) && !used.contains(&(file as u32)) && !self.trace.is_released(file) {
                 self.trace.release(file);
+                self.given_back.push_back(file as u32);
             }
         }
+    }
+
+    /// Looks whether files that were given back have been removed since, the one given back first before all others. True when there is such a one.
+    pub(super) fn notice_removed(&mut self) -> bool {
+        let before = self.gone.len();
+        while let Some(file) = self.given_back.front()
+            && self.is_removed(*file as usize)
+        {
+            self.gone.extend(self.given_back.pop_front());
+        }
+        self.gone.len() > before
+    }
+
+    /// Whether a file was given back and nobody who opens the trace anew will find it: as of the last [`Growing::notice_removed`].
+    pub(super) fn is_gone(&self, file: u32) -> bool {
+        self.gone.contains(&file)
+    }
+
+    /// Whether a file has none of the names any more under which it may be found: that by which the next part names it, and that under which it was opened, unless other parts
+    /// have had that one too. In doubt it is there.
+    fn is_removed(&self, file: usize) -> bool {
+        let Some(owner) = self.owners.get(file) else { return false };
+        let Some(next) = (file + 1..self.owners.len()).find(|next| self.owners[*next] == *owner) else {
+            return false;
+        };
+        let next = &self.trace.files[next];
+        let Some(name) = process::value(&next.about, "previous") else { return false };
+        let opened = Some(&self.trace.files[file].path).filter(|path| **path != self.heads[*owner].path);
+        let named = next.path.with_file_name(name);
+        opened.into_iter().chain([&named]).all(|path| {
+            fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        })
     }
 
     /// Whether nothing can follow: the newest part of every head has been closed.

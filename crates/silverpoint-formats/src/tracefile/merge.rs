@@ -151,15 +151,16 @@ impl<'t> Events<'t> {
         for (number, session) in trace.sessions.iter().enumerate() {
             let known = events.names[number].len();
             events.names[number].resize(session.threads.len(), Name::default());
-            if let Some(selection) = &mut events.selection {
-                if !selection.session(number) {
-                    continue;
-                }
-                for (thread, name) in events.names[number].iter().enumerate().take(known) {
+            if events.selection.as_ref().is_some_and(|selection| !selection.session(number)) {
+                continue;
+            }
+            for (at, stream) in session.holding() {
+                if let Some(selection) = &mut events.selection
+                    && stream.thread < known
+                {
+                    let (thread, name) = (stream.thread, &events.names[number][stream.thread]);
                     selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
                 }
-            }
-            for (at, stream) in session.streams.iter().enumerate().filter(|(_, s)| !s.blocks.is_empty()) {
                 let place = events.positions.get(&(number as u32, stream.number));
                 events.cursors.push(Cursor {
                     session: number as u32,

@@ -13,6 +13,7 @@ mod count;
 mod event;
 mod follow;
 mod growing;
+mod held;
 mod index;
 mod left_out;
 mod merge;
@@ -241,7 +242,7 @@ impl Trace {
                 (None, None) => new(),
             };
             state.sessions.insert(local, number);
-            self.sessions[number].add(session, &mut self.sites);
+            self.sessions[number].add(file as u32, session, &mut self.sites);
         }
         Ok(news)
     }
@@ -297,7 +298,8 @@ impl Trace {
     /// Tells of the first two files that were trimmed to different selections and overlap.
     fn note_trimmed(&mut self) {
         for session in &self.sessions {
-            for stream in session.streams.iter().filter(|stream| stream.left_out == LeftOut::Anything) {
+            let holding = session.holding().map(|(_, stream)| stream);
+            for stream in holding.filter(|stream| stream.left_out == LeftOut::Anything) {
                 let mut before: Option<&BlockRef> = None;
                 for block in &stream.blocks {
                     if let Some(before) = before
@@ -330,7 +332,7 @@ impl Trace {
             for (cause, records) in loss_causes(&session.losses()) {
                 matters.push(Matter::Lost { whose: whose.clone(), records, cause });
             }
-            for stream in &session.streams {
+            for stream in session.gapped() {
                 let bytes = stream
                     .gaps
                     .iter()
@@ -371,7 +373,7 @@ impl Trace {
     pub fn time_range(&self) -> Option<(i64, i64)> {
         let range = |of_names: bool| {
             let blocks = self.sessions.iter().flat_map(|session| {
-                let blocks = session.streams.iter().flat_map(|stream| &stream.blocks);
+                let blocks = session.holding().flat_map(|(_, stream)| &stream.blocks);
                 let blocks = blocks.map(|block| &block.header).filter(|header| header.records > 0);
                 blocks.filter(move |header| holds_only_names(header) == of_names).map(|header| {
                     (session.clock.wall_ns(header.first_ticks), session.clock.wall_ns(header.last_ticks))
@@ -386,7 +388,7 @@ impl Trace {
     /// when all records are needed.
     pub fn last_records_since(&self, n: u64) -> Option<i64> {
         let blocks = self.sessions.iter().flat_map(|session| {
-            let blocks = session.streams.iter().flat_map(|stream| &stream.blocks);
+            let blocks = session.holding().flat_map(|(_, stream)| &stream.blocks);
             blocks.map(|block| {
                 (session.clock.wall_ns(block.header.first_ticks), u64::from(block.header.records))
             })

@@ -1,7 +1,7 @@
 //! Sessions and streams as all files together describe them.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use silverpoint_wire::block::{LossInfo, SessionInfo, StreamInfo};
 use silverpoint_wire::clock::{Anchor, TickClock};
@@ -45,6 +45,18 @@ pub struct Session {
     pub(super) watermark: u64,
     /// How often something was added.
     pub(super) changes: u64,
+    /// Numbers of the streams that have blocks: a session that is followed may have had many more.
+    holding: BTreeSet<u32>,
+    /// Numbers of the streams that have gaps.
+    gapped: BTreeSet<u32>,
+    /// Numbers of the streams of which something was added since [`Session::finish`].
+    changed: BTreeSet<u32>,
+    /// Losses of all streams together.
+    stream_losses: [u128; CAUSES],
+    /// By thread: the stream that gave it its name.
+    named_by: Vec<u32>,
+    /// The last file that describes a stream of it.
+    described_in: Option<u32>,
 }
 
 /// One incarnation of a ring.
@@ -64,6 +76,8 @@ pub struct Stream {
     pub(super) blocks: Vec<BlockRef>,
     /// What a file that holds blocks of it leaves out deliberately.
     pub(super) left_out: LeftOut,
+    /// The last file that describes it or has a block of it.
+    last_in: u32,
 }
 
 /// One thread.
@@ -77,7 +91,7 @@ pub struct Thread {
 
 impl Stream {
     /// Forgets the blocks that lie wholly before a position.
-    pub(super) fn forget_before(&mut self, position: u64) {
+    fn forget_before(&mut self, position: u64) {
         self.blocks.retain(|block| block.header.ring_end > position);
         self.gaps.retain(|(_, end)| *end > position);
     }
@@ -97,8 +111,11 @@ impl Session {
 
     /// The stream of this number.
     pub(super) fn stream(&self, number: u32) -> Option<&Stream> {
-        let at = self.streams.binary_search_by_key(&number, |stream| stream.number).ok()?;
-        self.streams.get(at)
+        self.streams.get(self.place(number)?)
+    }
+
+    fn place(&self, number: u32) -> Option<usize> {
+        self.streams.binary_search_by_key(&number, |stream| stream.number).ok()
     }
 
     /// `name[pid]`.
@@ -120,12 +137,51 @@ impl Session {
     /// Losses of the session and all its streams, by cause.
     pub fn losses(&self) -> [u64; CAUSES] {
         let mut sum = self.loss.losses;
-        for stream in &self.streams {
-            for (total, loss) in sum.iter_mut().zip(stream.loss.losses) {
-                *total = total.saturating_add(loss);
-            }
+        for (total, loss) in sum.iter_mut().zip(self.stream_losses) {
+            *total = total.saturating_add(u64::try_from(loss).unwrap_or(u64::MAX));
         }
         sum
+    }
+
+    /// The streams that have blocks, in ascending order of their numbers, with their places in `streams`. Costs nothing for the others.
+    pub(super) fn holding(&self) -> impl Iterator<Item = (usize, &Stream)> {
+        self.listed(&self.holding)
+    }
+
+    /// The streams that have gaps.
+    pub(super) fn gapped(&self) -> impl Iterator<Item = &Stream> {
+        self.listed(&self.gapped).map(|(_, stream)| stream)
+    }
+
+    fn listed(&self, numbers: &BTreeSet<u32>) -> impl Iterator<Item = (usize, &Stream)> {
+        numbers.iter().filter_map(|number| {
+            let at = self.place(*number)?;
+            Some((at, &self.streams[at]))
+        })
+    }
+
+    /// Forgets the blocks that lie wholly before the positions that `position` gives for streams, by their numbers.
+    pub(super) fn forget_before(&mut self, position: impl Fn(u32) -> Option<u64>) {
+        let mut holding = std::mem::take(&mut self.holding);
+        holding.retain(|number| {
+            let Some(at) = self.place(*number) else { return false };
+            let stream = &mut self.streams[at];
+            if let Some(position) = position(*number) {
+                stream.forget_before(position);
+                if stream.gaps.is_empty() {
+                    self.gapped.remove(number);
+                }
+            }
+            !stream.blocks.is_empty()
+        });
+        self.holding = holding;
+    }
+
+    /// Whether nothing more can come of a stream: the session has ended, or has been described again, in a later file, without it (there all streams are named that are
+    /// still in a ring).
+    pub(super) fn has_retired(&self, number: u32) -> bool {
+        let last_in = self.stream(number).map(|stream| stream.last_in);
+        self.watermark == u64::MAX || self.described_in > last_in
     }
 
     /// One that nothing is known of yet.
@@ -147,6 +203,12 @@ impl Session {
             by_tid: HashMap::new(),
             watermark: 0,
             changes: 0,
+            holding: BTreeSet::new(),
+            gapped: BTreeSet::new(),
+            changed: BTreeSet::new(),
+            stream_losses: [0; CAUSES],
+            named_by: Vec::new(),
+            described_in: None,
         }
     }
 
@@ -160,7 +222,7 @@ impl Session {
     }
 
     /// Adds what a further file says, or a further part of the same.
-    pub(super) fn add(&mut self, found: FoundSession, all_sites: &mut Vec<Site>) {
+    pub(super) fn add(&mut self, file: u32, found: FoundSession, all_sites: &mut Vec<Site>) {
         if self.info.is_none()
             && let Some(info) = found.info
         {
@@ -197,20 +259,38 @@ impl Session {
                         gaps: Vec::new(),
                         blocks: Vec::new(),
                         left_out: LeftOut::default(),
+                        last_in: file,
                     };
                     self.streams.insert(at, new);
                     at
                 }
             };
             let known = &mut self.streams[at];
+            self.changed.insert(number);
+            if stream.info.is_some() {
+                self.described_in = self.described_in.max(Some(file));
+            }
+            if stream.info.is_some() || !stream.blocks.is_empty() {
+                known.last_in = known.last_in.max(file);
+            }
             known.info = stream.info.or(known.info);
+            if !stream.blocks.is_empty() {
+                self.holding.insert(number);
+            }
             // Of a huge file the list is long: it is not copied.
             match known.blocks.is_empty() {
                 true => known.blocks = stream.blocks,
                 false => known.blocks.extend(stream.blocks),
             }
-            known.gaps.extend(stream.gaps);
+            if !stream.gaps.is_empty() {
+                self.gapped.insert(number);
+                known.gaps.extend(stream.gaps);
+            }
+            let before = known.loss.losses;
             raise(&mut known.loss, &stream.loss);
+            for (cause, sum) in self.stream_losses.iter_mut().enumerate() {
+                *sum += u128::from(known.loss.losses[cause] - before[cause]);
+            }
         }
         raise(&mut self.loss, &found.loss);
         for note in found.notes {
@@ -235,7 +315,9 @@ impl Session {
             Anchor { wall_ns: ns.clamp(0, i64::MAX.into()) as u64, ..*anchor }
         };
         self.order = TickClock::new(&self.anchors.iter().map(steady).collect::<Vec<_>>(), rate);
-        for stream in &mut self.streams {
+        for number in std::mem::take(&mut self.changed) {
+            let Some(at) = self.place(number) else { continue };
+            let stream = &mut self.streams[at];
             // In one file they are, as a rule; sorting takes room even then.
             if !stream.blocks.is_sorted_by_key(|block| block.header.ring_begin) {
                 stream.blocks.sort_by_key(|block| block.header.ring_begin);
@@ -243,13 +325,16 @@ impl Session {
             stream.gaps.sort_unstable();
             stream.gaps.dedup();
             let tid = stream.info.map_or(0, |info| info.tid);
-            let threads = &mut self.threads;
+            let (threads, named_by) = (&mut self.threads, &mut self.named_by);
             stream.thread = *self.by_tid.entry(tid).or_insert_with(|| {
                 threads.push(Thread { tid, name: String::new() });
+                named_by.push(0);
                 threads.len() - 1
             });
             let name = stream.info.map_or_else(String::new, |info| info.thread_name());
-            if !name.is_empty() {
+            // The last stream of the thread knows its name best.
+            if !name.is_empty() && number >= named_by[stream.thread] {
+                named_by[stream.thread] = number;
                 threads[stream.thread].name = name;
             }
         }
@@ -257,7 +342,9 @@ impl Session {
 
     /// Takes up what files leave out deliberately; after [`Session::finish`].
     pub(super) fn mark(&mut self, left_out: impl Fn(u32) -> LeftOut) {
-        for stream in &mut self.streams {
+        for number in &self.holding {
+            let Ok(at) = self.streams.binary_search_by_key(number, |stream| stream.number) else { continue };
+            let stream = &mut self.streams[at];
             stream.left_out =
                 stream.blocks.iter().map(|block| left_out(block.file)).max().unwrap_or_default();
             if stream.left_out != LeftOut::Nothing {

@@ -129,7 +129,7 @@ impl Tally {
         let mut notes = Vec::new();
         let trace = &self.growing.trace;
         for (number, session) in trace.sessions.iter().enumerate() {
-            for stream in session.streams.iter().filter(|stream| !stream.blocks.is_empty()) {
+            for (_, stream) in session.holding() {
                 let counted = self.counted.get(&(number, stream.number));
                 let mut cursor = counted.map_or_else(
                     || BlockCursor::new(stream),
@@ -166,11 +166,7 @@ impl Tally {
             }
         }
         for (number, session) in self.growing.trace.sessions.iter_mut().enumerate() {
-            for stream in session.streams.iter_mut().filter(|stream| !stream.blocks.is_empty()) {
-                if let Some(position) = self.counted.get(&(number, stream.number)) {
-                    stream.forget_before(*position);
-                }
-            }
+            session.forget_before(|stream| self.counted.get(&(number, stream)).copied());
         }
         notes
     }

@@ -10,6 +10,7 @@ mod numbers;
 mod order;
 mod parts;
 mod percent;
+mod removed_parts;
 mod rewrite;
 mod select;
 mod split;
