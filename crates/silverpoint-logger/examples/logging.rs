@@ -98,6 +98,18 @@ fn main() {
             assert_eq!(logger.flush(Duration::from_secs(10)), Flushed::Complete);
             println!("{:?}", seen.lock().unwrap());
         }
+        // Flushes for ever into a file that cannot be written, while the logger is ended.
+        [file, "flush"] => {
+            let config = Config { spool: Some(format!("{file}.spools").into()), ..Config::new("info") };
+            let logger = Arc::new(start(config.sink(Sink::file("/dev/full"))));
+            info!("one");
+            let other = Arc::clone(&logger);
+            let flushing = std::thread::spawn(move || other.flush(Duration::MAX));
+            std::thread::sleep(Duration::from_millis(50));
+            println!("{:?}", logger.end(Duration::from_millis(50)));
+            println!("{:?}", flushing.join().unwrap());
+            println!("{:?}", logger.flush(Duration::MAX));
+        }
         // Which signals its threads take.
         [file, "signals"] => {
             let _logger = start(Config::new("info").sink(Sink::file(file)));

@@ -12,7 +12,7 @@ use crate::collecting::{Collecting, tell};
 use crate::config::{Config, To};
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
-use crate::shared::Shared;
+use crate::shared::{Shared, State};
 use crate::spool::{Spool, numbered};
 
 /// A part of the spool; those that all sinks have read are removed.
@@ -113,12 +113,16 @@ impl Logger {
             state.flush_wanted += 1;
             state.flush_wanted
         });
-        self.nudge(until, |state| state.flush_collected >= wanted);
-        let late = |flushed: &[u64]| flushed.iter().filter(|done| **done < wanted).count();
-        if self.shared.wait_for(until, |state| late(&state.flushed) == 0) {
-            return Flushed::Complete;
+        self.nudge(until, |state| state.flush_collected >= wanted || state.has_collected);
+        let late = |state: &State| state.flushed.iter().filter(|done| **done < wanted).count();
+        // One that is ended meanwhile has nobody left who would say that it is flushed.
+        let is_ended =
+            |state: &State| state.is_given_up || state.has_collected && !state.finished.contains(&false);
+        if !self.shared.wait_for(until, |state| late(state) == 0 || is_ended(state)) {
+            return Flushed::Late { sinks: late(&self.shared.lock()) };
         }
-        Flushed::Late { sinks: late(&self.shared.lock().flushed) }
+        let is_out = late(&self.shared.lock()) == 0;
+        if is_out { Flushed::Complete } else { self.outcome() }
     }
 
     /// Delivers everything and ends, but waits no longer than `timeout`: what was not delivered then is kept for the next logger with the same files. Tracepoints are
@@ -171,7 +175,7 @@ impl Logger {
     }
 
     /// Wakes the collector until `is_met`.
-    fn nudge(&self, until: Option<Instant>, mut is_met: impl FnMut(&crate::shared::State) -> bool) {
+    fn nudge(&self, until: Option<Instant>, mut is_met: impl FnMut(&State) -> bool) {
         loop {
             for nudge in &self.shared.lock().nudges {
                 nudge.wake();

@@ -137,6 +137,13 @@ fn a_start_that_fails_leaves_the_program_as_it_was() {
     assert_eq!(out, "true false\n", "it fails, and tracepoints are off as before");
 }
 
+#[test]
+fn a_flush_without_end_ends_with_the_logger() {
+    let scratch = Scratch::new();
+    let (out, _) = scratch.run(["flush"]);
+    assert_eq!(out, "Late { sinks: 1 }\n".repeat(3));
+}
+
 /// The logger's threads take no signals: SIGTERM is for the thread that waits for it.
 #[test]
 fn signals_are_the_programs() {
