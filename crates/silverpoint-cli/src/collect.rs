@@ -236,10 +236,5 @@ pub fn tell(collector: &mut Collector) {
 
 /// Says what happened.
 pub fn pass_on(messages: Vec<Message>) {
-    for message in messages {
-        match message.session {
-            Some(session) => note(format_args!("session {session}: {}", message.text)),
-            None => note(message.text),
-        }
-    }
+    messages.into_iter().for_each(note);
 }

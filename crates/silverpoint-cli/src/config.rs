@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use silverpoint_logger::Config;
 
-use crate::exit::{Exit, Outcome, failure, note};
+use crate::exit::{Exit, Outcome, note};
 
 /// Check configuration files of loggers
 #[derive(clap::Args, Debug)]
@@ -36,7 +36,7 @@ pub fn run(args: Args) -> Outcome {
                 println!("{path}: records {}, {} sinks", config.record, config.sinks.len());
             }
             Err(error) => {
-                note(failure(error));
+                note(error);
                 exit = Exit::Failure;
             }
         }

@@ -1,5 +1,7 @@
 //! What a collector says about its own work.
 
+use std::fmt;
+
 use silverpoint_shm::observer::SessionName;
 
 /// Sums since the collector began.
@@ -46,6 +48,15 @@ pub struct Message {
     pub session: Option<SessionName>,
     /// What happened.
     pub text: String,
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.session {
+            Some(session) => write!(f, "session {session}: {}", self.text),
+            None => f.write_str(&self.text),
+        }
+    }
 }
 
 /// Messages kept until somebody takes them; what comes beyond is counted.

@@ -133,10 +133,5 @@ impl Drop for Collecting {
 
 /// Passes the collector's remarks on.
 pub(crate) fn tell(messages: Vec<Message>) {
-    for message in messages {
-        match message.session {
-            Some(session) => say(format_args!("session {session}: {}", message.text)),
-            None => say(message.text),
-        }
-    }
+    messages.into_iter().for_each(say);
 }
