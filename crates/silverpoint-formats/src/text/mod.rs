@@ -18,7 +18,7 @@ use crate::site::Site;
 use crate::time::{self, Style, TimeText};
 use crate::tracefile::{Event, Trace, What, cause_name};
 use pattern::PatternWriter;
-pub use pattern::{FIELDS, Pattern, PatternError};
+pub use pattern::{Pattern, PatternError};
 
 /// What a line shows, and how.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl Writer {
         if timed {
             out.push(' ');
         }
-        out.push_str(level_text(event.what.level(), self.options.colour));
+        push_level(out, event.what.level(), self.options.colour);
         out.push(' ');
         if self.options.colour {
             out.push_str("\x1b[2m");
@@ -259,22 +259,45 @@ pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
     }
 }
 
-fn level_text(level: Level, colour: bool) -> &'static str {
-    match (level, colour) {
-        (Level::Trace, false) => "TRACE",
-        (Level::Debug, false) => "DEBUG",
-        (Level::Info, false) => "INFO ",
-        (Level::Warn, false) => "WARN ",
-        (Level::Error, false) => "ERROR",
-        (Level::Fatal, false) => "FATAL",
-        (Level::Trace, true) => "\x1b[2mTRACE\x1b[0m",
-        (Level::Debug, true) => "\x1b[36mDEBUG\x1b[0m",
-        (Level::Info, true) => "\x1b[32mINFO\x1b[0m ",
-        (Level::Warn, true) => "\x1b[33mWARN\x1b[0m ",
-        (Level::Error, true) => "\x1b[31mERROR\x1b[0m",
-        (Level::Fatal, true) => "\x1b[1;37;41mFATAL\x1b[0m",
+/// The level's name, five columns wide.
+fn push_level(out: &mut String, level: Level, colour: bool) {
+    let name = level_name(level);
+    if colour {
+        out.push_str(level_colour(level));
+    }
+    out.push_str(name);
+    if colour {
+        out.push_str(PLAIN);
+    }
+    if name.len() < 5 {
+        out.push(' ');
     }
 }
+
+fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Trace => "TRACE",
+        Level::Debug => "DEBUG",
+        Level::Info => "INFO",
+        Level::Warn => "WARN",
+        Level::Error => "ERROR",
+        Level::Fatal => "FATAL",
+    }
+}
+
+/// Begins a level's colour; [`PLAIN`] ends it.
+fn level_colour(level: Level) -> &'static str {
+    match level {
+        Level::Trace => "\x1b[2m",
+        Level::Debug => "\x1b[36m",
+        Level::Info => "\x1b[32m",
+        Level::Warn => "\x1b[33m",
+        Level::Error => "\x1b[31m",
+        Level::Fatal => "\x1b[1;37;41m",
+    }
+}
+
+const PLAIN: &str = "\x1b[0m";
 
 /// Fills all to the width of the widest, at most `max`, which is returned.
 fn fill_all(texts: &mut [String], max: usize) -> usize {

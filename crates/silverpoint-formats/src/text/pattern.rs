@@ -17,7 +17,20 @@ use crate::site::Site;
 use crate::time::{Style, TimeText};
 use crate::tracefile::{Event, What};
 
-/// A pattern that was read.
+/// A pattern that was read. Its names:
+///
+/// | name | shows |
+/// |---|---|
+/// | `time` | 19:02:11.123456789, in the zone that was chosen |
+/// | `datetime` | 2026-11-20T19:02:11.123456789+01:00 |
+/// | `relative` | seconds since the first line: +12.345678901 |
+/// | `delta` | seconds since the line before: +0.000001234 |
+/// | `level`, `l` | INFO; its letter |
+/// | `category` | empty when there is none |
+/// | `message` | the template with its values, and fields |
+/// | `process`, `pid` | the program's name; its process id |
+/// | `thread`, `tid` | the thread's name, or its id when it has none; its id |
+/// | `file`, `path`, `line`, `function` | of the source |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(Vec<Item>);
 
@@ -44,43 +57,24 @@ enum Field {
     Function,
 }
 
-/// All names, with what they show.
-pub const FIELDS: [(&str, &str); 16] = [
-    ("time", "19:02:11.123456789, in the zone that was chosen"),
-    ("datetime", "2026-11-20T19:02:11.123456789+01:00"),
-    ("relative", "seconds since the first line: +12.345678901"),
-    ("delta", "seconds since the line before: +0.000001234"),
-    ("level", "INFO"),
-    ("l", "the level's letter: I"),
-    ("category", "empty when there is none"),
-    ("message", "the template with its values, and fields"),
-    ("process", "the program's name"),
-    ("pid", "its process id"),
-    ("thread", "the thread's name, or its id when it has none"),
-    ("tid", "the thread's id"),
-    ("file", "the source file's name"),
-    ("path", "the source file's path"),
-    ("line", "the line in it"),
-    ("function", "the function's qualified name"),
-];
-
-const KNOWN: [Field; 16] = [
-    Field::Time(Style::TimeOfDay),
-    Field::Time(Style::Full),
-    Field::Time(Style::Relative),
-    Field::Time(Style::Delta),
-    Field::Level,
-    Field::LevelLetter,
-    Field::Category,
-    Field::Message,
-    Field::Process,
-    Field::Pid,
-    Field::Thread,
-    Field::Tid,
-    Field::File,
-    Field::Path,
-    Field::Line,
-    Field::Function,
+/// All names, with what they show. The list for people stands at [`Pattern`].
+const FIELDS: [(&str, Field); 16] = [
+    ("time", Field::Time(Style::TimeOfDay)),
+    ("datetime", Field::Time(Style::Full)),
+    ("relative", Field::Time(Style::Relative)),
+    ("delta", Field::Time(Style::Delta)),
+    ("level", Field::Level),
+    ("l", Field::LevelLetter),
+    ("category", Field::Category),
+    ("message", Field::Message),
+    ("process", Field::Process),
+    ("pid", Field::Pid),
+    ("thread", Field::Thread),
+    ("tid", Field::Tid),
+    ("file", Field::File),
+    ("path", Field::Path),
+    ("line", Field::Line),
+    ("function", Field::Function),
 ];
 
 /// What is wrong with a pattern, and what would be right.
@@ -99,7 +93,7 @@ impl Pattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// A template that is none, or names that are not of [`FIELDS`].
+    /// A template that is none, or names that are not in the list.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let names = || FIELDS.map(|(name, _)| name).join(", ");
         let pieces = template::parse(text).map_err(|error| {
@@ -108,9 +102,8 @@ impl Pattern {
         let item = |piece: Piece| match piece {
             Piece::Literal(text) => Ok(Item::Literal(text)),
             Piece::Placeholder { argument: Argument::Name(name), spec } => {
-                let at = FIELDS.iter().position(|(known, _)| *known == name);
-                match at.and_then(|at| KNOWN.get(at)) {
-                    Some(field) => Ok(Item::Field(*field, Spec::from(&spec))),
+                match FIELDS.iter().find(|(known, _)| *known == name) {
+                    Some((_, field)) => Ok(Item::Field(*field, Spec::from(&spec))),
                     None => Err(PatternError(format!(
                         "{name:?} is nothing that a line has; valid are {}",
                         names()
@@ -176,11 +169,11 @@ impl PatternWriter {
 
 fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Option<&Site>, field: Field) {
     let number = |out: &mut String, number: u32| out.push_str(itoa::Buffer::new().format(number));
-    let level = || event.what.level().name().to_ascii_uppercase();
+    let level = || super::level_name(event.what.level());
     let text = |of: fn(&Site) -> &str| site.map_or("", of);
     match field {
         Field::Time(_) => {}
-        Field::Level => out.push_str(&level()),
+        Field::Level => out.push_str(level()),
         Field::LevelLetter => out.push_str(&level()[..1]),
         Field::Category => escape::push_escaped(out, text(|site| &site.description.category)),
         Field::Message => super::message(renderer, out, event),
@@ -215,16 +208,8 @@ fn fit(out: &mut String, start: usize, spec: &Spec, field: Field) {
 }
 
 fn paint(out: &mut String, start: usize, level: Level) {
-    let colour = match level {
-        Level::Trace => "\x1b[2m",
-        Level::Debug => "\x1b[36m",
-        Level::Info => "\x1b[32m",
-        Level::Warn => "\x1b[33m",
-        Level::Error => "\x1b[31m",
-        Level::Fatal => "\x1b[1;37;41m",
-    };
-    out.insert_str(start, colour);
-    out.push_str("\x1b[0m");
+    out.insert_str(start, super::level_colour(level));
+    out.push_str(super::PLAIN);
 }
 
 #[cfg(test)]
@@ -233,9 +218,9 @@ mod tests {
 
     #[test]
     fn every_field_is_read_and_nothing_else() {
-        for (at, (name, _)) in FIELDS.iter().enumerate() {
+        for (name, field) in FIELDS {
             let Pattern(items) = Pattern::parse(&format!("{{{name}}}")).unwrap();
-            assert_eq!(items, [Item::Field(KNOWN[at], Spec::default())], "{name}");
+            assert_eq!(items, [Item::Field(field, Spec::default())], "{name}");
         }
         let error = Pattern::parse("{levle}").unwrap_err().to_string();
         assert!(error.starts_with("\"levle\" is nothing") && error.contains("level, l, category"), "{error}");
