@@ -8,7 +8,6 @@ use silverpoint_formats::tracefile::{Event, Follow, Note, Trace, Watcher};
 use silverpoint_formats::{json, text};
 
 use crate::config::{Handler, Sink, To};
-use crate::cursor::Position;
 use crate::error::{LoggerError, say};
 use crate::file::LogFile;
 use crate::shared::Shared;
@@ -72,9 +71,12 @@ impl Delivery {
         follow.set_patience(WINDOW);
         follow.add(&spool.file())?;
         follow.set_filter(&sink.filter);
-        let handler = match &sink.to {
-            To::Handler(handler) => Some(handler.clone()),
-            _ => None,
+        let writer = match (&sink.to, sink.json) {
+            (To::Handler(handler), _) => Writer::Handler(handler.clone()),
+            (_, true) => {
+                Writer::Json(Box::new(json::Writer::new(json::Options { ticks: false }, follow.trace())))
+            }
+            (_, false) => Writer::Text(Box::new(text::Writer::new(&sink.text, follow.trace()))),
         };
         let label = sink.label();
         let mut limit = BATCH;
@@ -93,13 +95,6 @@ impl Delivery {
                 follow.resume(&positions);
                 Target::File(file)
             }
-        };
-        let writer = if let Some(handler) = handler {
-            Writer::Handler(handler)
-        } else if sink.json {
-            Writer::Json(Box::new(json::Writer::new(json::Options { ticks: false }, follow.trace())))
-        } else {
-            Writer::Text(Box::new(text::Writer::new(&sink.text, follow.trace())))
         };
         let lines = Lines { text: String::new(), limit, writer };
         Ok(Self {
@@ -183,7 +178,6 @@ impl Delivery {
             if self.shared.lock().is_given_up {
                 return false;
             }
-            let positions: Vec<Position> = self.follow.positions().collect();
             let lines = self.lines.text.as_bytes();
             let written = match &mut self.target {
                 // One call under the lock of the standard library's stream: no line of the program's own stands within one of these.
@@ -192,7 +186,7 @@ impl Delivery {
                     let mut out = io::stdout().lock();
                     out.write_all(lines).and_then(|()| out.flush())
                 }
-                Target::File(file) => file.append(lines, positions),
+                Target::File(file) => file.append(lines, self.follow.positions().collect()),
                 // It makes no lines.
                 Target::Handler => Ok(()),
             };

@@ -51,7 +51,7 @@ pub struct Logger {
 impl Logger {
     /// Starts: from now on tracepoints record what the configuration says, and what a process before this one left behind is delivered first.
     ///
-    /// Two threads and one for each sink are started: the collector's and those of the sinks. When another collector has the process already (`silverpoint run`), that one keeps
+    /// A thread for the collector and one for each sink are started. When another collector has the process already (`silverpoint run`), that one keeps
     /// it: standard error says so, and the sinks get nothing.
     ///
     /// # Errors
