@@ -91,7 +91,19 @@ fn sweep(parent: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+
+    /// A child that another test forks this moment has a lock until it runs its program, and another sweep has it while it looks.
+    fn wait_for_sweep_of(path: &Path) {
+        let until = Instant::now() + Duration::from_secs(30);
+        while path.exists() && Instant::now() < until {
+            sweep(&std::env::temp_dir());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(!path.exists());
+    }
 
     #[test]
     fn what_a_killed_program_left_is_removed_and_what_a_living_one_has_is_not() {
@@ -117,12 +129,11 @@ mod tests {
         fs::create_dir(&begun).unwrap();
 
         let other = Scratch::new().unwrap();
-        assert!(!left.exists());
+        wait_for_sweep_of(&left);
         assert!(elsewhere.exists() && begun.exists());
         assert!(own.file().exists() && other.path != own.path);
         drop(lock);
-        sweep(&std::env::temp_dir());
-        assert!(!elsewhere.exists());
+        wait_for_sweep_of(&elsewhere);
         fs::remove_dir(begun).unwrap();
         drop(other);
         let path = own.path.clone();
