@@ -37,11 +37,11 @@ mod config;
 mod cursor;
 mod deliver;
 mod error;
-mod file;
 mod logger;
 mod settings;
 mod shared;
 mod spool;
+mod target;
 
 pub use config::{Config, Sink};
 pub use error::LoggerError;

@@ -11,7 +11,7 @@ use crate::cursor::{Cursor, Entry, Position};
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct LogFile {
+pub(super) struct LogFile {
     config: FileSink,
     cursor: Cursor,
     open: Option<Open>,
@@ -28,7 +28,7 @@ struct Open {
 
 impl LogFile {
     /// Opens the cursor, cuts off what a dead process had not finished, and says where to go on.
-    pub(crate) fn open(config: FileSink, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
+    pub(super) fn open(config: FileSink, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
         let (cursor, entries) = Cursor::open(cursor)?;
         let positions = resume(&config.path, entries)?;
         let mut log = Self { config, cursor, open: None, mode: None };
@@ -38,7 +38,7 @@ impl LogFile {
     }
 
     /// Appends whole lines that reach up to `positions`. After an error nothing of them is there, and the same call may be made again.
-    pub(crate) fn append(&mut self, lines: &[u8], positions: Vec<Position>) -> io::Result<()> {
+    pub(super) fn append(&mut self, lines: &[u8], positions: Vec<Position>) -> io::Result<()> {
         self.rotate_if_due(lines.len() as u64)?;
         self.at_name()?;
         let Some(open) = &self.open else { return Err(io::ErrorKind::NotFound.into()) };
@@ -127,7 +127,7 @@ fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Vec<Position>> {
 }
 
 /// `app.N.log` of `app.log`.
-pub(crate) fn old(path: &Path, number: u32) -> PathBuf {
+fn old(path: &Path, number: u32) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{number}"));
     if let Some(extension) = path.extension() {
