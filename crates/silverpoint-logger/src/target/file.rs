@@ -1,0 +1,62 @@
+//! A file of text or JSON lines.
+
+use std::io;
+
+use silverpoint_formats::tracefile::{Event, Follow, Trace};
+
+use super::Target;
+use super::lines::{BATCH, Lines};
+use super::logfile::LogFile;
+use crate::config::{FileSink, Sink};
+use crate::error::LoggerError;
+use crate::spool::Spool;
+
+/// Of a file that is rotated at some size, at most this part is written at once.
+const ROTATED_PART: u64 = 8;
+
+/// Each record exactly once: see module `logfile`.
+pub(super) struct FileTarget {
+    lines: Lines,
+    file: LogFile,
+}
+
+impl FileTarget {
+    /// Goes on where the cursor says that its last owner stopped.
+    pub(super) fn open(
+        sink: &Sink,
+        config: &FileSink,
+        spool: &Spool,
+        follow: &mut Follow,
+    ) -> Result<Self, LoggerError> {
+        let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / ROTATED_PART) as usize);
+        let lines = Lines::new(sink, BATCH.min(part), follow.trace());
+        let opened = LogFile::open(config.clone(), &spool.cursor(&config.path));
+        let (file, positions) = opened.map_err(LoggerError::io(&config.path, "opening it"))?;
+        follow.resume(&positions);
+        Ok(Self { lines, file })
+    }
+}
+
+impl Target for FileTarget {
+    fn begin(&mut self, trace: &Trace) {
+        self.lines.begin(trace);
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.lines.event(event);
+    }
+
+    fn is_full(&self) -> bool {
+        self.lines.is_full()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lines.text.is_empty()
+    }
+
+    fn write(&mut self, follow: &Follow) -> io::Result<()> {
+        self.file.append(self.lines.text.as_bytes(), follow.positions().collect())?;
+        self.lines.text.clear();
+        Ok(())
+    }
+}

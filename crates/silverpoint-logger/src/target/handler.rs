@@ -1,0 +1,30 @@
+//! A function of the program's.
+
+use std::io;
+use std::sync::PoisonError;
+
+use silverpoint_formats::tracefile::{Event, Follow, Trace};
+
+use super::Target;
+use crate::config::Handler;
+
+/// Each record at most once, where others make a line of it.
+impl Target for Handler {
+    fn begin(&mut self, _: &Trace) {}
+
+    fn event(&mut self, event: &Event<'_>) {
+        (self.0.lock().unwrap_or_else(PoisonError::into_inner))(event);
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn is_empty(&self) -> bool {
+        true
+    }
+
+    fn write(&mut self, _: &Follow) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! Where a sink's records end up: one kind of destination a file.
+
+mod console;
+mod file;
+mod handler;
+mod lines;
+mod logfile;
+
+use std::io;
+
+use silverpoint_formats::tracefile::{Event, Follow, Trace};
+
+use crate::config::{Sink, To};
+use crate::error::LoggerError;
+use crate::spool::Spool;
+
+/// A destination. It takes events until it is full, and is then told to write them until it has.
+pub(crate) trait Target: Send {
+    /// Events may come; sites and sessions may be new since the last time.
+    fn begin(&mut self, trace: &Trace);
+
+    /// Takes an event that is shown ([`Event::is_shown`]).
+    fn event(&mut self, event: &Event<'_>);
+
+    /// No more events are wanted before the next write.
+    fn is_full(&self) -> bool;
+
+    /// Nothing waits to be written.
+    fn is_empty(&self) -> bool;
+
+    /// Writes what waits: it reaches up to `follow`'s positions. After an error it waits still, as far as it was not written, and the same call may be made again.
+    fn write(&mut self, follow: &Follow) -> io::Result<()>;
+}
+
+/// Opens a sink's destination, and sets `follow` to where its last owner stopped.
+pub(crate) fn open(sink: Sink, spool: &Spool, follow: &mut Follow) -> Result<Box<dyn Target>, LoggerError> {
+    Ok(match &sink.to {
+        To::Stderr => Box::new(console::Console::stderr(&sink, follow.trace())),
+        To::Stdout => Box::new(console::Console::stdout(&sink, follow.trace())),
+        To::Handler(handler) => Box::new(handler.clone()),
+        To::File(config) => Box::new(file::FileTarget::open(&sink, config, spool, follow)?),
+    })
+}
