@@ -156,6 +156,19 @@ fn exact_digits(out: &mut String, magnitude: f64, precision: usize) -> i32 {
 fn general(out: &mut String, magnitude: f64, precision: usize, alternate: bool) {
     let significant = precision.max(1);
     let start = out.len();
+    if let Some(exponent) = fixed_exponent(magnitude, significant) {
+        fixed(out, magnitude, (significant as i32 - 1 - exponent) as usize, alternate);
+        if !alternate {
+            drop_zeros(out, start);
+        }
+        return;
+    }
+    general_by_digits(out, magnitude, significant, alternate);
+}
+
+/// As [`general`], for every number: the digits are written to learn the exponent.
+fn general_by_digits(out: &mut String, magnitude: f64, significant: usize, alternate: bool) {
+    let start = out.len();
     let exponent = exact_digits(out, magnitude, significant - 1);
     if (-4..significant as i32).contains(&exponent) {
         out.truncate(start);
@@ -171,6 +184,27 @@ fn general(out: &mut String, magnitude: f64, precision: usize, alternate: bool) 
         }
         push_exponent(out, exponent);
     }
+}
+
+/// The decimal exponent of the usual case, found without writing any digits: one that rounding to `significant` digits cannot change, within the range of the fixed notation.
+fn fixed_exponent(magnitude: f64, significant: usize) -> Option<i32> {
+    // From 10^-4 to 10^22: up there all are exact; below one, no number lies between a power and the one that is meant.
+    const POWERS: [f64; 27] = [
+        1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+        1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ];
+    if magnitude == 0.0 {
+        return Some(0);
+    }
+    // The logarithm of the power of two, which may be one too small.
+    let binary = (magnitude.to_bits() >> 52) as i32 - 1023;
+    let low = usize::try_from(((binary * 1233) >> 12) + 4).ok()?;
+    let next = *POWERS.get(low + 1)?;
+    let (place, next) = if magnitude >= next { (low + 1, *POWERS.get(low + 2)?) } else { (low, next) };
+    let exponent = place as i32 - 4;
+    // Twice as far from the next power as what rounds up to it.
+    let is_plain = magnitude < next - next / *POWERS.get(significant + 4)?;
+    (is_plain && exponent < significant as i32).then_some(exponent)
 }
 
 /// Takes trailing zeros after a point off, and the point too when nothing follows it.
@@ -309,6 +343,47 @@ impl Digits {
     fn push_digits(&self, out: &mut String, from: usize, to: usize) {
         if let Ok(text) = std::str::from_utf8(&self.digits[from..to]) {
             out.push_str(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn agree(magnitude: f64, significant: usize) -> Result<(), TestCaseError> {
+        for alternate in [false, true] {
+            let (mut quick, mut slow) = (String::new(), String::new());
+            general(&mut quick, magnitude, significant, alternate);
+            general_by_digits(&mut slow, magnitude, significant, alternate);
+            prop_assert_eq!(quick, slow, "{} with {} digits", magnitude, significant);
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn the_quick_way_of_g_writes_what_the_digits_say(
+            mantissa in 0u64..1_000_000_000, exponent in -12i32..14, ulps in -3i64..=3, significant in 1usize..24,
+        ) {
+            let decimal: f64 = format!("{mantissa}e{exponent}").parse().unwrap_or(0.0);
+            let near = f64::from_bits((decimal.to_bits() as i64 + ulps).max(0) as u64);
+            agree(near, significant)?;
+        }
+
+        #[test]
+        fn so_it_does_around_powers_of_ten(power in -6i32..25, ulps in -2000i64..2000, significant in 1usize..24) {
+            let decimal: f64 = format!("1e{power}").parse().unwrap_or(0.0);
+            agree(f64::from_bits((decimal.to_bits() as i64 + ulps) as u64), significant)?;
+        }
+
+        #[test]
+        fn and_for_whatever_bits(bits in 0u64..0x7ff0_0000_0000_0000, significant in 1usize..24) {
+            agree(f64::from_bits(bits), significant)?;
         }
     }
 }
