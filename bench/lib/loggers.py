@@ -19,9 +19,15 @@ TIMEOUT_S = 600
 FACILITIES = (
     ("nothing", 0, None, (), "the two reads of the clock alone"),
     ("silverpoint", 1, None, (), "silverpoint::start, one text file, defaults"),
+    ("silverpoint json", 5, None, (), "the same, one line of JSON an entry"),
     ("glog", 2, "/usr/include/glog/logging.h", ("-lglog", "-lgflags"), "files only, its own buffering"),
     ("spdlog", 3, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "basic_logger_mt"),
     ("spdlog async", 4, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "async_factory: 8192 entries, one thread, block"),
+)
+# For the rate of the sink alone, with one thread: an entry of three numbers.
+RATES = (
+    ("silverpoint numbers", 6, None, (), "one text file; the entry: `x iteration #N of M: 3.14`"),
+    ("silverpoint json numbers", 7, None, (), "the same as JSON"),
 )
 SPDLOG_FLAGS = ("-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL")
 
@@ -31,12 +37,12 @@ def drivers(bench):
     bench.cargo("-p", "silverpoint-ffi")
     library = bench.cargo_target / "release/libsilverpoint_ffi.a"
     found, missing = {}, []
-    for name, number, header, libraries, _ in FACILITIES:
+    for name, number, header, libraries, _ in FACILITIES + RATES:
         if header and not pathlib.Path(header).exists():
             missing.append(f"{name}: {header} is not installed")
             continue
         program = bench.directory / f"logging-{name.replace(' ', '-')}"
-        own = [library] if name == "silverpoint" else [*libraries]
+        own = [library] if name.startswith("silverpoint") else [*libraries]
         building.call(["g++", "-std=c++20", "-O2", f"-I{building.ROOT / 'cpp/include'}", f"-DLOGGER={number}", *SPDLOG_FLAGS,
                        building.BENCH / "logging/driver.cpp", "-o", program, *own, "-pthread", "-ldl", "-lm"])
         found[name] = program
@@ -85,10 +91,15 @@ def run(bench, name, program, threads, entries):
         shutil.rmtree(sessions, ignore_errors=True)
 
 
+def threads_of(name):
+    """In how many threads a facility is run."""
+    return (1,) if name in (rate[0] for rate in RATES) else THREADS
+
+
 def measure(bench, entries, repeats, seed):
     """({(name, threads): [result]}, problems): all runs in random order."""
     found, problems = drivers(bench)
-    steps = [(name, threads) for name in found for threads in THREADS for _ in range(repeats)]
+    steps = [(name, threads) for name in found for threads in threads_of(name) for _ in range(repeats)]
     random.Random(seed).shuffle(steps)
     results = {}
     for name, threads in steps:
@@ -127,5 +138,11 @@ def markdown(results, problems, entries, repeats, machine):
                 runs = results.get((name, threads))
                 cells.append(text(median([r[key] for r in runs]) * scale) if runs else "–")
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, *_, how in FACILITIES if name in names)]
+    lines += ["", "## Lines a second of the sink's own processor time, M", "",
+              "The thread that reads the spool, formats and writes the file; its processor time as the kernel counts it (schedstat).", "",
+              "| | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |", "|---|" + "---|" * len(THREADS)]
+    for name in (name for name, *_ in FACILITIES + RATES if name.startswith("silverpoint")):
+        rates = [[n * entries / r["sink_s"] / 1e6 for r in results.get((name, n), []) if r["sink_s"] > 0] for n in THREADS]
+        lines.append(f"| {name} | " + " | ".join(text(median(rate)) if rate else "–" for rate in rates) + " |")
+    lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, *_, how in FACILITIES + RATES if any(key[0] == name for key in results))]
     return "\n".join(lines) + "\n"

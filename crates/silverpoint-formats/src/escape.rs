@@ -69,7 +69,7 @@ fn escape(out: &mut String, text: &str, harmless: u8) {
     let mut at = 0;
     while at < bytes.len() {
         if let Some(word) = bytes[at..].first_chunk()
-            && is_plain(u64::from_le_bytes(*word), harmless)
+            && is_plain(*word, harmless != QUOTE)
         {
             at += 8;
             continue;
@@ -90,16 +90,17 @@ fn escape(out: &mut String, text: &str, harmless: u8) {
     out.push_str(&text[done..]);
 }
 
-/// Whether eight bytes are all ASCII and left alone, in a few operations. May say no to some that are.
+/// Whether eight bytes are all ASCII and no control characters, and with `quotes` neither double quotes nor backslashes: in a few operations.
 #[inline]
-fn is_plain(word: u64, harmless: u8) -> bool {
+pub(crate) fn is_plain(bytes: [u8; 8], quotes: bool) -> bool {
+    let word = u64::from_le_bytes(bytes);
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
     // The high bit of a byte below `n` (at most 128) is set; a byte above such a one may have it too.
     let below = |word: u64, n: u64| word.wrapping_sub(ONES * n) & !word;
     let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     let mut special = word | below(word, 0x20) | is(0x7F);
-    if harmless != QUOTE {
+    if quotes {
         special |= is(b'"') | is(b'\\');
     }
     special & HIGH == 0
@@ -171,7 +172,7 @@ mod tests {
                         word[place] = byte;
                         let class = CLASS[usize::from(byte)];
                         let is_alone = byte < 0x80 && (class == PLAIN || class == harmless);
-                        assert_eq!(is_plain(u64::from_le_bytes(word), harmless), is_alone, "{word:?}");
+                        assert_eq!(is_plain(word, harmless != QUOTE), is_alone, "{word:?}");
                     }
                 }
             }

@@ -1,5 +1,7 @@
 //! JSON strings and numbers.
 
+use crate::escape::is_plain;
+
 /// Appends a JSON string.
 pub fn push_string(out: &mut String, text: &str) {
     out.push('"');
@@ -11,12 +13,22 @@ pub fn push_string(out: &mut String, text: &str) {
 pub fn push_string_inner(out: &mut String, text: &str) {
     // Invariant: `done` is a character boundary, since only ASCII bytes are ever looked at.
     let mut done = 0;
-    for (at, &byte) in text.as_bytes().iter().enumerate() {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if let Some(eight) = bytes[at..].first_chunk()
+            && is_plain(*eight, true)
+        {
+            at += 8;
+            continue;
+        }
+        let byte = bytes[at];
         if ESCAPED[usize::from(byte)] {
             out.push_str(&text[done..at]);
             push_escape(out, byte);
             done = at + 1;
         }
+        at += 1;
     }
     out.push_str(&text[done..]);
 }
