@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -208,6 +209,41 @@ TEST_F(LoggerTest, PathsMayHoldAnything) {
     SP_INFO("one");
     ASSERT_TRUE(silverpoint::stop());
     EXPECT_EQ(lines(name).size(), 1u);
+}
+
+TEST_F(LoggerTest, AFunctionOfTheProgramsIsGivenRecordsUnformatted) {
+    struct Seen {
+        std::vector<std::string> records;
+        int ends = 0;
+    };
+    static Seen seen;
+    const auto text = [](const silverpoint_text& of) { return std::string(of.data, of.size); };
+    static const auto as_text = text;
+    const auto take = [](const silverpoint_event* event, void* data) {
+        auto& to = *static_cast<Seen*>(data);
+        if (event == nullptr) {
+            ++to.ends;
+            return;
+        }
+        int number = 0;
+        if (event->args_size >= sizeof number) std::memcpy(&number, event->args, sizeof number);
+        to.records.push_back(as_text(event->category) + "|" + as_text(event->text) + "|" +
+                             as_text(event->signature) + "|" + std::to_string(number) + "|" +
+                             std::to_string(event->level) + "|" +
+                             std::to_string(event->tid == static_cast<unsigned>(getpid())));
+    };
+    EXPECT_EQ(silverpoint_add_handler(nullptr, "", take, nullptr), SILVERPOINT_INVALID);
+    ASSERT_EQ(silverpoint_add_handler("handled", "handled=debug", take, &seen), SILVERPOINT_DONE);
+    ASSERT_TRUE(silverpoint::start(logger_config("warn").to(sink::file(path("app.log")))));
+    SP_LOG(debug, "handled", "order {}", 7);
+    SP_LOG(debug, "other", "order {}", 8);
+    SP_LOG(warn, "other", "order {}", 9);
+    ASSERT_TRUE(silverpoint::flush());
+    EXPECT_EQ(seen.records, std::vector<std::string>{"handled|order {}|i|7|1|1"});
+    EXPECT_GE(seen.ends, 1);
+    ASSERT_TRUE(silverpoint::stop());
+    // A sink has what is recorded because of a handler too: its own level decides.
+    EXPECT_EQ(lines("app.log").size(), 2u);
 }
 
 }  // namespace

@@ -45,6 +45,45 @@ int silverpoint_flush(uint64_t timeout_ms);
  * not delivered in time is kept for the next logger with the same files. */
 int silverpoint_stop(uint64_t timeout_ms);
 
+/* --- Records for a function of the program's, unformatted. */
+
+typedef struct silverpoint_text {
+    const char* data; /* not ended by a zero byte */
+    size_t size;
+} silverpoint_text;
+
+/* One record. What it refers to lives until the function returns. Later versions append members: `size` tells
+ * how many bytes there are. */
+typedef struct silverpoint_event {
+    size_t size;
+    int64_t wall_ns; /* since 1970-01-01T00:00Z */
+    uint32_t tid;    /* the kernel's number of the thread */
+    uint32_t line;
+    int level; /* 0 trace, 1 debug, 2 info, 3 warn, 4 error, 5 fatal */
+    int kind;  /* spec/wire.md section 7 */
+    silverpoint_text category;
+    silverpoint_text file;
+    silverpoint_text function;
+    silverpoint_text thread;    /* its name; may be empty */
+    silverpoint_text text;      /* the template (spec/templates.md), or an event's name */
+    silverpoint_text names;     /* of the arguments, each ended by a line end; may be empty */
+    silverpoint_text signature; /* types of the arguments (spec/wire.md section 10) */
+    const unsigned char* args;  /* packed; zero bytes follow up to a multiple of 8 */
+    size_t args_size;
+} silverpoint_event;
+
+/* Called with each record, in order of time, and with null when no more wait for the moment; by one thread of
+ * the logger's at a time, never within a tracepoint. What it records itself is given to it later. */
+typedef void (*silverpoint_handler)(const silverpoint_event* event, void* data);
+
+/* Every logger that is started from now on gives the handler the records of a category (as a sink's
+ * `category`; empty: of all) and records, besides what its configuration says, what the directives `record`
+ * say ("net=debug"; may be empty). A record is given at most once: what a killed process had left is not.
+ * There is no way to take a handler away. Returns SILVERPOINT_DONE or _INVALID (a null pointer, or text that
+ * is not UTF-8). */
+int silverpoint_add_handler(const char* category, const char* record, silverpoint_handler handler,
+                            void* data);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
 //! A forked child has a copy of the logger's memory, but none of its threads, and a lock may be held by a thread that it has not. So all that there is lies
 //! behind one pointer, with the number of the process that it belongs to (`home`): another process neither waits for it nor ends it, and begins anew.
 
+mod handler;
 mod home;
 mod text;
 
@@ -49,6 +50,7 @@ pub unsafe extern "C" fn silverpoint_start(
             Some(Ok(text)) => Config::from_text(text, "configuration"),
             Some(Err(error)) => return Err((INVALID, format!("configuration: {error}"))),
         };
+        let config = config.map(handler::add_to);
         let started = config.map_err(LoggerError::from).and_then(Logger::start);
         *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
         Ok(DONE)

@@ -102,11 +102,15 @@ pub(crate) enum To {
     Handler(Handler),
 }
 
-type Call = dyn FnMut(&Event<'_>) + Send;
+type Call = dyn FnMut(Option<&Event<'_>>) + Send;
 
 /// A function of the program's.
 #[derive(Clone)]
-pub(crate) struct Handler(pub(crate) Arc<Mutex<Call>>);
+pub(crate) struct Handler {
+    pub(crate) call: Arc<Mutex<Call>>,
+    /// It was given a record, and not yet told that no more wait.
+    pub(crate) has_told: bool,
+}
 
 impl fmt::Debug for Handler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -172,8 +176,17 @@ impl Sink {
     /// let logger = Logger::start(Config::new("info").sink(sink))?;
     /// # Ok::<(), silverpoint_logger::LoggerError>(())
     /// ```
-    pub fn handler(handler: impl FnMut(&Event<'_>) + Send + 'static) -> Self {
-        Self::new(To::Handler(Handler(Arc::new(Mutex::new(handler)))), false)
+    pub fn handler(mut handler: impl FnMut(&Event<'_>) + Send + 'static) -> Self {
+        Self::batch_handler(move |event| {
+            if let Some(event) = event {
+                handler(event);
+            }
+        })
+    }
+
+    /// As [`Sink::handler`], and it is told (`None`) when no more records wait for the moment: what it has put together may be written then. Flushes wait for that too.
+    pub fn batch_handler(handler: impl FnMut(Option<&Event<'_>>) + Send + 'static) -> Self {
+        Self::new(To::Handler(Handler { call: Arc::new(Mutex::new(handler)), has_told: false }), false)
     }
 
     /// Only records of this level and above.

@@ -13,7 +13,8 @@ impl Target for Handler {
     fn begin(&mut self, _: &Trace) {}
 
     fn event(&mut self, event: &Event<'_>) {
-        (self.0.lock().unwrap_or_else(PoisonError::into_inner))(event);
+        self.has_told = true;
+        (self.call.lock().unwrap_or_else(PoisonError::into_inner))(Some(event));
     }
 
     fn is_full(&self) -> bool {
@@ -21,10 +22,12 @@ impl Target for Handler {
     }
 
     fn is_empty(&self) -> bool {
-        true
+        !self.has_told
     }
 
     fn write(&mut self, _: &Follow) -> io::Result<()> {
+        self.has_told = false;
+        (self.call.lock().unwrap_or_else(PoisonError::into_inner))(None);
         Ok(())
     }
 }
