@@ -27,12 +27,28 @@ pub struct Printing {
     /// The whole path of the source file, and the function
     #[arg(long)]
     long: bool,
+    /// How lines look, and the values in them
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t = LineStyle::Text, conflicts_with = "json")]
+    style: LineStyle,
     /// Lines of this form, such as '{time:.3} {level:<5} {category}: {message}' (docs/guide/reading.md)
     #[arg(long, value_name = "PATTERN", value_parser = text::Pattern::parse, conflicts_with_all = ["json", "long"])]
     pattern: Option<text::Pattern>,
     /// No source file and line
     #[arg(long, conflicts_with = "long")]
     no_location: bool,
+}
+
+/// How lines look.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum LineStyle {
+    /// Columns, values as in the guide
+    Text,
+    /// What qDebug writes: the message alone, values as QDebug shows them
+    Qdebug,
+    /// By Qt's default message pattern: category and message, values as QDebug shows them
+    Qt,
+    /// Time, level, category and message; long values are cut short
+    Summary,
 }
 
 /// How time is shown.
@@ -128,7 +144,13 @@ impl Watcher for Printer {
 }
 
 fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
-    text::Options {
+    let look = match args.style {
+        LineStyle::Text => text::Look::Text,
+        LineStyle::Qdebug => text::Look::QDebug,
+        LineStyle::Qt => text::Look::Qt,
+        LineStyle::Summary => text::Look::Summary,
+    };
+    let options = text::Options {
         time: match args.time {
             TimeStyle::Time => Style::TimeOfDay,
             TimeStyle::Full => Style::Full,
@@ -139,10 +161,15 @@ fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
         zone,
         digits: args.digits,
         colour: terminal::colour(),
-        pattern: args.pattern.clone(),
         process: true,
         location: !args.no_location,
         long: args.long,
+        ..text::Options::default()
+    }
+    .looking(look);
+    match &args.pattern {
+        Some(pattern) => text::Options { pattern: Some(pattern.clone()), ..options },
+        None => options,
     }
 }
 

@@ -5,10 +5,12 @@
 
 mod percent;
 mod plan;
+mod qdebug;
 mod value;
 
 use std::convert::Infallible;
 
+use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{DecodeError, WalkError, skip, walk};
 
 use crate::format::Spec;
@@ -16,7 +18,7 @@ use crate::site::Site;
 use crate::{escape, time};
 pub use plan::Plan;
 use plan::Step;
-pub use value::{Quoting, Stack, TextVisitor, push_uuid};
+pub use value::{Dialect, Quoting, Stack, TextVisitor, push_uuid};
 
 /// Renders records. Holds only room that is reused: one for each thread that renders.
 #[derive(Debug, Default)]
@@ -24,12 +26,48 @@ pub struct Renderer {
     stack: Stack,
     /// Where each argument of the record begins.
     offsets: Vec<usize>,
+    dialect: Dialect,
+}
+
+/// A part of a record's message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What the template says.
+    Text,
+    /// What no placeholder shows: ` name=value`, each with a space before it.
+    Fields,
 }
 
 impl Renderer {
     /// With empty room.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With empty room, for values of a dialect.
+    pub fn of(dialect: Dialect) -> Self {
+        Self { dialect, ..Self::default() }
+    }
+
+    /// Appends a part of a record's message. A template of the `%` grammar shows everything.
+    ///
+    /// # Errors
+    /// As [`Renderer::message`].
+    pub fn part(
+        &mut self,
+        out: &mut String,
+        site: &Site,
+        args: &[u8],
+        part: Part,
+    ) -> Result<(), DecodeError> {
+        let plan = &site.plan;
+        let steps = match part {
+            Part::Text if plan.percent.is_some() => return self.message(out, site, args),
+            Part::Fields if plan.percent.is_some() => return Ok(()),
+            Part::Text => &plan.steps[..plan.fields],
+            Part::Fields => &plan.steps[plan.fields..],
+        };
+        self.by_offsets(out, site, args, steps)
     }
 
     /// Appends the message of a record: one line, control characters escaped.
@@ -41,7 +79,11 @@ impl Renderer {
         if let Some(pieces) = &site.plan.percent {
             return percent::push(self, out, site, pieces, args);
         }
-        if site.plan.in_order { self.in_order(out, site, args) } else { self.by_offsets(out, site, args) }
+        if site.plan.in_order {
+            self.in_order(out, site, args)
+        } else {
+            self.by_offsets(out, site, args, &site.plan.steps)
+        }
     }
 
     /// Appends the message of a span's end.
@@ -63,7 +105,9 @@ impl Renderer {
                 Step::Argument { index, spec } => match site.types.get(*index) {
                     Some(ty) => {
                         let start = out.len();
-                        let mut visitor = TextVisitor::new(out, &mut self.stack, *spec, plan.quoting);
+                        let quoting = quoting(site, self.dialect);
+                        let mut visitor =
+                            TextVisitor::new(out, &mut self.stack, *spec, quoting).dialect(self.dialect);
                         if plan.pieces {
                             visitor = visitor.pieces();
                         }
@@ -79,8 +123,13 @@ impl Renderer {
         Ok(())
     }
 
-    fn by_offsets(&mut self, out: &mut String, site: &Site, args: &[u8]) -> Result<(), DecodeError> {
-        let plan = &site.plan;
+    fn by_offsets(
+        &mut self,
+        out: &mut String,
+        site: &Site,
+        args: &[u8],
+        steps: &[Step],
+    ) -> Result<(), DecodeError> {
         self.offsets.clear();
         let mut at = 0;
         let mut broken = None;
@@ -94,13 +143,18 @@ impl Renderer {
                 }
             }
         }
-        for step in &plan.steps {
+        for step in steps {
             match step {
                 Step::Literal(text) => out.push_str(text),
                 Step::Argument { index, spec } => match (site.types.get(*index), self.offsets.get(*index)) {
                     (Some(ty), Some(&at)) => {
                         let start = out.len();
-                        let mut visitor = TextVisitor::new(out, &mut self.stack, *spec, plan.quoting);
+                        let quoting = quoting(site, self.dialect);
+                        let mut visitor =
+                            TextVisitor::new(out, &mut self.stack, *spec, quoting).dialect(self.dialect);
+                        if site.plan.pieces {
+                            visitor = visitor.pieces();
+                        }
                         if let Err(error) = walk(ty, args, at, &mut visitor) {
                             broken = Some(damaged(out, start, error));
                         }
@@ -127,8 +181,18 @@ impl Renderer {
     ) -> Result<usize, DecodeError> {
         let Some(ty) = site.types.get(index) else { return Ok(at) };
         let start = out.len();
-        let mut visitor = TextVisitor::new(out, &mut self.stack, Spec::default(), Quoting::WhenAmbiguous);
+        let mut visitor = TextVisitor::new(out, &mut self.stack, Spec::default(), Quoting::WhenAmbiguous)
+            .dialect(self.dialect);
         walk(ty, args, at, &mut visitor).map_err(|error| damaged(out, start, error))
+    }
+}
+
+/// Texts that stand alone are in quotes where Qt's debug stream would write them so: in streams, not where a template places them.
+#[inline]
+fn quoting(site: &Site, dialect: Dialect) -> Quoting {
+    match dialect {
+        Dialect::QDebug if site.kind() == Kind::Stream => Quoting::Always,
+        _ => site.plan.quoting,
     }
 }
 

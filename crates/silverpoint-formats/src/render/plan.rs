@@ -14,6 +14,8 @@ use crate::format::Spec;
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) steps: Vec<Step>,
+    /// The step at which what no placeholder shows begins.
+    pub(super) fields: usize,
     /// The arguments occur once each, in their order, so that one walk over the record suffices.
     pub(super) in_order: bool,
     pub(super) quoting: Quoting,
@@ -39,7 +41,7 @@ impl Plan {
         types: &[Type],
         names: &[String],
     ) -> (Self, Option<String>) {
-        let mut steps = Steps { list: Vec::new(), used: vec![false; types.len()] };
+        let mut steps = Steps { list: Vec::new(), used: vec![false; types.len()], fields: 0 };
         let mut fault = None;
         let percent = match description.kind {
             Kind::Log if description.is_percent() => match percent::parse(&description.template) {
@@ -87,6 +89,7 @@ impl Plan {
             }
         };
         // What no placeholder shows stands behind the text: all of an event's arguments, fields beside a message.
+        steps.fields = steps.list.len();
         for index in 0..types.len() {
             if !steps.used[index] {
                 steps.literal(" ");
@@ -102,13 +105,16 @@ impl Plan {
             && matches!(types, [Type::Any]);
         if pieces {
             steps.list.retain(|step| matches!(step, Step::Argument { .. }));
+            // It is all there is.
+            steps.fields = steps.list.len();
         }
         let order = steps.list.iter().filter_map(|step| match step {
             Step::Argument { index, .. } => Some(*index),
             Step::Literal(_) => None,
         });
         let in_order = order.eq(0..types.len());
-        (Self { steps: steps.list, in_order, quoting, percent, pieces }, fault)
+        let Steps { list: steps, fields, .. } = steps;
+        (Self { steps, fields, in_order, quoting, percent, pieces }, fault)
     }
 }
 
@@ -134,11 +140,13 @@ fn word_after_name(kind: Kind) -> &'static str {
 struct Steps {
     list: Vec<Step>,
     used: Vec<bool>,
+    /// Here another part begins.
+    fields: usize,
 }
 
 impl Steps {
     fn literal(&mut self, text: &str) {
-        if let Some(Step::Literal(last)) = self.list.last_mut() {
+        if let Some(Step::Literal(last)) = self.list[self.fields..].last_mut() {
             escape::push_escaped(last, text);
         } else {
             let mut escaped = String::new();

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
+use super::qdebug;
 use crate::format::{self, Align, Spec};
 use crate::marks::{Marks, SECRET};
 use crate::{cbor, escape, time};
@@ -15,7 +16,26 @@ pub enum Quoting {
     Never,
     /// When it holds spaces, quotes, `=` or nothing: `key=value` of events.
     WhenAmbiguous,
+    /// Always: what a stream of Qt's does with its texts.
+    Always,
 }
+
+/// How values look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// As spec/templates.md says: `[1, 2]`, `{"a": 1}`, `Point{x: 1, y: 2}`.
+    #[default]
+    Plain,
+    /// As Qt's debug stream writes them: `(1, 2)`, `(("a", 1))`, `Point(1,2)`, six digits of a number, texts of a stream in quotes.
+    QDebug,
+    /// As [`Dialect::Plain`], but short: the first 4 elements of a container, the first 60 characters of a text, and how much there is besides.
+    Summary,
+}
+
+/// Of a container that is shown in short.
+const SHORT_ELEMENTS: u32 = 4;
+/// Of a text that is shown in short.
+const SHORT_CHARACTERS: usize = 60;
 
 /// Appends one value (an argument) to `out`. The specification applies to the value, or to every element of a container.
 pub struct TextVisitor<'o> {
@@ -26,6 +46,7 @@ pub struct TextVisitor<'o> {
     stack: &'o mut Stack,
     /// The outermost sequence holds the pieces of a stream.
     pieces: bool,
+    dialect: Dialect,
 }
 
 /// Room for open containers, kept by the caller so that values cost no allocation.
@@ -45,6 +66,10 @@ struct Frame {
     value_next: bool,
     /// Elements that were cut.
     missing: u32,
+    /// Elements that were begun; only of those that are shown in short.
+    count: u32,
+    /// Where the output ends that stays when it is shown in short.
+    short_end: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +91,14 @@ impl<'o> TextVisitor<'o> {
     pub fn new(out: &'o mut String, stack: &'o mut Stack, spec: Spec, quoting: Quoting) -> Self {
         stack.frames.clear();
         stack.marks.clear();
-        Self { out, spec, quoting, stack, pieces: false }
+        Self { out, spec, quoting, stack, pieces: false, dialect: Dialect::Plain }
+    }
+
+    /// Writes values as another dialect does.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
     }
 
     /// Takes the outermost sequence for the pieces of a stream.
@@ -129,14 +161,22 @@ impl<'o> TextVisitor<'o> {
 
     fn separate(&mut self) {
         let Some(frame) = self.stack.frames.last_mut() else { return };
+        let is_qdebug = self.dialect == Dialect::QDebug;
         match frame.kind {
             Container::Record => return,
             Container::Map if frame.value_next => {
                 frame.value_next = false;
-                self.out.push_str(": ");
+                self.out.push_str(if is_qdebug { ", " } else { ": " });
                 return;
             }
-            Container::Map => frame.value_next = true,
+            Container::Map => {
+                frame.value_next = true;
+                if is_qdebug {
+                    self.out.push_str(if frame.begun { ")(" } else { "(" });
+                    frame.begun = true;
+                    return;
+                }
+            }
             Container::Pieces => {
                 if frame.begun {
                     self.out.push(' ');
@@ -146,10 +186,22 @@ impl<'o> TextVisitor<'o> {
             }
             Container::List | Container::Set | Container::Tuple => {}
         }
+        if self.dialect == Dialect::Summary {
+            frame.element(self.out.len());
+        }
         if frame.begun {
             self.out.push_str(", ");
         }
         frame.begun = true;
+    }
+
+    /// A number's fraction, as this dialect shows it when nothing else is asked for.
+    #[inline]
+    fn float_spec(&self) -> Spec {
+        if self.dialect != Dialect::Plain && self.spec.ty == 0 && self.spec.precision.is_none() {
+            return Spec { ty: b'g', precision: Some(6), ..self.spec };
+        }
+        self.spec
     }
 
     /// A number's specification: hexadecimal when metadata says so and nothing else was asked for.
@@ -162,7 +214,8 @@ impl<'o> TextVisitor<'o> {
     }
 
     fn begin(&mut self, kind: Container, missing: u32) {
-        self.stack.frames.push(Frame { kind, begun: false, value_next: false, missing });
+        let frame = Frame { kind, begun: false, value_next: false, missing, count: 0, short_end: None };
+        self.stack.frames.push(frame);
     }
 
     /// Text that is already made, as a value: filled to the width.
@@ -171,10 +224,15 @@ impl<'o> TextVisitor<'o> {
         format::pad_written(self.out, start, columns, &self.spec, Align::Left);
     }
 
-    fn push_text(&mut self, text: &str) {
+    fn push_text(&mut self, text: &str) -> u32 {
+        let (text, cut) = match self.dialect {
+            Dialect::Summary => shortened(text),
+            _ => (text, 0),
+        };
         let quoted = match (self.nesting(), self.quoting) {
             (0, Quoting::Never) => false,
             (0, Quoting::WhenAmbiguous) => escape::needs_quotes(text),
+            (0, Quoting::Always) => !self.pieces,
             _ => true,
         };
         let spec = self.spec;
@@ -185,6 +243,25 @@ impl<'o> TextVisitor<'o> {
         } else {
             format::text(self.out, text, &spec);
         }
+        cut
+    }
+}
+
+impl Frame {
+    /// One more begins here.
+    fn element(&mut self, at: usize) {
+        self.count = self.count.saturating_add(1);
+        if self.count > SHORT_ELEMENTS && self.short_end.is_none() {
+            self.short_end = Some(at);
+        }
+    }
+}
+
+/// The beginning of a text, and how many bytes are left out.
+fn shortened(text: &str) -> (&str, u32) {
+    match text.char_indices().nth(SHORT_CHARACTERS) {
+        Some((at, _)) => (&text[..at], u32::try_from(text.len() - at).unwrap_or(u32::MAX)),
+        None => (text, 0),
     }
 }
 
@@ -256,21 +333,24 @@ impl Visitor for TextVisitor<'_> {
     #[inline]
     fn f32(&mut self, value: f32) -> Done {
         self.before_value();
-        format::float32(self.out, value, &self.spec);
+        let spec = self.float_spec();
+        format::float32(self.out, value, &spec);
         self.after_value()
     }
 
     #[inline]
     fn f64(&mut self, value: f64) -> Done {
         self.before_value();
-        format::float64(self.out, value, &self.spec);
+        let spec = self.float_spec();
+        format::float64(self.out, value, &spec);
         self.after_value()
     }
 
     fn char(&mut self, value: char) -> Done {
         self.before_value();
-        let spec = match (self.nesting(), self.spec.ty) {
-            (1.., 0 | b'c' | b's') => Spec { ty: b'?', ..self.spec },
+        let is_quoted = self.nesting() > 0 || self.quoting == Quoting::Always;
+        let spec = match (is_quoted, self.spec.ty) {
+            (true, 0 | b'c' | b's') => Spec { ty: b'?', ..self.spec },
             _ => self.spec,
         };
         format::character(self.out, value, &spec);
@@ -285,29 +365,43 @@ impl Visitor for TextVisitor<'_> {
 
     fn text(&mut self, text: Text<'_>, missing: u32) -> Done {
         self.before_value();
-        match text.as_str() {
+        let cut = match text.as_str() {
             Some(text) => self.push_text(text),
             // Texts of other encodings and invalid ones are rare enough to be converted first.
             None => self.push_text(&text.chars().collect::<String>()),
-        }
-        push_missing(self.out, missing);
+        };
+        push_missing(self.out, missing.saturating_add(cut));
         self.after_value()
     }
 
     fn bytes(&mut self, bytes: &[u8], missing: u32) -> Done {
         self.before_value();
         let start = self.out.len();
-        self.out.push_str("0x");
-        crate::json::push_hex(self.out, bytes);
+        let shown = match self.dialect {
+            Dialect::Summary => bytes.get(..SHORT_CHARACTERS / 2).unwrap_or(bytes),
+            _ => bytes,
+        };
+        if self.dialect == Dialect::QDebug {
+            qdebug::push_bytes(self.out, bytes);
+        } else {
+            self.out.push_str("0x");
+            crate::json::push_hex(self.out, shown);
+        }
         self.word(start);
-        push_missing(self.out, missing);
+        push_missing(self.out, missing.saturating_add((bytes.len() - shown.len()) as u32));
         self.after_value()
     }
 
     fn uuid(&mut self, uuid: [u8; 16]) -> Done {
         self.before_value();
         let start = self.out.len();
-        push_uuid(self.out, &uuid);
+        if self.dialect == Dialect::QDebug {
+            self.out.push_str("QUuid({");
+            push_uuid(self.out, &uuid);
+            self.out.push_str("})");
+        } else {
+            push_uuid(self.out, &uuid);
+        }
         self.word(start);
         self.after_value()
     }
@@ -315,7 +409,11 @@ impl Visitor for TextVisitor<'_> {
     fn time(&mut self, unix_ns: i64) -> Done {
         self.before_value();
         let start = self.out.len();
-        time::TimeText::rfc3339_utc().push(self.out, unix_ns);
+        if self.dialect == Dialect::QDebug {
+            qdebug::push_time(self.out, unix_ns);
+        } else {
+            time::TimeText::rfc3339_utc().push(self.out, unix_ns);
+        }
         self.word(start);
         self.after_value()
     }
@@ -359,19 +457,20 @@ impl Visitor for TextVisitor<'_> {
             return Ok(());
         }
         self.before_value();
+        let is_qdebug = self.dialect == Dialect::QDebug;
         let (mark, kind) = match kind {
             Sequence::List => ('[', Container::List),
             Sequence::Set => ('{', Container::Set),
             Sequence::Tuple => ('(', Container::Tuple),
         };
-        self.out.push(mark);
+        self.out.push(if is_qdebug { '(' } else { mark });
         self.begin(kind, missing);
         Ok(())
     }
 
     fn begin_map(&mut self, _len: u32) -> Done {
         self.before_value();
-        self.out.push('{');
+        self.out.push(if self.dialect == Dialect::QDebug { '(' } else { '{' });
         self.begin(Container::Map, 0);
         Ok(())
     }
@@ -379,25 +478,39 @@ impl Visitor for TextVisitor<'_> {
     fn begin_record(&mut self, name: &str, _fields: usize) -> Done {
         self.before_value();
         escape::push_escaped(self.out, name);
-        self.out.push('{');
+        self.out.push(if self.dialect == Dialect::QDebug { '(' } else { '{' });
         self.begin(Container::Record, 0);
         Ok(())
     }
 
     fn field(&mut self, name: &str) -> Done {
+        let is_qdebug = self.dialect == Dialect::QDebug;
         if let Some(frame) = self.stack.frames.last_mut() {
+            if self.dialect == Dialect::Summary {
+                frame.element(self.out.len());
+            }
             if frame.begun {
-                self.out.push_str(", ");
+                self.out.push_str(if is_qdebug { "," } else { ", " });
             }
             frame.begun = true;
         }
-        escape::push_escaped(self.out, name);
-        self.out.push_str(": ");
+        if !is_qdebug {
+            escape::push_escaped(self.out, name);
+            self.out.push_str(": ");
+        }
         Ok(())
     }
 
     fn end(&mut self) -> Done {
-        let Some(frame) = self.stack.frames.pop() else { return Ok(()) };
+        let Some(mut frame) = self.stack.frames.pop() else { return Ok(()) };
+        if let Some(end) = frame.short_end {
+            self.out.truncate(end);
+            frame.missing = frame.missing.saturating_add(frame.count - SHORT_ELEMENTS);
+        }
+        let is_qdebug = self.dialect == Dialect::QDebug;
+        if is_qdebug && frame.kind == Container::Map && frame.begun {
+            self.out.push(')');
+        }
         if frame.missing > 0 {
             if frame.begun {
                 self.out.push_str(", ");
@@ -406,6 +519,7 @@ impl Visitor for TextVisitor<'_> {
         }
         self.out.push(match frame.kind {
             Container::Pieces => return self.after_value(),
+            _ if is_qdebug => ')',
             Container::List => ']',
             Container::Tuple => ')',
             Container::Set | Container::Map | Container::Record => '}',
@@ -413,13 +527,17 @@ impl Visitor for TextVisitor<'_> {
         self.after_value()
     }
 
-    fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Done {
+    fn enumeration(&mut self, name: &str, label: Option<&str>, value: i64) -> Done {
         if !self.stack.marks.is_empty() && self.push_flags(value.cast_unsigned()) {
             return Ok(());
         }
         match label {
             Some(label) if !matches!(self.spec.ty, b'b' | b'B' | b'd' | b'o' | b'x' | b'X') => {
                 self.before_value();
+                if self.dialect == Dialect::QDebug && !name.is_empty() {
+                    escape::push_escaped(self.out, name);
+                    self.out.push_str("::");
+                }
                 let spec = Spec { ty: 0, ..self.spec };
                 format::text(self.out, label, &spec);
                 self.after_value()

@@ -8,12 +8,13 @@
 //! characters of every value and name are escaped: one event is one line.
 
 mod pattern;
+mod qt_pattern;
 
 use silverpoint_wire::level::Level;
 
 use crate::escape;
 use crate::format::columns;
-use crate::render::Renderer;
+use crate::render::{Dialect, Renderer};
 use crate::site::Site;
 use crate::time::{self, Style, TimeText};
 use crate::tracefile::{Event, Trace, What, cause_name};
@@ -33,6 +34,8 @@ pub struct Options {
     pub colour: bool,
     /// Lines of this form instead of columns; of the other options zone, digits and colour hold.
     pub pattern: Option<Pattern>,
+    /// How values look.
+    pub dialect: Dialect,
     /// The process, as `name[pid]`.
     pub process: bool,
     /// The file's name and the line, at the end.
@@ -49,11 +52,46 @@ impl Default for Options {
             digits: 9,
             colour: false,
             pattern: None,
+            dialect: Dialect::Plain,
             process: true,
             location: true,
             long: false,
         }
     }
+}
+
+impl Options {
+    /// The same with another look; a pattern that is set afterwards replaces the look's own.
+    #[must_use]
+    pub fn looking(mut self, look: Look) -> Self {
+        (self.dialect, self.pattern) = match look {
+            Look::Text => (Dialect::Plain, None),
+            Look::QDebug => (Dialect::QDebug, Some(Pattern::message())),
+            Look::Qt => (Dialect::QDebug, Some(Pattern::qt())),
+            Look::Summary => (Dialect::Summary, Some(Pattern::summary())),
+        };
+        self
+    }
+}
+
+/// A choice of pattern and dialect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Look {
+    /// Columns, with values in the notation of templates.
+    #[default]
+    Text,
+    /// What Qt's debug stream writes, and nothing else.
+    QDebug,
+    /// The same behind the category, as by Qt's default message pattern.
+    Qt,
+    /// Time, level's letter, category, and the message with long values cut short.
+    Summary,
+}
+
+impl Look {
+    /// All, by the names that configurations and options use.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("text", Self::Text), ("qdebug", Self::QDebug), ("qt", Self::Qt), ("summary", Self::Summary)];
 }
 
 /// Greatest widths of the columns; longer values push the rest of their line to the right.
@@ -87,7 +125,7 @@ impl Writer {
         let mut writer = Self {
             time: TimeText::new(options.time, options.zone.clone(), options.digits),
             options: options.clone(),
-            renderer: Renderer::new(),
+            renderer: Renderer::of(options.dialect),
             processes: Vec::new(),
             sites: Vec::new(),
             thread_width: 0,

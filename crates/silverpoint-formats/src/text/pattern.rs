@@ -3,6 +3,8 @@
 //! A pattern is a template (spec/templates.md) whose names are those of [`FIELDS`]. Width, fill and alignment mean what they mean there; a precision is the digits of a time's
 //! fraction, or the most columns of a text. Doubled braces stand for themselves. Control characters of names and values are escaped: one event stays one line, unless the pattern
 //! itself has line breaks.
+//!
+//! A pattern with `%{` in it is one of Qt's (module `qt_pattern`).
 
 use std::fmt;
 
@@ -10,9 +12,10 @@ use silverpoint_wire::level::Level;
 use silverpoint_wire::template::{self, Argument, Piece};
 
 use super::Options;
+use super::qt_pattern::{self, Clock};
 use crate::escape;
 use crate::format::{Align, Spec, columns, pad_written};
-use crate::render::Renderer;
+use crate::render::{Part, Renderer};
 use crate::site::Site;
 use crate::time::{Style, TimeText};
 use crate::tracefile::{Event, What};
@@ -28,25 +31,42 @@ use crate::tracefile::{Event, What};
 /// | `level`, `l` | INFO; its letter |
 /// | `category` | empty when there is none |
 /// | `message` | the template with its values, and fields |
+/// | `text`, `fields` | the two parts of it: the template with its values; what no placeholder shows, ` name=value` each |
 /// | `process`, `pid` | the program's name; its process id |
 /// | `thread`, `tid` | the thread's name, or its id when it has none; its id |
 /// | `file`, `path`, `line`, `function` | of the source |
+///
+/// Or one of Qt's, with `%{category}` and `%{if-category}…%{endif}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern(Vec<Item>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Item {
+pub(super) enum Item {
     Literal(String),
     Field(Field, Spec),
+    /// A time in a form of Qt's.
+    Clock(Clock),
+    /// What follows, up to [`Item::EndIf`], stands only in some lines.
+    If(Condition),
+    EndIf,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// There is one, and another than `default`, which is Qt's word for none.
+    Category,
+    Levels(&'static [Level]),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+pub(super) enum Field {
     Time(Style),
     Level,
     LevelLetter,
     Category,
     Message,
+    Text,
+    Fields,
     Process,
     Pid,
     Thread,
@@ -55,10 +75,14 @@ enum Field {
     Path,
     Line,
     Function,
+    /// `default` when there is none.
+    QtCategory,
+    /// The level in Qt's words.
+    QtType,
 }
 
 /// All names, with what they show. The list for people stands at [`Pattern`].
-const FIELDS: [(&str, Field); 16] = [
+const FIELDS: [(&str, Field); 18] = [
     ("time", Field::Time(Style::TimeOfDay)),
     ("datetime", Field::Time(Style::Full)),
     ("relative", Field::Time(Style::Relative)),
@@ -67,6 +91,8 @@ const FIELDS: [(&str, Field); 16] = [
     ("l", Field::LevelLetter),
     ("category", Field::Category),
     ("message", Field::Message),
+    ("text", Field::Text),
+    ("fields", Field::Fields),
     ("process", Field::Process),
     ("pid", Field::Pid),
     ("thread", Field::Thread),
@@ -89,12 +115,50 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
+impl PatternError {
+    pub(super) fn new(text: String) -> Self {
+        Self(text)
+    }
+}
+
 impl Pattern {
+    /// Nothing but the message.
+    pub fn message() -> Self {
+        Self(vec![Item::Field(Field::Message, Spec::default())])
+    }
+
+    /// Qt's own: the category if there is one, and the message.
+    pub fn qt() -> Self {
+        let mut items = vec![Item::If(Condition::Category)];
+        items.push(Item::Field(Field::QtCategory, Spec::default()));
+        items.extend([Item::Literal(": ".into()), Item::EndIf]);
+        items.push(Item::Field(Field::Message, Spec::default()));
+        Self(items)
+    }
+
+    /// Time of day to the millisecond, the level's letter, the category if there is one, and the message.
+    pub fn summary() -> Self {
+        let milliseconds = Spec { precision: Some(3), ..Spec::default() };
+        let mut items = vec![Item::Field(Field::Time(Style::TimeOfDay), milliseconds)];
+        items.push(Item::Literal(" ".into()));
+        items.push(Item::Field(Field::LevelLetter, Spec::default()));
+        items.push(Item::Literal(" ".into()));
+        items.extend(Self::qt().0);
+        Self(items)
+    }
+
+    pub(super) fn of(items: Vec<Item>) -> Self {
+        Self(items)
+    }
+
     /// Reads a pattern.
     ///
     /// # Errors
     /// A template that is none, or names that are not in the list.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
+        if text.contains("%{") {
+            return qt_pattern::parse(text);
+        }
         let names = || FIELDS.map(|(name, _)| name).join(", ");
         let pieces = template::parse(text).map_err(|error| {
             PatternError(format!("byte {}: {} in the pattern {text:?}", error.at, error.what))
@@ -123,6 +187,7 @@ pub(super) struct PatternWriter {
     pattern: Pattern,
     /// One for each item; only those of times are used.
     times: Vec<Option<TimeText>>,
+    zone: jiff::tz::TimeZone,
     colour: bool,
 }
 
@@ -136,7 +201,7 @@ impl PatternWriter {
             _ => None,
         };
         let times = pattern.0.iter().map(time).collect();
-        Self { pattern: pattern.clone(), times, colour: options.colour }
+        Self { pattern: pattern.clone(), times, zone: options.zone.clone(), colour: options.colour }
     }
 
     pub(super) fn line(&mut self, renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
@@ -145,9 +210,14 @@ impl PatternWriter {
             What::SpanEnd { site, .. } => site,
             _ => None,
         };
+        let mut is_left_out = false;
         for (item, time) in self.pattern.0.iter().zip(&mut self.times) {
             match item {
+                Item::EndIf => is_left_out = false,
+                _ if is_left_out => {}
+                Item::If(condition) => is_left_out = !condition.holds(event, site),
                 Item::Literal(text) => out.push_str(text),
+                Item::Clock(clock) => clock.push(out, event.wall_ns, &self.zone),
                 Item::Field(field, spec) => {
                     let start = out.len();
                     match (field, time) {
@@ -167,6 +237,15 @@ impl PatternWriter {
     }
 }
 
+impl Condition {
+    fn holds(&self, event: &Event<'_>, site: Option<&Site>) -> bool {
+        match self {
+            Self::Category => !matches!(site.map_or("", |site| &site.description.category), "" | "default"),
+            Self::Levels(levels) => levels.contains(&event.what.level()),
+        }
+    }
+}
+
 fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Option<&Site>, field: Field) {
     let number = |out: &mut String, number: u32| out.push_str(itoa::Buffer::new().format(number));
     let level = || super::level_name(event.what.level());
@@ -177,6 +256,26 @@ fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Opti
         Field::LevelLetter => out.push_str(&level()[..1]),
         Field::Category => escape::push_escaped(out, text(|site| &site.description.category)),
         Field::Message => super::message(renderer, out, event),
+        Field::Text | Field::Fields => match &event.what {
+            What::Record { site, args, .. } => {
+                let part = if field == Field::Text { Part::Text } else { Part::Fields };
+                // What cannot be read is marked in the text.
+                let _ = renderer.part(out, site, args, part);
+            }
+            _ if field == Field::Text => super::message(renderer, out, event),
+            _ => {}
+        },
+        Field::QtCategory => match text(|site| &site.description.category) {
+            "" => out.push_str("default"),
+            name => escape::push_escaped(out, name),
+        },
+        Field::QtType => out.push_str(match event.what.level() {
+            Level::Trace | Level::Debug => "debug",
+            Level::Info => "info",
+            Level::Warn => "warning",
+            Level::Error => "critical",
+            Level::Fatal => "fatal",
+        }),
         Field::Process => escape::push_escaped(out, &event.session.name),
         Field::Pid => number(out, event.session.pid),
         Field::Thread if !event.thread_name.is_empty() => escape::push_escaped(out, event.thread_name),

@@ -5,6 +5,7 @@ mod builder;
 mod damage;
 mod follow;
 mod index;
+mod looks;
 mod memory;
 mod numbers;
 mod order;
