@@ -36,6 +36,20 @@ pub fn check(item: &[u8]) -> Result<(), usize> {
     }
 }
 
+/// Where the item ends that begins at an offset.
+///
+/// # Errors
+/// The offset of the mistake, when it is not well-formed within the limits.
+pub fn end_of_item(input: &[u8], at: usize) -> Result<usize, usize> {
+    let mut reader = Reader { decoder: Decoder::new(input), visitor: &mut Checker };
+    reader.decoder.set_position(at);
+    match reader.value(0) {
+        Ok(()) => Ok(reader.decoder.position()),
+        Err(Error::Malformed(at)) => Err(at),
+        Err(Error::Visitor(never)) => match never {},
+    }
+}
+
 /// Drives `visitor` with one item.
 ///
 /// # Errors

@@ -4,13 +4,14 @@
 //! tracefile   files ─▶ Trace ─▶ Event, in order of time       filter    which of them
 //! site        a site taken apart once                         render    its records as text      format, escape, time
 //! json, text  one line an event                               stats     counts, spans, counters, losses
-//! cbor        items of CBOR inside arguments, as values
+//! cbor        items of CBOR inside arguments, as values        context   fields of all records of a scope
 //! ```
 //!
 //! Knows files only: no session, no shared memory. Whatever a file holds, nothing panics and memory stays bounded.
 #![forbid(unsafe_code)]
 
 pub mod cbor;
+mod context;
 pub mod escape;
 pub mod filter;
 pub mod format;
@@ -24,3 +25,5 @@ pub mod text;
 pub mod time;
 pub mod tracefile;
 pub mod units;
+
+pub use context::Context;

@@ -214,6 +214,10 @@ pub mod record {
     pub const THREAD_NAME: u32 = 4;
     /// Site id of a thread's end.
     pub const THREAD_END: u32 = 5;
+    /// Site id of a context: fields of all records of the stream that follow.
+    pub const CONTEXT: u32 = 6;
+    /// Largest item of a context.
+    pub const CONTEXT_MAX: usize = 64 << 10;
 }
 
 /// Number of causes of loss.

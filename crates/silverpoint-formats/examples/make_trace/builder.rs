@@ -10,7 +10,7 @@ use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::compact::{Signatures, compact};
 use silverpoint_wire::compression::{Compression, Compressor};
 use silverpoint_wire::layout::block::{COMPACT, LEVELS_CONTROL};
-use silverpoint_wire::layout::record::{HEADER_SIZE, SPAN_END, THREAD_NAME};
+use silverpoint_wire::layout::record::{CONTEXT, HEADER_SIZE, SPAN_END, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::record::RecordHeader;
@@ -173,6 +173,22 @@ impl Builder {
     /// Names the thread.
     pub fn thread_name(&mut self, session: u32, stream: u32, ticks: u64, name: &str) {
         self.record(session, stream, THREAD_NAME, ticks, &text(name));
+    }
+
+    /// States the fields of the records that follow: none, or `request` and `user`.
+    pub fn context(&mut self, session: u32, stream: u32, ticks: u64, fields: Option<(u8, &str)>) {
+        let mut item = vec![0xBF];
+        if let Some((request, user)) = fields {
+            item.extend_from_slice(b"\x67request\x18");
+            item.push(request);
+            item.extend_from_slice(b"\x64user\x78");
+            item.push(user.len() as u8);
+            item.extend_from_slice(user.as_bytes());
+        }
+        item.push(0xFF);
+        let mut args = (item.len() as u32).to_le_bytes().to_vec();
+        args.extend_from_slice(&item);
+        self.record(session, stream, CONTEXT, ticks, &args);
     }
 
     /// Bytes of the stream that wait for a block.

@@ -18,6 +18,12 @@ pub(super) fn passes(test: &Test, path: &[String], ty: &Type, args: &[u8], at: u
     matches!(value::walk(ty, args, at, &mut visitor), Err(value::WalkError::Visitor(Found)))
 }
 
+/// The same for a value that is an item of CBOR.
+pub(super) fn item_passes(test: &Test, path: &[String], item: &[u8]) -> bool {
+    let mut visitor = Finder { test, path, stack: Vec::new() };
+    matches!(cbor::visit(item, &mut visitor), Err(cbor::Error::Visitor(Found)))
+}
+
 /// Whether a text passes `test`.
 pub(super) fn text_passes(test: &Test, text: &str) -> bool {
     compare_text(test, text)

@@ -5,9 +5,12 @@
 //! all        = one { ("and" | "&&") one }
 //! one        = ("not" | "!") one | "(" expression ")" | path [ operator literal ]
 //! operator   = "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~"
-//! path       = [ "args." ] name { "." name | "[" index "]" }        name: also a position from 0 where arguments have no names
+//! path       = [ "args." | "context." ] name { "." name | "[" index "]" }
+//!                                                       name: also a position from 0 where arguments have no names
 //! literal    = "text in quotes, \" and \\ escaped" | word
 //! ```
+//!
+//! A name that no argument has is that of a field of the record's context; with `context.` before it it is always.
 //!
 //! A path alone asks whether the argument exists. `~` matches a pattern with `*` and `?`. A path that ends at a container matches
 //! when any value within it does. A comparison with an argument that does not exist is false, `!=` and `!~` too.

@@ -2,7 +2,7 @@
 
 use silverpoint_wire::block::{BlockHeader, site_bit};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
-use silverpoint_wire::layout::record::{LOSS, SPAN_END, STALL, THREAD_NAME};
+use silverpoint_wire::layout::record::{CONTEXT, LOSS, SPAN_END, STALL, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::record::Record;
@@ -10,6 +10,7 @@ use silverpoint_wire::value::skip;
 
 use super::expression::{Expression, Test};
 use super::{Filter, any_matches, evaluate};
+use crate::context::Context;
 use crate::render::Renderer;
 use crate::site::Site;
 use crate::tracefile::{Session, Trace};
@@ -32,6 +33,8 @@ pub(crate) struct Selection {
     site_bits: Vec<u64>,
     /// Bits of a block's `levels` that may.
     levels: u32,
+    /// Contexts are followed through every block that may have one, as names of threads are.
+    with_contexts: bool,
     /// Of each session, by site id: nothing of such a record can be wanted, nor does it change anything. Ids beyond the end are looked at.
     passed_over: Vec<Vec<bool>>,
     /// Control records by id.
@@ -76,7 +79,7 @@ impl Selection {
         let levels = Level::ALL.into_iter().filter(|level| *level >= least || unknown);
         let passed_over = trace.sessions.iter().map(|session| {
             let mut table = vec![false; FIRST_ID as usize];
-            for id in (1..FIRST_ID).filter(|id| *id != THREAD_NAME) {
+            for id in (1..FIRST_ID).filter(|id| !matches!(*id, THREAD_NAME | CONTEXT)) {
                 table[id as usize] = !control[id as usize];
             }
             for (id, number) in session.site_numbers().filter(|(id, _)| *id < TABLE) {
@@ -97,10 +100,17 @@ impl Selection {
             levels: levels.fold(LEVELS_CONTROL, |bits, level| bits | 1 << level as u32),
             control,
             unknown,
+            with_contexts: filter.expression.is_some(),
             expression: filter.expression.as_ref().map(|e| Compiled::new(e, trace.sites.len())),
             sites,
             filter: filter.clone(),
         }
+    }
+
+    /// One that passes over no block which may have a context.
+    pub(crate) fn with_contexts(mut self) -> Self {
+        self.with_contexts = true;
+        self
     }
 
     /// Whether anything of a session is wanted.
@@ -108,16 +118,17 @@ impl Selection {
         self.sessions[number]
     }
 
-    /// Whether a block may hold something wanted, or a thread's name.
+    /// Whether a block may hold something wanted, or a thread's name (or a context, where that decides).
     pub(crate) fn block(&self, session: &Session, number: usize, header: &BlockHeader) -> bool {
-        if header.levels & self.levels == 0 || header.sites & self.site_bits[number] == 0 {
+        let statements = site_bit(THREAD_NAME) | if self.with_contexts { site_bit(CONTEXT) } else { 0 };
+        if header.levels & self.levels == 0 || header.sites & (self.site_bits[number] | statements) == 0 {
             return false;
         }
         if self.until_ns < i64::MAX && session.clock.wall_ns(header.first_ticks) > self.until_ns {
             return false;
         }
         if self.from_ns > i64::MIN && session.clock.wall_ns(header.last_ticks) < self.from_ns {
-            return header.levels & LEVELS_CONTROL != 0 && header.sites & site_bit(THREAD_NAME) != 0;
+            return header.levels & LEVELS_CONTROL != 0 && header.sites & statements != 0;
         }
         true
     }
@@ -163,9 +174,15 @@ impl Selection {
         self.expression.is_some()
     }
 
-    /// Whether the arguments of a record pass the expression, if there is one.
-    pub(crate) fn values(&mut self, site: &Site, number: usize, args: &[u8]) -> bool {
-        self.expression.as_mut().is_none_or(|expression| expression.passes(site, number, args))
+    /// Whether the arguments of a record, and its context, pass the expression, if there is one.
+    pub(crate) fn values(
+        &mut self,
+        site: &Site,
+        number: usize,
+        context: Option<&Context>,
+        args: &[u8],
+    ) -> bool {
+        self.expression.as_mut().is_none_or(|expression| expression.passes(site, number, context, args))
     }
 
     /// Whether the end of a span is wanted, when such records are.
@@ -183,6 +200,7 @@ impl Selection {
         session: usize,
         thread: usize,
         wall_ns: i64,
+        context: Option<&Context>,
         record: &Record<'_>,
     ) -> bool {
         if wall_ns < self.from_ns || wall_ns > self.until_ns || !self.threads[session][thread] {
@@ -196,7 +214,7 @@ impl Selection {
                 && self
                     .expression
                     .as_mut()
-                    .is_none_or(|e| e.passes(&trace.sites[number], number, record.args));
+                    .is_none_or(|e| e.passes(&trace.sites[number], number, context, record.args));
         }
         if id == SPAN_END && self.control[SPAN_END as usize] {
             return self.span_end(trace, session, record.args);
@@ -228,8 +246,12 @@ enum Place {
     Argument(usize),
     /// The rendered text, for sites without an argument called `message`.
     Message,
+    /// No argument: a field of the context perhaps.
     Nowhere,
 }
+
+/// Before the name of a field of the context, where an argument has the same name.
+const CONTEXT_STEP: &str = "context";
 
 impl Compiled {
     fn new(expression: &Expression, sites: usize) -> Self {
@@ -238,7 +260,7 @@ impl Compiled {
         Self { tree, tests, places: vec![None; sites], renderer: Renderer::new(), message: String::new() }
     }
 
-    fn passes(&mut self, site: &Site, number: usize, args: &[u8]) -> bool {
+    fn passes(&mut self, site: &Site, number: usize, context: Option<&Context>, args: &[u8]) -> bool {
         let tests = &self.tests;
         let places =
             self.places[number].get_or_insert_with(|| tests.iter().map(|test| place(test, site)).collect());
@@ -247,6 +269,7 @@ impl Compiled {
             places,
             site,
             args,
+            context,
             renderer: &mut self.renderer,
             message: &mut self.message,
         };
@@ -287,6 +310,7 @@ struct Evaluation<'a> {
     places: &'a [Place],
     site: &'a Site,
     args: &'a [u8],
+    context: Option<&'a Context>,
     renderer: &'a mut Renderer,
     message: &'a mut String,
 }
@@ -304,7 +328,13 @@ impl Evaluation<'_> {
     fn test(&mut self, number: usize) -> bool {
         let test = &self.tests[number];
         match self.places[number] {
-            Place::Nowhere => false,
+            Place::Nowhere => {
+                let explicit = test.path.first().is_some_and(|first| first == CONTEXT_STEP);
+                let path = &test.path[usize::from(explicit && test.path.len() > 1)..];
+                let Some((name, rest)) = path.split_first() else { return false };
+                let value = self.context.and_then(|context| context.get(name));
+                value.is_some_and(|value| evaluate::item_passes(test, rest, value))
+            }
             Place::Message => {
                 self.message.clear();
                 let _ = self.renderer.message(self.message, self.site, self.args);

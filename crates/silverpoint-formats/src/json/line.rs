@@ -9,6 +9,8 @@
 //! `args` is an object when the arguments have names. `kind` is that of the site, or `span_end` (with `duration_ns`), `loss` (with `cause`, `count`),
 //! `stall` (with `cause`, `duration_ns`), `unknown` (with `site`). `"truncated":true` where the program cut an argument, `"damaged":true` where the
 //! arguments contradict the signature: those that cannot be read are null.
+//!
+//! A record within a context ends with its fields, `"context":{"request":7}`; before it stand the texts `trace_id` and `span_id`, when these are among them.
 
 use std::convert::Infallible;
 
@@ -22,6 +24,9 @@ use crate::site::Site;
 use crate::text;
 use crate::time::TimeText;
 use crate::tracefile::{Event, Trace, What, cause_name};
+
+/// Fields of a context that stand in the object itself, too, where collectors of traces look for them.
+const IDS: [(&str, &str); 2] = [("trace_id", ",\"trace_id\":"), ("span_id", ",\"span_id\":")];
 
 /// What an object holds beyond the usual.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,6 +101,16 @@ impl Writer {
         out.push_str(",\"thread\":");
         push_string(out, event.thread_name);
         self.body(out, event);
+        if let Some(context) = event.context {
+            for (name, key) in IDS {
+                if let Some(id) = context.text_of(name) {
+                    out.push_str(key);
+                    push_string(out, id);
+                }
+            }
+            out.push_str(",\"context\":");
+            out.push_str(context.json());
+        }
         out.push_str("}\n");
     }
 
@@ -136,7 +151,7 @@ impl Writer {
                 out.push_str(",\"kind\":\"unknown\"");
                 number(out, "site", u64::from(site_id));
             }
-            What::ThreadName | What::ThreadEnd | What::OtherControl { .. } => {}
+            What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}
         }
         self.message(out, event);
     }

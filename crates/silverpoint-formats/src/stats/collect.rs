@@ -4,13 +4,14 @@ use std::convert::Infallible;
 
 use silverpoint_wire::clock::Segment;
 use silverpoint_wire::layout::block::LATE;
-use silverpoint_wire::layout::record::SPAN_END;
+use silverpoint_wire::layout::record::{CONTEXT, SPAN_END};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 
 use super::pairs::{Found, Pairs};
 use super::{Count, Counter, Rates, Statistics, Troubles};
+use crate::context::Context;
 use crate::filter::{Filter, Selection};
 use crate::site::Site;
 use crate::tracefile::{BlockCursor, BlockReader, Head, Session, Stream, Trace};
@@ -42,6 +43,7 @@ pub fn collect_with(trace: &Trace, filter: &Filter, parts: usize) -> Statistics 
         statistics: &mut statistics,
         reader: BlockReader::default(),
         pairs: Pairs::default(),
+        context: None,
     };
     for number in 0..trace.sessions.len() {
         collector.session(number);
@@ -61,6 +63,8 @@ struct Collector<'t, 's> {
     statistics: &'s mut Statistics,
     reader: BlockReader,
     pairs: Pairs,
+    /// Of the stream that is being gone through.
+    context: Option<Context>,
 }
 
 /// What is done with records of one id.
@@ -156,8 +160,13 @@ impl Collector<'_, '_> {
         let looked_at: Vec<bool> = slots.iter().map(|slot| slot.treatment.looks_at_arguments()).collect();
         let wants_args = |id: u32| looked_at.get(id as usize).is_none_or(|looked_at| *looked_at);
         let times = self.selection.as_ref().and_then(Selection::times);
+        let has_expression = self.selection.as_ref().is_some_and(Selection::has_expression);
+        self.context = None;
         while let Some(next) = cursor.next() {
             let header = &next.block.header;
+            if next.is_broken {
+                self.context = None;
+            }
             if self.selection.as_ref().is_some_and(|selection| !selection.block(session, number, header)) {
                 self.statistics.skipped_blocks += 1;
                 continue;
@@ -170,6 +179,9 @@ impl Collector<'_, '_> {
                 clock: session.clock.segment(0),
             };
             let walked = reader.walk(self.trace, session, &next, wants_args, |head| {
+                if has_expression && head.site == CONTEXT {
+                    self.context = Context::read(head.args);
+                }
                 if times.is_none_or(|(from, until)| (from..=until).contains(&block.wall_ns(head.ticks))) {
                     self.record(&mut block, head, slots);
                 }
@@ -245,7 +257,11 @@ impl Collector<'_, '_> {
         if slot.is_none() && self.treatment(number) == Treatment::Ignore {
             return false;
         }
-        if self.selection.as_mut().is_some_and(|selection| !selection.values(site, number, args)) {
+        if self
+            .selection
+            .as_mut()
+            .is_some_and(|selection| !selection.values(site, number, self.context.as_ref(), args))
+        {
             return false;
         }
         let one = Count { records: 1, bytes: u64::from(size) };

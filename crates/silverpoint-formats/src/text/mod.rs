@@ -4,6 +4,8 @@
 //! 19:02:11.123456789 INFO  indexer[4312] worker-2 net::tcp  order 7 at 3.14   pump.cpp:88
 //! ```
 //!
+//! Fields of the record's context stand behind the message: `order 7 at 3.14 {request=12 user=ada}`.
+//!
 //! Columns are as wide as what the trace's dictionaries hold, within limits, so that lines stand below each other from the first on. Control
 //! characters of every value and name are escaped: one event is one line.
 
@@ -209,6 +211,11 @@ impl Writer {
             out.push_str("  ");
         }
         message(&mut self.renderer, out, event);
+        if let Some(context) = event.context {
+            out.push_str(if self.options.colour { " \x1b[2m{" } else { " {" });
+            out.push_str(context.text());
+            out.push_str(if self.options.colour { "}\x1b[0m" } else { "}" });
+        }
         if let Some(site) = site {
             out.push_str(&site.location);
         }
@@ -290,6 +297,7 @@ pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
             escape::push_escaped(out, event.thread_name);
         }
         What::ThreadEnd => out.push_str("thread ends"),
+        What::Context => out.push_str("context"),
         What::OtherControl { site_id } => {
             out.push_str("control record ");
             out.push_str(itoa::Buffer::new().format(*site_id));

@@ -13,6 +13,7 @@ use silverpoint_wire::template::{self, Argument, Piece};
 
 use super::Options;
 use super::qt_pattern::{self, Clock};
+use crate::context::Context;
 use crate::escape;
 use crate::format::{Align, Spec, columns, pad_written};
 use crate::render::{Part, Renderer};
@@ -35,6 +36,7 @@ use crate::tracefile::{Event, What};
 /// | `process`, `pid` | the program's name; its process id |
 /// | `thread`, `tid` | the thread's name, or its id when it has none; its id |
 /// | `file`, `path`, `line`, `function` | of the source |
+/// | `context`, `context_NAME` | fields of the record's context: `request=7 user=ada`; the value of one; empty when there are none |
 ///
 /// Or one of Qt's, with `%{category}` and `%{if-category}…%{endif}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub(super) enum Item {
     /// What follows, up to [`Item::EndIf`], stands only in some lines.
     If(Condition),
     EndIf,
+    /// One field of the context.
+    OfContext(String, Spec),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,10 +83,11 @@ pub(super) enum Field {
     QtCategory,
     /// The level in Qt's words.
     QtType,
+    Context,
 }
 
 /// All names, with what they show. The list for people stands at [`Pattern`].
-const FIELDS: [(&str, Field); 18] = [
+const FIELDS: [(&str, Field); 19] = [
     ("time", Field::Time(Style::TimeOfDay)),
     ("datetime", Field::Time(Style::Full)),
     ("relative", Field::Time(Style::Relative)),
@@ -101,7 +106,11 @@ const FIELDS: [(&str, Field); 18] = [
     ("path", Field::Path),
     ("line", Field::Line),
     ("function", Field::Function),
+    ("context", Field::Context),
 ];
+
+/// Before the name of one field of the context.
+const OF_CONTEXT: &str = "context_";
 
 /// What is wrong with a pattern, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,6 +177,9 @@ impl Pattern {
             Piece::Placeholder { argument: Argument::Name(name), spec } => {
                 match FIELDS.iter().find(|(known, _)| *known == name) {
                     Some((_, field)) => Ok(Item::Field(*field, Spec::from(&spec))),
+                    None if name.len() > OF_CONTEXT.len() && name.starts_with(OF_CONTEXT) => {
+                        Ok(Item::OfContext(name[OF_CONTEXT.len()..].to_owned(), Spec::from(&spec)))
+                    }
                     None => Err(PatternError(format!(
                         "{name:?} is nothing that a line has; valid are {}",
                         names()
@@ -218,6 +230,14 @@ impl PatternWriter {
                 Item::If(condition) => is_left_out = !condition.holds(event, site),
                 Item::Literal(text) => out.push_str(text),
                 Item::Clock(clock) => clock.push(out, event.wall_ns, &self.zone),
+                Item::OfContext(name, spec) => {
+                    let start = out.len();
+                    let value = event.context.and_then(|context| context.text_of_field(name));
+                    out.push_str(&value.unwrap_or_default());
+                    if !spec.is_default() {
+                        fit(out, start, spec, Field::Context);
+                    }
+                }
                 Item::Field(field, spec) => {
                     let start = out.len();
                     match (field, time) {
@@ -284,6 +304,7 @@ fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Opti
         Field::Path => escape::push_escaped(out, text(|site| &site.description.file)),
         Field::Line => number(out, site.map_or(0, |site| site.description.line)),
         Field::Function => escape::push_escaped(out, text(Site::function)),
+        Field::Context => out.push_str(event.context.map_or("", Context::text)),
     }
 }
 
@@ -321,9 +342,14 @@ mod tests {
             let Pattern(items) = Pattern::parse(&format!("{{{name}}}")).unwrap();
             assert_eq!(items, [Item::Field(field, Spec::default())], "{name}");
         }
+        let Pattern(items) = Pattern::parse("{context_user_id:<8}").unwrap();
+        assert!(
+            matches!(&items[..], [Item::OfContext(name, spec)] if name == "user_id" && spec.width == 8),
+            "{items:?}"
+        );
         let error = Pattern::parse("{levle}").unwrap_err().to_string();
         assert!(error.starts_with("\"levle\" is nothing") && error.contains("level, l, category"), "{error}");
-        for bad in ["{}", "{0}", "{", "}", "{level:", "{level:<"] {
+        for bad in ["{context_}", "{}", "{0}", "{", "}", "{level:", "{level:<"] {
             assert!(Pattern::parse(bad).is_err(), "{bad}");
         }
         let literal = Pattern::parse("a {{b}}").unwrap();

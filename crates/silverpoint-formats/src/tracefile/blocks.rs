@@ -5,7 +5,7 @@ use silverpoint_wire::compression::Decompressor;
 use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX, RAW};
 use silverpoint_wire::record::Records;
 
-use super::left_out::{LeftOut, holds_only_names};
+use super::left_out::{LeftOut, holds_only_statements};
 use super::scan::{BlockRef, bad_block, read_payload};
 use super::session::{Session, Stream};
 use super::verdict::{Matter, Note};
@@ -123,8 +123,8 @@ pub(crate) struct BlockCursor<'t> {
     /// Ring bytes before this position have been given out, or are known to be elsewhere or lost.
     covered: u64,
     left_out: LeftOut,
-    /// The block given out last holds names of threads alone.
-    after_names: bool,
+    /// The block given out last holds names of threads and contexts alone.
+    after_statements: bool,
 }
 
 /// A block to be read.
@@ -135,6 +135,8 @@ pub(crate) struct NextBlock<'t> {
     pub(crate) skip: usize,
     /// Ring bytes before it that no block holds; none where records were left out deliberately.
     pub(crate) missing: u64,
+    /// Records of the stream have been lost before it: what they stated is not known.
+    pub(crate) is_broken: bool,
 }
 
 impl<'t> BlockCursor<'t> {
@@ -146,7 +148,7 @@ impl<'t> BlockCursor<'t> {
     /// Goes on at a position of the ring.
     pub(crate) fn from(stream: &'t Stream, position: u64) -> Self {
         let (blocks, gaps, left_out) = (&stream.blocks, &stream.gaps, stream.left_out);
-        Self { blocks, gaps, next: 0, covered: position, left_out, after_names: false }
+        Self { blocks, gaps, next: 0, covered: position, left_out, after_statements: false }
     }
 
     /// Everything before this position has been given out.
@@ -163,28 +165,30 @@ impl<'t> BlockCursor<'t> {
             if end <= self.covered && end > begin {
                 continue;
             }
-            let missing = self.missing(begin);
-            self.after_names = holds_only_names(&block.header);
+            let (missing, is_broken) = self.missing(begin);
+            self.after_statements = holds_only_statements(&block.header);
             let skip = self.covered.saturating_sub(begin) as usize;
             self.covered = self.covered.max(end);
-            return Some(NextBlock { block, skip, missing });
+            return Some(NextBlock { block, skip, missing, is_broken });
         }
     }
 
-    /// Ring bytes up to `begin` that are neither given out nor told as a gap.
-    fn missing(&mut self, begin: u64) -> u64 {
+    /// Ring bytes up to `begin` that are neither given out nor told as a gap; and whether there are any, or a gap.
+    fn missing(&mut self, begin: u64) -> (u64, bool) {
         let mut missing =
-            if self.left_out.covers(self.after_names) { 0 } else { begin.saturating_sub(self.covered) };
+            if self.left_out.covers(self.after_statements) { 0 } else { begin.saturating_sub(self.covered) };
         let mut told = self.covered;
+        let mut is_broken = missing > 0;
         while let Some((&(gap_begin, gap_end), rest)) = self.gaps.split_first()
             && gap_begin < begin
         {
             let end = gap_end.min(begin);
+            is_broken |= end > told;
             missing = missing.saturating_sub(end.saturating_sub(gap_begin.max(told)));
             told = told.max(end);
             self.gaps = rest;
         }
-        missing
+        (missing, is_broken)
     }
 
     /// Takes a block back that could not be read: another one may hold the same bytes.

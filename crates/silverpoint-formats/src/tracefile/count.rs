@@ -5,13 +5,14 @@
 
 use silverpoint_wire::clock::Segment;
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
-use silverpoint_wire::layout::record::{LOSS, SPAN_END, STALL};
+use silverpoint_wire::layout::record::{CONTEXT, LOSS, SPAN_END, STALL};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 
 use super::blocks::{BlockCursor, BlockReader};
 use super::session::Session;
 use super::verdict::{Note, Verdict};
 use super::{Head, Trace, event, worst};
+use crate::context::Context;
 use crate::filter::{Filter, Selection};
 
 /// How many events there are. See [`Trace::count`].
@@ -57,6 +58,7 @@ impl Trace {
             selection: Selection::new(filter, self),
             counted: Counted::default(),
             reader: BlockReader::default(),
+            context: None,
         };
         for (number, session) in self.sessions.iter().enumerate() {
             if counter.selection.session(number) {
@@ -116,6 +118,8 @@ struct Counter<'t> {
     selection: Selection,
     counted: Counted,
     reader: BlockReader,
+    /// Of the stream that is being gone through, where an expression may ask for it.
+    context: Option<Context>,
 }
 
 impl Counter<'_> {
@@ -124,7 +128,11 @@ impl Counter<'_> {
         let table: Vec<Treatment> = (0..=ids.max(FIRST_ID)).map(|id| self.treatment(session, id)).collect();
         for stream in &session.streams {
             let mut cursor = BlockCursor::new(stream);
+            self.context = None;
             while let Some(next) = cursor.next() {
+                if next.is_broken {
+                    self.context = None;
+                }
                 if next.missing > 0 {
                     let note = super::blocks::missing_bytes(self.trace, session, stream, &next);
                     self.note(note);
@@ -144,6 +152,10 @@ impl Counter<'_> {
                     let counts = match treatment {
                         Treatment::Ignore => false,
                         Treatment::Count => times.contain(session, head.ticks),
+                        Treatment::Look if head.site == CONTEXT => {
+                            self.context = Context::read(head.args);
+                            false
+                        }
                         Treatment::Look => {
                             times.contain(session, head.ticks) && self.look(number, session, head)
                         }
@@ -170,6 +182,9 @@ impl Counter<'_> {
 
     fn treatment(&self, session: &Session, id: u32) -> Treatment {
         if id < FIRST_ID {
+            if id == CONTEXT && self.selection.has_expression() {
+                return Treatment::Look;
+            }
             // Malformed ones are not shown: their arguments tell.
             let is_shown = matches!(id, LOSS | STALL | SPAN_END);
             return if is_shown && self.selection.control(id) { Treatment::Look } else { Treatment::Ignore };
@@ -188,7 +203,7 @@ impl Counter<'_> {
                 && (head.site != SPAN_END || self.selection.span_end(self.trace, number, head.args));
         }
         let Some(site) = session.site_number(head.site) else { return false };
-        self.selection.values(&self.trace.sites[site], site, head.args)
+        self.selection.values(&self.trace.sites[site], site, self.context.as_ref(), head.args)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::layout::CAUSE_NAMES;
-use silverpoint_wire::layout::record::{LOSS, SPAN_END, STALL, THREAD_END, THREAD_NAME};
+use silverpoint_wire::layout::record::{CONTEXT, LOSS, SPAN_END, STALL, THREAD_END, THREAD_NAME};
 use silverpoint_wire::layout::signature::CUT;
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::Level;
@@ -10,6 +10,7 @@ use silverpoint_wire::record::{Record, RecordHeader};
 
 use super::session::{Session, Stream};
 use super::{Head, Trace};
+use crate::context::Context;
 use crate::site::Site;
 
 /// One record, or one control record interpreted.
@@ -29,6 +30,8 @@ pub struct Event<'a> {
     pub ticks: u64,
     /// Nanoseconds since 1970-01-01T00:00Z.
     pub wall_ns: i64,
+    /// Fields of the scopes that the thread was in; `None` when there are none.
+    pub context: Option<&'a Context>,
     /// What happened.
     pub what: What<'a>,
 }
@@ -85,6 +88,8 @@ pub enum What<'a> {
     ThreadName,
     /// The thread has ended.
     ThreadEnd,
+    /// The thread has entered or left a scope with fields, or says again in which it is.
+    Context,
     /// A control record that this version does not know, or that is malformed.
     OtherControl {
         /// Its id.
@@ -93,9 +98,9 @@ pub enum What<'a> {
 }
 
 impl Event<'_> {
-    /// Whether text and JSON lines have a line for it: names and ends of threads have none.
+    /// Whether text and JSON lines have a line for it: names and ends of threads and contexts have none.
     pub fn is_shown(&self) -> bool {
-        !matches!(self.what, What::ThreadName | What::ThreadEnd | What::OtherControl { .. })
+        !matches!(self.what, What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. })
     }
 }
 
@@ -109,6 +114,7 @@ impl What<'_> {
             Self::SpanEnd { site: None, .. }
             | Self::ThreadName
             | Self::ThreadEnd
+            | Self::Context
             | Self::OtherControl { .. } => Level::Trace,
         }
     }
@@ -165,6 +171,7 @@ fn control<'a>(trace: &'a Trace, session: &'a Session, record: &Record<'a>) -> O
         }
         THREAD_NAME => What::ThreadName,
         THREAD_END => What::ThreadEnd,
+        CONTEXT => What::Context,
         _ => return None,
     })
 }

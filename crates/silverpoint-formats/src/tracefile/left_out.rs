@@ -2,7 +2,7 @@
 
 use silverpoint_wire::block::{BlockHeader, site_bit};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
-use silverpoint_wire::layout::record::THREAD_NAME;
+use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
 use silverpoint_wire::process;
 
 /// Key of the line in a *file* block that says which records the file was trimmed to.
@@ -10,14 +10,17 @@ pub(super) const TRIMMED: &str = "trimmed";
 /// Key of the line that says by what a trace was split of which the file is a part.
 pub(super) const SPLIT: &str = "split";
 
+/// Key of the line that names the part before a rotated one.
+const PREVIOUS: &str = "previous";
+
 /// Ring bytes that are in no block, and are missed by nobody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LeftOut {
     /// None.
     #[default]
     Nothing,
-    /// Those behind a block that holds nothing but names of threads: a part of a split trace repeats them.
-    AfterNames,
+    /// Those behind a block that holds nothing but names of threads and contexts: a part of a split trace, or a rotated one, repeats them.
+    AfterStatements,
     /// Any: the file was trimmed.
     Anything,
 }
@@ -25,24 +28,26 @@ pub(super) enum LeftOut {
 impl LeftOut {
     /// As the lines of a *file* block say it.
     pub(super) fn of(about: &[(String, String)]) -> Self {
-        match (process::value(about, TRIMMED), process::value(about, SPLIT)) {
-            (Some(_), _) => Self::Anything,
-            (None, Some(_)) => Self::AfterNames,
-            (None, None) => Self::Nothing,
+        let is_part = process::value(about, SPLIT).or(process::value(about, PREVIOUS)).is_some();
+        match process::value(about, TRIMMED) {
+            Some(_) => Self::Anything,
+            None if is_part => Self::AfterStatements,
+            None => Self::Nothing,
         }
     }
 
     /// Whether bytes before a block are missed by nobody.
-    pub(super) fn covers(self, is_after_names: bool) -> bool {
+    pub(super) fn covers(self, is_after_statements: bool) -> bool {
         match self {
             Self::Nothing => false,
-            Self::AfterNames => is_after_names,
+            Self::AfterStatements => is_after_statements,
             Self::Anything => true,
         }
     }
 }
 
-/// Whether names of threads are all that a block states to hold.
-pub(super) fn holds_only_names(header: &BlockHeader) -> bool {
-    header.levels == LEVELS_CONTROL && header.sites == site_bit(THREAD_NAME)
+/// Whether names of threads and contexts are all that a block states to hold: what is repeated where a file begins.
+pub(super) fn holds_only_statements(header: &BlockHeader) -> bool {
+    let statements = site_bit(THREAD_NAME) | site_bit(CONTEXT);
+    header.levels == LEVELS_CONTROL && header.sites != 0 && header.sites & !statements == 0
 }

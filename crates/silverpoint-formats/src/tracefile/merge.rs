@@ -8,18 +8,20 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
 
 use silverpoint_wire::clock::Segment;
-use silverpoint_wire::layout::record::{PAD, SIZE_MASK, THREAD_END, THREAD_NAME};
+use silverpoint_wire::layout::record::{CONTEXT, PAD, SIZE_MASK, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::{Record, Records};
 
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
 use super::event::{Event, What, interpret, thread_name};
-use super::progress::{Name, Names, Progress};
+use super::progress::{Contexts, Name, Names, Progress, context_of, last_context, may_hold_context};
 use super::scan::BlockRef;
 use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
+use crate::context::Context;
 use crate::filter::Selection;
 
 /// Bytes of open blocks above which streams that are not current give theirs back, to read them again later.
@@ -39,8 +41,9 @@ pub struct Events<'t> {
     limit: Option<Key>,
     /// Names of threads at the current time, by session and thread.
     names: Names,
-    /// As of [`Progress`]: where each stream stood at the beginning.
+    /// As of [`Progress`]: where each stream stood at the beginning, and its fields there.
     positions: HashMap<(u32, u32), (u64, bool)>,
+    contexts: Contexts,
     /// Events at and beyond this order time are not given yet.
     bound_ns: i64,
     selection: Option<Selection>,
@@ -104,6 +107,10 @@ struct Cursor<'t> {
     begun: bool,
     blocks: BlockCursor<'t>,
     state: State<'t>,
+    /// Fields of the records from here on.
+    context: Option<Arc<Context>>,
+    /// The last block with a context among those that were passed over since the last that was not.
+    stated: Option<&'t BlockRef>,
     order: Segment,
     wall: Segment,
 }
@@ -138,6 +145,7 @@ impl<'t> Events<'t> {
             limit: None,
             names: progress.names,
             positions: progress.positions,
+            contexts: progress.contexts,
             bound_ns,
             selection,
             reader: BlockReader::default(),
@@ -169,6 +177,8 @@ impl<'t> Events<'t> {
                     blocks: place
                         .map_or_else(|| BlockCursor::new(stream), |(at, _)| BlockCursor::from(stream, *at)),
                     state: State::End,
+                    context: events.contexts.remove(&(number as u32, stream.number)),
+                    stated: None,
                     order: session.order.segment(0),
                     wall: session.clock.segment(0),
                 });
@@ -181,10 +191,10 @@ impl<'t> Events<'t> {
         events
     }
 
-    /// For whoever rewrites: names of threads are given whatever the selection says, and blocks that are done with are told.
-    pub(super) fn keep_names(mut self) -> Self {
-        self.left = Some(Vec::new());
-        self
+    /// For whoever rewrites: names of threads and contexts are given whatever the selection says, and blocks that are done with are told.
+    pub(super) fn keep_statements(trace: &'t Trace, selection: Option<Selection>) -> Self {
+        let selection = selection.map(Selection::with_contexts);
+        Self { left: Some(Vec::new()), ..Self::new(trace, selection) }
     }
 
     /// The place of the next record that is wanted.
@@ -225,8 +235,12 @@ impl<'t> Events<'t> {
         if let Some(index) = self.current.take() {
             self.step(index);
         }
-        let mut positions = self.positions;
-        for cursor in &self.cursors {
+        let (mut positions, mut contexts) = (self.positions, self.contexts);
+        for index in 0..self.cursors.len() {
+            // The block in which a context was stated may be forgotten with what has been given.
+            Self::take_stated(self.trace, &mut self.reader, &mut self.cursors[index]);
+        }
+        for cursor in &mut self.cursors {
             let position = match &cursor.state {
                 State::Block(next) => next.block.header.ring_begin + next.skip as u64,
                 State::Record { block, at, .. } => block.block.header.ring_begin + *at as u64,
@@ -234,8 +248,11 @@ impl<'t> Events<'t> {
             };
             let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
             positions.insert((cursor.session, stream.number), (position, cursor.begun));
+            if let Some(context) = cursor.context.take() {
+                contexts.insert((cursor.session, stream.number), context);
+            }
         }
-        (Progress { positions, names: self.names }, self.notes)
+        (Progress { positions, names: self.names, contexts }, self.notes)
     }
 
     /// What was missing so far, beyond what [`Trace::notes`] tells. Complete once [`Events::next`] has given `None`.
@@ -345,6 +362,10 @@ impl<'t> Events<'t> {
         let session = &self.trace.sessions[cursor.session as usize];
         let stream = &session.streams[cursor.stream as usize];
         while let Some(next) = cursor.blocks.next() {
+            if next.is_broken {
+                // Which fields the records have is not known before it is stated again.
+                (cursor.context, cursor.stated) = (None, None);
+            }
             if next.missing > 0 && self.notes.len() < NOTES_MAX {
                 self.notes.push(missing_bytes(self.trace, session, stream, &next));
             }
@@ -354,6 +375,9 @@ impl<'t> Events<'t> {
             if wanted {
                 cursor.state = State::Block(next);
                 return Some(cursor.key(session, next.block.header.first_ticks));
+            }
+            if may_hold_context(&next.block.header) {
+                cursor.stated = Some(next.block);
             }
         }
         cursor.state = State::End;
@@ -376,9 +400,18 @@ impl<'t> Events<'t> {
             }
         }
         let cursor = &mut self.cursors[index as usize];
+        Self::take_stated(self.trace, &mut self.reader, cursor);
         self.open_bytes += raw.len();
         cursor.state = State::Record { block: next, raw, at: next.skip, ticks: 0 };
         self.settle(index)
+    }
+
+    /// Takes the fields over that a block has stated which was passed over.
+    fn take_stated(trace: &Trace, reader: &mut BlockReader, cursor: &mut Cursor<'_>) {
+        let Some(block) = cursor.stated.take() else { return };
+        if let Some(context) = last_context(trace, &trace.sessions[cursor.session as usize], block, reader) {
+            cursor.context = context;
+        }
     }
 
     /// Passes over the record that was given out.
@@ -511,14 +544,18 @@ impl<'t> Events<'t> {
                 selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread].text);
             }
         }
-        if (THREAD_END + 1..FIRST_ID).contains(&record.header.site) {
+        if let Some(context) = context_of(&record) {
+            cursor.context = context;
+        }
+        if (CONTEXT + 1..FIRST_ID).contains(&record.header.site) {
             self.unknown_controls = (self.unknown_controls.0 + 1, block.block.file);
         }
-        if self.left.is_some() && record.header.site == THREAD_NAME {
+        if self.left.is_some() && matches!(record.header.site, THREAD_NAME | CONTEXT) {
             return true;
         }
         let Some(selection) = &mut self.selection else { return true };
-        selection.record(self.trace, session_number, stream.thread, wall_ns, &record)
+        let context = cursor.context.as_deref();
+        selection.record(self.trace, session_number, stream.thread, wall_ns, context, &record)
     }
 
     fn event(&mut self, index: u32) -> Event<'_> {
@@ -545,6 +582,7 @@ impl<'t> Events<'t> {
             thread_name: &self.names[session_number][stream.thread].text,
             ticks,
             wall_ns: wall.wall_ns(ticks),
+            context: cursor.context.as_deref(),
             what,
         }
     }

@@ -37,7 +37,7 @@ pub(crate) use blocks::{BlockCursor, BlockReader};
 pub use count::Counted;
 pub use event::{Event, What, cause_name};
 pub use follow::{Follow, Watcher};
-use left_out::{LeftOut, SPLIT, TRIMMED, holds_only_names};
+use left_out::{LeftOut, SPLIT, TRIMMED, holds_only_statements};
 pub use merge::Events;
 pub use parts::with_parts;
 pub use scan::BlockRef;
@@ -375,7 +375,7 @@ impl Trace {
             let blocks = self.sessions.iter().flat_map(|session| {
                 let blocks = session.holding().flat_map(|(_, stream)| &stream.blocks);
                 let blocks = blocks.map(|block| &block.header).filter(|header| header.records > 0);
-                blocks.filter(move |header| holds_only_names(header) == of_names).map(|header| {
+                blocks.filter(move |header| holds_only_statements(header) == of_names).map(|header| {
                     (session.clock.wall_ns(header.first_ticks), session.clock.wall_ns(header.last_ticks))
                 })
             });

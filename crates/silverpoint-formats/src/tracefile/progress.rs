@@ -1,15 +1,18 @@
 //! How far a trace has been given, and what its threads were called there: what reading goes on from.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use silverpoint_wire::block::{BlockHeader, site_bit};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
-use silverpoint_wire::layout::record::THREAD_NAME;
-use silverpoint_wire::record::Records;
+use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
+use silverpoint_wire::record::{Record, Records};
 
 use super::blocks::BlockReader;
 use super::event::thread_name;
+use super::scan::BlockRef;
 use super::{Session, Stream, Trace};
+use crate::context::Context;
 
 /// Where reading stopped: what [`Events::resume`](super::Events::resume) goes on from.
 #[derive(Debug, Default)]
@@ -18,7 +21,12 @@ pub(super) struct Progress {
     /// where the first one will begin is not known before.
     pub(super) positions: HashMap<(u32, u32), (u64, bool)>,
     pub(super) names: Names,
+    /// By session and stream number: the fields that hold at the position.
+    pub(super) contexts: Contexts,
 }
+
+/// Fields of records to come, by session and stream number; none where there is no entry.
+pub(super) type Contexts = HashMap<(u32, u32), Arc<Context>>;
 
 /// Names of threads, by session and thread.
 pub(super) type Names = Vec<Vec<Name>>;
@@ -47,6 +55,9 @@ impl Progress {
         let Some(session) = trace.sessions.get(number) else { return };
         let mut is_named = false;
         if let Some(stream) = session.stream(stream_number) {
+            if let Some(context) = context_before(trace, session, stream, position, reader) {
+                self.contexts.insert((number as u32, stream_number), context);
+            }
             let said = name_before(trace, session, stream, position, reader);
             is_named = said.is_some();
             let described = || {
@@ -78,22 +89,78 @@ fn name_before(
     position: u64,
     reader: &mut BlockReader,
 ) -> Option<Name> {
-    let mut raw = Vec::new();
-    let before = stream.blocks.iter().rev().filter(|block| block.header.ring_begin < position);
-    before.filter(|block| may_name(&block.header)).find_map(|block| {
-        // What is wrong with it was told when its records were given.
-        let _ = reader.read(trace, session, block, &mut raw);
-        let end = usize::try_from(position - block.header.ring_begin).unwrap_or(usize::MAX);
-        let records = Records::new(&raw).map_while(Result::ok).take_while(|record| record.offset < end);
-        let named = records.filter(|record| record.header.site == THREAD_NAME).filter_map(|record| {
-            let ticks = record.header.ticks;
-            thread_name(&record).map(|text| Name { text, ticks })
-        });
-        named.last()
+    last_before(trace, session, stream, position, reader, &|record| {
+        let ticks = record.header.ticks;
+        (record.header.site == THREAD_NAME)
+            .then(|| thread_name(record).map(|text| Name { text, ticks }))
+            .flatten()
     })
 }
 
-/// Whether a block may hold a record that names the thread.
-fn may_name(header: &BlockHeader) -> bool {
-    header.levels & LEVELS_CONTROL != 0 && header.sites & site_bit(THREAD_NAME) != 0
+/// The fields that hold at a position.
+fn context_before(
+    trace: &Trace,
+    session: &Session,
+    stream: &Stream,
+    position: u64,
+    reader: &mut BlockReader,
+) -> Option<Arc<Context>> {
+    last_before(trace, session, stream, position, reader, &context_of).flatten()
+}
+
+/// What `find` finds in the last record before a position in which it finds something. Only control records are looked for.
+fn last_before<T>(
+    trace: &Trace,
+    session: &Session,
+    stream: &Stream,
+    position: u64,
+    reader: &mut BlockReader,
+    find: &dyn Fn(&Record<'_>) -> Option<T>,
+) -> Option<T> {
+    let before = stream.blocks.iter().rev().filter(|block| block.header.ring_begin < position);
+    before
+        .filter(|block| may_state(&block.header))
+        .find_map(|block| last_in(trace, session, block, position, reader, find))
+}
+
+/// The same in one block.
+fn last_in<T>(
+    trace: &Trace,
+    session: &Session,
+    block: &BlockRef,
+    position: u64,
+    reader: &mut BlockReader,
+    find: &dyn Fn(&Record<'_>) -> Option<T>,
+) -> Option<T> {
+    let mut raw = Vec::new();
+    // What is wrong with it was told when its records were given.
+    let _ = reader.read(trace, session, block, &mut raw);
+    let end = usize::try_from(position.saturating_sub(block.header.ring_begin)).unwrap_or(usize::MAX);
+    let records = Records::new(&raw).map_while(Result::ok).take_while(|record| record.offset < end);
+    records.filter_map(|record| find(&record)).last()
+}
+
+/// What the last context in a block says, when there is one.
+pub(super) fn last_context(
+    trace: &Trace,
+    session: &Session,
+    block: &BlockRef,
+    reader: &mut BlockReader,
+) -> Option<Option<Arc<Context>>> {
+    last_in(trace, session, block, u64::MAX, reader, &context_of)
+}
+
+/// What a record says about the fields of those after it; `None`: nothing.
+pub(super) fn context_of(record: &Record<'_>) -> Option<Option<Arc<Context>>> {
+    (record.header.site == CONTEXT).then(|| Context::read(record.args).map(Arc::new))
+}
+
+/// Whether a block may hold a record that says something about what follows: names the thread, or gives fields.
+fn may_state(header: &BlockHeader) -> bool {
+    header.levels & LEVELS_CONTROL != 0 && header.sites & (site_bit(THREAD_NAME) | site_bit(CONTEXT)) != 0
+}
+
+/// Whether a block may hold a context.
+pub(super) fn may_hold_context(header: &BlockHeader) -> bool {
+    header.levels & LEVELS_CONTROL != 0 && header.sites & site_bit(CONTEXT) != 0
 }

@@ -2,6 +2,7 @@
 
 #[path = "../../examples/make_trace/builder.rs"]
 mod builder;
+mod contexts;
 mod damage;
 mod follow;
 mod index;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
 use silverpoint_formats::stats;
 use silverpoint_formats::time::{TimeZone, When};
-use silverpoint_formats::tracefile::{Trace, What};
+use silverpoint_formats::tracefile::{Event, Trace, What};
 use silverpoint_wire::compression::Compression;
 use silverpoint_wire::layout::record::STALL;
 use silverpoint_wire::level::{Kind, Level};
@@ -163,7 +163,9 @@ pub fn patchwork(steps: &[(u32, u32, u64, bool)]) -> Builder {
     let mut ticks = 0;
     for (n, (stream, site, later, flush)) in steps.iter().enumerate() {
         ticks += later;
-        if *site == 23 {
+        if *site == 25 {
+            b.context(1, *stream, ticks, (n % 3 > 0).then_some((n as u8, "ada")));
+        } else if *site == 23 {
             b.span_end(1, *stream, 16 + (n as u32 % 8), ticks.saturating_sub(5), ticks);
         } else if *site == 24 {
             b.record(
@@ -197,7 +199,8 @@ proptest! {
 
     #[test]
     fn summaries_exclude_nothing_that_is_wanted(
-        steps in prop::collection::vec((1u32..4, 16u32..25, 0u64..50, any::<bool>()), 1..120),
+        steps in prop::collection::vec((1u32..4, 16u32..26, 0u64..50, any::<bool>()), 1..120),
+        request in prop::option::of(0u8..120),
         level in prop::option::of(prop::sample::select(Level::ALL.to_vec())),
         line in prop::option::of(16u32..22),
         thread in prop::option::of(prop::sample::select(vec!["even", "odd", "2"])),
@@ -212,8 +215,10 @@ proptest! {
             threads: thread.map(WhoPattern::parse).into_iter().collect(),
             since: at(since),
             until: at(until),
+            expression: request.map(|least| Expression::parse(&format!("request>={least}")).unwrap()),
             ..Filter::default()
         };
+        let fields = |event: &Event<'_>| event.context.map(|context| context.json().to_owned());
         let mut expected = Vec::new();
         let mut all = trace.events();
         while let Some(event) = all.next() {
@@ -223,16 +228,20 @@ proptest! {
                 && line.is_none_or(|line| site.description.line == line)
                 && thread.is_none_or(|t| event.thread_name == t || event.tid.to_string() == t)
                 && since.is_none_or(|since| ticks >= since)
-                && until.is_none_or(|until| ticks <= until);
+                && until.is_none_or(|until| ticks <= until)
+                && request.is_none_or(|least| {
+                    let text = event.context.and_then(|context| context.text_of_field("request"));
+                    text.is_some_and(|text| text.parse::<u8>().unwrap() >= least)
+                });
             if wanted {
-                expected.push(args[..8].to_vec());
+                expected.push((args[..8].to_vec(), fields(&event)));
             }
         }
         let mut given = Vec::new();
         let mut selected = trace.select(&filter);
         while let Some(event) = selected.next() {
             if let What::Record { args, .. } = event.what {
-                given.push(args[..8].to_vec());
+                given.push((args[..8].to_vec(), fields(&event)));
             }
         }
         prop_assert_eq!(&given, &expected);

@@ -34,7 +34,7 @@ impl Parts for Kept {
     }
 }
 
-fn parts(
+pub fn parts(
     trace: &Trace,
     limit: Limit,
     compression: Option<Compression>,

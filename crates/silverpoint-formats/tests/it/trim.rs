@@ -49,6 +49,8 @@ fn selections(ns: i64) -> Vec<Filter> {
         Filter { since: when(1), until: when(-1), ..every() },
         Filter { expression: expression("message~\"*1*\" or id=7"), ..every() },
         Filter { expression: expression("not message~\"*1*\""), level: Some(Level::Info), ..every() },
+        Filter { expression: expression("request>100"), ..every() },
+        Filter { expression: expression("request<=100"), since: when(0), ..every() },
     ]
 }
 
@@ -285,7 +287,8 @@ pub fn random(steps: &[(u8, u8, u8)]) -> Vec<u8> {
                 b.record(session, stream, 19, ticks, &words);
                 b.span_end(session, stream, 19, ticks, ticks + 5);
             }
-            5..9 => b.record(session, stream, 16, ticks, &words),
+            5 => b.context(session, stream, ticks, (step % 3 > 0).then_some((*step, "ada"))),
+            6..9 => b.record(session, stream, 16, ticks, &words),
             9..13 => b.record(session, stream, 17, ticks, &words),
             _ => b.record(session, stream, 18, ticks, &words),
         }

@@ -10,7 +10,7 @@ use silverpoint_wire::site::fnv1a64;
 use silverpoint_wire::version::FormatVersion;
 
 use super::{Rewriter, stated};
-use crate::tracefile::left_out::{SPLIT, TRIMMED, holds_only_names};
+use crate::tracefile::left_out::{SPLIT, TRIMMED, holds_only_statements};
 use crate::tracefile::session::Session;
 use crate::tracefile::verdict::Matter;
 use crate::tracefile::{BlockCursor, Trace, TraceFile};
@@ -156,7 +156,7 @@ impl<W: Write> Rewriter<'_, W> {
         let split = self.trace.files.iter().find_map(TraceFile::split);
         if !self.options.split.is_empty() {
             push_line(&mut text, SPLIT, &self.options.split);
-        } else if let Some(split) = split.filter(|_| repeats_names(self.trace)) {
+        } else if let Some(split) = split.filter(|_| repeats_statements(self.trace)) {
             // Where all parts are together it is said no more.
             push_line(&mut text, SPLIT, split);
         }
@@ -177,17 +177,17 @@ impl<W: Write> Rewriter<'_, W> {
     }
 }
 
-/// Whether a stretch of some stream begins behind names that are repeated there.
-fn repeats_names(trace: &Trace) -> bool {
+/// Whether a stretch of some stream begins behind names or contexts that are repeated there.
+fn repeats_statements(trace: &Trace) -> bool {
     trace.sessions.iter().flat_map(|session| &session.streams).any(|stream| {
         let mut cursor = BlockCursor::new(stream);
-        let mut after_names = None;
+        let mut after_statements = None;
         while let Some(next) = cursor.next() {
             let header = &next.block.header;
-            if after_names.is_some_and(|end| header.ring_begin > end) {
+            if after_statements.is_some_and(|end| header.ring_begin > end) {
                 return true;
             }
-            after_names = holds_only_names(header).then_some(header.ring_end);
+            after_statements = holds_only_statements(header).then_some(header.ring_end);
         }
         false
     })

@@ -9,7 +9,7 @@
 use std::io::{self, Write};
 
 use silverpoint_wire::layout::block::SEGMENT;
-use silverpoint_wire::layout::record::THREAD_NAME;
+use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
 
 use super::dictionaries::Scope;
 use super::{Options, Rewriter, Rewritten, now};
@@ -74,6 +74,7 @@ pub fn split<P: Parts>(
         options,
         total,
         threads: threads.collect(),
+        fields: Vec::new(),
         open: Vec::new(),
         now: now(),
         number: 1,
@@ -85,7 +86,7 @@ pub fn split<P: Parts>(
         until_ns: i128::MAX,
     };
     let mut part = splitter.begin(parts)?;
-    let mut events = Events::new(trace, None).keep_names();
+    let mut events = Events::keep_statements(trace, None);
     let mut left = Vec::new();
     loop {
         let place = events.next_place();
@@ -104,11 +105,16 @@ pub fn split<P: Parts>(
             part = splitter.begin(parts)?;
         }
         splitter.restate(&mut part, place.session, place.thread)?;
+        splitter.restate_context(&mut part, place.session, place.cursor)?;
         if record.header.site == THREAD_NAME && size <= NAME_MAX {
             // The record as it stands: its header and its arguments.
             let mut bytes = record.header.encode().to_vec();
             bytes.extend_from_slice(record.args);
             splitter.named(&place, bytes);
+        } else if record.header.site == CONTEXT {
+            let mut bytes = record.header.encode().to_vec();
+            bytes.extend_from_slice(record.args);
+            splitter.stated(&place, bytes);
         }
         splitter.add(&place, size);
     }
@@ -138,6 +144,7 @@ fn count(trace: &Trace) -> u64 {
 
 /// A block that is being gone through: what of it the current part has still to get.
 struct Open<'t> {
+    cursor: u32,
     session: usize,
     thread: usize,
     block: &'t BlockRef,
@@ -148,13 +155,21 @@ struct Open<'t> {
 /// What a thread is called.
 #[derive(Default)]
 struct Thread<'t> {
-    name: Option<Name<'t>>,
+    name: Option<Statement<'t>>,
     /// The last part that states it, or needs no statement.
     stated_in: u32,
 }
 
-/// The record of a name.
-struct Name<'t> {
+/// Which fields the records of a stream have.
+#[derive(Default)]
+struct Fields<'t> {
+    context: Option<Statement<'t>>,
+    /// As of [`Thread`].
+    stated_in: u32,
+}
+
+/// The record of a name or a context.
+struct Statement<'t> {
     block: &'t BlockRef,
     at: usize,
     bytes: Vec<u8>,
@@ -168,6 +183,8 @@ struct Splitter<'t, 'o> {
     total: u64,
     /// By session.
     threads: Vec<Vec<Thread<'t>>>,
+    /// By cursor.
+    fields: Vec<Fields<'t>>,
     /// By cursor.
     open: Vec<Option<Open<'t>>>,
     /// When they are made: whoever has lost its id gets one by it, the same in all parts.
@@ -257,8 +274,9 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
         if self.open.len() <= index {
             self.open.resize_with(index + 1, || None);
         }
-        let Place { session, thread, block, skip, .. } = *place;
-        let open = self.open[index].get_or_insert(Open { session, thread, block, begin: skip, end: skip });
+        let Place { cursor, session, thread, block, skip, .. } = *place;
+        let open =
+            self.open[index].get_or_insert(Open { cursor, session, thread, block, begin: skip, end: skip });
         if open.end == open.begin {
             self.pending_blocks += 1;
         }
@@ -272,8 +290,8 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
     /// A block has been gone through: what is left of it, pads too, goes into the current part.
     fn left<W: Write>(&mut self, part: &mut Part<'o, W>, left: &Left<'t>) -> io::Result<()> {
         let open = self.open.get_mut(left.cursor as usize).and_then(Option::take);
-        let Left { session, thread, block, skip, .. } = *left;
-        let mut open = open.unwrap_or(Open { session, thread, block, begin: skip, end: skip });
+        let Left { cursor, session, thread, block, skip, .. } = *left;
+        let mut open = open.unwrap_or(Open { cursor, session, thread, block, begin: skip, end: skip });
         self.written(&open);
         open.end = left.end;
         self.write(part, &open)
@@ -304,6 +322,7 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
             return Ok(());
         }
         self.restate(part, open.session, open.thread)?;
+        self.restate_context(part, open.session, open.cursor)?;
         let rewriter = &mut part.rewriter;
         let mut raw = std::mem::take(&mut rewriter.raw);
         // Anything wrong with it was told when it was read first.
@@ -318,7 +337,34 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
     /// A thread has got a name.
     fn named(&mut self, place: &Place<'t>, bytes: Vec<u8>) {
         let thread = &mut self.threads[place.session][place.thread];
-        thread.name = Some(Name { block: place.block, at: place.at, bytes });
+        thread.name = Some(Statement { block: place.block, at: place.at, bytes });
+    }
+
+    /// The records of a stream have other fields from here on.
+    fn stated(&mut self, place: &Place<'t>, bytes: Vec<u8>) {
+        self.fields[place.cursor as usize].context =
+            Some(Statement { block: place.block, at: place.at, bytes });
+    }
+
+    /// Repeats the context of a stream of which the part has had nothing yet.
+    fn restate_context<W: Write>(
+        &mut self,
+        part: &mut Part<'o, W>,
+        session: usize,
+        cursor: u32,
+    ) -> io::Result<()> {
+        let cursor = cursor as usize;
+        if self.fields.len() <= cursor {
+            self.fields.resize_with(cursor + 1, Fields::default);
+        }
+        let fields = &mut self.fields[cursor];
+        if std::mem::replace(&mut fields.stated_in, self.number) == self.number {
+            return Ok(());
+        }
+        match &fields.context {
+            Some(context) => part.rewriter.stretch(session, context.block, context.at, &context.bytes, 0),
+            None => Ok(()),
+        }
     }
 
     /// Repeats the name of a thread of which the part has had nothing yet.

@@ -9,6 +9,7 @@
 use std::io::{self, Write};
 
 use silverpoint_wire::compression::Compression;
+use silverpoint_wire::layout::record::CONTEXT;
 use silverpoint_wire::record::Records;
 
 use super::dictionaries::Scope;
@@ -38,6 +39,7 @@ impl<'t> Chosen<'t> {
         Self { session: place.session, block: place.block, begin: place.at, starts: Vec::new() }
     }
 
+    /// Places come in ascending order.
     fn add(&mut self, at: usize) {
         let slot = (at - self.begin) / 8;
         if self.starts.len() <= slot / 64 {
@@ -53,7 +55,13 @@ impl<'t> Chosen<'t> {
     }
 }
 
-/// Writes the records that a filter selects, as one file; those that give threads their names too. `cat` of it gives what `cat` with the same filter gives
+/// The last context of a stream, as long as no record after it is wanted.
+struct Stated<'t> {
+    place: Place<'t>,
+    bytes: Vec<u8>,
+}
+
+/// Writes the records that a filter selects, as one file; those that give threads their names too, and the contexts that hold for what is selected. `cat` of it gives what `cat` with the same filter gives
 /// of the trace.
 ///
 /// # Errors
@@ -71,9 +79,10 @@ pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) 
     };
     let mut rewriter = Rewriter::new(trace, &options, scope, out);
     rewriter.begin()?;
-    let mut events = Events::new(trace, Some(selection)).keep_names();
+    let mut events = Events::keep_statements(trace, Some(selection));
     // By cursor.
     let mut chosen: Vec<Option<Chosen<'_>>> = Vec::new();
+    let mut stated: Vec<Option<Stated<'_>>> = Vec::new();
     let mut left = Vec::new();
     loop {
         let place = events.next_place();
@@ -87,6 +96,23 @@ pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) 
         let cursor = place.cursor as usize;
         if chosen.len() <= cursor {
             chosen.resize_with(cursor + 1, || None);
+            stated.resize_with(cursor + 1, || None);
+        }
+        if let Some(record) = events.record(&place)
+            && record.header.site == CONTEXT
+        {
+            let mut bytes = record.header.encode().to_vec();
+            bytes.extend_from_slice(record.args);
+            stated[cursor] = Some(Stated { place, bytes });
+            continue;
+        }
+        if let Some(Stated { place: context, bytes }) = stated[cursor].take() {
+            if std::ptr::eq(context.block, place.block) {
+                chosen[cursor].get_or_insert_with(|| Chosen::new(&context)).add(context.at);
+            } else {
+                // Nothing more of its block comes: it stands by itself, in the order of the ring.
+                rewriter.stretch(context.session, context.block, context.at, &bytes, 0)?;
+            }
         }
         chosen[cursor].get_or_insert_with(|| Chosen::new(&place)).add(place.at);
     }

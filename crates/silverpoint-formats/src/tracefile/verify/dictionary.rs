@@ -35,7 +35,7 @@ pub(super) struct Described {
     /// Of each stream: up to where its ring was stored or told as a gap; here or, by *positions*, in files before.
     pub(super) ends: HashMap<u32, u64>,
     /// Streams whose last block holds nothing but names of threads.
-    pub(super) after_names: HashSet<u32>,
+    pub(super) after_statements: HashSet<u32>,
     pub(super) watermark: u64,
     /// Greatest totals of losses: of streams, and, by 0, of the session.
     losses: HashMap<u32, LossInfo>,

@@ -9,7 +9,7 @@ use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::{Record, Records};
 use silverpoint_wire::value::skip;
 
-use super::super::left_out::{LeftOut, holds_only_names};
+use super::super::left_out::{LeftOut, holds_only_statements};
 use super::Severity;
 use super::dictionary::{Described, Dictionaries, Wrong};
 
@@ -105,9 +105,9 @@ fn described(session: &mut Described, header: &BlockHeader, is_known: bool, wron
 
 /// Ring ranges follow one another, but where records were left out deliberately.
 fn position(session: &mut Described, header: &BlockHeader, left_out: LeftOut, wrong: &mut Wrong) {
-    let is_after_names = session.after_names.remove(&header.stream);
+    let is_after_statements = session.after_statements.remove(&header.stream);
     if let Some(&end) = session.ends.get(&header.stream) {
-        if header.ring_begin > end && !left_out.covers(is_after_names) {
+        if header.ring_begin > end && !left_out.covers(is_after_statements) {
             let bytes = header.ring_begin - end;
             let what =
                 format!("{bytes} bytes of the ring before it, from position {end}, are not in this file");
@@ -117,8 +117,8 @@ fn position(session: &mut Described, header: &BlockHeader, left_out: LeftOut, wr
         }
     }
     session.covered(header.stream, header.ring_end);
-    if holds_only_names(header) {
-        session.after_names.insert(header.stream);
+    if holds_only_statements(header) {
+        session.after_statements.insert(header.stream);
     }
 }
 
