@@ -33,6 +33,23 @@ class sink {
         return std::move(sink("file").with("path", path));
     }
 
+    // The journal of systemd, with each named argument as a field of its own.
+    [[nodiscard]] static sink journald() { return sink("journald"); }
+    // A syslog receiver: /dev/log, or at "/path/of/a/socket", "udp://host:port", "tcp://host:port".
+    [[nodiscard]] static sink syslog() { return sink("syslog"); }
+    [[nodiscard]] static sink syslog(std::string_view address) {
+        return std::move(sink("syslog").with("address", address));
+    }
+
+    // What journal and syslog call the program, instead of its file's name.
+    sink& identity(std::string_view name) & { return with("identity", name); }
+    sink&& identity(std::string_view name) && { return std::move(with("identity", name)); }
+    // Of syslog: "user" (else), "daemon", "local0" …
+    sink& facility(std::string_view name) & { return with("facility", name); }
+    sink&& facility(std::string_view name) && { return std::move(with("facility", name)); }
+    // Of syslog: "rfc5424", with fields, or "rfc3164".
+    sink& protocol(std::string_view name) & { return with("protocol", name); }
+    sink&& protocol(std::string_view name) && { return std::move(with("protocol", name)); }
     // Only this level and above: "trace", "debug", "info", "warn", "error", "fatal".
     sink& level(std::string_view name) & { return with("level", name); }
     sink&& level(std::string_view name) && { return std::move(with("level", name)); }

@@ -5,6 +5,8 @@
 //! site        a site taken apart once                         render    its records as text      format, escape, time
 //! json, text  one line an event                               stats     counts, spans, counters, losses
 //! cbor        items of CBOR inside arguments, as values        context   fields of all records of a scope
+//! system      events as messages of syslog and of the journal
+//! cbor        items of CBOR inside arguments, as values
 //! ```
 //!
 //! Knows files only: no session, no shared memory. Whatever a file holds, nothing panics and memory stays bounded.
@@ -20,6 +22,7 @@ mod marks;
 pub mod render;
 pub mod site;
 pub mod stats;
+pub mod system;
 pub mod table;
 pub mod text;
 pub mod time;

@@ -82,6 +82,26 @@ fn main() {
             info!("two");
             error!("three");
         }
+        // As a file says: records with fields, among them one that no datagram holds.
+        [_, "from", config, "fields"] => {
+            let logger = start(Config::from_file(config).unwrap());
+            warn!(user = 7, text = "two\nlines", priority = 1, "hello");
+            info!(long = "x".repeat(250_000).as_str(), "long");
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
+        // As a file says: so many records for each line of its input, each time said when they are recorded.
+        [_, "from", config, "steps", count] => {
+            let logger = start(Config::from_file(config).unwrap());
+            let mut next = 0_u64;
+            for _ in std::io::stdin().lines() {
+                for _ in 0..number(count) {
+                    info!("number {}", next);
+                    next += 1;
+                }
+                println!("done");
+            }
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
         // Beside a file, a handler that counts the arguments of what it is given.
         [file, "handler"] => {
             let seen = Arc::new(Mutex::new(Vec::new()));

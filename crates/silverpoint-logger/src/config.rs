@@ -13,9 +13,13 @@ use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
 
 use crate::error::LoggerError;
+use crate::syslog::Syslog;
 
 /// Bytes of the spool beyond which the oldest are given up, although a sink has not got them.
 const SPOOL_BYTES: u64 = 1 << 30;
+
+/// Where the journal listens.
+const JOURNAL: &str = "/run/systemd/journal/socket";
 
 /// A logger's configuration.
 #[derive(Clone, Debug)]
@@ -100,6 +104,8 @@ pub(crate) enum To {
     Stdout,
     File(FileSink),
     Handler(Handler),
+    Journald(JournaldSink),
+    Syslog(Syslog),
 }
 
 type Call = dyn FnMut(Option<&Event<'_>>) + Send;
@@ -127,6 +133,14 @@ pub(crate) struct FileSink {
     pub(crate) rotate_after: Option<Duration>,
     /// So many old ones are kept.
     pub(crate) keep: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct JournaldSink {
+    /// Its socket.
+    pub(crate) path: PathBuf,
+    /// Instead of the process's name.
+    pub(crate) identity: Option<String>,
 }
 
 impl Sink {
@@ -160,6 +174,33 @@ impl Sink {
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let file = FileSink { path: path.into(), rotate_bytes: None, rotate_after: None, keep: 0 };
         Self::new(To::File(file), false)
+    }
+
+    /// The journal of systemd, by its own protocol: besides the message, level, thread, site and each named argument as a field of its own (`journalctl USER=7`). While it
+    /// cannot be reached, records wait in the spool.
+    pub fn journald() -> Self {
+        Self::journald_at(JOURNAL)
+    }
+
+    /// As [`Sink::journald`], at another socket.
+    pub fn journald_at(socket: impl Into<PathBuf>) -> Self {
+        Self::new(To::Journald(JournaldSink { path: socket.into(), identity: None }), false)
+    }
+
+    /// A syslog receiver, here or elsewhere.
+    pub fn syslog(syslog: Syslog) -> Self {
+        Self::new(To::Syslog(syslog), false)
+    }
+
+    /// What journal and syslog call the program, instead of its file's name.
+    #[must_use]
+    pub fn identity(mut self, name: impl Into<String>) -> Self {
+        match &mut self.to {
+            To::Journald(config) => config.identity = Some(name.into()),
+            To::Syslog(config) => config.messages.identity = Some(name.into()),
+            To::Stderr | To::Stdout | To::File(_) | To::Handler(_) => {}
+        }
+        self
     }
 
     /// A function of the program's: it is given each record with its site and its arguments as they were recorded, unformatted, in the sink's thread, in order of time. What it
@@ -245,6 +286,8 @@ impl Sink {
             To::Stdout => "standard output".into(),
             To::File(file) => file.path.display().to_string(),
             To::Handler(_) => "a handler".into(),
+            To::Journald(config) => format!("journald at {}", config.path.display()),
+            To::Syslog(config) => format!("syslog at {}", config.address),
         }
     }
 }

@@ -41,6 +41,7 @@ mod logger;
 mod settings;
 mod shared;
 mod spool;
+mod syslog;
 mod target;
 
 pub use config::{Config, Sink};
@@ -50,6 +51,7 @@ pub use settings::SettingsError;
 pub use silverpoint_formats::filter::Filter;
 pub use silverpoint_formats::tracefile::{Event, What};
 pub use silverpoint_wire::level::Level;
+pub use syslog::{Facility, FacilityError, Syslog};
 
 /// Starts a logger that writes to standard error what is of level info and above, unless the environment says something else ([`Config::with_environment`]).
 ///
@@ -63,3 +65,6 @@ pub fn init() -> Result<Logger, LoggerError> {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/logger-rust.md")]
 mod guide {}
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/sinks.md")]
+mod sinks {}

@@ -14,6 +14,8 @@
 //! keep = 5
 //! ```
 
+mod system;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
@@ -37,7 +39,7 @@ const VARIABLE: &str = "SILVERPOINT";
 const FILE_MAX: u64 = 1 << 20;
 
 const KEYS: [&str; 4] = ["record", "sink", "spool", "spool-size"];
-const SINK_KEYS: [&str; 15] = [
+const SINK_KEYS: [&str; 20] = [
     "to",
     "path",
     "format",
@@ -53,7 +55,14 @@ const SINK_KEYS: [&str; 15] = [
     "colour",
     "location",
     "pattern",
+    "address",
+    "identity",
+    "facility",
+    "protocol",
+    "message-size",
 ];
+/// Where a sink may lead.
+const DESTINATIONS: &str = "stderr, stdout, file, journald, syslog";
 
 /// A mistake in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,28 +204,29 @@ impl Reader<'_> {
         };
         self.check_keys(table, &SINK_KEYS, " of a sink")?;
         let Some(to) = table.get("to") else {
-            return Err(
-                self.mistake(value.span(), "this sink has no to = \"stderr\", \"stdout\" or \"file\"".into())
-            );
+            let text = format!("this sink has no to = …; valid are {DESTINATIONS}");
+            return Err(self.mistake(value.span(), text));
         };
         let path = table.get("path");
-        let mut sink = match (self.string(to, "\"stderr\", \"stdout\" or \"file\"")?, path) {
-            ("stderr", None) => Sink::stderr(),
-            ("stdout", None) => Sink::stdout(),
+        let name = self.string(to, &format!("one of {DESTINATIONS}"))?;
+        let mut sink = match (name, path) {
             ("file", Some(path)) => Sink::file(self.string(path, "the path of a file")?),
             ("file", None) => {
                 return Err(self.mistake(to.span(), "a file needs its path: path = \"app.log\"".into()));
             }
-            ("stderr" | "stdout", Some(path)) => {
+            ("stderr" | "stdout" | "journald" | "syslog", Some(path)) => {
                 return Err(self.mistake(path.span(), "only a sink to = \"file\" has a path".into()));
             }
+            ("stderr", None) => Sink::stderr(),
+            ("stdout", None) => Sink::stdout(),
+            ("journald", None) => self.journald(table)?,
+            ("syslog", None) => self.syslog(table)?,
             (other, _) => {
-                return Err(self.mistake(
-                    to.span(),
-                    format!("{other:?} is no destination; valid are stderr, stdout, file"),
-                ));
+                let text = format!("{other:?} is no destination; valid are {DESTINATIONS}");
+                return Err(self.mistake(to.span(), text));
             }
         };
+        self.check_destination(table, name)?;
         if let Some(value) = table.get("format") {
             sink.json = match self.string(value, "\"text\" or \"json\"")? {
                 "text" => false,
@@ -395,7 +405,11 @@ mod tests {
             ("recrod = \"info\"", 1, "\"recrod\" is no key; valid are record, sink, spool, spool-size"),
             ("\nrecord = 7", 2, "expected directives such as \"info,net=debug\", not integer"),
             ("record = \"net=loud\"", 1, "loud"),
-            ("[[sink]]\nto = \"syslog\"", 2, "\"syslog\" is no destination; valid are stderr, stdout, file"),
+            (
+                "[[sink]]\nto = \"tape\"",
+                2,
+                "\"tape\" is no destination; valid are stderr, stdout, file, journald, syslog",
+            ),
             ("[[sink]]\nlevel = \"info\"", 1, "this sink has no to"),
             ("[[sink]]\nto = \"file\"", 2, "path = \"app.log\""),
             ("[[sink]]\nto = \"stderr\"\npath = \"x\"", 3, "only a sink to = \"file\" has a path"),

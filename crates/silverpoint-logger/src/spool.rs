@@ -54,8 +54,12 @@ impl Spool {
             To::File(file) => Some(&file.path),
             _ => None,
         });
+        // The system's logs have no place where a spool could lie, but have what a successor can go on with.
+        let is_owed = config.sinks.iter().any(|sink| matches!(sink.to, To::Journald(_) | To::Syslog(_)));
+        let program = (is_owed && config.spool.is_some()).then(std::env::current_exe);
+        let program = program.and_then(Result::ok);
         // Whatever the order of the sinks is.
-        let Some(base) = files.min() else { return Self::temporary(config) };
+        let Some(base) = files.min().or(program.as_ref()) else { return Self::temporary(config) };
         for number in 1..=ATTEMPTS {
             let mut directory = numbered(base, number);
             directory.as_mut_os_string().push(".spool");
@@ -80,6 +84,7 @@ impl Spool {
     fn temporary(config: &Config) -> Result<Self, LoggerError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let parent = config.spool.clone().unwrap_or_else(std::env::temp_dir);
+        fs::create_dir_all(&parent).map_err(LoggerError::io(&parent, "making it"))?;
         sweep(&parent);
         for _ in 0..ATTEMPTS {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -95,6 +100,11 @@ impl Spool {
             }
         }
         Err(LoggerError::io(parent, "finding a name for the spool")(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Whether a successor finds what is left here.
+    pub(crate) fn is_kept(&self) -> bool {
+        !self.is_temporary
     }
 
     /// The trace file.

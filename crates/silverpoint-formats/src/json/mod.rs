@@ -2,8 +2,10 @@
 
 mod escape;
 mod line;
+mod plain;
 mod value;
 
 pub use escape::{push_f64, push_hex, push_string};
 pub use line::{Options, Writer};
+pub use plain::push_plain;
 pub use value::{JsonVisitor, Stack};

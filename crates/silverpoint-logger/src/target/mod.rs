@@ -5,6 +5,8 @@ mod file;
 mod handler;
 mod lines;
 mod logfile;
+mod socket;
+mod system;
 
 use std::io;
 
@@ -13,6 +15,7 @@ use silverpoint_formats::tracefile::{Event, Follow, Trace};
 use crate::config::{Sink, To};
 use crate::error::LoggerError;
 use crate::spool::Spool;
+pub(crate) use socket::Address;
 
 /// A destination. It takes events until it is full, and is then told to write them until it has.
 pub(crate) trait Target: Send {
@@ -34,10 +37,13 @@ pub(crate) trait Target: Send {
 
 /// Opens a sink's destination, and sets `follow` to where its last owner stopped.
 pub(crate) fn open(sink: Sink, spool: &Spool, follow: &mut Follow) -> Result<Box<dyn Target>, LoggerError> {
+    let name = sink.label();
     Ok(match &sink.to {
         To::Stderr => Box::new(console::Console::stderr(&sink, follow.trace())),
         To::Stdout => Box::new(console::Console::stdout(&sink, follow.trace())),
         To::Handler(handler) => Box::new(handler.clone()),
+        To::Journald(config) => Box::new(system::System::journald(config, &name, spool, follow)?),
+        To::Syslog(config) => Box::new(system::System::syslog(config, &name, spool, follow)?),
         To::File(config) => Box::new(file::FileTarget::open(&sink, config, spool, follow)?),
     })
 }

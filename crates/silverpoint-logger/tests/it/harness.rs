@@ -103,3 +103,17 @@ pub fn numbers(text: &str) -> Vec<u64> {
 pub fn is_gone(path: &Path) -> bool {
     !path.exists()
 }
+
+/// Looks again and again until it is so, for at most 30 seconds.
+pub fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    loop {
+        if is_so() {
+            return true;
+        }
+        if std::time::Instant::now() > until {
+            return false;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}

@@ -3,3 +3,4 @@
 mod ends;
 mod harness;
 mod sinks;
+mod system;

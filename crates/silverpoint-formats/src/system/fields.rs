@@ -1,0 +1,37 @@
+//! The named arguments of a record, one after the other.
+
+use crate::json::{Stack, push_plain};
+use crate::site::Site;
+use crate::tracefile::{Event, What};
+
+/// Room that is reused.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    stack: Stack,
+    value: String,
+}
+
+impl Fields {
+    /// Gives each name with its value as plain text. What cannot be read, and what follows it, is left out: the message says `<damaged>`.
+    pub(super) fn each(&mut self, event: &Event<'_>, mut take: impl FnMut(&str, &str)) {
+        let What::Record { site, args, .. } = event.what else { return };
+        let mut at = 0;
+        for (ty, name) in site.types.iter().zip(&site.names) {
+            self.value.clear();
+            let Some(end) = push_plain(&mut self.value, &mut self.stack, ty, args, at) else { return };
+            at = end;
+            if !name.is_empty() {
+                take(name, &self.value);
+            }
+        }
+    }
+}
+
+/// The site of an event, if it has one.
+pub(super) fn site<'e>(event: &Event<'e>) -> Option<&'e Site> {
+    match event.what {
+        What::Record { site, .. } => Some(site),
+        What::SpanEnd { site, .. } => site,
+        _ => None,
+    }
+}

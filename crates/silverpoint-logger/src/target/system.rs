@@ -1,0 +1,120 @@
+//! The system's own logs: journal and syslog. One message a record.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+
+use silverpoint_formats::system::{journal, syslog};
+use silverpoint_formats::tracefile::{Event, Follow, Trace};
+
+use super::Target;
+use super::socket::{Address, Channel, TooLong};
+use crate::config::JournaldSink;
+use crate::cursor::{Cursor, Entry};
+use crate::error::LoggerError;
+use crate::spool::Spool;
+use crate::syslog::Syslog;
+
+/// So many messages, or bytes of messages, are sent before the cursor says so: what a killed process leaves is repeated by at most so many.
+const MESSAGES: usize = 128;
+const BYTES: usize = 256 << 10;
+
+/// Each record at least once, as far as the receiver is told of it: the cursor moves when messages have been handed over.
+pub(super) struct System {
+    writer: Writer,
+    channel: Channel,
+    /// Messages that wait, one behind the other.
+    bytes: Vec<u8>,
+    /// Their lengths, from the first that was not sent.
+    waiting: VecDeque<usize>,
+    /// Bytes that were sent.
+    sent: usize,
+    /// Without it no successor would find the place anyway.
+    cursor: Option<Cursor>,
+}
+
+enum Writer {
+    Journal(Box<journal::Writer>),
+    Syslog(Box<syslog::Writer>),
+}
+
+impl System {
+    pub(super) fn journald(
+        config: &JournaldSink,
+        name: &str,
+        spool: &Spool,
+        follow: &mut Follow,
+    ) -> Result<Self, LoggerError> {
+        let writer = Writer::Journal(Box::new(journal::Writer::new(config.identity.clone())));
+        let channel = Channel::new(Address::Local(config.path.clone()), TooLong::File);
+        Self::new(writer, channel, name, spool, follow)
+    }
+
+    pub(super) fn syslog(
+        config: &Syslog,
+        name: &str,
+        spool: &Spool,
+        follow: &mut Follow,
+    ) -> Result<Self, LoggerError> {
+        let writer = Writer::Syslog(Box::new(syslog::Writer::new(config.messages.clone())));
+        let channel = Channel::new(config.address.clone(), TooLong::Cut);
+        Self::new(writer, channel, name, spool, follow)
+    }
+
+    fn new(
+        writer: Writer,
+        channel: Channel,
+        name: &str,
+        spool: &Spool,
+        follow: &mut Follow,
+    ) -> Result<Self, LoggerError> {
+        let mut cursor = None;
+        if spool.is_kept() {
+            let path = spool.cursor(Path::new(name));
+            let opened = Cursor::open(&path).map_err(LoggerError::io(&path, "opening it"))?;
+            follow.resume(&opened.1.into_iter().next().unwrap_or_default().positions);
+            cursor = Some(opened.0);
+        }
+        let (bytes, waiting) = Default::default();
+        Ok(Self { writer, channel, bytes, waiting, sent: 0, cursor })
+    }
+}
+
+impl Target for System {
+    fn begin(&mut self, _: &Trace) {}
+
+    fn event(&mut self, event: &Event<'_>) {
+        let start = self.bytes.len();
+        match &mut self.writer {
+            Writer::Journal(writer) => writer.message(&mut self.bytes, event),
+            Writer::Syslog(writer) => self.bytes.extend_from_slice(writer.message(event).as_bytes()),
+        }
+        self.waiting.push_back(self.bytes.len() - start);
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting.len() >= MESSAGES || self.bytes.len() >= BYTES
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn write(&mut self, follow: &Follow) -> io::Result<()> {
+        while let Some(len) = self.waiting.front() {
+            self.channel.send(&self.bytes[self.sent..self.sent + len])?;
+            self.sent += len;
+            self.waiting.pop_front();
+        }
+        self.bytes.clear();
+        self.sent = 0;
+        if let Some(cursor) = &mut self.cursor {
+            let mut entry = Entry { positions: follow.positions().collect(), ..Entry::default() };
+            // An entry that cannot be written makes a successor repeat more; what was sent needs no second attempt because of that.
+            if cursor.announce(&mut entry).is_ok() {
+                cursor.done();
+            }
+        }
+        Ok(())
+    }
+}
