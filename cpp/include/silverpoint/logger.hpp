@@ -19,6 +19,18 @@
 #include "detail/process.hpp"
 #include "silverpoint/logger.h"
 
+// What the program records before its logger starts, and after it has stopped: directives
+// (spec/directives.md); "" for nothing. The youngest records are kept, in shared memory, and the next start
+// delivers them; the end of the program does so too when a logger was ever started in it, and else forgets
+// them. The same in all files of a program; the variable SILVERPOINT_FILTER of the environment takes
+// precedence.
+#ifndef SP_LOGGER_KEEPS
+#    define SP_LOGGER_KEEPS "info"
+#endif
+extern "C" [[gnu::visibility("hidden"), gnu::used]] inline const char* silverpoint_kept_for_logger() {
+    return SP_LOGGER_KEEPS;
+}
+
 namespace silverpoint {
 // Of each shared object its own, as all of these headers; the logger behind it is the process's.
 inline namespace v1 [[gnu::visibility("hidden")]] {
@@ -107,7 +119,8 @@ class logger_config {
 // Starts the process's logger; false when one runs already.
 inline bool start_with(const char* config) {
     // A forked child has none before its first record, and records nothing before a collector finds it.
-    detail::ensure_session();
+    if (detail::ensure_session())
+        detail::session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
     char error[1024] = "";
     switch (silverpoint_start(config, error, sizeof error)) {
         case SILVERPOINT_DONE:

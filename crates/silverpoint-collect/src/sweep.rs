@@ -75,6 +75,35 @@ pub fn sweep(root: &Root, limits: Limits) -> Result<Swept, ObserveError> {
     Ok(swept)
 }
 
+/// Whether a process has recorded something that is neither stored nor collected.
+///
+/// # Errors
+/// The root cannot be read.
+pub fn has_uncollected(root: &Root, pid: u32) -> Result<bool, ObserveError> {
+    let own = list(root)?.into_iter().filter(|name| name.pid == pid);
+    Ok(own
+        .filter_map(|name| ObservedSession::open(root, name).ok())
+        .any(|session| !session.is_collected().unwrap_or(true) && holds_something(&session).unwrap_or(false)))
+}
+
+/// Removes the sessions of a process that ends this moment, when all that had a part in them have left them and nothing is in them. Those that somebody collects are left alone.
+///
+/// # Errors
+/// The root cannot be read.
+pub fn remove_left(root: &Root, pid: u32) -> Result<(), ObserveError> {
+    for name in list(root)?.into_iter().filter(|name| name.pid == pid) {
+        let Ok(session) = ObservedSession::open(root, name) else { continue };
+        let is_left = session.counters().is_ok_and(|counters| counters.copies_joined == 0);
+        if is_left
+            && session.lock_collector().unwrap_or(false)
+            && matches!(holds_something(&session), Ok(false))
+        {
+            let _ = session.remove(root);
+        }
+    }
+    Ok(())
+}
+
 /// Whether there are records that are not stored, or losses that nobody knows.
 fn holds_something(session: &ObservedSession) -> Result<bool, ObserveError> {
     let counters = session.counters()?;

@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use silverpoint_logger::Logger;
+use silverpoint_logger::{Config, Logger};
 
 /// Of the process that made the last one: this, or one that it was forked from.
 static LAST: AtomicPtr<Home> = AtomicPtr::new(null_mut());
@@ -14,6 +14,8 @@ pub(crate) struct Home {
     process: u32,
     /// Whoever waits for it takes a share out of the lock: nobody else has to wait for that.
     logger: Mutex<Option<Arc<Logger>>>,
+    /// What the last logger was asked to do, without the program's functions.
+    config: Mutex<Option<Config>>,
     /// That of the process that this one was forked from. Its lock may be held for ever, and its logger's threads are elsewhere: it is kept, not used.
     _of_parent: Option<&'static Home>,
 }
@@ -31,8 +33,12 @@ impl Home {
             if let Some(own) = last.filter(|home| home.process == std::process::id()) {
                 return own;
             }
-            let new =
-                Box::new(Self { process: std::process::id(), logger: Mutex::new(None), _of_parent: last });
+            let new = Box::new(Self {
+                process: std::process::id(),
+                logger: Mutex::new(None),
+                config: Mutex::new(None),
+                _of_parent: last,
+            });
             let (expected, new) =
                 (last.map_or(null_mut(), |last| std::ptr::from_ref(last).cast_mut()), Box::into_raw(new));
             if LAST.compare_exchange(expected, new, Ordering::AcqRel, Ordering::Acquire).is_ok() {
@@ -43,6 +49,16 @@ impl Home {
                 drop(unsafe { Box::from_raw(new) });
             }
         }
+    }
+
+    /// Notes what a logger is asked to do.
+    pub(crate) fn remember(&self, config: Config) {
+        *self.config.lock().unwrap_or_else(PoisonError::into_inner) = Some(config);
+    }
+
+    /// What the last one was asked to do.
+    pub(crate) fn remembered(&self) -> Option<Config> {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Only briefly, or while a logger starts.

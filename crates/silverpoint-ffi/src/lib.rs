@@ -50,6 +50,9 @@ pub unsafe extern "C" fn silverpoint_start(
             Some(Ok(text)) => Config::from_text(text, "configuration"),
             Some(Err(error)) => return Err((INVALID, format!("configuration: {error}"))),
         };
+        if let Ok(config) = &config {
+            Home::own_or_new().remember(config.clone());
+        }
         let config = config.map(handler::add_to);
         let started = config.map_err(LoggerError::from).and_then(Logger::start);
         *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
@@ -112,4 +115,28 @@ fn at_exit() {
     }
     // SAFETY: `end` is a function of this library, which is never unloaded.
     unsafe { libc::atexit(end) };
+    // A static library keeps only what somebody asks for.
+    std::hint::black_box(&LAST);
 }
+
+/// The very end, after all exit handlers, destructors of statics and the tracepoints' own: what those have recorded comes out too, but is not given to the program's functions,
+/// for what they use may be gone.
+extern "C" fn at_last() {
+    guarded(|| {
+        let Some(home) = Home::own() else { return NOT_RUNNING };
+        if silverpoint_logger::has_kept()
+            && home.lock().is_none()
+            && let Some(config) = home.remembered()
+            && let Ok(logger) = Logger::start(config)
+        {
+            let _ = logger.end(PATIENCE);
+        }
+        silverpoint_logger::leave_nothing_behind();
+        DONE
+    });
+}
+
+// Sorted by the linker, and run from the last to the first: the tracepoints' own have 101.
+#[used]
+#[unsafe(link_section = ".fini_array.00100")]
+static LAST: extern "C" fn() = at_last;

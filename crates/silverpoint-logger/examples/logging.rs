@@ -68,6 +68,23 @@ fn main() {
                 assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
             }
         }
+        // What is recorded while no logger runs is kept, from the first `keep` on.
+        [file, "keep"] => {
+            debug!("never");
+            silverpoint_logger::keep("info").unwrap();
+            info!("before");
+            debug!("below");
+            let logger = start(Config::new("debug").sink(Sink::file(file)));
+            debug!("first");
+            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+            info!("between");
+            assert!(silverpoint_logger::has_kept());
+            let logger = start(Config::new("debug").sink(Sink::file(file)));
+            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+            assert!(!silverpoint_logger::has_kept());
+            silverpoint_logger::keep("off").unwrap();
+            info!("off");
+        }
         [file, "hold"] => {
             let logger = start(Config::new("info").sink(Sink::file(file)));
             info!("held by {}", std::process::id());

@@ -37,6 +37,7 @@ mod config;
 mod cursor;
 mod deliver;
 mod error;
+mod idle;
 mod logger;
 mod settings;
 mod shared;
@@ -46,6 +47,7 @@ mod target;
 
 pub use config::{Config, Sink};
 pub use error::LoggerError;
+pub use idle::{has_kept, keep, leave_nothing_behind};
 pub use logger::{Flushed, Logger};
 pub use settings::SettingsError;
 pub use silverpoint_formats::filter::Filter;

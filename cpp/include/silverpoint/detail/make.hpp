@@ -282,6 +282,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     s.word(at::kCopiesJoined).store(1, std::memory_order_relaxed);
     s.word(at::kCopiesNext).store(1, std::memory_order_relaxed);
     s.copy = 1;
+    s.is_kept = settings.kept;
     adopt_layout();
     add_anchor();
     if (!make_locks(made) || !publish(made, root)) {

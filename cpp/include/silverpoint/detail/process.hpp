@@ -236,6 +236,13 @@ SP_DETAIL_COLD bool is_session_of_interest() {
            session.word(at::kDirectivesLen).load(std::memory_order_acquire) != 0 || session.flags != 0;
 }
 
+// Whether it has recorded for a logger only, and none was started.
+SP_DETAIL_COLD bool is_session_kept_in_vain() {
+    return session.is_kept && session.flags == 0 &&
+           session.logger_process.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(getpid()) &&
+           session.word(at::kCollectorPid).load(std::memory_order_acquire) == 0;
+}
+
 // A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody. Once:
 // every translation unit asks for it.
 SP_DETAIL_COLD void leave_session() {
@@ -243,7 +250,7 @@ SP_DETAIL_COLD void leave_session() {
     const ErrnoGuard guard;
     add_anchor();
     const bool last = session.word(at::kCopiesJoined).fetch_sub(1, std::memory_order_acq_rel) == 1;
-    if (last && !is_session_of_interest()) unlink_session(session.path);
+    if (last && (!is_session_of_interest() || is_session_kept_in_vain())) unlink_session(session.path);
 }
 
 SP_DETAIL_END

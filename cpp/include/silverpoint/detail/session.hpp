@@ -42,6 +42,9 @@ struct Session {
                   anchors_cap = 0;
     std::uint32_t source = kTsc;
     std::uint32_t flags = 0;
+    // What it records is kept for a logger; and the process that started one.
+    bool is_kept = false;
+    Word logger_process{0};
     Word warned{0};
     Word threads_next{0};
     Path path;

@@ -3,12 +3,18 @@
 
 #include "sys.hpp"
 
+extern "C" {
+// What a program that includes logger.hpp records before its logger starts; not there in others.
+[[gnu::weak, gnu::visibility("hidden")]] const char* silverpoint_kept_for_logger();
+}
+
 SP_DETAIL_BEGIN
 
 struct Settings {
     bool demanded = false;
     bool expected = false;
     bool off = false;
+    bool kept = false;  // for a logger that may start
     const char* filter = "";
     Policy policy[6] = {};
     std::uint32_t block_max_ms = 1000;
@@ -31,6 +37,9 @@ SP_DETAIL_COLD Settings read_settings() {
     if (const char* filter = environment("SILVERPOINT_FILTER")) {
         settings.demanded = true;
         settings.filter = filter;
+    } else if (silverpoint_kept_for_logger != nullptr) {
+        settings.filter = silverpoint_kept_for_logger();
+        settings.kept = *settings.filter != 0;
     }
     const char* collector = environment("SILVERPOINT_COLLECTOR");
     settings.expected = collector != nullptr && std::strcmp(collector, "1") == 0;

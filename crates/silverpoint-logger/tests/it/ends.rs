@@ -17,6 +17,20 @@ fn stopping_and_starting_goes_on_in_the_same_file() {
     assert_eq!(scratch.names(), ["app.log"]);
 }
 
+#[test]
+fn what_is_recorded_without_a_logger_comes_with_the_next() {
+    let scratch = Scratch::new();
+    scratch.run(["keep"]);
+    let text = scratch.read("app.log");
+    let messages: Vec<&str> = ["never", "before", "below", "first", "between", "off"]
+        .into_iter()
+        .filter(|word| text.contains(&format!(" {word}")))
+        .collect();
+    assert_eq!(messages, ["before", "first", "between"], "{text}");
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert_eq!((scratch.names(), scratch.sessions()), (vec!["app.log".to_owned()], 0));
+}
+
 /// Killed at any moment: the next start delivers what the dead process had recorded, in order, each record once.
 #[test]
 fn killed_programs_lose_nothing_and_repeat_nothing() {

@@ -1,0 +1,65 @@
+// A program with a logger from its beginning to its end and beyond; run by logger_life_test.
+//
+// logger_life MODE LOG: whole (records at every moment), never (no logger is started), daemon (the logger is
+// started before and after the program becomes a daemon that closes all descriptors).
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <silverpoint/logger.hpp>
+#include <silverpoint/silverpoint.hpp>
+#include <string>
+#include <string_view>
+
+namespace {
+
+struct Static {
+    Static() { SP_INFO("static constructor"); }
+    ~Static() { SP_INFO("static destructor"); }
+} object;
+
+[[gnu::destructor(200)]] void late() { SP_INFO("late destructor"); }
+
+void start(const std::string& log) {
+    using silverpoint::logger_config, silverpoint::sink;
+    silverpoint::start(logger_config("debug").to(sink::file(log)));
+}
+
+void whole(const std::string& log) {
+    SP_INFO("before start");
+    SP_DEBUG("is not kept: below info");
+    start(log);
+    SP_DEBUG("first logger");
+    silverpoint::stop();
+    SP_INFO("between");
+    start(log);
+    SP_DEBUG("second logger");
+    silverpoint::stop();
+    SP_INFO("after stop");
+}
+
+void daemon(const std::string& log) {
+    start(log);
+    SP_INFO("parent");
+    const pid_t parent = getpid();
+    if (fork() != 0) _exit(0);
+    setsid();
+    // Its standard output is the test's pipe, which stays open until the daemon ends.
+    for (int fd = 3; fd < 1024; ++fd) close(fd);
+    while (getppid() == parent) usleep(1000);
+    // Whatever takes the numbers that were closed is none of the logger's business.
+    for (int i = 0; i < 20; ++i) open("/dev/null", O_RDONLY);
+    start(log);
+    SP_INFO("child");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string_view mode = argc > 2 ? argv[1] : "";
+    if (mode == "whole") whole(argv[2]);
+    if (mode == "never") SP_INFO("nobody asks for this");
+    if (mode == "daemon") daemon(argv[2]);
+    return 0;
+}

@@ -1,0 +1,59 @@
+//! Before a logger starts and after it has stopped: what is recorded meanwhile is kept in shared memory, the youngest of it, and the next logger delivers it.
+
+use silverpoint_shm::observer::{ObservedSession, list};
+use silverpoint_shm::root::Root;
+use silverpoint_wire::directive;
+
+use crate::error::LoggerError;
+
+/// What tracepoints of this process record while no logger runs and nobody else collects: directives, as in [`crate::Config::new`], or `off`. At first nothing, or what
+/// the variable `SILVERPOINT_FILTER` of the environment says.
+///
+/// Records lie in shared memory, in rings that forget the oldest when they are full: the next [`crate::Logger::start`] of the process delivers them first; those of a process that
+/// ends without one wait for `silverpoint recover`. C++ programs that use `logger.hpp` have level info kept unless they say otherwise.
+///
+/// ```
+/// silverpoint_logger::keep("info")?;
+/// silverpoint::info!("read before the configuration is known");
+/// let logger = silverpoint_logger::init()?;        // delivers it
+/// # Ok::<(), silverpoint_logger::LoggerError>(())
+/// ```
+///
+/// # Errors
+/// Directives that make no sense, a directory of sessions that cannot be used. A session that another collector has at this moment is that one's to switch.
+pub fn keep(directives: &str) -> Result<(), LoggerError> {
+    directive::check(directives).map_err(LoggerError::Directives)?;
+    // As it is before the first call: then nothing says that the session is of interest.
+    let directives = if directives.trim() == "off" { "" } else { directives };
+    let (root, own) = (sessions()?, std::process::id());
+    let names = list(&root).map_err(|error| unusable(error.to_string()))?;
+    for name in names.into_iter().filter(|name| name.pid == own) {
+        let session = ObservedSession::open(&root, name).map_err(|error| unusable(error.to_string()))?;
+        if !session.is_collected().unwrap_or(true) {
+            session.write_directives(directives).map_err(|error| unusable(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether this process has recorded something that no logger has delivered, and nobody else collects.
+pub fn has_kept() -> bool {
+    sessions()
+        .is_ok_and(|root| silverpoint_collect::has_uncollected(&root, std::process::id()).unwrap_or(false))
+}
+
+/// Removes what the process, which is ending, has in the directory of sessions, as far as nothing is in it: no tracepoint may record afterwards. Otherwise the next program
+/// that sweeps it does.
+pub fn leave_nothing_behind() {
+    if let Ok(root) = sessions() {
+        let _ = silverpoint_collect::remove_left(&root, std::process::id());
+    }
+}
+
+fn sessions() -> Result<Root, LoggerError> {
+    Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
+}
+
+fn unusable(why: String) -> LoggerError {
+    LoggerError::io("a session of this process", "it cannot be used")(std::io::Error::other(why))
+}
