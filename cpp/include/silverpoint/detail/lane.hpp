@@ -75,6 +75,9 @@ inline thread_local constinit Lane* tls_lane __attribute__((tls_model("initial-e
 // counted.
 inline thread_local constinit bool tls_claiming __attribute__((tls_model("initial-exec"))) = false;
 
+// Called at each thread's first record, when there is somebody who wants to know (crash.hpp).
+inline constinit std::atomic<void (*)()> on_first_record{nullptr};
+
 inline Thread* thread_of(Lane* lane0) { return reinterpret_cast<Thread*>(lane0); }
 
 // Private heads come from chunks that are never given back; those of dead threads are used again.

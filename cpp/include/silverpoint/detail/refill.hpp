@@ -347,6 +347,7 @@ SP_DETAIL_COLD Lane* begin_thread() {
         reset_thread(*thread, tid);
         std::atomic_signal_fence(std::memory_order_seq_cst);
         tls_lane = lane = &thread->lanes[0];
+        if (auto* const call = on_first_record.load(std::memory_order_acquire)) call();
     } else {
         count_session_loss(Cause::kNoMemory);
         lane = nullptr;

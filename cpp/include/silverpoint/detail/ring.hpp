@@ -184,9 +184,9 @@ SP_DETAIL_COLD Ring take_new(unsigned shift) {
     return take_from(slab);
 }
 
-// Claims a slice of this size and begins a stream in it; empty when there is no memory.
-SP_DETAIL_COLD Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uint32_t previous) {
-    const unsigned shift = shift_of(size);
+// A slice of this size that is the caller's and holds nothing yet: in state claiming, or one that nobody had
+// before. Empty when there is no memory.
+SP_DETAIL_COLD Ring claim_slice(unsigned shift) {
     if (shift == 0) return {};
     Ring ring = adopt(shift, 8, false);
     if (!ring) ring = take_new(shift);
@@ -199,9 +199,14 @@ SP_DETAIL_COLD Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, 
         if (!ring && !session.is_collected()) ring = adopt(shift, ~0u, true);
         if (!ring) not_before_ns.store(clock_ns(CLOCK_MONOTONIC) + 10'000'000u, std::memory_order_relaxed);
     }
-    if (!ring) return {};
-    const std::uint64_t base = ring.committed().load(std::memory_order_relaxed);
+    return ring;
+}
+
+// Begins a stream in a slice that the caller has claimed.
+SP_DETAIL_COLD void begin_stream(const Ring& ring, unsigned shift, unsigned lane, std::uint32_t tid,
+                                 std::uint32_t previous) {
     ring.word(ring_at::kState).store(kRingClaiming, std::memory_order_relaxed);
+    const std::uint64_t base = ring.committed().load(std::memory_order_relaxed);
     ring.word(ring_at::kOwnerTid).store(tid, std::memory_order_relaxed);
     const std::uint32_t stream = session.word(at::kStreamsNext).fetch_add(1, std::memory_order_acq_rel) + 1;
     ring.word(ring_at::kStream).store(stream, std::memory_order_relaxed);
@@ -227,6 +232,13 @@ SP_DETAIL_COLD Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, 
         ring.longword(ring_at::kLosses + 8 * cause).store(0, std::memory_order_relaxed);
     ring.word(ring_at::kMagic).store(kRingMagic, std::memory_order_release);
     ring.word(ring_at::kState).store(kRingLive, std::memory_order_release);
+}
+
+// Claims a slice of this size and begins a stream in it; empty when there is no memory.
+SP_DETAIL_COLD Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uint32_t previous) {
+    const unsigned shift = shift_of(size);
+    const Ring ring = claim_slice(shift);
+    if (ring) begin_stream(ring, shift, lane, tid, previous);
     return ring;
 }
 

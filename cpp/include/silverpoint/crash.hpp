@@ -1,0 +1,149 @@
+// Crash records: why the program ended, and where.
+//
+//   int main() {
+//       silverpoint::install_crash_handler();
+//       …
+//   }
+//   SP_CHECK(index < size);
+//   SP_CHECK(index < size, "index {} of {}", index, size);
+//
+// On a fatal signal, an uncaught exception or a failed check one record of level fatal is made, of category
+// silverpoint.crash: the cause, the signal's details, the failing thread, and its stack as program counters
+// with the build ids of the modules (spec/crash.md); who reads it makes names of them. Then the logger inside
+// the process, if there is one (logger.hpp, which installs this by itself), is given time to deliver
+// everything. Without one the record waits in the session, like all others. Then the handler that was there
+// before is called, or what the signal does by default happens: core dump and exit status are what they would
+// have been.
+//
+// The record is made whatever the directives say. It is written by async-signal-safe means alone, on a stack
+// of its own and into a ring that is kept for it: also when a thread's stack is used up (in the thread that
+// installs, in those that have made their first record since, and in those that have called
+// prepare_thread_for_crash; another thread whose stack is used up ends without a record), when the fault
+// is within a tracepoint, and in forked children.
+//
+// Install it once, in the executable, before threads are started. To be called from any thread, not from
+// signal handlers.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <exception>
+#include <typeinfo>
+
+#include "detail/crash_handler.hpp"
+#include "silverpoint.hpp"
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+
+struct crash_options {
+    // Which signals make a record. A program that uses one of them for something else leaves it out.
+    bool segv = true, bus = true, ill = true, fpe = true, abrt = true, sys = true;
+    bool trap = false, term = false;
+    // Uncaught exceptions, and whatever else ends in std::terminate.
+    bool terminate = true;
+    // How long the logger inside the process may take to deliver what there is, in milliseconds.
+    unsigned wait_ms = 3000;
+};
+
+// Another call adds signals, and changes the wait. False: no memory, or no session.
+bool install_crash_handler(const crash_options& options = {});
+
+// A stack for the handler in the calling thread. Threads get it with their first record, or by this.
+inline void prepare_thread_for_crash() { detail::give_alternate_stack(); }
+
+}  // namespace v1
+}  // namespace silverpoint
+
+// Ends the program when a condition is false: a record of what is said beside it, one of the crash, abort.
+#define SP_CHECK(condition, ...)                                               \
+    do {                                                                       \
+        if (!(condition)) [[unlikely]] {                                       \
+            __VA_OPT__(SP_FATAL(__VA_ARGS__);)                                 \
+            ::silverpoint::detail::fail_check(#condition, __FILE__, __LINE__); \
+        }                                                                      \
+    } while (false)
+
+SP_DETAIL_BEGIN
+
+[[noreturn]] SP_DETAIL_COLD void fail_check(const char* condition, const char* file, unsigned line) {
+    record_crash(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), [&](Crash& crash) {
+        crash.cause = "check";
+        crash.what.add("check failed: ").add(condition);
+        crash.where.add(file).add(":").number(line);
+    });
+    if (crash_settings.drain.load(std::memory_order_acquire) == nullptr) {
+        // Nobody shows the record now.
+        Text<390> text;
+        text.add(file).add(":").number(line).add(": check failed: ").add(condition);
+        warn(text.c_str());
+    }
+    std::abort();
+}
+
+// Of the exception that is being handled: its type, and what it says.
+SP_DETAIL_COLD void describe_exception(Crash& crash) {
+    const std::type_info* type = abi::__cxa_current_exception_type();
+    if (type == nullptr) {
+        crash.cause = "terminate";
+        crash.what.add("std::terminate was called");
+        return;
+    }
+    crash.cause = "exception";
+    int status = 0;
+    char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+    crash.what.add("uncaught ").add(name != nullptr ? name : type->name());
+    std::free(name);
+#ifdef __cpp_exceptions
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        if (const char* text = error.what(); text != nullptr) crash.what.add(": ").add(text);
+    } catch (...) {
+    }
+#endif
+}
+
+inline constinit std::terminate_handler terminate_before = nullptr;
+
+[[noreturn]] SP_DETAIL_COLD void on_terminate() {
+    record_crash(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), &describe_exception);
+    if (terminate_before != nullptr) terminate_before();
+    std::abort();
+}
+
+SP_DETAIL_END
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+
+inline bool install_crash_handler(const crash_options& options) {
+    using namespace detail;
+    CrashState* const state = crash_state();
+    if (state == nullptr || !ensure_session() || !register_crash_site()) return false;
+    crash_settings.wait_ms.store(options.wait_ms, std::memory_order_relaxed);
+    // Room, and everything that is loaded when it is first used.
+    if (enter_crash(*state, thread_id()) == Entered::kFirst) {
+        prepare_stack(state->stack);
+        keep_crash_ring(*state);
+        leave_crash(*state);
+    }
+    give_alternate_stack();
+    on_first_record.store(&give_alternate_stack, std::memory_order_release);
+    const struct {
+        bool is_wanted;
+        int signal;
+    } signals[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
+                   {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
+                   {options.trap, SIGTRAP}, {options.term, SIGTERM}};
+    for (const auto& [is_wanted, signal] : signals)
+        if (is_wanted) take_signal(signal);
+    if (options.terminate && terminate_before == nullptr) {
+        terminate_before = std::set_terminate(&on_terminate);
+    }
+    return true;
+}
+
+}  // namespace v1
+}  // namespace silverpoint

@@ -1,0 +1,176 @@
+// Ends in the way that its argument says, for crash_test: `crash WAY`.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csetjmp>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <silverpoint/crash.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+volatile std::uintptr_t low_address = 16;
+
+[[gnu::noinline]] void fault() { *reinterpret_cast<volatile int*>(low_address) = 1; }
+
+// Ends long after the stack does.
+[[gnu::noinline]] unsigned descend(unsigned depth) {
+    volatile char room[256];
+    room[0] = static_cast<char>(depth);
+    if (depth == 0xFFFFFFFF) return 0;
+    return descend(depth + 1) + static_cast<unsigned>(room[0]);
+}
+void use_up_stack() { std::printf("%u\n", descend(0)); }
+
+void unused(const char* text) {
+    [[maybe_unused]] const auto written = write(1, text, __builtin_strlen(text));
+}
+
+sigjmp_buf back_there;
+
+void prepare(int signal, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    sigaction(signal, &action, nullptr);
+}
+
+const std::map<std::string_view, std::function<void()>> ways = {
+    {"segv", fault},
+    {"null", [] { reinterpret_cast<void (*)()>(low_address - 16)(); }},
+    {"trap", [] { __builtin_trap(); }},
+    {"bus",
+     [] {
+         char name[] = "/tmp/silverpoint-crash-XXXXXX";
+         const int fd = mkstemp(name);
+         unlink(name);
+         *static_cast<volatile char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) = 1;
+     }},
+    {"abort", [] { std::abort(); }},
+    {"term", [] { raise(SIGTERM); }},
+    {"check", [] { SP_CHECK(low_address == 17); }},
+    {"check-with-text", [] { SP_CHECK(low_address == 17, "it is {}", std::uintptr_t{low_address}); }},
+    {"check-passed", [] { SP_CHECK(low_address == 16, "it is {}", std::uintptr_t{low_address}); }},
+    {"throw", [] { throw std::runtime_error("out of luck"); }},
+    {"throw-number", [] { throw 7; }},
+    {"terminate", [] { std::terminate(); }},
+    {"stack", use_up_stack},
+    {"stack-of-thread",
+     [] {
+         std::thread([] {
+             SP_INFO("first");
+             use_up_stack();
+         }).join();
+     }},
+    {"stack-of-prepared-thread",
+     [] {
+         std::thread([] {
+             silverpoint::prepare_thread_for_crash();
+             use_up_stack();
+         }).join();
+     }},
+    // The fault is within the tracepoint, whose lane is busy.
+    {"within-record",
+     [] {
+         for (int i = 0; i < 3; ++i) SP_INFO("before {}", i);
+         SP_INFO("never {}", std::string_view(reinterpret_cast<const char*>(low_address), 100));
+     }},
+    // The stack pointer is no stack's.
+    {"lost-stack",
+     [] {
+#if defined(__x86_64__)
+         asm volatile("mov $64, %%rsp; mov $64, %%rbp; movl $1, (%0)" : : "a"(low_address) : "memory");
+#else
+         fault();
+#endif
+     }},
+    {"forked",
+     [] {
+         const pid_t child = fork();
+         if (child == 0) {
+             fault();
+             _exit(1);
+         }
+         int status = 0;
+         waitpid(child, &status, 0);
+         std::printf("%d %d\n", static_cast<int>(child), status);
+     }},
+    {"two-threads",
+     [] {
+         std::thread other(fault);
+         fault();
+         other.join();
+     }},
+    // Handlers that were there before. Each installs itself before main installs ours.
+    {"chained-plain", fault},
+    {"chained-info", fault},
+    {"chained-jump",
+     [] {
+         static int times = 0;
+         while (times++ < 2)
+             if (sigsetjmp(back_there, 1) == 0) fault();
+     }},
+    {"chained-fault", fault},
+    {"chained-abort", fault},
+    {"chained-terminate", [] { throw std::runtime_error("out of luck"); }},
+    {"ignored",
+     [] {
+         raise(SIGTERM);
+         unused("alive\n");
+         std::abort();
+     }},
+};
+
+void before(std::string_view way) {
+    if (way == "chained-plain") {
+        prepare(SIGSEGV, [](int) {
+            unused("chained\n");
+            _exit(7);
+        });
+    } else if (way == "chained-info") {
+        struct sigaction action {};
+        action.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND);
+        action.sa_sigaction = [](int, siginfo_t* info, void* context) {
+            const bool is_right = info->si_addr == reinterpret_cast<void*>(low_address) && context != nullptr;
+            unused(is_right ? "chained\n" : "wrong\n");
+        };
+        sigaction(SIGSEGV, &action, nullptr);
+    } else if (way == "chained-jump") {
+        prepare(SIGSEGV, [](int) { siglongjmp(back_there, 1); });
+    } else if (way == "chained-fault") {
+        struct sigaction action {};
+        action.sa_flags = static_cast<int>(SA_NODEFER);
+        action.sa_handler = [](int) { fault(); };
+        sigaction(SIGSEGV, &action, nullptr);
+    } else if (way == "chained-abort") {
+        prepare(SIGSEGV, [](int) { std::abort(); });
+    } else if (way == "chained-terminate") {
+        std::set_terminate([] {
+            unused("chained\n");
+            std::abort();
+        });
+    } else if (way == "ignored") {
+        prepare(SIGTERM, SIG_IGN);
+        prepare(SIGABRT, SIG_IGN);
+    }
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+    before(arguments[1]);
+    silverpoint::crash_options options;
+    options.term = options.trap = true;
+    if (!silverpoint::install_crash_handler(options)) return 3;
+    SP_INFO("begun");
+    ways.at(arguments[1])();
+    std::puts("end");
+}
