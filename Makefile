@@ -5,6 +5,8 @@ DEMO_TREE ?= /usr/include
 PREFIX ?= /usr/local
 # What is installed as the program; built when it is this one.
 PROGRAM ?= $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
+# Where the library for C is built.
+C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
 .PHONY: demo test bench kill-test lint format install install-files help
 
@@ -13,7 +15,7 @@ help:
 	@echo "make test       all tests"
 	@echo "make kill-test  the 500 rounds of the kill test"
 	@echo "make bench      measure, and write bench/results (QUICK=1: about a minute)"
-	@echo "make install    program, manual pages, completions, C++ headers under PREFIX=$(PREFIX)"
+	@echo "make install    program, manual pages, completions, headers for C and C++, library for C under PREFIX=$(PREFIX)"
 	@echo "make lint       formatting and lints, as in continuous integration"
 	@echo "make format     let rustfmt and clang-format decide the layout"
 
@@ -44,6 +46,8 @@ format:
 
 install:
 	cargo build --release -p silverpoint-cli
+	cmake -S . -B $(C_BUILD) -DCMAKE_BUILD_TYPE=Release
+	cmake --build $(C_BUILD) --target silverpoint_c
 	$(MAKE) --no-print-directory install-files
 
 # DESTDIR stages the files for a package.
@@ -55,4 +59,6 @@ install-files:
 	$(PROGRAM) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/silverpoint
 	$(PROGRAM) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_silverpoint
 	$(PROGRAM) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/silverpoint.fish
+	[ ! -f $(C_BUILD)/lib/libsilverpoint_c.a ] || \
+	    install -D -m 644 $(C_BUILD)/lib/libsilverpoint_c.a $(DESTDIR)$(PREFIX)/lib/libsilverpoint_c.a
 	cd cpp/include && find silverpoint -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/include/{} \;

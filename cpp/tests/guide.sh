@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Compiles every C++ snippet of the guide, each a file of its own: guide.sh COMPILER INCLUDE_DIR PAGE…
+# Compiles every C++ and C snippet of the guide, each a file of its own: guide.sh COMPILER INCLUDE_DIR PAGE…
+# (C by CC, cc when it is not set)
 set -euo pipefail
 compiler=$1 include=$2
 shift 2
@@ -9,13 +10,16 @@ count=0
 for page in "$@"; do
     # A file for each block: PAGE-LINE.cpp, its lines counted as in the page, so that errors name the place.
     awk -v work="$work" -v page="$page" '
-        /^```cpp$/ { n = split(page, parts, "/"); file = work "/" parts[n] "-" NR ".cpp"; printf "#line %d \"%s\"\n", NR + 1, page > file; next }
+        /^```(cpp|c)$/ { n = split(page, parts, "/"); file = work "/" parts[n] "-" NR "." substr($0, 4); printf "#line %d \"%s\"\n", NR + 1, page > file; next }
         /^```$/ { if (file) close(file); file = "" }
         file { print > file }' "$page"
 done
-for file in "$work"/*.cpp; do
-    [ -e "$file" ] || break
-    "$compiler" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$include" "$file"
+for file in "$work"/*.cpp "$work"/*.c; do
+    [ -e "$file" ] || continue
+    case $file in
+    *.cpp) "$compiler" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$include" "$file" ;;
+    *) "${CC:-cc}" -std=c11 -pedantic -Wall -Wextra -Werror -c -o /dev/null -I "$include" "$file" ;;
+    esac
     count=$((count + 1))
 done
 echo "$count snippets"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program of somebody else's, built against what is installed: by find_package with the static and the shared library, and by pkg-config.
+# A program of somebody else's, built against what is installed: by find_package with the static and the shared library, and by pkg-config; in C++ and in C.
 # package.sh BUILD_DIRECTORY COMPILER
 set -eu
 build=$1 compiler=$2
@@ -34,10 +34,40 @@ if command -v pkg-config >/dev/null; then
 fi
 # shellcheck disable=SC2086 # several words
 "$compiler" -std=c++20 "$scratch/app/main.cpp" -o "$scratch/app/build/with_pkg_config" $flags -pthread -Wl,-rpath,"$lib"
+# In C: by find_package in a project of C alone, and by pkg-config.
+mkdir "$scratch/c"
+cat >"$scratch/c/main.c" <<'END'
+#include <silverpoint/silverpoint.h>
+int main(void) {
+    SP_INFO("number %d", 7);
+    return 0;
+}
+END
+cat >"$scratch/c/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(app LANGUAGES C)
+find_package(silverpoint 0.1 REQUIRED)
+add_executable(with_cmake main.c)
+target_link_libraries(with_cmake PRIVATE silverpoint::c)
+END
+cmake -S "$scratch/c" -B "$scratch/c/build" -DCMAKE_PREFIX_PATH="$scratch/usr" >"$scratch/log" &&
+    cmake --build "$scratch/c/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+flags="-I$scratch/usr/include -L$lib -lsilverpoint_c"
+if command -v pkg-config >/dev/null; then
+    flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs silverpoint_c)
+fi
+# shellcheck disable=SC2086 # several words
+"${CC:-cc}" -std=c11 "$scratch/c/main.c" -o "$scratch/c/build/with_pkg_config" $flags
+for program in with_cmake with_pkg_config; do
+    mkdir -m 700 "$scratch/sessions"
+    SILVERPOINT_FILTER=info SILVERPOINT_DIR=$scratch/sessions "$scratch/c/build/$program"
+    grep -rq 'number %d' "$scratch/sessions" || { echo "$program: nothing in its session"; exit 1; }
+    rm -r "$scratch/sessions"
+done
 for program in with_static with_shared with_pkg_config; do
     mkdir -m 700 "$scratch/sessions"
     SILVERPOINT_DIR=$scratch/sessions "$scratch/app/build/$program" "$scratch/$program.log"
     rm -r "$scratch/sessions"
     grep -q 'number 7' "$scratch/$program.log" || { echo "$program: nothing in its log"; exit 1; }
 done
-echo "three programs logged"
+echo "three programs logged, and two of C recorded"

@@ -17,7 +17,7 @@ pub struct SiteDescription {
     pub flags: u16,
     /// Line in the file, from 1; 0 when unknown.
     pub line: u32,
-    /// Number of the language (spec), 1 C++, 2 Rust.
+    /// Number of the language (spec), 1 C++, 2 Rust, 3 C.
     pub language: u16,
     /// Category, may be empty.
     pub category: String,

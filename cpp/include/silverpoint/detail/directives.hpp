@@ -17,6 +17,17 @@ struct SiteFacts {
     std::string_view function;
 };
 
+// As substr, without what it would throw: the C library of tracepoints has no C++ library.
+constexpr std::string_view part(std::string_view text, std::size_t begin,
+                                std::size_t most = std::string_view::npos) {
+    if (begin > text.size()) return {};
+    const std::size_t rest = text.size() - begin;
+    return {text.data() + begin, most < rest ? most : rest};
+}
+constexpr bool begins_with(std::string_view text, std::string_view with) {
+    return part(text, 0, with.size()) == with;
+}
+
 // `*` any characters, `?` one; the whole name.
 SP_DETAIL_COLD bool glob(std::string_view pattern, std::string_view name) {
     constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -42,20 +53,20 @@ SP_DETAIL_COLD bool glob(std::string_view pattern, std::string_view name) {
 // The qualified name in what the compiler calls a function: `ns::Pump::start` of `void ns::Pump::start(int)
 // [with T = int]`.
 SP_DETAIL_COLD std::string_view function_name(std::string_view text) {
-    if (const auto with = text.find(" [with "); with != std::string_view::npos) text = text.substr(0, with);
-    if (const auto with = text.find(" [T = "); with != std::string_view::npos) text = text.substr(0, with);
-    const auto ends_in_operator = [&](std::size_t at) { return text.substr(0, at).ends_with("operator"); };
+    if (const auto with = text.find(" [with "); with != std::string_view::npos) text = part(text, 0, with);
+    if (const auto with = text.find(" [T = "); with != std::string_view::npos) text = part(text, 0, with);
+    const auto ends_in_operator = [&](std::size_t at) { return part(text, 0, at).ends_with("operator"); };
     std::size_t end = text.size();
     int depth = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '<' && !ends_in_operator(i) && !text.substr(0, i).ends_with("operator<")) {
+        if (text[i] == '<' && !ends_in_operator(i) && !part(text, 0, i).ends_with("operator<")) {
             ++depth;
         } else if (text[i] == '>' && depth > 0) {
             --depth;
         } else if (text[i] == '(' && depth == 0) {
-            if (text.substr(i).starts_with("(anonymous namespace)")) {
+            if (begins_with(part(text, i), "(anonymous namespace)")) {
                 i += 20;
-            } else if (ends_in_operator(i) && text.substr(i).starts_with("()")) {
+            } else if (ends_in_operator(i) && begins_with(part(text, i), "()")) {
                 ++i;
             } else {
                 end = i;
@@ -71,7 +82,7 @@ SP_DETAIL_COLD std::string_view function_name(std::string_view text) {
         if ((text[i] == '>' || text[i] == ')') && depth > 0) --depth;
         if (text[i] == ' ' && depth == 0 && !ends_in_operator(i)) begin = i + 1;
     }
-    text = text.substr(begin, end - begin);
+    text = part(text, begin, end - begin);
     while (!text.empty() && (text.front() == '*' || text.front() == '&')) text.remove_prefix(1);
     return text;
 }
@@ -79,8 +90,8 @@ SP_DETAIL_COLD std::string_view function_name(std::string_view text) {
 SP_DETAIL_COLD bool matches_category(std::string_view pattern, std::string_view name) {
     if (glob(pattern, name)) return true;
     for (std::size_t i = 0; i < name.size(); ++i)
-        if ((name[i] == '.' || name[i] == '/' || name.substr(i).starts_with("::")) &&
-            glob(pattern, name.substr(0, i)))
+        if ((name[i] == '.' || name[i] == '/' || begins_with(part(name, i), "::")) &&
+            glob(pattern, part(name, 0, i)))
             return true;
     return false;
 }
@@ -88,19 +99,19 @@ SP_DETAIL_COLD bool matches_category(std::string_view pattern, std::string_view 
 SP_DETAIL_COLD bool matches_file(std::string_view pattern, std::string_view name) {
     if (glob(pattern, name)) return true;
     for (std::size_t i = 0; i < name.size(); ++i)
-        if (name[i] == '/' && glob(pattern, name.substr(i + 1))) return true;
+        if (name[i] == '/' && glob(pattern, part(name, i + 1))) return true;
     return false;
 }
 
 SP_DETAIL_COLD bool is_file(std::string_view target) {
     if (const auto slash = target.rfind('/'); slash != std::string_view::npos)
-        target = target.substr(slash + 1);
+        target = part(target, slash + 1);
     const auto dot = target.rfind('.');
     if (dot == std::string_view::npos) return false;
     constexpr std::string_view endings[] = {"c",   "cc",  "cpp", "cxx", "c++", "h", "hh", "hpp",
                                             "hxx", "ipp", "inl", "rs",  "cs",  "m", "mm", "qml"};
     for (const auto ending : endings)
-        if (target.substr(dot + 1) == ending) return true;
+        if (part(target, dot + 1) == ending) return true;
     return false;
 }
 
@@ -134,23 +145,23 @@ SP_DETAIL_COLD std::uint64_t rank_of(std::string_view target, const SiteFacts& s
     }
     const auto rank = [&](std::uint64_t kind, std::uint64_t chars) { return kind << 32 | (chars + 1); };
     if (target.ends_with("()")) {
-        const auto pattern = target.substr(0, target.size() - 2);
+        const auto pattern = part(target, 0, target.size() - 2);
         if (pattern.empty()) return 0;
         const auto name = function_name(site.function);
         bool matches = glob(pattern, name);
         for (std::size_t i = 0; !matches && i + 1 < name.size(); ++i)
-            matches = name[i] == ':' && name[i + 1] == ':' && glob(pattern, name.substr(i + 2));
+            matches = name[i] == ':' && name[i + 1] == ':' && glob(pattern, part(name, i + 2));
         return matches ? rank(4, literal - 2) : 0;
     }
     if (const auto colon = target.rfind(':');
-        colon != std::string_view::npos && is_file(target.substr(0, colon))) {
+        colon != std::string_view::npos && is_file(part(target, 0, colon))) {
         std::uint64_t line = 0;
-        const auto digits = target.substr(colon + 1);
+        const auto digits = part(target, colon + 1);
         for (const char c : digits) {
             if (c < '0' || c > '9' || line > 0xFFFFFFFF) return 0;
             line = line * 10 + static_cast<unsigned>(c - '0');
         }
-        const auto file = target.substr(0, colon);
+        const auto file = part(target, 0, colon);
         return !digits.empty() && line == site.line && matches_file(file, site.file)
                    ? rank(5, literal - 1 - digits.size())
                    : 0;
@@ -165,7 +176,7 @@ SP_DETAIL_COLD bool decide(std::string_view text, const SiteFacts& site) {
     int least = 6;
     while (true) {
         const auto comma = text.find(',');
-        const auto piece = trim(text.substr(0, comma));
+        const auto piece = trim(part(text, 0, comma));
         if (const int bare = threshold_of(piece); bare >= 0) {
             if (best <= 1) {
                 best = 1;
@@ -173,9 +184,9 @@ SP_DETAIL_COLD bool decide(std::string_view text, const SiteFacts& site) {
             }
         } else if (!piece.empty()) {
             const auto equals = piece.find('=');
-            const auto target = trim(piece.substr(0, equals));
+            const auto target = trim(part(piece, 0, equals));
             const int level =
-                equals == std::string_view::npos ? 0 : threshold_of(trim(piece.substr(equals + 1)));
+                equals == std::string_view::npos ? 0 : threshold_of(trim(part(piece, equals + 1)));
             const std::uint64_t rank = level < 0 ? 0 : rank_of(target, site);
             if (rank != 0 && rank >= best) {
                 best = rank;
@@ -183,7 +194,7 @@ SP_DETAIL_COLD bool decide(std::string_view text, const SiteFacts& site) {
             }
         }
         if (comma == std::string_view::npos) break;
-        text = text.substr(comma + 1);
+        text = part(text, comma + 1);
     }
     return best != 0 && static_cast<int>(site.level) >= least;
 }

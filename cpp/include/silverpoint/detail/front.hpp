@@ -135,7 +135,7 @@ class Names {
     void unwrap() {
         constexpr std::string_view kWrapper = "::silverpoint::detail::wrap_";
         const std::string_view name(text_ + begin_, len_ - begin_);
-        if (name.starts_with(kWrapper) && name.ends_with(')')) {
+        if (begins_with(name, kWrapper) && name.ends_with(')')) {
             std::size_t from = kWrapper.size();
             for (bool quoted = false; from < name.size() && (quoted || name[from] != '('); ++from)
                 if (name[from] == '"' && name[from - 1] != '\\') quoted = !quoted;

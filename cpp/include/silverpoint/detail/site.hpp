@@ -28,6 +28,9 @@ struct Site {
     std::atomic<std::uint64_t> head{0};
     std::uint32_t line;
     Level level;
+    // Of the wire: 1 C++, 3 C. What follows is for C: whether its template bounds texts (silverpoint_c.cpp).
+    std::uint8_t language = 1;
+    std::uint8_t bounded = 0;
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
     const char* file;
     std::atomic<const char*> function{nullptr};
@@ -77,7 +80,7 @@ class Description {
             if (piece.size() <= most) return;
             // Not within a character.
             while (most > 0 && (static_cast<unsigned char>(piece[most]) & 0xC0) == 0x80) --most;
-            piece = piece.substr(0, most);
+            piece = part(piece, 0, most);
         };
         cut(category, 255);
         cut(file, 1023);
@@ -95,7 +98,7 @@ class Description {
         std::memcpy(bytes_ + 16, levels, 2);
         put16(18, (pending ? 1u : 0u) | (percent ? 2u : 0u));
         put32(20, site.line);
-        put16(24, 1);
+        put16(24, site.language);
         put16(28, category.size());
         put16(30, file.size());
         put16(32, function.size());

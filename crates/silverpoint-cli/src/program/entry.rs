@@ -25,6 +25,7 @@ const NAMES_FROM_SOURCE: u8 = 4;
 const MANGLED: u8 = 8;
 const CUT: u8 = 16;
 const NAMED_AFTER_FUNCTION: u8 = 32;
+const FIRST_IS_OWN_NAME: u8 = 64;
 
 /// Reads the entries of one section.
 pub struct Entries<'e> {
@@ -63,6 +64,9 @@ impl Entries<'_> {
         let (mut names, mut template, signature) = (text(3)?, text(4)?, text(5)?);
         if flags & NAMES_FROM_SOURCE != 0 {
             names = names::of_source(&names);
+            if flags & FIRST_IS_OWN_NAME != 0 {
+                names = names::of_arguments(&names, kind);
+            }
         }
         if flags & CUT != 0 {
             template.push('…');

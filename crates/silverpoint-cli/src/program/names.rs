@@ -1,5 +1,7 @@
 //! Names of arguments from their source in C++, as the frontend makes them (cpp/include/silverpoint/detail/front.hpp).
 
+use silverpoint_wire::level::Kind;
+
 /// What macros of values expand to begins with this, and is named after what stands in its brackets.
 const WRAPPER: &str = "::silverpoint::detail::wrap_";
 /// Longest list of names that is kept, in bytes; as that of the frontend.
@@ -21,6 +23,20 @@ pub fn of_source(source: &str) -> String {
     let end = text.floor_char_boundary(MOST);
     text.truncate(end);
     text
+}
+
+/// The names of arguments among those of all that stood in a macro's brackets, the site's own name first: without that; an id is `id`, and
+/// what follows a counter's value is its unit.
+pub fn of_arguments(names: &str, kind: Kind) -> String {
+    let mut arguments: Vec<&str> = names.split_inclusive('\n').skip(1).collect();
+    let has_id = (Kind::AsyncBegin as u8..=Kind::FlowEnd as u8).contains(&(kind as u8));
+    if let (true, Some(first)) = (has_id, arguments.first_mut()) {
+        *first = "id\n";
+    }
+    if kind == Kind::Counter {
+        arguments.truncate(1);
+    }
+    arguments.concat()
 }
 
 /// At commas outside of brackets and quotes.
@@ -113,5 +129,20 @@ mod tests {
             assert_eq!(of_source(source), names, "{source}");
         }
         assert!(of_source(&"ä,".repeat(5000)).len() <= MOST);
+    }
+
+    #[test]
+    fn the_names_of_c_begin_with_the_sites_own() {
+        for (kind, source, names) in [
+            (Kind::Event, "\"order, filled\", id, px", "id\npx\n"),
+            (Kind::Event, "NAME", ""),
+            (Kind::Counter, "\"latency\", ms * 2, \"ms\"", "ms * 2\n"),
+            (Kind::AsyncBegin, "\"fetch\", next(), url", "id\nurl\n"),
+            (Kind::FlowEnd, "\"\", 7", "id\n"),
+            (Kind::Link, "\"\", from, to", "from\nto\n"),
+            (Kind::Event, "", ""),
+        ] {
+            assert_eq!(of_arguments(&of_source(source), kind), names, "{source}");
+        }
     }
 }

@@ -1,0 +1,281 @@
+/* The hot path in C: the state byte of a site, and one record. It is the C++ frontend's
+ * (silverpoint/detail/record.hpp) word by word, over the same memory: a thread has one position in one ring,
+ * whichever language records. Whatever may take longer is in the library (cpp/src/silverpoint_c.cpp). */
+#ifndef SILVERPOINT_C_RECORD_H
+#define SILVERPOINT_C_RECORD_H
+
+#include "arguments.h"
+
+#define SP_C_LIKELY(x) __builtin_expect(!!(x), 1)
+/* Of this program or shared library alone, as the C++ frontend's. */
+#define SP_C_OWN __attribute__((visibility("hidden")))
+
+/* A site: what the C++ frontend calls so, member by member. */
+struct sp_c_site {
+    const unsigned char* state;
+    uint64_t head;
+    uint32_t line;
+    unsigned char level, language, bounded, zero;
+    uint32_t entry;
+    const char *file, *function, *category;
+};
+
+/* The rest of a site's description, needed at its first recording. */
+struct sp_c_body {
+    const char* names; /* source of all macro arguments, the site's name first; null: no names */
+    const char* text;  /* template or name */
+    const char* codes; /* one for each argument */
+    const char* unit;  /* of the first argument; may be empty */
+    uint32_t size;     /* of a record, 0 when it varies */
+    unsigned char kind;
+};
+
+/* The part of a thread's position that is needed here. */
+struct sp_c_lane {
+    uint32_t ready;
+    char *cur, *limit;
+    uint64_t delta;
+    uint64_t* committed;
+    char* reach;
+};
+
+/* An open span; ticks are 0 when it was off. */
+typedef struct sp_span {
+    struct sp_c_site* site;
+    uint64_t ticks;
+} sp_span;
+
+/* In the library. */
+extern const unsigned char sp_c_unregistered SP_C_OWN;
+extern __thread struct sp_c_lane* sp_c_thread_lane __asm__("_ZN11silverpoint2v16detail8tls_laneE")
+    __attribute__((tls_model("initial-exec"))) SP_C_OWN;
+bool sp_c_is_on_otherwise(struct sp_c_site* site, unsigned char state, const char* function,
+                          const char* category, const char* text) SP_C_OWN;
+uint64_t sp_c_complete(struct sp_c_site* site, const struct sp_c_body* body) SP_C_OWN;
+uint64_t sp_c_record_slowly(struct sp_c_lane* entered, uint64_t head, const struct sp_c_site* site,
+                            const struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
+/* Measures texts whose conversions say how much of them is read at most (`%.4s`, `%.*s`). */
+void sp_c_measure_bounded(const char* text, struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
+
+#define SP_C_KIND_LOG 0
+#define SP_C_KIND_EVENT 2
+#define SP_C_KIND_SPAN 3
+#define SP_C_KIND_COUNTER 4
+#define SP_C_KIND_INSTANT 5
+#define SP_C_KIND_ASYNC_BEGIN 6
+#define SP_C_KIND_ASYNC_END 7
+#define SP_C_KIND_ASYNC_INSTANT 8
+#define SP_C_KIND_FLOW_BEGIN 9
+#define SP_C_KIND_FLOW_STEP 10
+#define SP_C_KIND_FLOW_END 11
+#define SP_C_KIND_LINK 12
+#define SP_C_KIND_PERCENT 255
+
+SP_C_HOT uint64_t sp_c_counter(void) {
+#if defined(SILVERPOINT_TEST_TICKS)
+    return SILVERPOINT_TEST_TICKS;
+#elif defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+#    error "silverpoint: C tracepoints know x86-64 and AArch64"
+#endif
+}
+
+SP_C_HOT unsigned char sp_c_state(const struct sp_c_site* site) {
+    return __atomic_load_n(__atomic_load_n(&site->state, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
+}
+
+SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {
+    if (of.fixed == SP_C_TEXT) {
+        of.bits = __builtin_strlen(of.block);
+        of.fixed = SP_C_MEASURED;
+    }
+    return of;
+}
+
+SP_C_HOT size_t sp_c_size(struct sp_c_argument of) {
+    return of.fixed < SP_C_MEASURED ? of.fixed : 4 + (size_t)of.bits;
+}
+
+/* Short copies without a call, by pieces that overlap: most texts are short. */
+SP_C_HOT void sp_c_put_ends(char* out, const char* from, size_t size, size_t piece) {
+    char first[16], last[16];
+    __builtin_memcpy(first, from, piece);
+    __builtin_memcpy(last, from + size - piece, piece);
+    __builtin_memcpy(out, first, piece);
+    __builtin_memcpy(out + size - piece, last, piece);
+}
+SP_C_HOT char* sp_c_put_block(char* out, const char* from, size_t size) {
+    /* Hides from the compiler what it points to: it would warn of the pieces that a shorter text has not. */
+    __asm__("" : "+r"(from));
+    if (size > 64) {
+        __builtin_memcpy(out, from, size);
+    } else if (size > 32) {
+        char second[16], third[16];
+        __builtin_memcpy(second, from + 16, 16);
+        __builtin_memcpy(third, from + size - 32, 16);
+        sp_c_put_ends(out, from, size, 16);
+        __builtin_memcpy(out + 16, second, 16);
+        __builtin_memcpy(out + size - 32, third, 16);
+    } else if (size >= 16) {
+        sp_c_put_ends(out, from, size, 16);
+    } else if (size >= 8) {
+        sp_c_put_ends(out, from, size, 8);
+    } else if (size >= 4) {
+        sp_c_put_ends(out, from, size, 4);
+    } else if (size >= 2) {
+        sp_c_put_ends(out, from, size, 2);
+    } else if (size == 1) {
+        *out = *from;
+    }
+    return out + size;
+}
+
+SP_C_HOT char* sp_c_put(char* out, struct sp_c_argument of) {
+    if (of.fixed >= SP_C_MEASURED) {
+        const uint32_t size = (uint32_t)of.bits;
+        __builtin_memcpy(out, &size, 4);
+        return sp_c_put_block(out + 4, of.block, (size_t)of.bits);
+    }
+    if (of.fixed == 16) {
+        __builtin_memcpy(out, &of.bits, 8);
+        __builtin_memcpy(out + 8, &of.high, 8);
+    } else {
+        __builtin_memcpy(out, &of.bits, of.fixed);
+    }
+    return out + of.fixed;
+}
+
+/* Asks for the lines that records of this size will fill in a while. */
+SP_C_HOT void sp_c_take_line(char* at) {
+#if defined(__x86_64__)
+    __asm__ __volatile__("prefetchw %0" : : "m"(*at));
+#else
+    __builtin_prefetch(at, 1, 3);
+#endif
+}
+SP_C_HOT void sp_c_take_ahead(const struct sp_c_lane* lane, char* at, size_t size) {
+    char* ahead = at + 4096;
+    if (ahead + size > lane->reach) return;
+    sp_c_take_line(ahead);
+    if (size <= 64) return;
+    sp_c_take_line(ahead + 64);
+    for (size_t line = 128; line < size; line += 64) sp_c_take_line(ahead + line);
+}
+
+/* Begins a record of `size` bytes: where it is to be, its lane busy until it is committed; null when it does
+ * not fit before the limit (then the lane is busy), or the lane is not the record's (then *entered is null).
+ */
+SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
+    struct sp_c_lane* lane = sp_c_thread_lane;
+    *entered = (struct sp_c_lane*)0;
+    if (!SP_C_LIKELY(__atomic_load_n(&lane->ready, __ATOMIC_RELAXED) != 0)) return (char*)0;
+    __atomic_store_n(&lane->ready, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    *entered = lane;
+    char* at = lane->cur;
+    return SP_C_LIKELY((uintptr_t)at + size <= (uintptr_t)lane->limit) ? at : (char*)0;
+}
+
+/* Head and ticks; the tail is written first, so that arguments may lie over it. Gives the ticks. */
+SP_C_HOT uint64_t sp_c_head(const struct sp_c_lane* lane, char* at, size_t size, size_t exact,
+                            uint64_t head) {
+    const uint64_t ticks = sp_c_counter(), zero = 0;
+    sp_c_take_ahead(lane, at, size);
+    if (size != exact) __builtin_memcpy(at + size - 8, &zero, 8);
+    __builtin_memcpy(at, &head, 8);
+    __builtin_memcpy(at + 8, &ticks, 8);
+    return ticks;
+}
+
+/* From here on the record exists, and the lane is ready for the next. */
+SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    lane->cur = end;
+    __atomic_store_n(lane->committed, (uint64_t)(uintptr_t)end + lane->delta, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&lane->ready, 1, __ATOMIC_RELAXED);
+}
+
+/* One record of a site that is on, as an expression: its ticks, 0 when it was lost. Its site is *sp_site_,
+ * its arguments those behind the first, which is its text. */
+/* clang-format off */
+#define SP_C_RECORD(kind, names, unit, ...)                                                                 \
+    __extension__({                                                                                         \
+        SP_C_EACH(SP_C_DECLARE, __VA_ARGS__)                                                                \
+        SP_C_MEASURE(kind, __VA_ARGS__)                                                                     \
+        const bool sp_varies_ = false SP_C_EACH(SP_C_VARIES, __VA_ARGS__);                                  \
+        const size_t sp_exact_ = (size_t)16 SP_C_EACH(SP_C_ADD_SIZE, __VA_ARGS__);                          \
+        const size_t sp_size_ = (sp_exact_ + 7) & ~(size_t)7;                                               \
+        uint64_t sp_head_ = __atomic_load_n(&sp_site_->head, __ATOMIC_RELAXED), sp_ticks_ = 0;              \
+        if (!SP_C_LIKELY(sp_head_ != 0)) {                                                                  \
+            const char sp_codes_[] = {SP_C_EACH(SP_C_ADD_CODE, __VA_ARGS__) 0};                             \
+            const struct sp_c_body sp_body_ = {                                                             \
+                names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit, sp_varies_ ? 0 : (uint32_t)sp_size_,       \
+                (kind)};                                                                                    \
+            sp_head_ = sp_c_complete(sp_site_, &sp_body_);                                                  \
+        }                                                                                                   \
+        if (SP_C_LIKELY(sp_head_ != 0)) {                                                                   \
+            struct sp_c_lane* sp_lane_;                                                                     \
+            char* sp_at_ = sp_c_begin(&sp_lane_, sp_size_);                                                 \
+            if (SP_C_LIKELY(sp_at_ != (char*)0)) {                                                          \
+                sp_ticks_ = sp_c_head(sp_lane_, sp_at_, sp_size_, sp_varies_ ? 0 : sp_exact_,               \
+                                      sp_varies_ ? sp_head_ | sp_size_ : sp_head_);                         \
+                char* sp_out_ = sp_at_ + 16;                                                                \
+                SP_C_EACH(SP_C_PUT, __VA_ARGS__)                                                            \
+                (void)sp_out_;                                                                              \
+                sp_c_commit(sp_lane_, sp_at_ + sp_size_);                                                   \
+            } else {                                                                                        \
+                const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};     \
+                sp_ticks_ = sp_c_record_slowly(sp_lane_, sp_head_, sp_site_, sp_all_,                       \
+                                               sizeof sp_all_ / sizeof sp_all_[0] - 1);                     \
+            }                                                                                               \
+        }                                                                                                   \
+        sp_ticks_;                                                                                          \
+    })
+/* clang-format on */
+
+#define SP_C_DECLARE(n, argument) struct sp_c_argument sp_argument_##n = SP_C_CAPTURE(argument);
+#define SP_C_VARIES(n, argument) || sp_argument_##n.fixed >= SP_C_MEASURED
+#define SP_C_ADD_SIZE(n, argument) +sp_c_size(sp_argument_##n)
+#define SP_C_ADD_CODE(n, argument) SP_C_CODE(argument),
+#define SP_C_PUT(n, argument) sp_out_ = sp_c_put(sp_out_, sp_argument_##n);
+#define SP_C_LIST(n, argument) sp_argument_##n,
+#define SP_C_IS_TEXT(n, argument) || sp_argument_##n.fixed == SP_C_TEXT
+#define SP_C_MEASURE_ONE(n, argument) sp_argument_##n = sp_c_measured(sp_argument_##n);
+#define SP_C_TAKE(n, argument) sp_argument_##n = *sp_next_++;
+
+#define SP_C_MEASURE(kind, ...)                                                                             \
+    if ((kind) == SP_C_KIND_PERCENT && (false SP_C_EACH(SP_C_IS_TEXT, __VA_ARGS__)) && sp_site_->bounded) { \
+        struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};                   \
+        const struct sp_c_argument* sp_next_ = sp_all_;                                                     \
+        sp_c_measure_bounded(SP_C_FIRST(__VA_ARGS__), sp_all_, sizeof sp_all_ / sizeof sp_all_[0] - 1);     \
+        SP_C_EACH(SP_C_TAKE, __VA_ARGS__)                                                                   \
+        (void)sp_next_;                                                                                     \
+    } else {                                                                                                \
+        SP_C_EACH(SP_C_MEASURE_ONE, __VA_ARGS__)                                                            \
+    }
+
+/* Ends a span: a control record with its site and when it began. */
+SP_C_HOT void sp_c_span_end(const sp_span* span) {
+    if (span->ticks == 0) return;
+    const uint64_t head = (uint64_t)3 << 32 | 32;
+    const struct sp_c_argument arguments[] = {
+        sp_c_of_uint((unsigned)(__atomic_load_n(&span->site->head, __ATOMIC_RELAXED) >> 32)),
+        sp_c_of_ullong(span->ticks)};
+    struct sp_c_lane* lane;
+    char* at = sp_c_begin(&lane, 32);
+    if (SP_C_LIKELY(at != (char*)0)) {
+        sp_c_head(lane, at, 32, 28, head);
+        sp_c_put(sp_c_put(at + 16, arguments[0]), arguments[1]);
+        sp_c_commit(lane, at + 32);
+    } else {
+        sp_c_record_slowly(lane, head, span->site, arguments, 2);
+    }
+}
+
+#endif

@@ -1,0 +1,288 @@
+// What C tracepoints do once for a place, a thread or a process: the C++ frontend's cold paths, behind the
+// functions that silverpoint/c/record.h declares. It needs nothing of the C++ library, so that a C compiler
+// links it.
+#include <silverpoint/silverpoint.hpp>
+
+using namespace silverpoint::detail;
+
+namespace {
+
+// The structures of silverpoint/c/record.h and arguments.h.
+struct Body {
+    const char* names;
+    const char* text;
+    const char* codes;
+    const char* unit;
+    std::uint32_t size;
+    std::uint8_t kind;
+};
+
+struct Argument {
+    const char* block;
+    std::uint64_t bits, high;
+    std::uint32_t fixed;
+
+    bool is_block() const { return fixed >= kMeasured; }
+    std::size_t size() const { return is_block() ? 4 + bits : fixed; }
+
+    static constexpr std::uint32_t kMeasured = 0x100, kText = 0x101;
+};
+
+static_assert(sizeof(Site) == 56 && offsetof(Site, head) == 8 && offsetof(Site, line) == 16 &&
+              offsetof(Site, level) == 20 && offsetof(Site, language) == 21 &&
+              offsetof(Site, bounded) == 22 && offsetof(Site, entry) == 24 && offsetof(Site, file) == 32 &&
+              offsetof(Site, function) == 40 && offsetof(Site, category) == 48);
+static_assert(offsetof(Lane, cur) == 8 && offsetof(Lane, limit) == 16 && offsetof(Lane, delta) == 24 &&
+              offsetof(Lane, committed) == 32 && offsetof(Lane, reach) == 40);
+
+// A text of bounded length that is put together; what does not fit makes it unusable.
+class Letters {
+  public:
+    void add(char c) {
+        if (len_ < sizeof text_) text_[len_] = c;
+        ++len_;
+    }
+    void add(std::string_view text) {
+        for (const char c : text) add(c);
+    }
+    // As a name in a signature (spec/wire.md, section 10).
+    void name(std::string_view text) {
+        for (const char c : text) {
+            if (c <= ' ' || c > '~' || std::string_view("%|:,;=><").find(c) != std::string_view::npos) {
+                constexpr char digits[] = "0123456789ABCDEF";
+                add('%');
+                add(digits[static_cast<unsigned char>(c) >> 4]);
+                add(digits[c & 15]);
+            } else {
+                add(c);
+            }
+        }
+    }
+    std::string_view text() const { return {text_, len_ < sizeof text_ ? len_ : 0}; }
+
+  private:
+    char text_[600];
+    std::size_t len_ = 0;
+};
+
+// Names of `count` arguments, of the source of all macro arguments: the first is the site's own name. An
+// async span's, or a flow's, first argument is its id.
+class ArgumentNames {
+  public:
+    ArgumentNames(const char* source, Kind kind, std::size_t count) {
+        const bool has_id = kind >= Kind::kAsyncBegin && kind <= Kind::kFlowEnd;
+        const std::size_t written = count + 1 + (kind == Kind::kCounter ? 1 : 0);
+        Names names(source, written);
+        std::string_view all = names.text();
+        for (std::size_t i = 0; i <= count; ++i) {
+            const std::size_t end = all.find('\n');
+            if (end == std::string_view::npos) return;
+            if (i == 1 && has_id) {
+                add("id\n");
+            } else if (i > 0) {
+                add(part(all, 0, end + 1));
+            }
+            all.remove_prefix(end + 1);
+        }
+    }
+    std::string_view text() const { return {text_, len_}; }
+
+  private:
+    void add(std::string_view text) {
+        if (text.size() > sizeof text_ - len_) return;
+        std::memcpy(text_ + len_, text.data(), text.size());
+        len_ += text.size();
+    }
+    char text_[2047];
+    std::size_t len_ = 0;
+};
+
+// Walks through the conversions of a printf text, as far as they are needed here: visit(conversion, index of
+// the argument, precision: -1 none, -2 the argument before, else itself).
+template <class Visit>
+void each_conversion(const char* text, Visit visit) {
+    unsigned next = 0;
+    for (const char* at = text; *at != 0;) {
+        if (*at++ != '%') continue;
+        if (*at == '%') {
+            ++at;
+            continue;
+        }
+        while (*at != 0 && std::strchr("-+ #0'", *at) != nullptr) ++at;
+        if (*at == '*') {
+            ++next;
+            ++at;
+        }
+        while (*at >= '0' && *at <= '9') ++at;
+        long precision = -1;
+        if (*at == '.') {
+            ++at;
+            precision = 0;
+            if (*at == '*') {
+                precision = -2;
+                ++next;
+                ++at;
+            }
+            for (; *at >= '0' && *at <= '9'; ++at)
+                if (precision < 1'000'000) precision = precision * 10 + (*at - '0');
+        }
+        while (*at != 0 && std::strchr("hljztL", *at) != nullptr) ++at;
+        if (*at == 0) return;
+        visit(*at++, next++, precision);
+    }
+}
+
+// A record's arguments where they are given as a list.
+char* put_all(char* out, const Argument* arguments, unsigned count, std::size_t share, bool& cut) {
+    for (unsigned i = 0; i < count; ++i) {
+        const Argument& of = arguments[i];
+        if (!of.is_block()) {
+            const std::uint64_t words[2] = {of.bits, of.high};
+            std::memcpy(out, words, of.fixed);
+            out += of.fixed;
+        } else if (of.size() <= share) {
+            out = put_block(put_length(out, of.bits), of.block, of.bits);
+        } else {
+            const std::size_t kept = share - 8;
+            out = put_length(out, kept | kCut);
+            out = put_length(out, of.bits - kept < 0xFFFFFFFF ? of.bits - kept : 0xFFFFFFFF);
+            std::memcpy(out, of.block, kept);
+            out += kept;
+            cut = true;
+        }
+    }
+    return out;
+}
+
+// A record as it is put into a lane that is busy.
+std::uint64_t put_record(const Reservation& found, std::uint64_t head, const Argument* arguments,
+                         unsigned count, std::size_t share) {
+    bool cut = false;
+    char* out = put_all(found.at + 16, arguments, count, share, cut);
+    const std::size_t size = round_up_8(static_cast<std::size_t>(out - found.at));
+    std::memset(out, 0, static_cast<std::size_t>(found.at + size - out));
+    const std::uint64_t ticks =
+#if defined(SILVERPOINT_TEST_TICKS)
+        SILVERPOINT_TEST_TICKS;
+#else
+        session.now();
+#endif
+    put_bytes(put_bytes(found.at, (head & ~std::uint64_t{0xFFFFFF}) | size | (cut ? kTruncated : 0)), ticks);
+    commit(found.lane, found.at, size);
+    return ticks;
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("hidden")]] extern const unsigned char sp_c_unregistered;
+const unsigned char sp_c_unregistered = 0x80;
+
+// States other than off and on. `text` is a printf text, or null.
+[[gnu::visibility("hidden")]] bool sp_c_is_on_otherwise(Site* site, unsigned char state, const char* function,
+                                                        const char* category, const char* text) {
+    if ((state & 0x80) != 0 && text != nullptr) {
+        bool bounded = false;
+        each_conversion(text, [&](char conversion, unsigned, long precision) {
+            bounded |= conversion == 's' && precision != -1;
+        });
+        __atomic_store_n(&site->bounded, bounded ? 1 : 0, __ATOMIC_RELAXED);
+    }
+    return site->is_on_otherwise(state, function, category);
+}
+
+// Completes a site at its first recording; its head, 0 when there is no room for another site.
+[[gnu::visibility("hidden")]] std::uint64_t sp_c_complete(Site* site, const Body* body) {
+    Letters signature;
+    for (const char* code = body->codes; *code != 0; ++code) {
+        if (code == body->codes && body->unit[0] != 0) {
+            signature.add("@unit=");
+            signature.name(body->unit);
+            signature.add(';');
+        }
+        if (*code == '*') {
+            signature.add("@secret=;n");
+        } else {
+            signature.add(*code);
+        }
+    }
+    const Kind kind{body->kind};
+    const std::size_t count = std::strlen(body->codes);
+    const ArgumentNames names(body->names == nullptr ? "" : body->names, kind,
+                              body->names == nullptr ? 0 : count);
+    if (!site->complete(kind, names.text(), body->text, signature.text(), body->size)) {
+        count_session_loss(Cause::kNoSite);
+        return 0;
+    }
+    return site->head.load(std::memory_order_relaxed);
+}
+
+// A record that does not fit before the limit, or whose lane is not ready; 0 when it is lost.
+[[gnu::visibility("hidden")]] std::uint64_t sp_c_record_slowly(Lane* entered, std::uint64_t head,
+                                                               const Site* site, const Argument* arguments,
+                                                               unsigned count) {
+    std::size_t fixed = 16, blocks = 0, exact = 16;
+    for (unsigned i = 0; i < count; ++i) {
+        exact += arguments[i].size();
+        if (arguments[i].is_block()) {
+            ++blocks;
+        } else {
+            fixed += arguments[i].size();
+        }
+    }
+    Reservation found = reserve(entered, round_up_8(exact), site->level);
+    if (found.at != nullptr) return put_record(found, head, arguments, count, exact);
+    if (found.lane == nullptr || blocks == 0) return 0;
+    // Larger than any ring takes: what is longer than its share is cut.
+    std::size_t most = 0;
+    for (unsigned size = 0; size < kSizes; ++size)
+        if (capacity_of(size) / 4 > most) most = (capacity_of(size) / 4) & ~std::size_t{7};
+    if (most > kRecordMax) most = kRecordMax;
+    std::size_t share = most > fixed ? (most - fixed) / blocks : 0, shorts = 0, longs = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        if (!arguments[i].is_block()) continue;
+        if (arguments[i].size() <= share) {
+            shorts += arguments[i].size();
+        } else {
+            ++longs;
+        }
+    }
+    if (longs > 0) share = (most - fixed - shorts) / longs;
+    found = reserve(nullptr, most, site->level);
+    if (found.at == nullptr) {
+        if (found.lane != nullptr) count_loss(*found.lane, Cause::kTooLarge);
+        return 0;
+    }
+    if (share < 8) {
+        count_loss(*found.lane, Cause::kTooLarge);
+        found.lane->ready.store(1, std::memory_order_relaxed);
+        return 0;
+    }
+    return put_record(found, head, arguments, count, share);
+}
+
+[[gnu::visibility("hidden")]] void sp_c_measure_bounded(const char* text, Argument* arguments,
+                                                        unsigned count) {
+    each_conversion(text, [&](char conversion, unsigned index, long precision) {
+        if (conversion != 's' || index >= count || arguments[index].fixed != Argument::kText) return;
+        std::size_t most = ~std::size_t{0};
+        if (precision >= 0) most = static_cast<std::size_t>(precision);
+        if (precision == -2 && index > 0) {
+            // A negative one is none.
+            const auto given = static_cast<std::int32_t>(arguments[index - 1].bits);
+            if (given >= 0) most = static_cast<std::size_t>(given);
+        }
+        arguments[index].bits = strnlen(arguments[index].block, most);
+        arguments[index].fixed = Argument::kMeasured;
+    });
+    for (unsigned i = 0; i < count; ++i) {
+        if (arguments[i].fixed != Argument::kText) continue;
+        arguments[i].bits = std::strlen(arguments[i].block);
+        arguments[i].fixed = Argument::kMeasured;
+    }
+}
+
+[[gnu::visibility("hidden")]] void sp_prepare_thread() { silverpoint::prepare_thread(); }
+[[gnu::visibility("hidden")]] std::uint64_t sp_new_id() { return silverpoint::new_id(); }
+}

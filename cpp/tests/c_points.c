@@ -1,0 +1,239 @@
+/* Tracepoints of C, as c_test.cpp calls them. */
+#include "c_points.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+uint64_t c_test_ticks;
+
+static inline uint64_t ticks_of_test(void) {
+#if defined(__x86_64__)
+    return c_test_ticks != 0 ? c_test_ticks : __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
+    return c_test_ticks != 0 ? c_test_ticks : ticks;
+#endif
+}
+#define SILVERPOINT_TEST_TICKS ticks_of_test()
+#include <silverpoint/silverpoint.h>
+
+void c_printf(int id, double price) { SP_INFO("order %d at %.2f%%", id, price); }
+
+void c_every_type(void) {
+    const bool yes = true;
+    const char letter = 'x';
+    const signed char small = -1;
+    const unsigned char byte = 255;
+    const short two = -2;
+    const unsigned short positive = 65535;
+    SP_INFO("%d %c %hhd %hhu %hd %hu", yes, letter, small, byte, two, positive);
+    SP_INFO("%d %u %ld %lu %lld %llu", INT_MIN, UINT_MAX, LONG_MIN, ULONG_MAX, LLONG_MIN, ULLONG_MAX);
+    SP_INFO("%f %f %Lf %p %zu %s", (double)0.5f, 2.5, 3.5L, (void*)4096, sizeof(int), "text");
+    SP_EVENT("types", 0.5f, yes, &letter, two);
+}
+
+void c_qualified_types(void) {
+    volatile int changing = 5;
+    const volatile double both = 1.5;
+    char array[8] = "array";
+    const int* pointer = NULL;
+    enum { kRed, kGreen } color = kGreen;
+    SP_INFO("%d %f %s %p %d", changing, both, array, (const void*)pointer, (int)color);
+    SP_EVENT("qualified", pointer, array);
+}
+
+void c_no_argument(void) { SP_INFO("100%% literal"); }
+
+void c_sixteen(void) {
+    SP_INFO("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+            15, 16);
+}
+
+void c_texts(const char* text, const char* null, const char* bytes, size_t size) {
+    SP_INFO("%s %s %s", text, null, SP_TEXT_N(bytes, size));
+}
+
+void c_bounded(const char* unterminated, int size) {
+    SP_INFO("%d %.*s %s", 1, size, unterminated, "whole");
+    SP_INFO("%.3s|%-8.2s|%5.1f", unterminated, unterminated, 2.0);
+}
+
+void c_special(void) {
+    const unsigned char data[] = {1, 2, 255};
+    const char* password = "hunter2";
+    SP_EVENT("special", SP_BYTES(data, sizeof data), SP_SECRET(password), SP_TEXT_N("abcdef", 3));
+    SP_INFO("login %s", SP_SECRET(password));
+}
+
+void c_event(int64_t id, double price) { SP_EVENT("order.filled", id, price); }
+
+void c_event_of_expressions(int a, const char* text) {
+    SP_EVENT("an, \"odd\" name", a + 1, strlen(text), (a > 1 ? "many" : "few"), text[0] == ',', a < 3);
+    SP_EVENT_AT(warn, "bare");
+}
+
+void c_counters(int depth, double latency) {
+    SP_COUNTER("queue.depth", depth);
+    SP_COUNTER("latency", latency * 2, "m/s, <x>");
+}
+
+void c_instant(void) { SP_INSTANT("tick"); }
+
+void c_levels(void) {
+    SP_TRACE("0");
+    SP_DEBUG("1");
+    SP_INFO("2");
+    SP_WARN("3");
+    SP_ERROR("4");
+    SP_FATAL("5");
+    SP_TRACEF("%d", 0);
+    SP_DEBUGF("%d", 1);
+    SP_INFOF("%d", 2);
+    SP_WARNF("%d", 3);
+    SP_ERRORF("%d", 4);
+    SP_FATALF("%d", 5);
+}
+
+void c_block_category(void) {
+    SP_CATEGORY("inner");
+    SP_INFO("in a block");
+    SP_LOG(error, "own", "of its own %d", 1);
+}
+
+SP_CATEGORY("outer");
+
+void c_own_category(void) { SP_INFO("of the file"); }
+
+int c_spans(int depth) {
+    SP_SPAN("outer", depth);
+    sp_span inner = SP_SPAN_BEGIN_AT(info, "inner");
+    SP_SPAN_END(inner);
+    for (int i = 0; i < 2; ++i) {
+        SP_SPAN("round", i);
+        if (i == 1) return depth;
+    }
+    return 0;
+}
+
+bool c_empty_span_is_off(void) {
+    const sp_span none = {0, 0};
+    SP_SPAN_END(none);
+    return none.ticks == 0;
+}
+
+void c_scope(void) { SP_SCOPE(); }
+
+void c_async(uint64_t id, const char* url) {
+    SP_ASYNC_BEGIN("fetch", id, url);
+    SP_ASYNC_INSTANT("fetch", id ? id : 1);
+    SP_ASYNC_END("fetch", id);
+    SP_FLOW_BEGIN("order", id);
+    SP_FLOW_STEP("order", id);
+    SP_FLOW_END("order", id);
+}
+
+uint64_t c_new_id(void) { return sp_new_id(); }
+
+static int evaluate(int* counter) { return ++*counter; }
+
+int c_evaluations(bool on) {
+    int counter = 0;
+    if (on) {
+        SP_INFO("%d %d", evaluate(&counter), evaluate(&counter));
+    } else {
+        SP_LOG(info, "switched.off", "%d %d", evaluate(&counter), evaluate(&counter));
+    }
+    return counter;
+}
+
+int c_enabled(void) {
+    int all = 0;
+    all |= SP_ENABLED(info) ? 1 : 0;
+    SP_CATEGORY("switched.off");
+    all |= SP_ENABLED(info) ? 2 : 0;
+    return all;
+}
+
+void c_statements(bool yes) {
+    if (yes)
+        SP_INFO("yes");
+    else
+        SP_INFO("no %d", 1);
+    switch (yes) {
+        case true:
+            SP_INFO("case");
+            break;
+        default:
+            SP_EVENT("default");
+    }
+}
+
+void c_number(uint64_t number) { SP_EVENT("c.number", number, ~number); }
+void c_in_signal(uint64_t number) { SP_EVENT("c.signal", number, ~number); }
+void c_long_text(const char* text) { SP_INFO("%s %d", text, 7); }
+void c_prepare(void) { sp_prepare_thread(); }
+
+static void literal_only(void) { SP_INFO("literal"); }
+static void three_numbers(void) { SP_EVENT("", -7, 2.5, ~0ull); }
+static void small_numbers(void) { SP_EVENT("", 0.1f, (int8_t)-128, (uint16_t)65535, LONG_MIN); }
+static void numbers_of_128_bits(void) {
+    SP_EVENT("", (sp_c_int128)((sp_c_uint128)1 << 127), ~(sp_c_uint128)0);
+}
+static void pointer(void) { SP_EVENT("", (void*)4096); }
+static void text_and_numbers(void) {
+    SP_INFO("%s %u %hd",
+            "Gr\xc3\xbc\xc3\x9f"
+            "e",
+            4000000000u, (int16_t)-2);
+}
+static void empty_text(void) { SP_INFO("%s", ""); }
+static void event_with_two_fields(void) { SP_EVENT("order", (uint64_t)42, "XETR"); }
+static void counter(void) { SP_COUNTER("depth", 17L); }
+static void instant(void) { SP_INSTANT("tick"); }
+static void async_begin(void) { SP_ASYNC_BEGIN("fetch", 7, "a.txt"); }
+static void async_end(void) { SP_ASYNC_END("fetch", 7); }
+static void async_instant(void) { SP_ASYNC_INSTANT("fetch", 7, 512); }
+static void flow_begin(void) { SP_FLOW_BEGIN("path", 8); }
+static void flow_step(void) { SP_FLOW_STEP("path", 8); }
+static void flow_end(void) { SP_FLOW_END("path", 8); }
+static void link_of_ids(void) { SP_LINK(7, 8); }
+static void span(void) { (void)SP_SPAN_BEGIN("load", "a.txt"); }
+#define F(n) ((uint8_t)(0xF0 + n))
+static void tail_7(void) { SP_EVENT("", F(1)); }
+static void tail_6(void) { SP_EVENT("", F(1), F(2)); }
+static void tail_5(void) { SP_EVENT("", F(1), F(2), F(3)); }
+static void tail_4(void) { SP_EVENT("", F(1), F(2), F(3), F(4)); }
+static void tail_3(void) { SP_EVENT("", F(1), F(2), F(3), F(4), F(5)); }
+static void tail_2(void) { SP_EVENT("", F(1), F(2), F(3), F(4), F(5), F(6)); }
+static void tail_1(void) { SP_EVENT("", F(1), F(2), F(3), F(4), F(5), F(6), F(7)); }
+static void tail_0(void) { SP_EVENT("", F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8)); }
+
+const struct c_vector c_vectors[] = {{"literal only", literal_only},
+                                     {"three numbers", three_numbers},
+                                     {"float and small numbers", small_numbers},
+                                     {"numbers of 128 bits", numbers_of_128_bits},
+                                     {"pointer", pointer},
+                                     {"text and two numbers", text_and_numbers},
+                                     {"empty text", empty_text},
+                                     {"event with two fields", event_with_two_fields},
+                                     {"counter", counter},
+                                     {"instant", instant},
+                                     {"async begin", async_begin},
+                                     {"async end", async_end},
+                                     {"async instant", async_instant},
+                                     {"flow begin", flow_begin},
+                                     {"flow step", flow_step},
+                                     {"flow end", flow_end},
+                                     {"link", link_of_ids},
+                                     {"span", span},
+                                     {"tail 7", tail_7},
+                                     {"tail 6", tail_6},
+                                     {"tail 5", tail_5},
+                                     {"tail 4", tail_4},
+                                     {"tail 3", tail_3},
+                                     {"tail 2", tail_2},
+                                     {"tail 1", tail_1},
+                                     {"tail 0", tail_0},
+                                     {NULL, NULL}};
