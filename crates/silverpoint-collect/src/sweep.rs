@@ -75,6 +75,12 @@ pub fn sweep(root: &Root, limits: Limits) -> Result<Swept, ObserveError> {
     Ok(swept)
 }
 
+/// Whether a process has a session, in the root that its environment names.
+pub fn has_session(pid: u32) -> bool {
+    let Ok(root) = Root::open() else { return false };
+    list(&root).is_ok_and(|names| names.iter().any(|name| name.pid == pid))
+}
+
 /// Whether a process has recorded something that is neither stored nor collected.
 ///
 /// # Errors

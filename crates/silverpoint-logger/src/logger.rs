@@ -80,9 +80,12 @@ impl Logger {
         for (number, sink) in config.sinks.into_iter().enumerate() {
             deliveries.push(Delivery::open(number, sink, &spool, Arc::clone(&shared))?);
         }
-        // Attached when this returns: the caller's next tracepoint records.
-        collecting.pass();
+        // Attached when this returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
         let own = std::process::id();
+        if !silverpoint_collect::has_session(own) {
+            silverpoint_shm::owner::start();
+        }
+        collecting.pass();
         if !collecting.sessions.iter().any(|name| name.pid == own) && is_collected_by_another(own) {
             say(
                 "another collector has this process already (`silverpoint run`?): its file gets what is recorded, not this logger's sinks",

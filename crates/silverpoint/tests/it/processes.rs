@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::os::unix::process::CommandExt;
+use std::time::Duration;
 use std::{env, thread};
 
 use silverpoint::{event, info};
@@ -13,12 +14,14 @@ pub const TESTS: &[Test] = &[
     ("a_child_of_many_threads", threads_fork),
     ("an_executed_image_has_its_own_session", executes),
     ("copies_of_one_process_share_the_session", copies),
+    ("a_logger_of_a_forked_child_has_its_first_record", child_logs),
 ];
 pub const ROLES: &[Role] = &[
     ("fork", fork),
     ("fork_with_threads", fork_with_threads),
     ("execute", execute),
     ("load_a_copy", load_a_copy),
+    ("log_in_a_child", log_in_a_child),
 ];
 
 fn same_site(what: &str) {
@@ -82,6 +85,29 @@ fn forks() {
         assert_eq!((session.losses(), session.alive), ([0; 8], false), "{}", session.name);
         assert!(session.name.starts_with(&format!("{}-", session.pid)));
     }
+}
+
+const LOG: &str = "SILVERPOINT_TEST_LOG";
+
+fn log_in_a_child() {
+    info!("the parent has a session");
+    in_child(|| {
+        use silverpoint_logger::{Config, Flushed, Logger, Sink};
+        let file = env::var_os(LOG).unwrap();
+        let logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
+        info!("first of the child");
+        assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+    });
+}
+
+/// The child's session is made by its first record otherwise, and the collector finds it too late for that one.
+fn child_logs() {
+    let scene = Scene::new();
+    let log = scene.root().with_extension("log");
+    scene.run("log_in_a_child", &[(LOG, log.to_str().unwrap())]);
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::remove_file(&log).unwrap();
+    assert!(text.lines().count() == 1 && text.contains("first of the child"), "{text:?}");
 }
 
 /// Threads record and register all the time while another forks.
