@@ -34,6 +34,47 @@ pub fn utc_zone() -> TimeZone {
     TimeZone::UTC
 }
 
+/// `local`, `utc`, or a name of the time zone database (`Europe/Berlin`).
+///
+/// # Errors
+/// What is none of them, or not known on this machine.
+pub fn named_zone(name: &str) -> Result<TimeZone, String> {
+    match name.to_ascii_lowercase().as_str() {
+        "local" => Ok(local_zone()),
+        "utc" => Ok(TimeZone::UTC),
+        _ => TimeZone::get(name).map_err(|error| {
+            format!("{name:?}: {error}; valid are local, utc, or a name such as Europe/Berlin")
+        }),
+    }
+}
+
+/// A moment that comes again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// The full hour.
+    Hour,
+    /// Midnight.
+    Day,
+}
+
+impl Boundary {
+    /// The first such moment after `unix_ns`, by the clocks of a zone; `None` beyond the year 2262.
+    pub fn after(self, unix_ns: i64, zone: &TimeZone) -> Option<i64> {
+        let stamp = Timestamp::from_nanosecond(i128::from(unix_ns)).ok()?;
+        let local = zone.to_datetime(stamp);
+        let next = match self {
+            Self::Hour => {
+                let seconds = i64::from(local.minute()) * 60 + i64::from(local.second());
+                // By the second: a zone's offset has no fraction of one.
+                Timestamp::new(stamp.as_second() - seconds + 3600, 0).ok()?
+            }
+            // A day begins at another hour where the clocks jump over midnight.
+            Self::Day => local.date().tomorrow().ok()?.to_zoned(zone.clone()).ok()?.timestamp(),
+        };
+        i64::try_from(next.as_nanosecond()).ok()
+    }
+}
+
 /// Writes times in one style. Not shared between threads: it remembers what it wrote.
 #[derive(Clone, Debug)]
 pub struct TimeText {
@@ -293,6 +334,27 @@ mod tests {
 
     fn zone(hours: i8) -> TimeZone {
         TimeZone::fixed(jiff::tz::offset(hours))
+    }
+
+    #[test]
+    fn hours_and_days_begin_by_the_clocks_of_the_zone() {
+        let berlin = named_zone("Europe/Berlin").unwrap();
+        let at = |text: &str| text.parse::<Timestamp>().unwrap().as_nanosecond() as i64;
+        let after = |boundary: Boundary, text: &str, zone: &TimeZone| {
+            Timestamp::from_nanosecond(boundary.after(at(text), zone).unwrap().into()).unwrap().to_string()
+        };
+        let utc = named_zone("UTC").unwrap();
+        assert_eq!(after(Boundary::Hour, "2026-11-20T19:02:11.5Z", &utc), "2026-11-20T20:00:00Z");
+        assert_eq!(after(Boundary::Hour, "2026-11-20T19:00:00Z", &utc), "2026-11-20T20:00:00Z");
+        assert_eq!(after(Boundary::Day, "2026-11-20T19:02:11Z", &utc), "2026-11-21T00:00:00Z");
+        assert_eq!(after(Boundary::Day, "2026-11-20T22:59:59Z", &berlin), "2026-11-20T23:00:00Z");
+        assert_eq!(after(Boundary::Day, "2026-11-20T23:00:00Z", &berlin), "2026-11-21T23:00:00Z");
+        // A day of 25 hours.
+        assert_eq!(after(Boundary::Day, "2026-10-24T22:00:00Z", &berlin), "2026-10-25T23:00:00Z");
+        let kolkata = named_zone("Asia/Kolkata").unwrap();
+        assert_eq!(after(Boundary::Hour, "2026-11-20T19:02:11Z", &kolkata), "2026-11-20T19:30:00Z");
+        assert!(named_zone("Nowhere").unwrap_err().contains("Europe/Berlin"));
+        assert_eq!(Boundary::Day.after(i64::MAX, &utc), None);
     }
 
     #[test]

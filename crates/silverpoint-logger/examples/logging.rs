@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use silverpoint::{debug, error, info, warn};
-use silverpoint_logger::{Config, Flushed, Level, Logger, Sink, What};
+use silverpoint_logger::{Boundary, Config, Flushed, Level, Logger, Sink, What};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +28,28 @@ fn main() {
                     let _ = writeln!(out, "{number}").and_then(|()| out.flush());
                 }
             }
+        }
+        // The same into a file that is rotated often and whose old files are compressed; told to end, it flushes first.
+        [file, "rotating", count] => {
+            let logger = start(rotating(file));
+            let mut out = std::io::stdout();
+            for number in 0..number(count) {
+                info!("number {}", number);
+                if number.is_multiple_of(100) {
+                    let _ = writeln!(out, "{number}").and_then(|()| out.flush());
+                }
+            }
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
+        [file, "resume-rotating"] => {
+            assert_eq!(start(rotating(file)).stop(Duration::from_secs(60)), Flushed::Complete);
+        }
+        // A file that is rotated at midnight.
+        [file, "daily"] => {
+            let sink = Sink::file(file).rotate_at(Boundary::Day, 5);
+            let logger = start(Config::new("info").sink(sink));
+            info!("today");
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
         // Delivers what a killed one has left.
         [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),
@@ -185,6 +207,10 @@ fn main() {
 
 fn start(config: Config) -> Logger {
     Logger::start(config).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn rotating(file: &str) -> Config {
+    Config::new("info").sink(Sink::file(file).rotate(128 << 10, u32::MAX).compress(1))
 }
 
 /// Text and JSON of the same records.

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::text;
+use silverpoint_formats::time::Boundary;
 use silverpoint_formats::tracefile::Event;
 use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
 
 use crate::error::LoggerError;
 use crate::syslog::Syslog;
+use crate::target::Keep;
 
 /// Bytes of the spool beyond which the oldest are given up, although a sink has not got them.
 const SPOOL_BYTES: u64 = 1 << 30;
@@ -131,8 +133,10 @@ pub(crate) struct FileSink {
     pub(crate) rotate_bytes: Option<u64>,
     /// A new file begins when one is this old.
     pub(crate) rotate_after: Option<Duration>,
-    /// So many old ones are kept.
-    pub(crate) keep: u32,
+    /// A new file begins at these moments.
+    pub(crate) rotate_at: Option<Boundary>,
+    /// What is kept of old ones.
+    pub(crate) keep: Keep,
 }
 
 #[derive(Clone, Debug)]
@@ -172,7 +176,9 @@ impl Sink {
 
     /// A file of text, appended to.
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        let file = FileSink { path: path.into(), rotate_bytes: None, rotate_after: None, keep: 0 };
+        let keep = Keep { count: 0, bytes: u64::MAX, compress: None };
+        let file =
+            FileSink { path: path.into(), rotate_bytes: None, rotate_after: None, rotate_at: None, keep };
         Self::new(To::File(file), false)
     }
 
@@ -264,7 +270,7 @@ impl Sink {
     pub fn rotate(mut self, bytes: u64, keep: u32) -> Self {
         if let To::File(file) = &mut self.to {
             file.rotate_bytes = Some(bytes.max(4096));
-            file.keep = keep;
+            file.keep.count = keep;
         }
         self
     }
@@ -274,7 +280,37 @@ impl Sink {
     pub fn rotate_after(mut self, age: Duration, keep: u32) -> Self {
         if let To::File(file) = &mut self.to {
             file.rotate_after = Some(age);
-            file.keep = keep;
+            file.keep.count = keep;
+        }
+        self
+    }
+
+    /// As [`Sink::rotate`], with the first line after each full hour or midnight, by the clocks of the zone of the sink's text. What a file holds counts by when it was written: one of
+    /// yesterday is rotated by today's first line, also of another process.
+    #[must_use]
+    pub fn rotate_at(mut self, boundary: Boundary, keep: u32) -> Self {
+        if let To::File(file) = &mut self.to {
+            file.rotate_at = Some(boundary);
+            file.keep.count = keep;
+        }
+        self
+    }
+
+    /// Old files of a file that is rotated stay only as far as they have so many bytes together, as they lie on the disk, but for the newest.
+    #[must_use]
+    pub fn keep_bytes(mut self, bytes: u64) -> Self {
+        if let To::File(file) = &mut self.to {
+            file.keep.bytes = bytes;
+        }
+        self
+    }
+
+    /// Old files are compressed by zstd (levels 1 to 22; 3 is usual) in a thread of low priority: `app.1.log.zst`. What is not compressed when the logger ends is compressed by the next
+    /// one with this file.
+    #[must_use]
+    pub fn compress(mut self, level: i32) -> Self {
+        if let To::File(file) = &mut self.to {
+            file.keep.compress = Some(level.clamp(1, 22));
         }
         self
     }

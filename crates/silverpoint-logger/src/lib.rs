@@ -51,6 +51,8 @@ pub use idle::{has_kept, keep, leave_nothing_behind};
 pub use logger::{Flushed, Logger};
 pub use settings::SettingsError;
 pub use silverpoint_formats::filter::Filter;
+pub use silverpoint_formats::text;
+pub use silverpoint_formats::time::Boundary;
 pub use silverpoint_formats::tracefile::{Event, What};
 pub use silverpoint_wire::level::Level;
 pub use syslog::{Facility, FacilityError, Syslog};

@@ -24,8 +24,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
-use silverpoint_formats::text::Pattern;
-use silverpoint_formats::units;
+use silverpoint_formats::text::{self, Pattern};
+use silverpoint_formats::{time, units};
 use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
 use toml::Spanned;
@@ -38,8 +38,18 @@ const VARIABLE: &str = "SILVERPOINT";
 /// Bytes of a configuration file.
 const FILE_MAX: u64 = 1 << 20;
 
-const KEYS: [&str; 4] = ["record", "sink", "spool", "spool-size"];
-const SINK_KEYS: [&str; 20] = [
+const KEYS: &[&str] = &["record", "sink", "spool", "spool-size"];
+/// What a sink's `format` may be.
+const FORMATS: &str = "text, json, qdebug, qt, summary, pattern";
+/// What its `time` may be.
+const TIMES: [(&str, time::Style); 5] = [
+    ("time", time::Style::TimeOfDay),
+    ("full", time::Style::Full),
+    ("relative", time::Style::Relative),
+    ("delta", time::Style::Delta),
+    ("none", time::Style::None),
+];
+const SINK_KEYS: &[&str] = &[
     "to",
     "path",
     "format",
@@ -51,7 +61,10 @@ const SINK_KEYS: [&str; 20] = [
     "where",
     "rotate-size",
     "rotate-age",
+    "rotate-at",
     "keep",
+    "keep-size",
+    "compress",
     "colour",
     "location",
     "pattern",
@@ -60,6 +73,9 @@ const SINK_KEYS: [&str; 20] = [
     "facility",
     "protocol",
     "message-size",
+    "time",
+    "digits",
+    "zone",
 ];
 /// Where a sink may lead.
 const DESTINATIONS: &str = "stderr, stdout, file, journald, syslog";
@@ -174,7 +190,7 @@ type Value<'t> = Spanned<DeValue<'t>>;
 
 impl Reader<'_> {
     fn config(&self, table: &DeTable<'_>) -> Result<Config, SettingsError> {
-        self.check_keys(table, &KEYS, "")?;
+        self.check_keys(table, KEYS, "")?;
         let mut config = Config::new("info");
         if let Some(value) = table.get("record") {
             let text = self.string(value, "directives such as \"info,net=debug\"")?;
@@ -202,7 +218,7 @@ impl Reader<'_> {
         let Some(table) = value.get_ref().as_table() else {
             return Err(self.mistake(value.span(), "a sink is a table: [[sink]]".into()));
         };
-        self.check_keys(table, &SINK_KEYS, " of a sink")?;
+        self.check_keys(table, SINK_KEYS, " of a sink")?;
         let Some(to) = table.get("to") else {
             let text = format!("this sink has no to = …; valid are {DESTINATIONS}");
             return Err(self.mistake(value.span(), text));
@@ -227,30 +243,67 @@ impl Reader<'_> {
             }
         };
         self.check_destination(table, name)?;
-        if let Some(value) = table.get("format") {
-            sink.json = match self.string(value, "\"text\" or \"json\"")? {
-                "text" => false,
-                "json" => true,
-                other => {
-                    return Err(
-                        self.mistake(value.span(), format!("{other:?} is no format; valid are text, json"))
-                    );
-                }
-            };
-        }
+        self.look(table, &mut sink)?;
         sink.filter = self.filter(table)?;
         self.rotation(table, &mut sink)?;
-        if let Some(value) = table.get("colour") {
-            sink.text.colour = self.boolean(value)?;
+        Ok(sink)
+    }
+
+    /// How its lines look.
+    fn look(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
+        let pattern = table.get("pattern");
+        if let Some(value) = table.get("format") {
+            let name = self.string(value, FORMATS)?;
+            let look = text::Look::ALL.iter().find(|(known, _)| *known == name);
+            match (name, look) {
+                ("json", _) if pattern.is_some() => {
+                    return Err(
+                        self.mistake(value.span(), "JSON has no pattern; leave one of the two out".into())
+                    );
+                }
+                ("json", _) => sink.json = true,
+                ("pattern", _) if pattern.is_none() => {
+                    let text = "it needs a pattern: pattern = \"{time} {message}\"".into();
+                    return Err(self.mistake(value.span(), text));
+                }
+                ("pattern", _) => {}
+                (_, Some((_, look))) => sink.text = sink.text.clone().looking(*look),
+                (other, None) => {
+                    let text = format!("{other:?} is no format; valid are {FORMATS}");
+                    return Err(self.mistake(value.span(), text));
+                }
+            }
         }
-        if let Some(value) = table.get("pattern") {
+        if let Some(value) = pattern {
             let read = |text: &str| Pattern::parse(text).map_err(|error| error.to_string());
             sink.text.pattern = Some(self.parsed(value, "a pattern such as \"{time} {message}\"", read)?);
+        }
+        if let Some(value) = table.get("colour") {
+            sink.text.colour = self.boolean(value)?;
         }
         if let Some(value) = table.get("location") {
             sink.text.location = self.boolean(value)?;
         }
-        Ok(sink)
+        if let Some(value) = table.get("time") {
+            let read = |text: &str| {
+                let found = TIMES.iter().find(|(name, _)| *name == text).map(|(_, style)| *style);
+                found.ok_or_else(|| {
+                    let valid = TIMES.map(|(name, _)| name).join(", ");
+                    format!("{text:?} is no form of time; valid are {valid}")
+                })
+            };
+            sink.text.time = self.parsed(value, "a form of time such as \"full\"", read)?;
+        }
+        if let Some(value) = table.get("digits") {
+            let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+            sink.text.digits = number.filter(|digits| *digits <= 9).ok_or_else(|| {
+                self.mistake(value.span(), "expected the digits of a second's fraction, 0 to 9".into())
+            })?;
+        }
+        if let Some(value) = table.get("zone") {
+            sink.text.zone = self.parsed(value, "a time zone such as \"utc\"", time::named_zone)?;
+        }
+        Ok(())
     }
 
     fn filter(&self, table: &DeTable<'_>) -> Result<Filter, SettingsError> {
@@ -275,8 +328,9 @@ impl Reader<'_> {
     }
 
     fn rotation(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
-        let (size, age, keep) = (table.get("rotate-size"), table.get("rotate-age"), table.get("keep"));
-        let Some(first) = size.or(age).or(keep) else { return Ok(()) };
+        let keys = ["rotate-size", "rotate-age", "rotate-at", "keep", "keep-size", "compress"];
+        let [size, age, at, keep, keep_size, compress] = keys.map(|key| table.get(key));
+        let Some(first) = size.or(age).or(at).or(keep).or(keep_size).or(compress) else { return Ok(()) };
         let To::File(file) = &mut sink.to else {
             return Err(self.mistake(first.span(), "only a sink to = \"file\" is rotated".into()));
         };
@@ -286,14 +340,31 @@ impl Reader<'_> {
         if let Some(value) = age {
             file.rotate_after = Some(self.parsed(value, "a duration such as \"24h\"", units::duration)?);
         }
+        if let Some(value) = at {
+            let read = |text: &str| match text {
+                "hour" => Ok(time::Boundary::Hour),
+                "day" => Ok(time::Boundary::Day),
+                _ => Err(format!("{text:?} is no moment of rotation; valid are hour, day")),
+            };
+            file.rotate_at = Some(self.parsed(value, "\"hour\" or \"day\"", read)?);
+        }
+        if let Some(value) = keep_size {
+            file.keep.bytes = self.parsed(value, "a size such as \"1G\"", units::size)?;
+            // Without a number the size alone decides.
+            file.keep.count = u32::MAX;
+        }
         if let Some(value) = keep {
             let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
-            file.keep = number.ok_or_else(|| {
+            file.keep.count = number.ok_or_else(|| {
                 self.mistake(value.span(), "expected how many old files are kept: 5".into())
             })?;
         }
-        if size.is_none() && age.is_none() {
-            return Err(self.mistake(first.span(), "keep needs rotate-size or rotate-age".into()));
+        if let Some(value) = compress {
+            file.keep.compress = self.parsed(value, "\"zstd\" or \"zstd:9\"", compression)?;
+        }
+        if size.is_none() && age.is_none() && at.is_none() {
+            let text = "this needs a reason to rotate: rotate-size, rotate-age or rotate-at".into();
+            return Err(self.mistake(first.span(), text));
         }
         Ok(())
     }
@@ -347,6 +418,18 @@ impl Reader<'_> {
     }
 }
 
+/// `zstd`, with a level or without, or `none`.
+fn compression(text: &str) -> Result<Option<i32>, String> {
+    let level = match text.split_once(':') {
+        None if text == "none" => return Ok(None),
+        None if text == "zstd" => Some(3),
+        Some(("zstd", level)) => level.parse().ok().filter(|level| (1..=22).contains(level)),
+        _ => None,
+    };
+    let valid = "valid are none, zstd, or zstd:LEVEL with a level from 1 to 22";
+    level.map(Some).ok_or_else(|| format!("{text:?} is no compression; {valid}"))
+}
+
 fn kind(value: &Value<'_>) -> &'static str {
     value.get_ref().type_str()
 }
@@ -382,7 +465,7 @@ mod tests {
         assert!(matches!(console.to, To::Stderr) && console.text.colour && !console.json);
         assert_eq!(console.filter.level, Some(Level::Warn));
         let To::File(file) = &json.to else { panic!("{json:?}") };
-        assert_eq!((file.rotate_bytes, file.keep), (Some(64 << 20), 5));
+        assert_eq!((file.rotate_bytes, file.keep.count), (Some(64 << 20), 5));
         assert_eq!(file.rotate_after, Some(std::time::Duration::from_secs(86_400)));
         assert!(json.json && json.filter.expression.is_some());
         assert_eq!(json.filter.categories, ["net", "io::*"]);
@@ -420,9 +503,25 @@ mod tests {
             ),
             ("[[sink]]\nto = \"stderr\"\nkeep = 3", 3, "only a sink to = \"file\" is rotated"),
             ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = -1", 4, "how many old files"),
-            ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = 1", 4, "keep needs rotate-size"),
+            ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = 1", 4, "rotate-size, rotate-age or rotate-at"),
+            ("[[sink]]\nto = \"file\"\npath = \"x\"\nrotate-at = \"week\"", 4, "valid are hour, day"),
+            (
+                "[[sink]]\nto = \"file\"\npath = \"x\"\nrotate-at = \"day\"\ncompress = \"zstd:99\"",
+                5,
+                "from 1 to 22",
+            ),
             ("[[sink]]\nto = \"file\"\npath = \"x\"\nrotate-size = \"big\"", 4, "expected a size"),
             ("[[sink]]\nto = \"stderr\"\nwhere = \"a >\"", 3, ""),
+            (
+                "[[sink]]\nto = \"stderr\"\nformat = \"xml\"",
+                3,
+                "valid are text, json, qdebug, qt, summary, pattern",
+            ),
+            ("[[sink]]\nto = \"stderr\"\nformat = \"pattern\"", 3, "needs a pattern"),
+            ("[[sink]]\nto = \"stderr\"\nformat = \"json\"\npattern = \"{time}\"", 3, "JSON has no pattern"),
+            ("[[sink]]\nto = \"stderr\"\nzone = \"Nowhere/City\"", 3, "valid are local, utc, or a name"),
+            ("[[sink]]\nto = \"stderr\"\ntime = \"ISO\"", 3, "valid are time, full, relative, delta, none"),
+            ("[[sink]]\nto = \"stderr\"\ndigits = 10", 3, "0 to 9"),
             ("[[sink]]\nto = \"stderr\"\ncolour = \"yes\"", 3, "expected true or false, not string"),
             ("[[sink]]\nto = \"stderr\"\npattern = \"{levle}\"", 3, "valid are time, datetime"),
             ("record = \"info", 1, ""),

@@ -30,7 +30,7 @@ impl FileTarget {
     ) -> Result<Self, LoggerError> {
         let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / ROTATED_PART) as usize);
         let lines = Lines::new(sink, BATCH.min(part), follow.trace());
-        let opened = LogFile::open(config.clone(), &spool.cursor(&config.path));
+        let opened = LogFile::open(config.clone(), sink.text.zone.clone(), &spool.cursor(&config.path));
         let (file, positions) = opened.map_err(LoggerError::io(&config.path, "opening it"))?;
         follow.resume(&positions);
         Ok(Self { lines, file })

@@ -3,9 +3,12 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use silverpoint_formats::time::TimeZone;
+
+use super::rotate::OldFiles;
 use crate::config::FileSink;
 use crate::cursor::{Cursor, Entry, Position};
 
@@ -13,6 +16,9 @@ use crate::cursor::{Cursor, Entry, Position};
 #[derive(Debug)]
 pub(super) struct LogFile {
     config: FileSink,
+    /// Of its clock.
+    zone: TimeZone,
+    old: OldFiles,
     cursor: Cursor,
     open: Option<Open>,
     /// That of the file before the last rotation: whoever may read the log may read it afterwards.
@@ -24,14 +30,17 @@ struct Open {
     file: File,
     identity: (u64, u64),
     since: Instant,
+    /// When the clock ends it, in nanoseconds since 1970.
+    ends_ns: Option<i64>,
 }
 
 impl LogFile {
     /// Opens the cursor, cuts off what a dead process had not finished, and says where to go on.
-    pub(super) fn open(config: FileSink, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
+    pub(super) fn open(config: FileSink, zone: TimeZone, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
         let (cursor, entries) = Cursor::open(cursor)?;
         let positions = resume(&config.path, entries)?;
-        let mut log = Self { config, cursor, open: None, mode: None };
+        let old = OldFiles::new(&config.path, config.keep);
+        let mut log = Self { config, zone, old, cursor, open: None, mode: None };
         // Now, so that whoever starts the logger hears of a path that cannot be.
         log.at_name()?;
         Ok((log, positions))
@@ -75,40 +84,41 @@ impl LogFile {
                 file.set_permissions(mode)?;
             }
             let found = file.metadata()?;
-            self.open = Some(Open { file, identity: (found.dev(), found.ino()), since: Instant::now() });
+            // What is in it belongs to the hour or day in which it was written, whoever did.
+            let belongs_to = if found.len() > 0 { ns(found.modified()?) } else { ns(SystemTime::now()) };
+            let ends_ns = self.config.rotate_at.and_then(|at| at.after(belongs_to, &self.zone));
+            let identity = (found.dev(), found.ino());
+            self.open = Some(Open { file, identity, since: Instant::now(), ends_ns });
         }
         self.open.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Makes room for a new file: `app.log` becomes `app.1.log`, that one `app.2.log` …
+    /// Makes room for a new file.
     fn rotate_if_due(&mut self, coming: u64) -> io::Result<()> {
-        let (bytes, age) = (self.config.rotate_bytes, self.config.rotate_after);
-        if bytes.is_none() && age.is_none() {
+        let FileSink { rotate_bytes: bytes, rotate_after: age, rotate_at, .. } = self.config;
+        if bytes.is_none() && age.is_none() && rotate_at.is_none() {
             return Ok(());
         }
         let open = self.at_name()?;
         let found = open.file.metadata()?;
         let size = found.len();
         let is_due = bytes.is_some_and(|most| size + coming > most)
-            || age.is_some_and(|age| open.since.elapsed() >= age);
+            || age.is_some_and(|age| open.since.elapsed() >= age)
+            || open.ends_ns.is_some_and(|end| ns(SystemTime::now()) >= end);
         if !is_due || size == 0 {
             return Ok(());
         }
-        let path = self.config.path.clone();
         self.mode = Some(found.permissions());
-        // From the first number that is free on: an attempt after one that failed half-way shifts nothing twice.
-        let free = (1..self.config.keep).find(|number| !old(&path, *number).exists());
-        for number in (1..free.unwrap_or(self.config.keep)).rev() {
-            rename_if_there(&old(&path, number), &old(&path, number + 1))?;
-        }
-        if self.config.keep == 0 {
-            fs::remove_file(&path)?;
-        } else {
-            fs::rename(&path, old(&path, 1))?;
-        }
+        self.old.rotate()?;
         self.open = None;
         Ok(())
     }
+}
+
+/// Since 1970, as far as that can be said.
+fn ns(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Where to go on; see module `cursor`.
@@ -124,22 +134,4 @@ fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Vec<Position>> {
     file.set_len(last.begin.min(found.len()))?;
     let before = entries.next().filter(|before| before.sequence.wrapping_add(1) == last.sequence);
     Ok(before.map(|before| before.positions).unwrap_or_default())
-}
-
-/// `app.N.log` of `app.log`.
-fn old(path: &Path, number: u32) -> PathBuf {
-    let mut name = path.file_stem().unwrap_or_default().to_owned();
-    name.push(format!(".{number}"));
-    if let Some(extension) = path.extension() {
-        name.push(".");
-        name.push(extension);
-    }
-    path.with_file_name(name)
-}
-
-fn rename_if_there(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
 }

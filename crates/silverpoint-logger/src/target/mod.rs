@@ -5,6 +5,7 @@ mod file;
 mod handler;
 mod lines;
 mod logfile;
+mod rotate;
 mod socket;
 mod system;
 
@@ -15,6 +16,7 @@ use silverpoint_formats::tracefile::{Event, Follow, Trace};
 use crate::config::{Sink, To};
 use crate::error::LoggerError;
 use crate::spool::Spool;
+pub(crate) use rotate::Keep;
 pub(crate) use socket::Address;
 
 /// A destination. It takes events until it is full, and is then told to write them until it has.

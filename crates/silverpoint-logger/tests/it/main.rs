@@ -2,5 +2,6 @@
 
 mod ends;
 mod harness;
+mod rotation;
 mod sinks;
 mod system;

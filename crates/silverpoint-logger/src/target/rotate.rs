@@ -1,0 +1,442 @@
+//! Old files of a log: their names, how many stay, and their compression.
+//!
+//! `app.log` becomes `app.1.log`, that one `app.2.log` and so on; compressed ones are `app.1.log.zst`. Compression is done by a thread of its own, into `app.log.compressing`, which
+//! takes its final name when it is whole and stored. Then the plain file is removed. A process that is killed between these two leaves both, and the next one removes the plain one; a
+//! file that is half compressed never has a final name, and is removed by the next process.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::error::say;
+
+/// The ending of compressed files.
+const ENDING: &str = "zst";
+/// Read and compressed at once; between two such pieces the thread looks whether it shall end.
+const PIECE: usize = 256 << 10;
+
+/// What stays of old files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keep {
+    /// So many files.
+    pub(crate) count: u32,
+    /// So many bytes of them together, as they lie there; the newest always stays.
+    pub(crate) bytes: u64,
+    /// They are compressed, by this level of zstd.
+    pub(crate) compress: Option<i32>,
+}
+
+/// The old files of one log.
+#[derive(Debug)]
+pub(super) struct OldFiles {
+    names: Arc<Names>,
+    keep: Keep,
+    /// The last that was begun.
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Names {
+    /// The log.
+    path: PathBuf,
+    /// Held while names change: a file that is being compressed may have another one meanwhile. Whether there is a thread that compresses all that comes until it finds nothing.
+    is_compressing: Mutex<bool>,
+    /// The thread shall end.
+    is_stopped: AtomicBool,
+}
+
+/// One old file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Old {
+    number: u32,
+    is_compressed: bool,
+    path: PathBuf,
+}
+
+impl OldFiles {
+    /// Removes what a killed process left unfinished, and goes on with what it had not compressed.
+    pub(super) fn new(path: &Path, keep: Keep) -> Self {
+        let names = Arc::new(Names {
+            path: path.to_owned(),
+            is_compressing: Mutex::new(false),
+            is_stopped: AtomicBool::new(false),
+        });
+        let mut files = Self { names, keep, thread: None };
+        if let Err(error) = files.names.tidy(true) {
+            say(format_args!("{}: its old files: {error}", path.display()));
+        }
+        files.compress();
+        files
+    }
+
+    /// Another rule for what stays, from the next rotation on.
+    #[cfg(test)]
+    fn set_keep(&mut self, keep: Keep) {
+        self.keep = keep;
+    }
+
+    /// The log becomes the newest old file; what is too much goes. After an error the same call may be made again.
+    pub(super) fn rotate(&mut self) -> io::Result<()> {
+        let names = Arc::clone(&self.names);
+        let path = &names.path;
+        {
+            let _changing = names.lock();
+            // Also what could not be finished before.
+            names.tidy(false)?;
+            if self.keep.count == 0 {
+                return fs::remove_file(path);
+            }
+            let old = names.list()?;
+            // From the first number that is free on: an attempt after one that failed half-way shifts nothing twice.
+            let free = (1..).find(|number| old.iter().all(|file| file.number != *number)).unwrap_or(u32::MAX);
+            let mut shifted: Vec<&Old> = old.iter().filter(|file| file.number < free).collect();
+            shifted.sort_unstable_by_key(|file| std::cmp::Reverse(file.number));
+            for file in shifted {
+                fs::rename(&file.path, names.old(file.number + 1, file.is_compressed))?;
+            }
+            fs::rename(path, names.old(1, false))?;
+            // The log has been rotated: what cannot be removed now is removed by the next rotation.
+            if let Err(error) = self.remove_surplus() {
+                say(format_args!("{}: an old file cannot be removed: {error}", path.display()));
+            }
+        }
+        self.compress();
+        Ok(())
+    }
+
+    fn remove_surplus(&self) -> io::Result<()> {
+        let mut old = self.names.list()?;
+        old.sort_unstable_by_key(|file| file.number);
+        let (mut count, mut bytes) = (0, 0_u64);
+        for file in old {
+            let len = fs::metadata(&file.path)?.len();
+            count += 1;
+            bytes = bytes.saturating_add(len);
+            if count > self.keep.count || count > 1 && bytes > self.keep.bytes {
+                // Smaller ones behind it go too: the kept ones are the newest without a gap.
+                bytes = u64::MAX;
+                fs::remove_file(&file.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees to it that a thread compresses what is not.
+    fn compress(&mut self) {
+        let Some(level) = self.keep.compress else { return };
+        if std::mem::replace(&mut *self.names.lock(), true) {
+            return;
+        }
+        if let Some(ended) = self.thread.take() {
+            let _ = ended.join();
+        }
+        let names = Arc::clone(&self.names);
+        // The sink's thread, which this one begins in, takes no signals; nor does this one.
+        let thread = std::thread::Builder::new().name("sp-compress".to_owned());
+        match thread.spawn(move || names.compress_all(level)) {
+            Ok(thread) => self.thread = Some(thread),
+            Err(error) => {
+                *self.names.lock() = false;
+                say(format_args!("{}: no thread to compress it: {error}", self.names.path.display()));
+            }
+        }
+    }
+}
+
+impl Drop for OldFiles {
+    /// What is not compressed yet is left to the next logger.
+    fn drop(&mut self) {
+        self.names.is_stopped.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Names {
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_compressing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `app.N.log` of `app.log`, or `app.N.log.zst`.
+    fn old(&self, number: u32, is_compressed: bool) -> PathBuf {
+        let mut name = self.path.file_stem().unwrap_or_default().to_owned();
+        name.push(format!(".{number}"));
+        if let Some(extension) = self.path.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        if is_compressed {
+            name.push(".");
+            name.push(ENDING);
+        }
+        self.path.with_file_name(name)
+    }
+
+    /// Where a file is compressed into.
+    fn unfinished(&self) -> PathBuf {
+        let mut path = self.path.clone();
+        path.as_mut_os_string().push(".compressing");
+        path
+    }
+
+    /// The old files that there are, in no order.
+    fn list(&self) -> io::Result<Vec<Old>> {
+        let folder = match self.path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let extension =
+            self.path.extension().map_or(String::new(), |extension| format!(".{}", extension.display()));
+        let mut old = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let (plain, is_compressed) = match name.strip_suffix(&format!(".{ENDING}")) {
+                Some(plain) => (plain, true),
+                None => (name, false),
+            };
+            let digits = plain
+                .strip_prefix(&stem)
+                .and_then(|rest| rest.strip_prefix('.'))
+                .and_then(|rest| rest.strip_suffix(&extension));
+            // `1`, not `01` or `+1`: names that are given here.
+            let number = digits.and_then(|digits| digits.parse::<u32>().ok());
+            if let Some(number) = number.filter(|number| *number > 0 && *number < u32::MAX) {
+                let path = self.old(number, is_compressed);
+                if path.file_name().is_some_and(|own| own == name) {
+                    old.push(Old { number, is_compressed, path });
+                }
+            }
+        }
+        Ok(old)
+    }
+
+    /// Removes the plain ones of files of which there is a compressed one, which is whole by its name; with `unfinished` also what another process was compressing.
+    fn tidy(&self, unfinished: bool) -> io::Result<()> {
+        if unfinished {
+            remove_if_there(&self.unfinished())?;
+        }
+        let old = self.list()?;
+        for file in old.iter().filter(|file| !file.is_compressed) {
+            if old.iter().any(|other| other.is_compressed && other.number == file.number) {
+                fs::remove_file(&file.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The thread.
+    fn compress_all(&self, level: i32) {
+        lower_priority();
+        while let Some(file) = self.next_plain() {
+            match self.compress(&file, level) {
+                Ok(true) => {}
+                // Told to end.
+                Ok(false) => break,
+                Err(error) => {
+                    say(format_args!("{}: compressing it: {error}; it stays as it is", file.path.display()));
+                    break;
+                }
+            }
+        }
+        *self.lock() = false;
+    }
+
+    /// The oldest file that is not compressed. Without one no further one is asked for.
+    fn next_plain(&self) -> Option<Old> {
+        let mut is_compressing = self.lock();
+        let old = self.list().unwrap_or_default();
+        let next = old.into_iter().filter(|file| !file.is_compressed).max_by_key(|file| file.number);
+        *is_compressing = next.is_some();
+        next
+    }
+
+    /// Compresses a file; false when it was told to end.
+    fn compress(&self, file: &Old, level: i32) -> io::Result<bool> {
+        let mut from = match File::open(&file.path) {
+            // It has another name by now, or is gone.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            opened => opened?,
+        };
+        let found = from.metadata()?;
+        let identity = (found.dev(), found.ino());
+        let unfinished = self.unfinished();
+        let made = self.compress_into(&mut from, &unfinished, level).and_then(|is_whole| {
+            if is_whole {
+                fs::set_permissions(&unfinished, found.permissions())?;
+                self.give_name(&unfinished, identity)?;
+            }
+            Ok(is_whole)
+        });
+        // Nothing half-way stays; what has its name is not here any more.
+        remove_if_there(&unfinished)?;
+        made
+    }
+
+    fn compress_into(&self, from: &mut File, to: &Path, level: i32) -> io::Result<bool> {
+        let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).to_owned();
+        let mut encoder = zstd::Encoder::new(options.open(to)?, level)?;
+        encoder.include_checksum(true)?;
+        let mut piece = vec![0; PIECE];
+        loop {
+            if self.is_stopped.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            match from.read(&mut piece)? {
+                0 => break,
+                read => encoder.write_all(&piece[..read])?,
+            }
+        }
+        // The plain file goes next: this one must outlive the machine.
+        encoder.finish()?.sync_all()?;
+        Ok(true)
+    }
+
+    /// The compressed file takes the place of the plain one, whatever number that has by now.
+    fn give_name(&self, compressed: &Path, identity: (u64, u64)) -> io::Result<()> {
+        let _changing = self.lock();
+        let is_it = |file: &&Old| {
+            !file.is_compressed
+                && fs::metadata(&file.path).is_ok_and(|found| (found.dev(), found.ino()) == identity)
+        };
+        if let Some(file) = self.list()?.iter().find(is_it) {
+            fs::rename(compressed, self.old(file.number, true))?;
+            fs::remove_file(&file.path)?;
+        }
+        Ok(())
+    }
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// The thread works when nothing else does.
+fn lower_priority() {
+    // Where the system refuses, it works as others do.
+    let _ = rustix::process::setpriority_process(None, 19);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("silverpoint-rotate-{}-{name}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn log(&self) -> PathBuf {
+            self.0.join("app.log")
+        }
+
+        fn names(&self) -> Vec<String> {
+            let mut names: Vec<String> = fs::read_dir(&self.0)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const ALL: Keep = Keep { count: u32::MAX, bytes: u64::MAX, compress: None };
+
+    fn rotate(folder: &Folder, files: &mut OldFiles, text: &str) {
+        fs::write(folder.log(), text).unwrap();
+        files.rotate().unwrap();
+    }
+
+    #[test]
+    fn the_newest_stay_by_number_and_by_bytes() {
+        let folder = Folder::new("keep");
+        // Not ours, whatever they look like.
+        for name in ["app.01.log", "app.x.log", "app.0.log", "app.1.txt"] {
+            fs::write(folder.0.join(name), "").unwrap();
+        }
+        let others = folder.names();
+        let mut files = OldFiles::new(&folder.log(), Keep { count: 3, ..ALL });
+        for text in ["one", "two", "three", "four", "five"] {
+            rotate(&folder, &mut files, text);
+        }
+        let read = |name: &str| fs::read_to_string(folder.0.join(name)).unwrap();
+        assert_eq!([read("app.1.log"), read("app.2.log"), read("app.3.log")], ["five", "four", "three"]);
+        files.set_keep(Keep { bytes: 9, ..ALL });
+        rotate(&folder, &mut files, "five.");
+        assert_eq!([read("app.1.log"), read("app.2.log")], ["five.", "five"]);
+        // The newest stays, however large it is.
+        rotate(&folder, &mut files, "more than that");
+        let mut expected = others;
+        expected.push("app.1.log".into());
+        expected.sort();
+        assert_eq!(folder.names(), expected);
+        files.set_keep(Keep { count: 0, ..ALL });
+        rotate(&folder, &mut files, "gone");
+        assert_eq!(folder.names(), expected);
+    }
+
+    #[test]
+    fn a_hole_ends_the_shift() {
+        let folder = Folder::new("hole");
+        fs::write(folder.0.join("app.1.log"), "a").unwrap();
+        fs::write(folder.0.join("app.3.log"), "c").unwrap();
+        let mut files = OldFiles::new(&folder.log(), ALL);
+        rotate(&folder, &mut files, "new");
+        assert_eq!(folder.names(), ["app.1.log", "app.2.log", "app.3.log"]);
+        assert_eq!(fs::read_to_string(folder.0.join("app.2.log")).unwrap(), "a");
+    }
+
+    #[test]
+    fn everything_is_compressed_under_the_name_that_it_has_by_then() {
+        let folder = Folder::new("zstd");
+        let mut files = OldFiles::new(&folder.log(), Keep { compress: Some(3), ..ALL });
+        let texts: Vec<String> = (0..20).map(|n| format!("line {n}\n").repeat(5_000)).collect();
+        for text in &texts {
+            rotate(&folder, &mut files, text);
+        }
+        files.thread.take().unwrap().join().unwrap();
+        let expected: Vec<String> = (1..=20).map(|n| format!("app.{n}.log.zst")).collect();
+        assert!(expected.iter().all(|name| folder.names().contains(name)), "{:?}", folder.names());
+        assert_eq!(folder.names().len(), 20);
+        for (name, text) in expected.iter().zip(texts.iter().rev()) {
+            let bytes = fs::read(folder.0.join(name)).unwrap();
+            assert_eq!(String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap(), *text, "{name}");
+        }
+    }
+
+    /// What a process leaves that is killed at one of its points.
+    #[test]
+    fn what_was_left_unfinished_is_finished() {
+        let folder = Folder::new("left");
+        let whole = zstd::encode_all(&b"second\n"[..], 3).unwrap();
+        fs::write(folder.0.join("app.1.log"), "first\n").unwrap();
+        fs::write(folder.0.join("app.2.log"), "second\n").unwrap();
+        fs::write(folder.0.join("app.2.log.zst"), whole).unwrap();
+        fs::write(folder.0.join("app.log.compressing"), "half of something").unwrap();
+        let mut files = OldFiles::new(&folder.log(), Keep { compress: Some(3), ..ALL });
+        files.thread.take().unwrap().join().unwrap();
+        assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst"]);
+        let bytes = fs::read(folder.0.join("app.1.log.zst")).unwrap();
+        assert_eq!(zstd::decode_all(&bytes[..]).unwrap(), b"first\n");
+    }
+}

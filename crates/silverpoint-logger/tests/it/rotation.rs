@@ -1,0 +1,97 @@
+//! Files that begin anew, and what stays of the old ones.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::time::{Duration, SystemTime};
+
+use crate::harness::{Scratch, numbers};
+
+/// The log and its old files, the oldest first, whether they are compressed or not.
+fn whole_log(scratch: &Scratch) -> String {
+    let mut files: Vec<(u32, String)> = Vec::new();
+    for name in scratch.names() {
+        let path = scratch.path(&name);
+        let number = name.split('.').nth(1).and_then(|number| number.parse().ok()).unwrap_or(0);
+        let text = match name.rsplit('.').next() {
+            Some("log") => scratch.read(&name),
+            Some("zst") => {
+                let bytes = fs::read(&path).unwrap();
+                // Every file with this name is whole.
+                String::from_utf8(
+                    zstd::decode_all(&bytes[..]).unwrap_or_else(|error| panic!("{name}: {error}")),
+                )
+                .unwrap()
+            }
+            _ => continue,
+        };
+        // Of two forms of one file the plain one goes next.
+        if name.ends_with(".log") && scratch.path(&format!("{name}.zst")).exists() {
+            continue;
+        }
+        files.push((number, text));
+    }
+    files.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    files.into_iter().map(|(_, text)| text).collect()
+}
+
+#[test]
+fn killed_while_it_rotates_and_compresses_nothing_is_lost_or_half() {
+    let rounds: u64 = std::env::var("SILVERPOINT_KILL_ROUNDS").map_or(4, |rounds| rounds.parse().unwrap());
+    let mut compressed = 0;
+    for round in 0..rounds {
+        let scratch = Scratch::new();
+        let mut running = scratch.logging(["rotating", "1000000000"]).spawn().unwrap();
+        let mut out = BufReader::new(running.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        std::thread::sleep(Duration::from_micros(3_000 + round * 7_757 % 20_000));
+        running.kill().unwrap();
+        running.wait().unwrap();
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        let told = format!("{line}{rest}");
+        // The last line may have been cut by the kill.
+        let told: u64 = told.lines().rev().nth(1).or(told.lines().next()).unwrap().parse().unwrap();
+        // What lies there now is whole, and in order.
+        let found = numbers(&whole_log(&scratch));
+        assert!(found.iter().zip(0..).all(|(found, expected)| *found == expected), "round {round}");
+        scratch.run(["resume-rotating"]);
+        let found = numbers(&whole_log(&scratch));
+        assert!(found.len() as u64 > told, "round {round}: {} of at least {}", found.len(), told + 1);
+        let wrong = found.iter().zip(0..).find(|(found, expected)| **found != *expected);
+        assert_eq!(wrong, None, "round {round}: of {} records", found.len());
+        compressed += scratch.names().iter().filter(|name| name.ends_with(".zst")).count();
+    }
+    assert!(rounds == 0 || compressed > 0, "nothing was compressed in {rounds} rounds");
+}
+
+/// A process that is not killed leaves what its thread had no time for to the next one.
+#[test]
+fn old_files_are_compressed_in_the_end() {
+    let scratch = Scratch::new();
+    scratch.run(["rotating", "10000"]);
+    let until = SystemTime::now() + Duration::from_secs(30);
+    let plain =
+        || scratch.names().iter().filter(|name| name.starts_with("app.") && name.ends_with(".log")).count();
+    // app.log itself.
+    while plain() > 1 {
+        assert!(SystemTime::now() < until, "{:?}", scratch.names());
+        scratch.run(["resume-rotating"]);
+    }
+    assert!(scratch.names().len() > 4, "{:?}", scratch.names());
+    assert!(scratch.names().iter().all(|name| !name.ends_with("compressing")), "{:?}", scratch.names());
+    assert_eq!(numbers(&whole_log(&scratch)), (0..10000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_of_yesterday_is_rotated_by_todays_first_line() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("app.log"), "yesterday\n").unwrap();
+    let file = fs::File::options().write(true).open(scratch.path("app.log")).unwrap();
+    // Longer than any day is.
+    file.set_modified(SystemTime::now() - Duration::from_secs(26 * 3600)).unwrap();
+    scratch.run(["daily"]);
+    assert_eq!(scratch.read("app.1.log"), "yesterday\n");
+    assert!(scratch.read("app.log").contains("today"), "{:?}", scratch.names());
+    assert_eq!(scratch.names(), ["app.1.log", "app.log"]);
+}
