@@ -50,6 +50,15 @@ class Build:
               "-pthread", "-lm", *extra])
         return program
 
+    def c_driver(self, source, name):
+        """As a user's program in C: the C compiler, and the library for C."""
+        include = f"-I{ROOT / 'cpp/include'}"
+        cold = self.directory / "silverpoint_c.o"
+        call(["g++", *CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", include, "-c", ROOT / "cpp/src/silverpoint_c.cpp", "-o", cold])
+        program = self.directory / name
+        call(["gcc", *C_FLAGS, include, source, cold, self.directory / "libharness.a", "-o", program, "-pthread", "-lm"])
+        return program
+
     def cargo(self, *arguments, cwd=ROOT, target=None):
         environment = dict(os.environ, SILVERPOINT_BENCH_HARNESS=str(self.directory))
         environment["CARGO_TARGET_DIR"] = str(target or self.cargo_target)

@@ -406,7 +406,7 @@ TEST(CLife, AForkedChildHasASessionOfItsOwn) {
     ASSERT_EQ(all.size(), 2u);
 }
 
-TEST(CLife, WhatWasRecordedOutlivesAKill) {
+TEST(CLife, WhatAForkedChildRecordedOutlivesItsKill) {
     for (int round = 0; round < 5; ++round) {
         int pipes[2];
         ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
