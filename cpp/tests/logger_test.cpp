@@ -246,4 +246,39 @@ TEST_F(LoggerTest, AFunctionOfTheProgramsIsGivenRecordsUnformatted) {
     EXPECT_EQ(lines("app.log").size(), 2u);
 }
 
+// A forked child that lives on has inherited every descriptor of its parent. The parent's log is free all the
+// same when the parent has died.
+TEST_F(LoggerTest, AChildThatLivesLongerDoesNotKeepTheLog) {
+    int over[2];
+    ASSERT_EQ(pipe(over), 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        close(over[1]);
+        if (!silverpoint::start(logger_config("info").to(sink::file(path("app.log"))))) _exit(1);
+        SP_INFO("of the parent {}", 1);
+        if (!silverpoint::flush(std::chrono::seconds(30))) _exit(2);
+        const pid_t child = fork();
+        if (child == 0) {
+            char byte;
+            // Until the test closes its end.
+            while (read(over[0], &byte, 1) < 0) {
+            }
+            _exit(0);
+        }
+        _exit(child > 0 ? 0 : 3);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(parent, &status, 0), parent);
+    ASSERT_EQ(status, 0);
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
+    SP_INFO("of the test {}", 2);
+    ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(30)));
+    close(over[0]);
+    close(over[1]);
+    const auto text = lines("app.log");
+    ASSERT_EQ(text.size(), 2u);
+    EXPECT_NE(text[1].find("of the test 2"), std::string::npos) << text[1];
+    EXPECT_FALSE(fs::exists(path("app-2.log")));
+}
+
 }  // namespace

@@ -6,7 +6,6 @@
 //! json, text  one line an event                               stats     counts, spans, counters, losses
 //! cbor        items of CBOR inside arguments, as values        context   fields of all records of a scope
 //! system      events as messages of syslog and of the journal
-//! cbor        items of CBOR inside arguments, as values
 //! ```
 //!
 //! Knows files only: no session, no shared memory. Whatever a file holds, nothing panics and memory stays bounded.

@@ -38,6 +38,7 @@ mod cursor;
 mod deliver;
 mod error;
 mod idle;
+mod lock;
 mod logger;
 mod settings;
 mod shared;

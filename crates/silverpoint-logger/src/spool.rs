@@ -1,29 +1,31 @@
 //! The spool's directory: the trace file that the collector writes, the sinks' cursors, and what is known of sessions for a successor.
 //!
 //! ```text
-//!  lock              held as long as any thread of a logger uses the directory; its text is the process id
+//!  lock              held as long as any thread of a logger uses the directory (module lock)
 //!  spool.silver      the trace file, with older parts spool.N.silver until every sink has read them
 //!  sessions          names of the sessions that were collected into it, one a line
 //!  NAME-HASH.0, .1   the cursor of a file sink (module cursor)
 //! ```
 //!
+//! Each other log of the logger has such a directory beside it too, with nothing but the lock: so no two processes write one log, be it the only one that they have in common.
+//!
 //! The directory is always one of our own making, with a name that ends in `.spool`: what is removed in the end is nobody else's.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
 use silverpoint_shm::observer::{ObservedSession, SessionName, list};
 use silverpoint_shm::root::Root;
 
-use crate::config::{Config, To};
+use crate::config::{Config, Sink, To};
 use crate::error::LoggerError;
+use crate::lock::{Attempt, Lock};
 
 /// Directories that are tried: as many processes can name the same file.
 const ATTEMPTS: u32 = 1000;
@@ -39,7 +41,8 @@ const TEMPORARY: &str = "silverpoint-log-";
 pub(crate) struct Spool {
     directory: PathBuf,
     /// Held until the last thread that uses the spool has ended.
-    _lock: File,
+    _lock: Lock,
+    _claims: Vec<Claim>,
     /// Which of several processes with the same files this is: the first has 1.
     pub(crate) number: u32,
     /// Nothing is kept for a successor: there are no files.
@@ -50,30 +53,51 @@ pub(crate) struct Spool {
 impl Spool {
     /// Takes the directory that the configuration asks for, or one beside it when another process has that.
     pub(crate) fn open(config: &Config) -> Result<Self, LoggerError> {
-        let files = config.sinks.iter().filter_map(|sink| match &sink.to {
-            To::File(file) => Some(&file.path),
-            _ => None,
-        });
+        let mut files: Vec<&PathBuf> = config.sinks.iter().filter_map(sink_file).collect();
+        // Devices and pipes are nobody's.
+        files.retain(|path| fs::metadata(path).map_or(true, |found| found.is_file()));
+        // Whatever the order of the sinks is.
+        files.sort();
         // The system's logs have no place where a spool could lie, but have what a successor can go on with.
         let is_owed = config.sinks.iter().any(|sink| matches!(sink.to, To::Journald(_) | To::Syslog(_)));
-        let program = (is_owed && config.spool.is_some()).then(std::env::current_exe);
-        let program = program.and_then(Result::ok);
-        // Whatever the order of the sinks is.
-        let Some(base) = files.min().or(program.as_ref()) else { return Self::temporary(config) };
-        for number in 1..=ATTEMPTS {
-            let mut directory = numbered(base, number);
-            directory.as_mut_os_string().push(".spool");
-            if let Some(spool) = &config.spool {
-                fs::create_dir_all(spool).map_err(LoggerError::io(spool, "making it"))?;
-                // Two logs may have one name in different directories.
-                let mut name = directory.file_stem().unwrap_or_default().to_owned();
-                name.push(format!("-{:016x}.spool", hash(&directory)));
-                directory = spool.join(name);
+        let any_file = config.sinks.iter().find_map(sink_file);
+        let program = (is_owed || any_file.is_some()).then(std::env::current_exe).and_then(Result::ok);
+        let elsewhere = config.spool.as_ref().and(any_file.or(program.as_ref()));
+        let Some(base) = files.first().copied().or(elsewhere) else { return Self::temporary(config) };
+        'numbers: for number in 1..=ATTEMPTS {
+            let directory = match &config.spool {
+                None => beside(&numbered(base, number)),
+                Some(spool) => {
+                    fs::create_dir_all(spool).map_err(LoggerError::io(spool, "making it"))?;
+                    // Two logs may have one name in different directories.
+                    let directory = beside(&numbered(base, number));
+                    let mut name = directory.file_stem().unwrap_or_default().to_owned();
+                    name.push(format!("-{:016x}.spool", hash(&directory)));
+                    spool.join(name)
+                }
+            };
+            let Some(own) = lock(&directory)? else { continue };
+            let mut claims = Vec::new();
+            for file in &files {
+                let claimed = beside(&numbered(file, number));
+                if claimed == directory {
+                    continue;
+                }
+                match lock(&claimed) {
+                    Ok(Some(lock)) => claims.push(Claim { directory: claimed, lock }),
+                    Ok(None) => {
+                        // Nothing was put into it.
+                        let _ = own.remove_file().and_then(|()| fs::remove_dir(&directory));
+                        continue 'numbers;
+                    }
+                    Err(error @ LoggerError::StillEnding(_)) => return Err(error),
+                    // Whoever names a directory for the spool may not be allowed to make any beside the logs.
+                    Err(_) if config.spool.is_some() => {}
+                    Err(error) => return Err(error),
+                }
             }
-            if let Some(lock) = lock(&directory)? {
-                let known = Mutex::default();
-                return Ok(Self { directory, _lock: lock, number, is_temporary: false, known });
-            }
+            let known = Mutex::default();
+            return Ok(Self { directory, _lock: own, _claims: claims, number, is_temporary: false, known });
         }
         Err(LoggerError::io(base, "finding a spool that no other process has")(
             io::ErrorKind::AddrInUse.into(),
@@ -96,7 +120,8 @@ impl Spool {
             }
             if let Some(lock) = lock(&directory)? {
                 let known = Mutex::default();
-                return Ok(Self { directory, _lock: lock, number: 1, is_temporary: true, known });
+                let (number, is_temporary) = (1, true);
+                return Ok(Self { directory, _lock: lock, _claims: Vec::new(), number, is_temporary, known });
             }
         }
         Err(LoggerError::io(parent, "finding a name for the spool")(io::ErrorKind::AlreadyExists.into()))
@@ -185,46 +210,50 @@ pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Makes a directory, or takes the one that is there, and locks it; `None` when another logger has it.
-fn lock(directory: &Path) -> Result<Option<File>, LoggerError> {
+/// The directory of a log.
+fn beside(log: &Path) -> PathBuf {
+    let mut directory = log.to_owned();
+    directory.as_mut_os_string().push(".spool");
+    directory
+}
+
+/// The file that a sink appends to.
+fn sink_file(sink: &Sink) -> Option<&PathBuf> {
+    match &sink.to {
+        To::File(file) => Some(&file.path),
+        _ => None,
+    }
+}
+
+/// A directory that says only that a log is this process's.
+#[derive(Debug)]
+struct Claim {
+    directory: PathBuf,
+    lock: Lock,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // What another logger has left there stays, and so does the directory then.
+        if self.lock.is_own() {
+            let _ = self.lock.remove_file().and_then(|()| fs::remove_dir(&self.directory));
+        }
+    }
+}
+
+/// Makes a directory, or takes the one that is there, and locks it; `None` when another process has it.
+fn lock(directory: &Path) -> Result<Option<Lock>, LoggerError> {
     let path = directory.join("lock");
     for _ in 0..RACES {
         match DirBuilder::new().mode(0o700).create(directory) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_own(directory)?,
             made => made.map_err(LoggerError::io(directory, "making the spool's directory"))?,
         }
-        let options = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-            .to_owned();
-        let mut lock = match options.open(&path) {
-            // Removed this moment, by a logger that has ended.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            opened => opened.map_err(LoggerError::io(&path, "opening it"))?,
-        };
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if is_same_file(&lock, &path) => {
-                let text = std::process::id().to_string();
-                let written = lock.set_len(0).and_then(|()| lock.write_all(text.as_bytes()));
-                written.map_err(LoggerError::io(&path, "writing it"))?;
-                return Ok(Some(lock));
-            }
-            // As above.
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) if is_same_file(&lock, &path) => {
-                let mut text = String::new();
-                let _ = lock.rewind().and_then(|()| lock.take(32).read_to_string(&mut text));
-                return match text == std::process::id().to_string() {
-                    true => Err(LoggerError::StillEnding(directory.to_owned())),
-                    false => Ok(None),
-                };
-            }
-            Err(rustix::io::Errno::WOULDBLOCK) => {}
-            Err(error) => return Err(LoggerError::io(&path, "locking it")(error.into())),
+        match Lock::attempt(&path).map_err(LoggerError::io(&path, "locking it"))? {
+            Attempt::Taken(lock) => return Ok(Some(lock)),
+            Attempt::Others => return Ok(None),
+            Attempt::Own => return Err(LoggerError::StillEnding(directory.to_owned())),
+            Attempt::Gone => {}
         }
     }
     Ok(None)
@@ -267,21 +296,12 @@ fn sweep(parent: &Path) {
         if !is_spool || check_own(&entry.path()).is_err() {
             continue;
         }
-        let options = OpenOptions::new().write(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).to_owned();
         // Without a lock it is being made this moment.
-        if let Ok(lock) = options.open(entry.path().join("lock"))
-            && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+        if entry.path().join("lock").exists()
+            && let Ok(Attempt::Taken(_lock)) = Lock::attempt(&entry.path().join("lock"))
         {
             let _ = remove_directory(&entry.path());
         }
-    }
-}
-
-fn is_same_file(file: &File, path: &Path) -> bool {
-    let identity = |found: fs::Metadata| (found.dev(), found.ino());
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => identity(open) == identity(named),
-        _ => false,
     }
 }
 

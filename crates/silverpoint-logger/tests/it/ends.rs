@@ -83,6 +83,41 @@ fn two_processes_that_name_the_same_file_get_a_file_each() {
     assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
 }
 
+/// Of two files each, one is the same: neither process writes what the other writes.
+#[test]
+fn two_processes_that_share_one_of_their_files_do_not_mix_it() {
+    for spool in ["", "spool = 'spools'\n"] {
+        let scratch = Scratch::new();
+        let sinks = |first: &str, second: &str| {
+            let sink = |name: &str| format!("[[sink]]\nto = 'file'\npath = '{name}'\n");
+            format!("{spool}{}{}", sink(first), sink(second))
+        };
+        std::fs::write(scratch.path("one.toml"), sinks("a.log", "b.log")).unwrap();
+        std::fs::write(scratch.path("two.toml"), sinks("b.log", "c.log")).unwrap();
+        let mut first = scratch.logging(["from", "one.toml", "steps", "3"]).spawn().unwrap();
+        first.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        first.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+        let run = || {
+            let mut second = scratch.logging(["from", "two.toml", "steps", "2"]).spawn().unwrap();
+            second.stdin.take().unwrap().write_all(b"\n").unwrap();
+            let output = second.wait_with_output().unwrap();
+            assert!(output.status.success());
+            String::from_utf8(output.stderr).unwrap()
+        };
+        let err = run();
+        assert!(err.contains("b.log: another process writes it") && err.contains("c-2.log"), "{err}");
+        drop(first.stdin.take());
+        assert!(first.wait().unwrap().success());
+        assert_eq!(run(), "", "the name is free again");
+        for (name, expected) in [("a.log", 3), ("b.log", 5), ("b-2.log", 2), ("c-2.log", 2), ("c.log", 2)] {
+            assert_eq!(numbers(&scratch.read(name)).len(), expected, "{name}");
+        }
+        let mut names = scratch.names();
+        names.retain(|name| name.contains("spool") && name != "spools");
+        assert!(names.is_empty(), "{names:?}");
+    }
+}
+
 /// What was found in the directory before is not the logger's to remove.
 #[test]
 fn a_directory_for_the_spool_keeps_what_else_is_in_it() {

@@ -1,0 +1,234 @@
+//! A lock file that one process has.
+//!
+//! Two locks are held, since neither suffices. A record lock (`fcntl`) is the process's alone: a forked child that lives longer does not keep it. But a process does not exclude
+//! itself by it, and it is gone as soon as the process closes any descriptor of the file. A lock of the open file (`flock`) excludes other loggers of this process, a second copy
+//! of this library too; children inherit it. So another process decides by the first, and this one by the second together with the text of the file, which names its owner.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, OFlags, fcntl_lock, flock};
+use rustix::io::Errno;
+
+/// Of a lock file that is read.
+const TEXT_MAX: u64 = 64;
+/// How long the list of this process's locks is waited for. A forked child may have been born while another thread had it, and would wait for ever.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Locks of this process: its number, device and inode. What a parent held is in the list of its child too, under the parent's number.
+static HELD: Mutex<Vec<Key>> = Mutex::new(Vec::new());
+type Key = (u32, u64, u64);
+
+/// Held while it lives.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    path: PathBuf,
+    /// Until the end.
+    file: Option<File>,
+    key: Key,
+}
+
+/// What became of an attempt.
+#[derive(Debug)]
+pub(crate) enum Attempt {
+    Taken(Lock),
+    /// Another process has it.
+    Others,
+    /// Something in this process has it.
+    Own,
+    /// The file was removed or replaced meanwhile: to be tried again.
+    Gone,
+}
+
+impl Lock {
+    /// Tries to get the lock of a file, which is made if need be. Does not wait.
+    pub(crate) fn attempt(path: &Path) -> io::Result<Attempt> {
+        let mut held = held();
+        if let Ok(found) = std::fs::symlink_metadata(path)
+            && held.as_ref().is_some_and(|held| held.contains(&key(&found)))
+        {
+            // Not even opened: closing it again would end the lock that is held.
+            return Ok(Attempt::Own);
+        }
+        let options = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+            .to_owned();
+        let mut file = match options.open(path) {
+            // Its directory is removed this moment, by a logger that has ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Attempt::Gone),
+            opened => opened?,
+        };
+        let is_free = match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => true,
+            Err(Errno::AGAIN | Errno::ACCESS) => false,
+            // A file system without such locks: the other one decides alone.
+            Err(Errno::NOLCK | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                    Ok(()) => true,
+                    Err(Errno::WOULDBLOCK) => false,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !is_free {
+            return Ok(if is_named(&file, path) { Attempt::Others } else { Attempt::Gone });
+        }
+        let own = format!("{} {}", std::process::id(), started().unwrap_or_default());
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                let mut text = String::new();
+                let _ = (&file).take(TEXT_MAX).read_to_string(&mut text);
+                if text == own {
+                    // Another copy of this library: closing the file would end its lock against other processes.
+                    std::mem::forget(file);
+                    return Ok(Attempt::Own);
+                }
+                // A child of a dead owner, which does nothing with it.
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if !is_named(&file, path) {
+            return Ok(Attempt::Gone);
+        }
+        file.rewind()?;
+        file.set_len(0)?;
+        file.write_all(own.as_bytes())?;
+        let key = key(&file.metadata()?);
+        if let Some(held) = &mut held {
+            held.push(key);
+        }
+        Ok(Attempt::Taken(Self { path: path.to_owned(), file: Some(file), key }))
+    }
+
+    /// Whether this process has taken it: not a child that has its memory.
+    pub(crate) fn is_own(&self) -> bool {
+        self.key.0 == std::process::id()
+    }
+
+    /// Removes the file: whoever has it open sees that it is none any more.
+    pub(crate) fn remove_file(&self) -> io::Result<()> {
+        match &self.file {
+            Some(file) if self.is_own() && is_named(file, &self.path) => std::fs::remove_file(&self.path),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take().filter(|_| self.is_own()) else { return };
+        // Until the file is closed: whoever got the lock before would lose it with that.
+        let mut held = held();
+        // Nobody may take a child that keeps the descriptor for this process.
+        let _ = file.write_all_at(b"-", 0);
+        let _ = flock(&file, FlockOperation::Unlock);
+        drop(file);
+        if let Some(held) = &mut held {
+            held.retain(|key| *key != self.key);
+        }
+    }
+}
+
+/// None in a child whose parent was changing the list when it was born; what it says is of the parent anyway.
+fn held() -> Option<MutexGuard<'static, Vec<Key>>> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match HELD.try_lock() {
+            Ok(held) => return Some(held),
+            Err(TryLockError::Poisoned(held)) => return Some(held.into_inner()),
+            Err(TryLockError::WouldBlock) if Instant::now() > until => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+fn key(found: &std::fs::Metadata) -> Key {
+    (std::process::id(), found.dev(), found.ino())
+}
+
+/// Whether a file still has its name.
+fn is_named(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => key(&open) == key(&named),
+        _ => false,
+    }
+}
+
+/// When this process was started, in the kernel's ticks: numbers of processes come again.
+fn started() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold anything, field 22 is the twentieth.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let directory = std::env::temp_dir().join(format!("silverpoint-lock-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        directory
+    }
+
+    fn taken(path: &Path) -> Lock {
+        match Lock::attempt(path).unwrap() {
+            Attempt::Taken(lock) => lock,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_process_has_a_lock_once_and_gives_it_back() {
+        let directory = scratch("once");
+        let path = directory.join("lock");
+        let lock = taken(&path);
+        assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own));
+        // Asking has not ended it: another open file would get it otherwise.
+        assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own));
+        drop(lock);
+        taken(&path).remove_file().unwrap();
+        assert!(!path.exists());
+        assert!(matches!(Lock::attempt(&directory.join("none/lock")).unwrap(), Attempt::Gone));
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// As a second copy of the library in the same process has it: the list does not name it.
+    #[test]
+    fn another_copy_in_the_process_is_seen() {
+        let directory = scratch("copy");
+        let path = directory.join("lock");
+        let lock = taken(&path);
+        held().unwrap().retain(|key| *key != lock.key);
+        assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own));
+        drop(lock);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// A descriptor that a child has inherited keeps the lock of the open file, and no more.
+    #[test]
+    fn a_child_that_lives_longer_does_not_keep_it() {
+        let directory = scratch("child");
+        let path = directory.join("lock");
+        let mut heir = OpenOptions::new().create(true).truncate(true).write(true).open(&path).unwrap();
+        heir.write_all(b"999999999 7").unwrap();
+        flock(&heir, FlockOperation::LockExclusive).unwrap();
+        let lock = taken(&path);
+        held().unwrap().retain(|key| *key != lock.key);
+        assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own), "the text names its owner");
+        drop(lock);
+        drop(heir);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}
