@@ -54,6 +54,8 @@ pub struct OutputConfig {
     pub existing: Existing,
     /// Replaces even a file that is not a trace file.
     pub force: bool,
+    /// Nobody else writes it, for the caller has a lock that says so. Then a lock that a forked child of a dead collector still holds does not count.
+    pub is_owned: bool,
     /// How records are stored.
     pub encoding: Encoding,
     /// How they are compressed then.
@@ -75,6 +77,7 @@ impl OutputConfig {
             path: path.into(),
             existing: Existing::Continue,
             force: false,
+            is_owned: false,
             encoding: Encoding::Raw,
             compression: Compression::None,
             fsync: Fsync::Never,

@@ -210,6 +210,8 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
     let new = || {
         let output = OutputConfig {
             existing: Existing::Continue,
+            // By the spool's lock.
+            is_owned: true,
             rotate_bytes: Some(PART_BYTES),
             quota_bytes: Some(config.spool_bytes.max(SPOOL_BYTES_MIN)),
             ..OutputConfig::new(spool.file())

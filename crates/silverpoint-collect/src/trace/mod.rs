@@ -493,7 +493,7 @@ fn find(directory: &OwnedFd, name: &OsStr, config: &OutputConfig) -> Result<Opti
     if !is_trace && !config.force {
         return Err(CollectError::NotATraceFile(path.clone()));
     }
-    if !lock(&file) {
+    if !lock(&file) && !config.is_owned {
         return Err(CollectError::Busy(path.clone()));
     }
     if is_trace && config.existing != Existing::Replace {
