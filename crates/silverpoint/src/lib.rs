@@ -17,6 +17,8 @@
 //! debug!("never evaluated when off: {}", { let expensive = 1; expensive });
 //! ```
 //!
+//! Fields of all records of a scope: `let _request = context!(request = id);` ([`context!`], [`Context`]).
+//!
 //! [`#[instrument]`](macro@instrument) makes a span of a function.
 //!
 //! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and without settings everything is off: a tracepoint
@@ -34,6 +36,7 @@
 extern crate self as silverpoint;
 
 mod args;
+mod context;
 mod item;
 mod limit;
 mod macros;
@@ -48,6 +51,7 @@ mod writer;
 
 pub use silverpoint_derive::{Trace, instrument};
 
+pub use context::{Context, ContextScope, InContext, WithContext};
 pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
 pub use silverpoint_shm::owner::new_id;
@@ -76,6 +80,7 @@ pub mod __private {
     pub use silverpoint_derive::site;
 
     pub use crate::args::{Args, Types};
+    pub use crate::context::Fields;
     pub use crate::item::derived as item;
     pub use crate::limit::Limit;
     pub use crate::record::level::*;

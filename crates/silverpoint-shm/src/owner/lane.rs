@@ -15,6 +15,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::at;
+use super::context::Stated;
 use super::control::Shared;
 use super::local::Local;
 use super::session::Session;
@@ -59,6 +60,7 @@ pub(crate) struct Lane {
     untold: Cell<u32>,
     stall_ns: Cell<u64>,
     stall_why: Cell<u32>,
+    pub(super) stated: Stated,
     losses: [Loss; 8],
 }
 
@@ -93,6 +95,7 @@ impl Lane {
             word.set(0);
         }
         self.slice.set(null_mut());
+        self.stated.forget();
         self.losses.iter().for_each(Loss::clear);
     }
 
@@ -263,6 +266,7 @@ impl Lane {
         }
         self.slice.set(claimed.slice.0.address());
         self.stream.set(claimed.stream);
+        self.stated.forget();
         self.size.set(size as u32);
         self.claimed_ns.set(clock::coarse_ns());
         self.settled.set(0);

@@ -5,10 +5,10 @@
 //!
 //! ```text
 //!  one anonymous mapping, MADV_WIPEONFORK, backed as it is touched
-//!  ┌───────┬──────────────────┬──────────────────┬──────────────────┬──────────────────┐
-//!  │ Local │ lane 0 of each   │ lane 1 of each   │ lane 2           │ lane 3           │
-//!  │       │ thread's slot    │ thread's slot    │                  │                  │
-//!  └───────┴──────────────────┴──────────────────┴──────────────────┴──────────────────┘
+//!  ┌───────┬──────────────────┬──────────────────┬───────────┬───────────┬────────────────────┐
+//!  │ Local │ lane 0 of each   │ lane 1 of each   │ lane 2    │ lane 3    │ contexts of each   │
+//!  │       │ thread's slot    │ thread's slot    │           │           │ thread's slot      │
+//!  └───────┴──────────────────┴──────────────────┴───────────┴───────────┴────────────────────┘
 //! ```
 
 use std::cell::UnsafeCell;
@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::thread::futex;
 
+use super::context::Contexts;
 use super::lane::{LANES, Lane};
 use super::session::{self, Origin, Session};
 use super::settings::Settings;
@@ -29,8 +30,10 @@ use crate::sys;
 pub(crate) const MAX_THREADS: usize = 16_384;
 
 const LOCAL_BYTES: usize = 64 << 10;
-const MAPPING_BYTES: usize = LOCAL_BYTES + LANES * MAX_THREADS * size_of::<Lane>();
+const CONTEXTS_AT: usize = LOCAL_BYTES + LANES * MAX_THREADS * size_of::<Lane>();
+const MAPPING_BYTES: usize = CONTEXTS_AT + MAX_THREADS * size_of::<Contexts>();
 const _: () = assert!(size_of::<Local>() <= LOCAL_BYTES && LOCAL_BYTES.is_multiple_of(align_of::<Lane>()));
+const _: () = assert!(CONTEXTS_AT.is_multiple_of(align_of::<Contexts>()));
 
 const NONE: u32 = 0;
 const MAKING: u32 = 1;
@@ -187,6 +190,16 @@ impl Local {
         unsafe {
             let lanes = std::ptr::from_ref(self).cast::<u8>().add(LOCAL_BYTES).cast::<Lane>();
             &*lanes.add(lane * MAX_THREADS + slot)
+        }
+    }
+
+    /// The contexts of a thread's slot.
+    pub(crate) fn contexts(&'static self, slot: usize) -> &'static Contexts {
+        assert!(slot < MAX_THREADS);
+        // SAFETY: within the mapping, aligned, and zero is a valid Contexts.
+        unsafe {
+            let first = std::ptr::from_ref(self).cast::<u8>().add(CONTEXTS_AT).cast::<Contexts>();
+            &*first.add(slot)
         }
     }
 

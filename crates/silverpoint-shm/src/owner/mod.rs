@@ -3,13 +3,14 @@
 //! ```text
 //!  start ─▶ local: the process's state, wiped by fork ─▶ session: make or join ─▶ fork: a child's copy · sweep: what others left
 //!  register ─▶ sites
-//!  reserve ─▶ thread: hot path ─▶ lane: policy ─▶ ring: protocol · slabs: slices
+//!  reserve ─▶ thread: hot path ─▶ lane: policy ─▶ ring: protocol · slabs: slices · context: fields of all records
 //! ```
 //!
 //! Everything here may be called from any thread, from signal handlers, before `main` and after it; nothing allocates from the heap or takes a lock.
 
 mod anchors;
 mod at;
+mod context;
 mod control;
 mod fork;
 mod identity;
@@ -25,6 +26,7 @@ mod thread;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
 pub use ids::new_id;
 pub use sites::{Description, Pieces, Registered};
 pub use thread::{

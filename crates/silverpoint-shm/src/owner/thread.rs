@@ -200,7 +200,7 @@ pub fn reserve_slowly(size: usize, level: u8, owned: Owned) -> Option<Reservatio
         Some(head) => (unsafe { &*std::ptr::from_ref(head).cast::<Lane>() }, 0),
         None => enter(session, local)?,
     };
-    match lane.room_for(session, local, number, size, level) {
+    match lane.room_in_context(session, local, number, size, level) {
         Ok(room) => {
             let head = &lane.head;
             let position = head.position();
@@ -238,8 +238,13 @@ fn enter(session: &'static Session, local: &'static Local) -> Option<(&'static L
     None
 }
 
+/// The slot that this thread has.
+pub(crate) fn slot_of_mine(local: &'static Local) -> Option<usize> {
+    local.slot_of(std::ptr::from_ref(HEAD.get()).cast())
+}
+
 /// This thread's slot.
-fn slot(local: &'static Local) -> Option<usize> {
+pub(crate) fn slot(local: &'static Local) -> Option<usize> {
     let head = HEAD.get();
     let tid = sys::thread_id();
     if let Some(slot) = local.slot_of(std::ptr::from_ref(head).cast()) {
@@ -291,6 +296,7 @@ fn dead_slot(local: &'static Local, tid: u32, look_at: u32) -> Option<usize> {
             for number in 0..LANES {
                 local.lane(slot, number).reset();
             }
+            local.contexts(slot).reset();
             return Some(slot);
         }
     }

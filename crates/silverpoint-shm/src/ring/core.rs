@@ -154,6 +154,11 @@ impl<P: Platform> Head<P> {
         self.stride.set(if is_overwritten { eighth } else { eighth * EIGHTHS / 2 });
     }
 
+    /// The next record does not fit, so that it takes the cold path.
+    pub fn come_by(&self) {
+        self.bound.set(self.cur.get());
+    }
+
     /// Leaves the ring: the lane has none afterwards.
     pub fn detach(&self) {
         self.capacity.set(0);

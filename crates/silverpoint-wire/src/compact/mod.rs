@@ -56,7 +56,7 @@ impl Default for Signatures {
 impl Signatures {
     /// Knows the control records alone.
     pub fn new() -> Signatures {
-        let control = [(1, "ALLL"), (2, "AL"), (3, "IL"), (4, "s"), (5, "")];
+        let control = [(1, "ALLL"), (2, "AL"), (3, "IL"), (4, "s"), (5, ""), (6, "v")];
         let sites = control
             .into_iter()
             .filter_map(|(site, text)| Some((site, Known::new(signature::parse(text).ok()?))))

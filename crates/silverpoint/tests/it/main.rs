@@ -21,6 +21,7 @@ macro_rules! cases {
 
 mod allocation;
 mod cbor;
+mod contexts;
 #[cfg(all(feature = "chrono", feature = "time", feature = "uuid"))]
 mod crates;
 mod fates;
@@ -57,6 +58,7 @@ fn main() {
             values::ROLES,
             rings::ROLES,
             spans::ROLES,
+            contexts::ROLES,
             threads::ROLES,
             processes::ROLES,
             fates::ROLES,
@@ -78,6 +80,7 @@ fn main() {
         values::TESTS,
         rings::TESTS,
         spans::TESTS,
+        contexts::TESTS,
         threads::TESTS,
         processes::TESTS,
         fates::TESTS,

@@ -197,6 +197,10 @@ fn decode(
             known = signature::parse("IL").unwrap();
             &known
         }),
+        control::CONTEXT => ("context".to_owned(), {
+            known = signature::parse("v").unwrap();
+            &known
+        }),
         _ => (sites[id].template.clone(), &types[id]),
     };
     let mut text = Plain::default();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
-use silverpoint::{Trace, counter, event, instant, span};
+use silverpoint::{Trace, context, counter, event, instant, span};
 
 use crate::{Role, Scene, Test, reader};
 
@@ -57,6 +57,13 @@ fn vectors() {
     drop(span!("load", file = "a.txt"));
     counter!("depth", 17i64);
     instant!("tick");
+    {
+        let _outer = context!(request = 7u32, user = "ada");
+        event!("in the outer scope");
+        let _inner = context!(ratio = 2.5f64, ok = true, delta = -2i16, request = 256u64);
+        event!("in the inner scope");
+    }
+    event!("in no scope");
 }
 
 fn tails() {
@@ -79,6 +86,7 @@ fn records_are_those_of_the_vectors() {
     let session = reader::only_session(scene.root());
     let records = session.records();
     let mut compared = 0;
+    let mut contexts = records.iter().filter(|record| record.what == "context");
     for vector in vectors {
         let languages = vector["languages"].as_array().unwrap();
         if !languages.iter().any(|language| language == "Rust") {
@@ -86,6 +94,17 @@ fn records_are_those_of_the_vectors() {
         }
         let name = vector["name"].as_str().unwrap();
         let description = &vector["description"];
+        if name.starts_with("context") {
+            // In the order of the vectors.
+            let record = contexts.next().unwrap();
+            let mut bytes = record.bytes.clone();
+            bytes[8..16]
+                .copy_from_slice(&vector["ticks"].as_str().unwrap().parse::<u64>().unwrap().to_le_bytes());
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(vector["hex"], digits, "{name}");
+            compared += 1;
+            continue;
+        }
         // Events that stand for log sites have the vector's name, the others their own.
         let title =
             if description["kind"] == "log" { name } else { description["template"].as_str().unwrap() };
@@ -100,5 +119,5 @@ fn records_are_those_of_the_vectors() {
         assert_eq!(vector["hex"], digits, "{name}");
         compared += 1;
     }
-    assert_eq!(compared, 32);
+    assert_eq!((compared, contexts.count()), (35, 0));
 }

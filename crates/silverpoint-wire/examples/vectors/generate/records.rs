@@ -219,4 +219,18 @@ fn control(all: &mut Vec<Case>) {
     push("span end", 3, vec![("I", int(41)), word(TICKS - 1)]);
     push("thread name", 4, vec![("s", text("worker \u{2713}"))]);
     push("end of thread", 5, vec![]);
+    // Two scopes, one in the other; then none.
+    let outer = b"\x67request\x07\x64user\x63ada".as_slice();
+    let inner =
+        b"\x65ratio\xFB\x40\x04\x00\x00\x00\x00\x00\x00\x62ok\xF5\x65delta\x21\x67request\x19\x01\x00"
+            .as_slice();
+    let scopes = [
+        ("context", vec![outer]),
+        ("context of two scopes", vec![outer, inner]),
+        ("context without fields", vec![]),
+    ];
+    for (name, pairs) in scopes {
+        let item = V::Any([b"\xBF", pairs.concat().as_slice(), b"\xFF"].concat());
+        all.push(Case { name, languages: BOTH, site: None, id: 6, signatures: vec!["v"], args: vec![item] });
+    }
 }
