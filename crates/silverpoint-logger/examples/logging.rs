@@ -2,10 +2,10 @@
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use silverpoint::{debug, error, info, warn};
-use silverpoint_logger::{Boundary, Config, Flushed, Level, Logger, Sink, What};
+use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, What};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +50,44 @@ fn main() {
             let logger = start(Config::new("info").sink(sink));
             info!("today");
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
+        // Lines wait for an hour, a MiB, a warning or a flush; a second file says when the records have been read. Prints how many lines there are.
+        [file, "buffered", how] => {
+            let flush = Flush { every: Duration::from_secs(3600), bytes: 1 << 20, level: Some(Level::Warn) };
+            let sink = Sink::file(file).flush(flush).sync(Sync::Level(Level::Error));
+            let plain = format!("{file}.plain");
+            let logger = start(Config::new("info").sink(sink).sink(Sink::file(&plain)));
+            let lines = |file: &str| std::fs::read_to_string(file).unwrap_or_default().lines().count();
+            let until = |file: &str, wanted: usize| {
+                let end = Instant::now() + Duration::from_secs(30);
+                while lines(file) < wanted && Instant::now() < end {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            };
+            if how != "resume" {
+                (0..3).for_each(|number| info!("number {}", number));
+                until(&plain, 3);
+                std::thread::sleep(Duration::from_millis(100));
+                println!("{}", lines(file));
+            }
+            if how == "die" {
+                std::process::abort();
+            }
+            if how == "live" {
+                warn!("number 3");
+                until(file, 4);
+                println!("{}", lines(file));
+                error!("number 4");
+                until(file, 5);
+                info!("number 5");
+                assert_eq!(logger.flush(Duration::from_secs(30)), Flushed::Complete);
+                println!("{}", lines(file));
+                (6..20_006).for_each(|number| info!("number {} {}", number, "x".repeat(100)));
+                until(file, 7);
+                println!("{}", lines(file) > 6);
+            }
+            assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+            println!("{}", lines(file));
         }
         // Delivers what a killed one has left.
         [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),

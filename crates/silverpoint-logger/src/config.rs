@@ -14,6 +14,7 @@ use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
 
 use crate::error::LoggerError;
+use crate::pace::{Flush, Sync};
 use crate::syslog::Syslog;
 use crate::target::Keep;
 
@@ -98,6 +99,8 @@ pub struct Sink {
     pub(crate) json: bool,
     pub(crate) filter: Filter,
     pub(crate) text: text::Options,
+    pub(crate) flush: Option<Flush>,
+    pub(crate) sync: Sync,
 }
 
 #[derive(Clone, Debug)]
@@ -161,7 +164,7 @@ impl Sink {
             },
             ..text::Options::default()
         };
-        Self { to, json: false, filter: Filter::default(), text }
+        Self { to, json: false, filter: Filter::default(), text, flush: None, sync: Sync::Never }
     }
 
     /// Standard error, in colours when it is a terminal and `NO_COLOR` is not set.
@@ -312,6 +315,21 @@ impl Sink {
         if let To::File(file) = &mut self.to {
             file.keep.compress = Some(level.clamp(1, 22));
         }
+        self
+    }
+
+    /// Lines wait for each other until one of the triggers is met, or somebody flushes: fewer writes, and what is written is written later. Nothing is lost by that when the program dies:
+    /// what has not been written is still in the spool. For files and the console; without it lines are written as soon as they are there.
+    #[must_use]
+    pub fn flush(mut self, flush: Flush) -> Self {
+        self.flush = Some(flush);
+        self
+    }
+
+    /// When what was written to a file is made to outlive a loss of power. A flush of the logger does it too, unless this is [`Sync::Never`].
+    #[must_use]
+    pub fn sync(mut self, sync: Sync) -> Self {
+        self.sync = sync;
         self
     }
 

@@ -7,6 +7,7 @@ use silverpoint_formats::tracefile::{Event, Follow, Note, Trace, Watcher};
 
 use crate::config::Sink;
 use crate::error::{LoggerError, say};
+use crate::pace::Pace;
 use crate::shared::Shared;
 use crate::spool::Spool;
 use crate::target::{self, Target};
@@ -24,6 +25,7 @@ pub(crate) struct Delivery {
     label: String,
     follow: Follow,
     target: Box<dyn Target>,
+    pace: Pace,
     shared: Arc<Shared>,
     is_failing: bool,
     /// Its lock is held as long as anybody may write a log.
@@ -43,8 +45,9 @@ impl Delivery {
         follow.add(&spool.file())?;
         follow.set_filter(&sink.filter);
         let label = sink.label();
+        let pace = Pace::new(sink.flush, sink.sync);
         let target = target::open(sink, spool, &mut follow)?;
-        Ok(Self { number, label, follow, target, shared, is_failing: false, _spool: Arc::clone(spool) })
+        Ok(Self { number, label, follow, target, pace, shared, is_failing: false, _spool: Arc::clone(spool) })
     }
 
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
@@ -52,7 +55,8 @@ impl Delivery {
         let (mut seen, mut flushed) = (0, 0);
         loop {
             // Between records it sleeps; after them it looks once more when nothing earlier can come.
-            let until = (!self.follow.is_drained()).then(|| Instant::now() + WINDOW / 2);
+            let soon = (!self.follow.is_drained()).then(|| Instant::now() + WINDOW / 2);
+            let until = soon.into_iter().chain(self.pace.next()).min();
             self.shared.wait_for(until, |state| {
                 state.stored != seen
                     || state.flush_collected > flushed
@@ -70,10 +74,14 @@ impl Delivery {
                 return;
             }
             flushed = wanted;
-            let (number, oldest) = (self.number, self.follow.oldest_part());
+            let number = self.number;
+            // Of lines that are not written yet the records are still needed.
+            let oldest = self.target.is_empty().then(|| self.follow.oldest_part());
             self.shared.change(|state| {
                 state.flushed[number] = flushed;
-                state.oldest_parts[number] = oldest;
+                if let Some(oldest) = oldest {
+                    state.oldest_parts[number] = oldest;
+                }
                 state.finished[number] |= is_last;
             });
             if is_last {
@@ -82,10 +90,10 @@ impl Delivery {
         }
     }
 
-    /// Writes what can be written now; with `all` everything that is in the spool. False when the logger gives up.
+    /// Writes what is due; with `all` everything that is in the spool. False when the logger gives up.
     fn deliver(&mut self, all: bool) -> bool {
         loop {
-            let shown = &mut Shown(&mut *self.target);
+            let shown = &mut Shown(&mut *self.target, &mut self.pace);
             let polled = if all { self.follow.poll_all(shown) } else { self.follow.poll(shown) };
             let is_full = self.target.is_full();
             match polled {
@@ -99,12 +107,27 @@ impl Delivery {
                     continue;
                 }
             }
-            if !self.write() {
+            let is_due = all || is_full || !self.target.is_empty() && self.pace.is_due(Instant::now());
+            if is_due && !self.write() {
                 return false;
             }
             if !is_full {
+                self.sync(all);
                 return true;
             }
+        }
+    }
+
+    /// Makes what is written last, if it must now. That it cannot is said, but nothing is written twice because of it.
+    fn sync(&mut self, all: bool) {
+        if self.pace.is_sync_due(Instant::now(), all) {
+            if let Err(error) = self.target.sync() {
+                say(format_args!(
+                    "{}: {error}; what was written may not survive a loss of power",
+                    self.label
+                ));
+            }
+            self.pace.has_synced();
         }
     }
 
@@ -118,6 +141,7 @@ impl Delivery {
             }
             match self.target.write(&self.follow) {
                 Ok(()) => {
+                    self.pace.has_written(Instant::now());
                     if std::mem::take(&mut self.is_failing) {
                         say(format_args!("{}: it can be written again", self.label));
                     }
@@ -157,7 +181,7 @@ impl Delivery {
 }
 
 /// What is shown goes to the destination.
-struct Shown<'t>(&'t mut dyn Target);
+struct Shown<'t>(&'t mut dyn Target, &'t mut Pace);
 
 impl Watcher for Shown<'_> {
     fn begin(&mut self, trace: &Trace) {
@@ -166,6 +190,7 @@ impl Watcher for Shown<'_> {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         if event.is_shown() {
+            self.1.takes(event.what.level());
             self.0.event(event);
         }
         !self.0.is_full()

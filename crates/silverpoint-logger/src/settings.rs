@@ -32,6 +32,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::{Config, Sink, To};
+use crate::pace::{Flush, Sync};
 
 /// The variable of the environment.
 const VARIABLE: &str = "SILVERPOINT";
@@ -39,6 +40,9 @@ const VARIABLE: &str = "SILVERPOINT";
 const FILE_MAX: u64 = 1 << 20;
 
 const KEYS: &[&str] = &["record", "sink", "spool", "spool-size"];
+const FLUSH_KEYS: &[&str] = &["every", "bytes", "level"];
+/// What levels there are.
+const LEVELS: &str = "trace, debug, info, warn, error or fatal";
 /// What a sink's `format` may be.
 const FORMATS: &str = "text, json, qdebug, qt, summary, pattern";
 /// What its `time` may be.
@@ -65,6 +69,8 @@ const SINK_KEYS: &[&str] = &[
     "keep",
     "keep-size",
     "compress",
+    "flush",
+    "sync",
     "colour",
     "location",
     "pattern",
@@ -246,6 +252,7 @@ impl Reader<'_> {
         self.look(table, &mut sink)?;
         sink.filter = self.filter(table)?;
         self.rotation(table, &mut sink)?;
+        self.pace(table, &mut sink)?;
         Ok(sink)
     }
 
@@ -309,11 +316,7 @@ impl Reader<'_> {
     fn filter(&self, table: &DeTable<'_>) -> Result<Filter, SettingsError> {
         let mut filter = Filter::default();
         if let Some(value) = table.get("level") {
-            let valid = "trace, debug, info, warn, error or fatal";
-            let read = |text: &str| {
-                text.parse::<Level>().map_err(|_| format!("{text:?} is no level; valid are {valid}"))
-            };
-            filter.level = Some(self.parsed(value, valid, read)?);
+            filter.level = Some(self.parsed(value, LEVELS, level)?);
         }
         filter.categories = self.strings(table.get("category"))?.into_iter().map(Cow::into_owned).collect();
         filter.functions = self.strings(table.get("function"))?.into_iter().map(Cow::into_owned).collect();
@@ -369,6 +372,47 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// When lines are written, and when they are made to last.
+    fn pace(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
+        if let Some(value) = table.get("flush") {
+            if !matches!(sink.to, To::File(_) | To::Stderr | To::Stdout) {
+                let text = "only files and the console have lines that wait".into();
+                return Err(self.mistake(value.span(), text));
+            }
+            let Some(table) = value.get_ref().as_table() else {
+                let text = format!("expected flush.every, flush.bytes or flush.level, not {}", kind(value));
+                return Err(self.mistake(value.span(), text));
+            };
+            self.check_keys(table, FLUSH_KEYS, " of flush")?;
+            let mut flush = Flush::default();
+            if let Some(value) = table.get("every") {
+                flush.every = self.parsed(value, "a duration such as \"200ms\"", units::duration)?;
+            }
+            if let Some(value) = table.get("bytes") {
+                let bytes = self.parsed(value, "a size such as \"64K\"", units::size)?;
+                flush.bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            }
+            if let Some(value) = table.get("level") {
+                flush.level = Some(self.parsed(value, LEVELS, level)?);
+            }
+            sink.flush = Some(flush);
+        }
+        if let Some(value) = table.get("sync") {
+            if !matches!(sink.to, To::File(_)) {
+                return Err(self.mistake(value.span(), "only a sink to = \"file\" is synced".into()));
+            }
+            let valid = "never, a level, or a duration such as \"1s\"";
+            let read = |text: &str| match (text, level(text), units::duration(text)) {
+                ("never", ..) => Ok(Sync::Never),
+                (_, Ok(level), _) => Ok(Sync::Level(level)),
+                (_, _, Ok(time)) => Ok(Sync::Every(time)),
+                _ => Err(format!("{text:?} says not when to sync; valid are {valid}")),
+            };
+            sink.sync = self.parsed(value, valid, read)?;
+        }
+        Ok(())
+    }
+
     /// Each key must be one of these.
     fn check_keys(&self, table: &DeTable<'_>, valid: &[&str], of: &str) -> Result<(), SettingsError> {
         match table.keys().find(|key| !valid.contains(&key.get_ref().as_ref())) {
@@ -416,6 +460,10 @@ impl Reader<'_> {
         let line = self.text.get(..span.start).map_or(0, |before| before.matches('\n').count() + 1);
         SettingsError { source: self.source.to_owned(), line, text }
     }
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    text.parse().map_err(|_| format!("{text:?} is no level; valid are {LEVELS}"))
 }
 
 /// `zstd`, with a level or without, or `none`.
@@ -522,6 +570,19 @@ mod tests {
             ("[[sink]]\nto = \"stderr\"\nzone = \"Nowhere/City\"", 3, "valid are local, utc, or a name"),
             ("[[sink]]\nto = \"stderr\"\ntime = \"ISO\"", 3, "valid are time, full, relative, delta, none"),
             ("[[sink]]\nto = \"stderr\"\ndigits = 10", 3, "0 to 9"),
+            (
+                "[[sink]]\nto = \"stderr\"\nflush.evry = \"1s\"",
+                3,
+                "\"evry\" is no key of flush; valid are every, bytes, level",
+            ),
+            ("[[sink]]\nto = \"stderr\"\nflush = \"1s\"", 3, "expected flush.every"),
+            ("[[sink]]\nto = \"journald\"\nflush.every = \"1s\"", 3, "only files and the console"),
+            ("[[sink]]\nto = \"stderr\"\nsync = \"1s\"", 3, "only a sink to = \"file\" is synced"),
+            (
+                "[[sink]]\nto = \"file\"\npath = \"x\"\nsync = \"often\"",
+                4,
+                "valid are never, a level, or a duration",
+            ),
             ("[[sink]]\nto = \"stderr\"\ncolour = \"yes\"", 3, "expected true or false, not string"),
             ("[[sink]]\nto = \"stderr\"\npattern = \"{levle}\"", 3, "valid are time, datetime"),
             ("record = \"info", 1, ""),

@@ -98,7 +98,7 @@ impl Reader<'_> {
             let whose = if JOURNALD.contains(key) { "\"journald\" or \"syslog\"" } else { "\"syslog\"" };
             return Err(self.mistake(value.span(), format!("only a sink to = {whose} has {key}")));
         }
-        let lines = ["format", "colour", "pattern", "location"];
+        let lines = ["format", "colour", "pattern", "location", "time", "digits", "zone"];
         match lines.iter().find_map(|key| table.get(*key).map(|value| (key, value))) {
             Some((key, value)) if !own.is_empty() => {
                 let text = format!("a sink to = {to:?} has no {key}: its messages have their own form");

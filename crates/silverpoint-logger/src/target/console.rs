@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use silverpoint_formats::tracefile::{Event, Follow, Trace};
 
 use super::Target;
+use super::file::BUFFER_MAX;
 use super::lines::{BATCH, Lines};
 use crate::config::Sink;
 
@@ -16,7 +17,7 @@ pub(super) struct Console {
 
 impl Console {
     pub(super) fn stderr(sink: &Sink, trace: &Trace) -> Self {
-        Self { lines: Lines::new(sink, BATCH, trace), write: |lines| io::stderr().lock().write_all(lines) }
+        Self { lines: lines(sink, trace), write: |lines| io::stderr().lock().write_all(lines) }
     }
 
     pub(super) fn stdout(sink: &Sink, trace: &Trace) -> Self {
@@ -24,8 +25,12 @@ impl Console {
             let mut out = io::stdout().lock();
             out.write_all(lines).and_then(|()| out.flush())
         };
-        Self { lines: Lines::new(sink, BATCH, trace), write }
+        Self { lines: lines(sink, trace), write }
     }
+}
+
+fn lines(sink: &Sink, trace: &Trace) -> Lines {
+    Lines::new(sink, sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX)), trace)
 }
 
 impl Target for Console {

@@ -14,6 +14,9 @@ use crate::spool::Spool;
 /// Of a file that is rotated at some size, at most this part is written at once.
 const ROTATED_PART: u64 = 8;
 
+/// Bytes that wait at most.
+pub(super) const BUFFER_MAX: usize = 16 << 20;
+
 /// Each record exactly once: see module `logfile`.
 pub(super) struct FileTarget {
     lines: Lines,
@@ -29,8 +32,9 @@ impl FileTarget {
         follow: &mut Follow,
     ) -> Result<Self, LoggerError> {
         let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / ROTATED_PART) as usize);
-        let lines = Lines::new(sink, BATCH.min(part), follow.trace());
-        let opened = LogFile::open(config.clone(), sink.text.zone.clone(), &spool.cursor(&config.path));
+        let batch = sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX));
+        let lines = Lines::new(sink, batch.min(part), follow.trace());
+        let opened = LogFile::open(config.clone(), sink, &spool.cursor(&config.path));
         let (file, positions) = opened.map_err(LoggerError::io(&config.path, "opening it"))?;
         follow.resume(&positions);
         Ok(Self { lines, file })
@@ -58,5 +62,9 @@ impl Target for FileTarget {
         self.file.append(self.lines.text.as_bytes(), follow.positions().collect())?;
         self.lines.text.clear();
         Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()
     }
 }

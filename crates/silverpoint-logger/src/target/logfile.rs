@@ -9,8 +9,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use silverpoint_formats::time::TimeZone;
 
 use super::rotate::OldFiles;
-use crate::config::FileSink;
+use crate::config::{FileSink, Sink};
 use crate::cursor::{Cursor, Entry, Position};
+use crate::pace::Sync;
 
 /// See the module.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(super) struct LogFile {
     config: FileSink,
     /// Of its clock.
     zone: TimeZone,
+    /// Somebody cares for losses of power: also that the name is there afterwards, and what is rotated.
+    is_synced: bool,
     old: OldFiles,
     cursor: Cursor,
     open: Option<Open>,
@@ -36,11 +39,12 @@ struct Open {
 
 impl LogFile {
     /// Opens the cursor, cuts off what a dead process had not finished, and says where to go on.
-    pub(super) fn open(config: FileSink, zone: TimeZone, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
+    pub(super) fn open(config: FileSink, sink: &Sink, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
         let (cursor, entries) = Cursor::open(cursor)?;
         let positions = resume(&config.path, entries)?;
         let old = OldFiles::new(&config.path, config.keep);
-        let mut log = Self { config, zone, old, cursor, open: None, mode: None };
+        let (zone, is_synced) = (sink.text.zone.clone(), sink.sync != Sync::Never);
+        let mut log = Self { config, zone, is_synced, old, cursor, open: None, mode: None };
         // Now, so that whoever starts the logger hears of a path that cannot be.
         log.at_name()?;
         Ok((log, positions))
@@ -65,12 +69,21 @@ impl LogFile {
         Ok(())
     }
 
+    /// What was appended is on the disk afterwards.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.open.as_ref().map_or(Ok(()), |open| open.file.sync_data())
+    }
+
     /// The file that has the name: opened anew when it is another than before, or none.
     fn at_name(&mut self) -> io::Result<&Open> {
         let path = &self.config.path;
         let named = fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-        if self.open.as_ref().is_none_or(|open| Some(open.identity) != named) {
-            self.open = None;
+        if self.open.as_ref().is_none_or(|open| Some(open.identity) != named)
+            && let Some(moved) = self.open.take()
+            && self.is_synced
+        {
+            // Whoever moved it away has it whole.
+            moved.file.sync_data()?;
         }
         if self.open.is_none() {
             let file = OpenOptions::new()
@@ -82,6 +95,11 @@ impl LogFile {
                 .open(path)?;
             if let Some(mode) = self.mode.take() {
                 file.set_permissions(mode)?;
+            }
+            if self.is_synced
+                && let Some(folder) = path.parent()
+            {
+                File::open(folder)?.sync_all()?;
             }
             let found = file.metadata()?;
             // What is in it belongs to the hour or day in which it was written, whoever did.
@@ -99,6 +117,7 @@ impl LogFile {
         if bytes.is_none() && age.is_none() && rotate_at.is_none() {
             return Ok(());
         }
+        let is_synced = self.is_synced;
         let open = self.at_name()?;
         let found = open.file.metadata()?;
         let size = found.len();
@@ -107,6 +126,9 @@ impl LogFile {
             || open.ends_ns.is_some_and(|end| ns(SystemTime::now()) >= end);
         if !is_due || size == 0 {
             return Ok(());
+        }
+        if is_synced {
+            open.file.sync_data()?;
         }
         self.mode = Some(found.permissions());
         self.old.rotate()?;

@@ -35,6 +35,11 @@ pub(crate) trait Target: Send {
 
     /// Writes what waits: it reaches up to `follow`'s positions. After an error it waits still, as far as it was not written, and the same call may be made again.
     fn write(&mut self, follow: &Follow) -> io::Result<()>;
+
+    /// What was written survives a loss of power afterwards, where that can be had.
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Opens a sink's destination, and sets `follow` to where its last owner stopped.

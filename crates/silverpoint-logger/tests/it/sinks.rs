@@ -96,3 +96,25 @@ fn a_sink_that_fails_holds_up_no_other() {
     assert_eq!(numbers(&scratch.read("app.log")), (0..1000).collect::<Vec<_>>());
     assert!(!is_gone(&scratch.path("app.log.spool")), "what was not delivered is kept");
 }
+
+#[test]
+fn lines_that_wait_come_out_by_level_by_bytes_and_by_a_flush() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["buffered", "live"]);
+    assert_eq!(out, "0\n4\n6\ntrue\n20006\n", "{err}");
+    assert_eq!(numbers(&scratch.read("app.log")), (0..20_006).collect::<Vec<_>>());
+}
+
+/// What waits in a sink is in the spool still.
+#[test]
+fn lines_that_wait_survive_the_death_of_their_process() {
+    let scratch = Scratch::new();
+    let died = scratch.logging(["buffered", "die"]).output().unwrap();
+    assert_eq!(String::from_utf8(died.stdout).unwrap(), "0\n");
+    assert!(!died.status.success());
+    assert_eq!(scratch.read("app.log"), "");
+    let (out, _) = scratch.run(["buffered", "resume"]);
+    assert_eq!(out, "3\n");
+    assert_eq!(numbers(&scratch.read("app.log")), [0, 1, 2]);
+    assert_eq!(numbers(&scratch.read("app.log.plain")), [0, 1, 2]);
+}
