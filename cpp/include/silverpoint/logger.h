@@ -6,7 +6,7 @@
  * Tracepoints need no library; this one collects what they record, in a thread of the process, and writes it
  * to the console and to files. Link silverpoint::logger (CMake) or -lsilverpoint.
  *
- * All functions may be called from any thread, not from signal handlers.
+ * All functions may be called from any thread, but for the last one not from signal handlers.
  *
  * The logger belongs to the process that started it. In a forked child none runs: nothing of the parent's is
  * waited for, ended or delivered there, also not at the child's end; the child may start its own.
@@ -85,6 +85,16 @@ typedef void (*silverpoint_handler)(const silverpoint_event* event, void* data);
  * is not UTF-8). */
 int silverpoint_add_handler(const char* category, const char* record, silverpoint_handler handler,
                             void* data);
+
+/* For handlers of crashes (silverpoint/crash.hpp, which C++ programs get by silverpoint::start()): how many
+ * milliseconds the configuration of the last logger that was started gives the sinks (crash-wait), or -1
+ * when it wants no handler (crash = false) or none was started. */
+int64_t silverpoint_crash_wait(void);
+
+/* Waits until everything that was recorded before the call has come out, at most timeout_ms; at once in a
+ * thread of the logger's own. Returns SILVERPOINT_DONE, also where no logger runs, or 1 when the time was
+ * over first. Async-signal-safe: the one function that may be called from signal handlers. */
+int silverpoint_drain_after_crash(uint64_t timeout_ms);
 
 #ifdef __cplusplus
 }

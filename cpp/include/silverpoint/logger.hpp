@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "crash.hpp"
 #include "detail/process.hpp"
 #include "silverpoint/logger.h"
 
@@ -110,13 +111,35 @@ class logger_config {
     logger_config& spool(std::string_view directory) &;
     logger_config&& spool(std::string_view directory) && { return std::move(spool(directory)); }
 
+    // Whether crashes are recorded: they are when nothing is said.
+    logger_config& crash(bool wanted) & {
+        head_ += wanted ? "crash = true\n" : "crash = false\n";
+        return *this;
+    }
+    logger_config&& crash(bool wanted) && { return std::move(crash(wanted)); }
+
     [[nodiscard]] std::string toml() const { return head_ + sinks_; }
 
   private:
     std::string head_, sinks_;
 };
 
-// Starts the process's logger; false when one runs already.
+namespace detail {
+
+// As the configuration says, which has them recorded at first (crash, crash-wait).
+inline void record_crashes() {
+    const std::int64_t wait_ms = silverpoint_crash_wait();
+    if (wait_ms < 0) return;
+    crash_settings.drain.store(&silverpoint_drain_after_crash, std::memory_order_release);
+    crash_options options;
+    options.wait_ms = static_cast<unsigned>(wait_ms < 86'400'000 ? wait_ms : 86'400'000);
+    install_crash_handler(options);
+}
+
+}  // namespace detail
+
+// Starts the process's logger; false when one runs already. From then on crashes are recorded, and delivered
+// before the process ends (crash.hpp), unless the configuration says crash = false.
 inline bool start_with(const char* config) {
     // A forked child has none before its first record, and records nothing before a collector finds it.
     if (detail::ensure_session())
@@ -124,6 +147,7 @@ inline bool start_with(const char* config) {
     char error[1024] = "";
     switch (silverpoint_start(config, error, sizeof error)) {
         case SILVERPOINT_DONE:
+            detail::record_crashes();
             return true;
         case SILVERPOINT_RUNNING:
             return false;

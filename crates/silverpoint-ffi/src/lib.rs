@@ -12,6 +12,7 @@ mod text;
 use std::ffi::{c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use silverpoint_logger::{Config, Flushed, Logger, LoggerError};
@@ -24,6 +25,9 @@ const FAILED: c_int = -1;
 const RUNNING: c_int = -2;
 const NOT_RUNNING: c_int = -3;
 const INVALID: c_int = -4;
+
+/// Of the last logger's configuration; -1: it wants no handler.
+static CRASH_WAIT_MS: AtomicI64 = AtomicI64::new(-1);
 
 /// How long the end of the process waits for the sinks.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -54,8 +58,15 @@ pub unsafe extern "C" fn silverpoint_start(
             Home::own_or_new().remember(config.clone());
         }
         let config = config.map(handler::add_to);
-        let started = config.map_err(LoggerError::from).and_then(Logger::start);
+        // The handler of crashes is the program's, in its own language: it writes into the program's session.
+        let mut crash = None;
+        let started = config.map_err(LoggerError::from).and_then(|mut config| {
+            crash = config.crash.take();
+            Logger::start(config)
+        });
         *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
+        let wait = crash.map_or(-1, |crash| i64::try_from(crash.wait.as_millis()).unwrap_or(i64::MAX));
+        CRASH_WAIT_MS.store(wait, Ordering::Release);
         Ok(DONE)
     };
     let (result, text) = match catch_unwind(AssertUnwindSafe(start)) {
@@ -106,6 +117,18 @@ fn sinks(flushed: Flushed) -> c_int {
 
 fn guarded(call: impl FnOnce() -> c_int) -> c_int {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(FAILED)
+}
+
+/// See logger.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn silverpoint_crash_wait() -> i64 {
+    CRASH_WAIT_MS.load(Ordering::Acquire)
+}
+
+/// See logger.h. Nothing in it can panic, or is not async-signal-safe.
+#[unsafe(no_mangle)]
+pub extern "C" fn silverpoint_drain_after_crash(timeout_ms: u64) -> c_int {
+    if silverpoint_logger::drain_after_crash(timeout_ms) { DONE } else { 1 }
 }
 
 /// A process that returns from `main` or calls `exit` delivers what there is. Once for each [`Home`].

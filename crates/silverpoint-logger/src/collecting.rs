@@ -6,6 +6,7 @@ use std::sync::Arc;
 use silverpoint_collect::{Collector, Message, Pass};
 use silverpoint_shm::observer::SessionName;
 
+use crate::crash;
 use crate::error::say;
 use crate::shared::Shared;
 use crate::spool::Spool;
@@ -49,8 +50,16 @@ impl Collecting {
 
     /// The thread.
     pub(crate) fn run(mut self) {
-        let mut removed = 0;
+        let _own = crash::OwnThread::enter();
+        let (mut removed, mut crashes) = (0, crash::wanted());
         loop {
+            let crash = crash::wanted();
+            if std::mem::replace(&mut crashes, crash) != crash {
+                self.shared.change(|state| {
+                    state.flush_wanted += 1;
+                    state.crash = Some((crash, state.flush_wanted));
+                });
+            }
             let (wanted, collected, is_stopping, oldest);
             {
                 let state = self.shared.lock();

@@ -10,6 +10,7 @@ use silverpoint_formats::filter::Filter;
 use silverpoint_formats::text;
 use silverpoint_formats::time::Boundary;
 use silverpoint_formats::tracefile::Event;
+use silverpoint_shm::crash::Options as CrashOptions;
 use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
 
@@ -36,6 +37,8 @@ pub struct Config {
     pub spool: Option<PathBuf>,
     /// Bytes of the spool beyond which the oldest are given up, although a sink has not got them: 1 GiB at first. At least 64 MiB.
     pub spool_bytes: u64,
+    /// Records of crashes and panics, which are delivered before the process ends (`silverpoint::crash`); `None`: no handlers are installed.
+    pub crash: Option<CrashOptions>,
 }
 
 impl Default for Config {
@@ -48,7 +51,13 @@ impl Default for Config {
 impl Config {
     /// Records what the directives say, and no sink yet.
     pub fn new(record: impl Into<String>) -> Self {
-        Self { record: record.into(), sinks: Vec::new(), spool: None, spool_bytes: SPOOL_BYTES }
+        Self {
+            record: record.into(),
+            sinks: Vec::new(),
+            spool: None,
+            spool_bytes: SPOOL_BYTES,
+            crash: Some(CrashOptions::default()),
+        }
     }
 
     /// One sink more.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use silverpoint_formats::tracefile::{Event, Follow, Note, Trace, Watcher};
 
 use crate::config::Sink;
+use crate::crash;
 use crate::error::{LoggerError, say};
 use crate::pace::Pace;
 use crate::shared::Shared;
@@ -52,6 +53,7 @@ impl Delivery {
 
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
     pub(crate) fn run(mut self) {
+        let _own = crash::OwnThread::enter();
         let (mut seen, mut flushed) = (0, 0);
         loop {
             // Between records it sleeps; after them it looks once more when nothing earlier can come.

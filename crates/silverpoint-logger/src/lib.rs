@@ -34,6 +34,7 @@
 
 mod collecting;
 mod config;
+mod crash;
 mod cursor;
 mod deliver;
 mod error;
@@ -48,6 +49,7 @@ mod syslog;
 mod target;
 
 pub use config::{Config, Sink};
+pub use crash::drain as drain_after_crash;
 pub use error::LoggerError;
 pub use idle::{has_kept, keep, leave_nothing_behind};
 pub use logger::{Flushed, Logger};
@@ -57,6 +59,7 @@ pub use silverpoint_formats::filter::Filter;
 pub use silverpoint_formats::text;
 pub use silverpoint_formats::time::Boundary;
 pub use silverpoint_formats::tracefile::{Event, What};
+pub use silverpoint_shm::crash::Options as CrashOptions;
 pub use silverpoint_wire::level::Level;
 pub use syslog::{Facility, FacilityError, Syslog};
 

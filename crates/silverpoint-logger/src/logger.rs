@@ -58,6 +58,7 @@ impl Logger {
     /// A configuration that makes no sense, files and directories that cannot be used, no thread.
     pub fn start(config: Config) -> Result<Self, LoggerError> {
         let mut config = config.checked()?;
+        let crash = config.crash;
         let spool = Arc::new(Spool::open(&config)?);
         if spool.number > 1 {
             for sink in &mut config.sinks {
@@ -103,6 +104,14 @@ impl Logger {
             }
             Ok(())
         })?;
+        if let Some(options) = &crash
+            && !silverpoint_shm::crash::install(options)
+        {
+            say("there is no session, so crashes are not recorded");
+        }
+        silverpoint_shm::crash::set_drain(|timeout_ms| {
+            crate::crash::drain(timeout_ms);
+        });
         Ok(logger)
     }
 

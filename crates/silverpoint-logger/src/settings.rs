@@ -39,7 +39,7 @@ const VARIABLE: &str = "SILVERPOINT";
 /// Bytes of a configuration file.
 const FILE_MAX: u64 = 1 << 20;
 
-const KEYS: &[&str] = &["record", "sink", "spool", "spool-size"];
+const KEYS: &[&str] = &["record", "sink", "spool", "spool-size", "crash", "crash-wait"];
 const FLUSH_KEYS: &[&str] = &["every", "bytes", "level"];
 /// What levels there are.
 const LEVELS: &str = "trace, debug, info, warn, error or fatal";
@@ -208,6 +208,17 @@ impl Reader<'_> {
         }
         if let Some(value) = table.get("spool-size") {
             config.spool_bytes = self.parsed(value, "a size such as \"1G\"", units::size)?;
+        }
+        if let Some(value) = table.get("crash")
+            && !self.boolean(value)?
+        {
+            config.crash = None;
+        }
+        if let Some(value) = table.get("crash-wait") {
+            let wait = self.parsed(value, "a duration such as \"3s\"", units::duration)?;
+            if let Some(crash) = &mut config.crash {
+                crash.wait = wait;
+            }
         }
         if let Some(value) = table.get("sink") {
             let Some(sinks) = value.get_ref().as_array() else {

@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 
 use silverpoint_shm::observer::Nudge;
 
+use crate::crash;
+
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    place: crash::Place,
 }
 
 #[derive(Debug, Default)]
@@ -34,6 +37,8 @@ pub(crate) struct State {
     pub(crate) is_whole: bool,
     /// Sinks end without delivering what is left.
     pub(crate) is_given_up: bool,
+    /// A crash waits for the flush of the second number; its own is the first.
+    pub(crate) crash: Option<(u32, u64)>,
     /// End the collector's sleep.
     pub(crate) nudges: Vec<Nudge>,
 }
@@ -46,7 +51,7 @@ impl Shared {
             finished: vec![false; sinks],
             ..State::default()
         };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
+        Self { state: Mutex::new(state), changed: Condvar::new(), place: crash::Place::take() }
     }
 
     /// No thread leaves the state half changed.
@@ -56,7 +61,21 @@ impl Shared {
 
     /// Changes the state and wakes everybody who waits.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let result = change(&mut self.lock());
+        let result = {
+            let mut state = self.lock();
+            let result = change(&mut state);
+            if state.has_collected {
+                self.place.retire();
+            }
+            if let Some((request, flush)) = state.crash
+                && state.flush_collected >= flush
+                && state.flushed.iter().all(|done| *done >= flush)
+            {
+                state.crash = None;
+                self.place.answer(request);
+            }
+            result
+        };
         self.changed.notify_all();
         result
     }

@@ -37,6 +37,7 @@ extern crate self as silverpoint;
 
 mod args;
 mod context;
+pub mod crash;
 mod item;
 mod limit;
 mod macros;

@@ -415,7 +415,7 @@ fn fitting(session: &Session, size: usize) -> usize {
 }
 
 /// Whether somebody collects, or is expected to.
-fn is_collected(session: &Session) -> bool {
+pub(crate) fn is_collected(session: &Session) -> bool {
     // SAFETY: the header is always backed.
     unsafe {
         session.control.u32(at::header::COLLECTOR_PID).load(Ordering::Relaxed) != 0
@@ -442,7 +442,7 @@ fn mode(session: &Session, level: u8) -> Mode {
     }
 }
 
-fn ring_doorbell(session: &Session) {
+pub(crate) fn ring_doorbell(session: &Session) {
     // SAFETY: the header is always backed.
     unsafe {
         ring::ring_doorbell::<Machine>(

@@ -12,6 +12,7 @@ mod anchors;
 mod at;
 mod context;
 mod control;
+pub(crate) mod crash_ring;
 mod fork;
 mod identity;
 mod ids;
@@ -109,6 +110,7 @@ pub fn leave() {
         return;
     }
     anchors::add(session);
+    crate::crash::leave();
     // SAFETY: the header is always backed.
     unsafe {
         let control = session.control;

@@ -94,6 +94,31 @@ pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<C
     Some(begin(session, slice, claim, shift))
 }
 
+/// Claims a slice in which nothing begins yet, best one that nobody had before: whoever looks sees none.
+pub(crate) fn reserve(session: &Session, local: &Local, claim: &Claim) -> Option<Slice> {
+    let shift = shift_of(session, claim.size)?;
+    if let Some(slice) = take_new(session, shift) {
+        // Without the magic it is nobody else's to take.
+        slice.state(session).store(at::ring::FREE, Ordering::Release);
+        return Some(slice);
+    }
+    adopt(session, local, claim, shift, LOOK_AT, false)
+        .or_else(|| claim.may_forget.then(|| adopt(session, local, claim, shift, LOOK_AT, true)).flatten())
+}
+
+/// Begins a stream in a slice that was reserved by the same claim.
+pub(crate) fn begin_in(session: &Session, slice: Slice, claim: &Claim) -> Option<Claimed> {
+    slice.state(session).store(at::ring::CLAIMING, Ordering::Release);
+    Some(begin(session, slice, claim, shift_of(session, claim.size)?))
+}
+
+/// Gives a reserved slice back.
+pub(crate) fn give_back(session: &Session, slice: Slice) {
+    slice.state(session).store(at::ring::FREE, Ordering::Release);
+    // SAFETY: an offset within the header.
+    unsafe { slice.0.u32(0) }.store(at::ring::MAGIC, Ordering::Release);
+}
+
 /// The slice of the directory's number `slab`, by its number in it.
 fn slice_at(session: &Session, slab: u32, number: u32, shift: u32) -> Slice {
     // SAFETY: callers have checked both numbers against the layout.
@@ -289,6 +314,11 @@ impl Slice {
     pub(crate) fn losses(self, session: &Session, cause: usize) -> &'static std::sync::atomic::AtomicU64 {
         // SAFETY: eight words from the field on lie within the header.
         unsafe { self.0.u64(usize::from(session.layout.ring_fields[10]) + 8 * cause) }
+    }
+
+    /// Publishes everything before a position.
+    pub(crate) fn commit(self, session: &Session, position: u64) {
+        self.field64(session, 5).store(position, Ordering::Release);
     }
 
     /// Counts one wait.

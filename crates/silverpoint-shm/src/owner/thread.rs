@@ -263,6 +263,7 @@ pub(crate) fn slot(local: &'static Local) -> Option<usize> {
         return local.slot_of(std::ptr::from_ref(HEAD.get()).cast());
     }
     HEAD.set(&lane.head);
+    crate::crash::on_first_record();
     Some(slot)
 }
 

@@ -1,0 +1,130 @@
+//! A program that ends badly, for the tests: `crashing FILE WAY`, `crashing FILE storm WAY THREADS`, `crashing FILE resume`.
+//!
+//! In a storm each thread logs `thread T number N` and tells by one write how far it is; then one of them does what its way says.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use silverpoint::info;
+use silverpoint_logger::{Config, Flushed, Logger, Sink};
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [file, "resume"] => {
+            let logger = start(file);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
+        [file, "storm", way, threads] => storm(file, way, threads.parse().unwrap()),
+        [file, way] => {
+            let _logger = start(file);
+            info!("begun");
+            fail(way);
+            info!("still here");
+        }
+        _ => panic!("crashing: unknown command {words:?}"),
+    }
+}
+
+fn start(file: &str) -> Logger {
+    let mut config =
+        Config::new("info").sink(Sink::file(file)).sink(Sink::file(format!("{file}.jsonl")).json());
+    let crash = config.crash.as_mut().unwrap();
+    crash.term = true;
+    Logger::start(config).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Until the crash. What a thread tells is accepted: it is recorded before it is told.
+fn storm(file: &str, way: &str, threads: usize) {
+    static TOLD: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+    static MUST_FAIL: AtomicBool = AtomicBool::new(false);
+    let _logger = start(file);
+    std::thread::scope(|scope| {
+        for (thread, mine) in TOLD.iter().enumerate().take(threads) {
+            scope.spawn(move || {
+                for number in 0_u64.. {
+                    info!("thread {} number {}", thread, number);
+                    mine.store(number + 1, Ordering::Release);
+                    if number.is_multiple_of(64) {
+                        let told: Vec<String> = TOLD[..threads]
+                            .iter()
+                            .map(|told| told.load(Ordering::Acquire).to_string())
+                            .collect();
+                        let line = told.join(" ") + "\n";
+                        let _ = std::io::stdout().lock().write_all(line.as_bytes());
+                        let _ = std::io::stdout().lock().flush();
+                    }
+                    if thread == 0 && MUST_FAIL.load(Ordering::Relaxed) {
+                        fail(way);
+                    }
+                }
+            });
+        }
+        // The moment is the tester's.
+        let _ = std::io::stdin().read_line(&mut String::new());
+        MUST_FAIL.store(true, Ordering::Relaxed);
+    });
+}
+
+#[inline(never)]
+fn fail(way: &str) {
+    match way {
+        // SAFETY: none; it is to fail.
+        "segv" => unsafe { std::ptr::without_provenance_mut::<u8>(16).write_volatile(1) },
+        // SAFETY: raises a signal of this process.
+        "term" => unsafe {
+            libc::raise(libc::SIGTERM);
+        },
+        "abort" => std::process::abort(),
+        "stack" => {
+            std::hint::black_box(descend(0));
+        }
+        "panic" => panic!("out of luck, {}", 7),
+        "panic-of-thread" => {
+            let _ = std::thread::Builder::new()
+                .name("unlucky".into())
+                .spawn(|| -> u64 { panic!("out of luck") })
+                .unwrap()
+                .join();
+        }
+        // It ends the process although only a thread panics.
+        "check" => {
+            let hook = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |info| {
+                hook(info);
+                std::process::abort();
+            }));
+            assert_eq!(std::hint::black_box(1) + 1, 3, "arithmetic");
+        }
+        // The text of a record cannot be read: the fault is within the tracepoint.
+        "within-record" => {
+            // SAFETY: none; it is to fail.
+            let text = unsafe {
+                std::str::from_utf8_unchecked(std::slice::from_raw_parts(
+                    std::ptr::without_provenance(16),
+                    100,
+                ))
+            };
+            info!("never {}", text);
+        }
+        // SAFETY: the child does nothing but fail.
+        "forked" => unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                std::ptr::without_provenance_mut::<u8>(16).write_volatile(1);
+            }
+            let mut status = 0;
+            libc::waitpid(child, &mut status, 0);
+            println!("{child} {}", libc::WTERMSIG(status));
+        },
+        _ => panic!("crashing: unknown way {way}"),
+    }
+}
+
+#[inline(never)]
+fn descend(depth: u64) -> u64 {
+    let room = std::hint::black_box([depth; 32]);
+    if depth == u64::MAX { 0 } else { descend(depth + 1) + room[5] }
+}

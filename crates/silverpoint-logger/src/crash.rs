@@ -1,0 +1,128 @@
+//! A process that is about to end by a crash waits, within its signal handler, until its loggers have delivered what was recorded. What is called there
+//! ([`drain`]) touches atomics alone.
+//!
+//! ```text
+//!  handler: WANTED + 1, looks at each slot ──▶ collector: sees it at its next pass, flushes ──▶ last sink: slot.answered
+//! ```
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use rustix::thread::{NanosleepRelativeResult, nanosleep};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Loggers of one process that are waited for.
+const SLOTS: usize = 8;
+/// Threads of loggers that are known as such.
+const THREADS: usize = 128;
+
+static WANTED: AtomicU32 = AtomicU32::new(0);
+static ALL: [Slot; SLOTS] = [const { Slot::new() }; SLOTS];
+static OWN: [AtomicU32; THREADS] = [const { AtomicU32::new(0) }; THREADS];
+
+#[derive(Debug)]
+struct Slot {
+    is_taken: AtomicBool,
+    /// In this process; a forked child has none of its threads. 0: it has ended.
+    process: AtomicU32,
+    answered: AtomicU32,
+}
+
+impl Slot {
+    const fn new() -> Self {
+        Self { is_taken: AtomicBool::new(false), process: AtomicU32::new(0), answered: AtomicU32::new(0) }
+    }
+}
+
+/// A logger whose answer is waited for, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place(Option<&'static Slot>);
+
+impl Place {
+    pub(crate) fn take() -> Self {
+        let free = ALL.iter().find(|slot| !slot.is_taken.swap(true, Ordering::AcqRel));
+        if let Some(slot) = free {
+            slot.answered.store(wanted(), Ordering::Relaxed);
+            slot.process.store(std::process::id(), Ordering::Release);
+        }
+        Self(free)
+    }
+
+    /// Everything that was recorded before the request of this number is delivered.
+    pub(crate) fn answer(&self, request: u32) {
+        if let Some(slot) = self.0 {
+            slot.answered.store(request, Ordering::Release);
+        }
+    }
+
+    /// Nobody answers any more.
+    pub(crate) fn retire(&self) {
+        self.0.iter().for_each(|slot| slot.process.store(0, Ordering::Release));
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.retire();
+        if let Some(slot) = self.0 {
+            slot.is_taken.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// The calling thread is a logger's, until this is dropped: should it crash, nobody waits for it.
+pub(crate) struct OwnThread(Option<&'static AtomicU32>);
+
+impl OwnThread {
+    pub(crate) fn enter() -> Self {
+        let tid = thread_id();
+        Self(
+            OWN.iter()
+                .find(|slot| slot.compare_exchange(0, tid, Ordering::AcqRel, Ordering::Relaxed).is_ok()),
+        )
+    }
+}
+
+impl Drop for OwnThread {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|slot| slot.store(0, Ordering::Release));
+    }
+}
+
+/// The last request's number.
+pub(crate) fn wanted() -> u32 {
+    WANTED.load(Ordering::Acquire)
+}
+
+/// Waits until everything that was recorded before the call has come out of the process's loggers, but no longer than so many milliseconds. True when it has; also where there is no logger, and at once
+/// where the calling thread is one of a logger's own. Async-signal-safe: for handlers of crashes.
+pub fn drain(timeout_ms: u64) -> bool {
+    let (process, tid) = (rustix::process::getpid().as_raw_nonzero().get() as u32, thread_id());
+    if OWN.iter().any(|own| own.load(Ordering::Relaxed) == tid) {
+        return true;
+    }
+    let request = WANTED.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+    let is_open = |slot: &Slot| {
+        slot.process.load(Ordering::Acquire) == process
+            && (slot.answered.load(Ordering::Acquire).wrapping_sub(request) as i32) < 0
+    };
+    let begin = now_ms();
+    while ALL.iter().any(is_open) {
+        if now_ms().saturating_sub(begin) >= timeout_ms {
+            return false;
+        }
+        match nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 }) {
+            NanosleepRelativeResult::Ok | NanosleepRelativeResult::Interrupted(_) => {}
+            NanosleepRelativeResult::Err(_) => return false,
+        }
+    }
+    true
+}
+
+fn now_ms() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}
+
+fn thread_id() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get() as u32
+}

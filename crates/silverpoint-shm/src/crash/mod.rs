@@ -1,0 +1,100 @@
+//! Why the process ends, and where: one record (spec/crash.md), made by async-signal-safe means.
+//!
+//! ```text
+//!  signal ──▶ enter ─▶ walk ─▶ modules ─▶ write ─▶ drain ─▶ forward: the handler before ours, or the default
+//!  panic  ──▶   │        └───────┴──────────┴────────┴─ a fault within one of them goes on with the next
+//!               └─ a thread that fails while another is at it waits
+//! ```
+//!
+//! The record lands in a ring that is kept for it (`owner::crash_ring`), whatever the directives say. Then whoever collects inside the process is given time ([`set_drain`]). Then what would have happened
+//! without all this: the handler that was there before (in a Rust program the standard library's, which tells of stacks that are used up), or the signal's default action: core dump and exit status are
+//! what they would have been.
+
+mod alternate;
+mod handler;
+mod panic;
+mod record;
+mod stack;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What makes a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// SIGSEGV and SIGBUS. A program that uses one of these signals for something else leaves it out; this holds for all of them.
+    pub segv: bool,
+    /// SIGILL.
+    pub ill: bool,
+    /// SIGFPE.
+    pub fpe: bool,
+    /// SIGABRT: `std::process::abort`, a panic within a panic, an abort of C code.
+    pub abrt: bool,
+    /// SIGSYS.
+    pub sys: bool,
+    /// SIGTRAP; not at first.
+    pub trap: bool,
+    /// SIGTERM; not at first. Where it is ignored it stays ignored.
+    pub term: bool,
+    /// Panics. One that the program may survive is of level error, not fatal.
+    pub panics: bool,
+    /// How long a logger inside the process may take to deliver what there is: 3 seconds at first.
+    pub wait: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            segv: true,
+            ill: true,
+            fpe: true,
+            abrt: true,
+            sys: true,
+            trap: false,
+            term: false,
+            panics: true,
+            wait: Duration::from_secs(3),
+        }
+    }
+}
+
+static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Installs the handlers. Once, in the program (not in libraries), before threads are started; another call adds signals, and changes the wait. False: no memory, or no session.
+///
+/// A thread whose stack is used up needs another one for the handler: the calling thread gets it here, others with their first record or by [`prepare_thread`]. (The standard library gives its threads
+/// one too, that is too small.) Other threads whose stack is used up end without a record.
+pub fn install(options: &Options) -> bool {
+    if !handler::install(options) {
+        return false;
+    }
+    alternate::give();
+    IS_INSTALLED.store(true, Ordering::Release);
+    if options.panics {
+        panic::install();
+    }
+    true
+}
+
+/// A stack for the handler in the calling thread. Threads get it with their first record, or by this.
+pub fn prepare_thread() {
+    alternate::give();
+}
+
+/// What waits until everything that was recorded before the call is delivered, for at most so many milliseconds. It is called in a signal handler: async-signal-safe means only.
+pub fn set_drain(drain: fn(u64)) {
+    handler::set_drain(drain);
+}
+
+/// Called at each thread's first record.
+pub(crate) fn on_first_record() {
+    if IS_INSTALLED.load(Ordering::Acquire) {
+        alternate::give();
+    }
+}
+
+/// The session is being left: what was kept is given back.
+pub(crate) fn leave() {
+    handler::give_back();
+}
