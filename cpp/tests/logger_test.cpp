@@ -105,6 +105,10 @@ TEST_F(LoggerTest, MistakesAreThrown) {
             "configuration:4: \"fiel\" is no destination; valid are stderr, stdout, file, journald, syslog");
     }
     EXPECT_THROW(silverpoint::start(logger_config("net=loud")), std::invalid_argument);
+    EXPECT_THROW(silverpoint::start(logger_config().policy("wait")), std::invalid_argument);
+    EXPECT_THROW(silverpoint::start(logger_config().to(sink::syslog("host"))), std::invalid_argument);
+    EXPECT_THROW(silverpoint::start(logger_config().to(sink::journald().facility("user"))),
+                 std::invalid_argument);
     EXPECT_THROW(silverpoint::start(logger_config().to(sink::file(path("missing/app.log")))),
                  std::runtime_error);
     EXPECT_THROW(

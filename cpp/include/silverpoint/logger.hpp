@@ -110,6 +110,10 @@ class logger_config {
     // The directory in which records wait for their sinks; else it stands beside the first file.
     logger_config& spool(std::string_view directory) &;
     logger_config&& spool(std::string_view directory) && { return std::move(spool(directory)); }
+    // What a thread does that finds its ring full: "block", "block=forever", "drop" or "overwrite", by level
+    // if need be: "block,debug=drop".
+    logger_config& policy(std::string_view text) &;
+    logger_config&& policy(std::string_view text) && { return std::move(policy(text)); }
 
     // Whether crashes are recorded: they are when nothing is said.
     logger_config& crash(bool wanted) & {
@@ -205,6 +209,11 @@ inline logger_config::logger_config(std::string_view record) { detail::append_to
 
 inline logger_config& logger_config::spool(std::string_view directory) & {
     detail::append_toml(head_, "spool", directory);
+    return *this;
+}
+
+inline logger_config& logger_config::policy(std::string_view text) & {
+    detail::append_toml(head_, "policy", text);
     return *this;
 }
 

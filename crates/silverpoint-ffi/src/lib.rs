@@ -82,7 +82,10 @@ pub unsafe extern "C" fn silverpoint_start(
 /// Whether a configuration makes no sense, or makes sense, but not here.
 fn kind_of(error: &LoggerError) -> c_int {
     match error {
-        LoggerError::Directives(_) | LoggerError::Settings(_) | LoggerError::SameFile(_) => INVALID,
+        LoggerError::Directives(_)
+        | LoggerError::Policy(_)
+        | LoggerError::Settings(_)
+        | LoggerError::SameFile(_) => INVALID,
         _ => FAILED,
     }
 }

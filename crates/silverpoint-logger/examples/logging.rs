@@ -179,6 +179,21 @@ fn main() {
             }
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
+        // The same with records of 200,000 bytes, so that few of them fill a spool.
+        [_, "from", config, "bulk", count] => {
+            let logger = start(Config::from_file(config).unwrap());
+            let bulk = "x".repeat(200_000);
+            let mut next = 0_u64;
+            for _ in std::io::stdin().lines() {
+                for _ in 0..number(count) {
+                    info!(bulk = bulk.as_str(), "number {}", next);
+                    next += 1;
+                }
+                let _ = logger.flush(Duration::ZERO);
+                println!("done");
+            }
+            println!("{:?}", logger.stop(Duration::from_secs(60)));
+        }
         // Beside a file, a handler that counts the arguments of what it is given.
         [file, "handler"] => {
             let seen = Arc::new(Mutex::new(Vec::new()));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use silverpoint_collect::AttachMode;
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::text;
 use silverpoint_formats::time::Boundary;
@@ -13,6 +14,7 @@ use silverpoint_formats::tracefile::Event;
 use silverpoint_shm::crash::Options as CrashOptions;
 use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
+use silverpoint_wire::policy::Policy;
 
 use crate::error::LoggerError;
 use crate::pace::{Flush, Sync};
@@ -39,6 +41,11 @@ pub struct Config {
     pub spool_bytes: u64,
     /// Records of crashes and panics, which are delivered before the process ends (`silverpoint::crash`); `None`: no handlers are installed.
     pub crash: Option<CrashOptions>,
+    /// What a thread does that finds its ring full, which happens when the disk of the spool is too slow or full: `block` (at most [`Config::block_max`]), `block=forever`,
+    /// `drop` or `overwrite`, by level if need be: `block,debug=drop`. Without it as `SILVERPOINT_POLICY` says, else `block`.
+    pub policy: Option<String>,
+    /// How long `block` waits at most before it drops: without it as `SILVERPOINT_BLOCK_MAX` says, else a second.
+    pub block_max: Option<Duration>,
 }
 
 impl Default for Config {
@@ -57,6 +64,8 @@ impl Config {
             spool: None,
             spool_bytes: SPOOL_BYTES,
             crash: Some(CrashOptions::default()),
+            policy: None,
+            block_max: None,
         }
     }
 
@@ -67,9 +76,17 @@ impl Config {
         self
     }
 
+    /// What a thread does that finds its ring full: see [`Config::policy`](field@Config::policy).
+    #[must_use]
+    pub fn policy(mut self, policy: impl Into<String>) -> Self {
+        self.policy = Some(policy.into());
+        self
+    }
+
     /// Checks what can be checked without touching anything, and makes paths absolute.
     pub(crate) fn checked(mut self) -> Result<Self, LoggerError> {
         directive::check(&self.record).map_err(LoggerError::Directives)?;
+        self.mode()?;
         let mut seen: Vec<PathBuf> = Vec::new();
         for sink in &mut self.sinks {
             if let To::File(file) = &mut sink.to {
@@ -84,6 +101,20 @@ impl Config {
             *spool = absolute(spool)?;
         }
         Ok(self)
+    }
+}
+
+impl Config {
+    /// What attaching changes in the program's session.
+    pub(crate) fn mode(&self) -> Result<AttachMode, LoggerError> {
+        let policy = self.policy.as_deref().map(Policy::parse).transpose().map_err(LoggerError::Policy)?;
+        // What the text says of the wait counts more than the number beside it.
+        let wait = self.block_max.map(|wait| u32::try_from(wait.as_millis()).unwrap_or(u32::MAX - 1));
+        Ok(AttachMode {
+            directives: Some(self.record.clone()),
+            policy: policy.map(|policy| policy.levels),
+            block_max_ms: policy.and_then(|policy| policy.block_max_ms).or(wait),
+        })
     }
 }
 

@@ -16,6 +16,8 @@ use crate::settings::SettingsError;
 pub enum LoggerError {
     /// What is to be recorded makes no sense.
     Directives(DirectiveError),
+    /// What a full ring's thread does makes no sense.
+    Policy(String),
     /// A configuration file, or the environment, makes no sense.
     Settings(SettingsError),
     /// A file or directory cannot be used.
@@ -50,6 +52,7 @@ impl fmt::Display for LoggerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directives(error) => write!(f, "what is to be recorded: {error}"),
+            Self::Policy(error) => write!(f, "the policy: {error}"),
             Self::Settings(error) => error.fmt(f),
             Self::Io { path, what, error } => write!(f, "{}: {what}: {error}", path.display()),
             Self::Collect(error) => error.fmt(f),
@@ -72,7 +75,7 @@ impl fmt::Display for LoggerError {
 impl std::error::Error for LoggerError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Directives(_) | Self::SameFile(_) | Self::StillEnding(_) => None,
+            Self::Directives(_) | Self::Policy(_) | Self::SameFile(_) | Self::StillEnding(_) => None,
             Self::Io { error, .. } | Self::Thread(error) => Some(error),
             Self::Settings(error) => Some(error),
             Self::Collect(error) => Some(error),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use silverpoint_collect::{AttachMode, CollectError, Collector, Existing, Filter, OutputConfig};
+use silverpoint_collect::{CollectError, Collector, Existing, Filter, OutputConfig};
 use silverpoint_shm::root::Root;
 use silverpoint_shm::signal_mask::with_all_blocked;
 
@@ -216,6 +216,7 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
         Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))?;
     let own = std::process::id();
     let left_behind = spool.left_behind(&root);
+    let mode = config.mode()?;
     let new = || {
         let output = OutputConfig {
             existing: Existing::Continue,
@@ -230,7 +231,7 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
             roots: Vec::new(),
             filter: Filter::by(move |name| name.pid == own || left_behind.contains(&name)),
             output,
-            attach: Some(AttachMode { directives: Some(config.record.clone()), ..AttachMode::default() }),
+            attach: Some(mode.clone()),
             remove_dead: true,
         })
     };

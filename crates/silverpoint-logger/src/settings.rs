@@ -28,18 +28,22 @@ use silverpoint_formats::text::{self, Pattern};
 use silverpoint_formats::{time, units};
 use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
+use silverpoint_wire::policy::Policy;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::{Config, Sink, To};
 use crate::pace::{Flush, Sync};
 
-/// The variable of the environment.
+/// Variables of the environment.
 const VARIABLE: &str = "SILVERPOINT";
+const POLICY: &str = "SILVERPOINT_POLICY";
+const BLOCK_MAX: &str = "SILVERPOINT_BLOCK_MAX";
 /// Bytes of a configuration file.
 const FILE_MAX: u64 = 1 << 20;
 
-const KEYS: &[&str] = &["record", "sink", "spool", "spool-size", "crash", "crash-wait"];
+const KEYS: &[&str] =
+    &["record", "sink", "spool", "spool-size", "policy", "block-max", "crash", "crash-wait"];
 const FLUSH_KEYS: &[&str] = &["every", "bytes", "level"];
 /// What levels there are.
 const LEVELS: &str = "trace, debug, info, warn, error or fatal";
@@ -155,15 +159,27 @@ impl Config {
     }
 
     /// What the environment says instead: `SILVERPOINT=FILE.toml` (a path, or a name that ends so) replaces everything by that file, `SILVERPOINT=DIRECTIVES` only what is
-    /// recorded. Without the variable nothing changes. A privileged program (AT_SECURE) hears no environment in its sessions; it should not call this either.
+    /// recorded. `SILVERPOINT_POLICY` and `SILVERPOINT_BLOCK_MAX` replace policy and longest wait. Without the variables nothing changes. A privileged program (AT_SECURE) hears no environment in its sessions; it should not call this either.
     ///
     /// # Errors
     /// A mistake, as of [`Config::from_file`].
     pub fn with_environment(self) -> Result<Self, SettingsError> {
-        match std::env::var(VARIABLE) {
-            Ok(value) => self.with_value(&value),
-            Err(_) => Ok(self),
+        let mut config = match std::env::var(VARIABLE) {
+            Ok(value) => self.with_value(&value)?,
+            Err(_) => self,
+        };
+        let mistake = |variable: &str| {
+            let source = variable.to_owned();
+            move |text| SettingsError { source, line: 0, text }
+        };
+        if let Ok(value) = std::env::var(POLICY) {
+            Policy::parse(&value).map_err(mistake(POLICY))?;
+            config.policy = Some(value);
         }
+        if let Ok(value) = std::env::var(BLOCK_MAX) {
+            config.block_max = Some(units::duration(&value).map_err(mistake(BLOCK_MAX))?);
+        }
+        Ok(config)
     }
 
     fn with_value(mut self, value: &str) -> Result<Self, SettingsError> {
@@ -219,6 +235,13 @@ impl Reader<'_> {
             if let Some(crash) = &mut config.crash {
                 crash.wait = wait;
             }
+        }
+        if let Some(value) = table.get("policy") {
+            let read = |text: &str| Policy::parse(text).map(|_| text.to_owned());
+            config.policy = Some(self.parsed(value, "a policy such as \"block,debug=drop\"", read)?);
+        }
+        if let Some(value) = table.get("block-max") {
+            config.block_max = Some(self.parsed(value, "a duration such as \"500ms\"", units::duration)?);
         }
         if let Some(value) = table.get("sink") {
             let Some(sinks) = value.get_ref().as_array() else {
@@ -544,7 +567,11 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_their_line_and_what_is_valid() {
         let cases = [
-            ("recrod = \"info\"", 1, "\"recrod\" is no key; valid are record, sink, spool, spool-size"),
+            (
+                "recrod = \"info\"",
+                1,
+                "\"recrod\" is no key; valid are record, sink, spool, spool-size, policy, block-max, crash, crash-wait",
+            ),
             ("\nrecord = 7", 2, "expected directives such as \"info,net=debug\", not integer"),
             ("record = \"net=loud\"", 1, "loud"),
             (
@@ -596,6 +623,9 @@ mod tests {
             ),
             ("[[sink]]\nto = \"stderr\"\ncolour = \"yes\"", 3, "expected true or false, not string"),
             ("[[sink]]\nto = \"stderr\"\npattern = \"{levle}\"", 3, "valid are time, datetime"),
+            ("policy = \"wait\"", 1, "expected block, block=forever, drop or overwrite"),
+            ("policy = \"drop,loud=block\"", 1, "expected a level: trace, debug"),
+            ("block-max = 5", 1, "expected a duration such as \"500ms\", not integer"),
             ("record = \"info", 1, ""),
             ("sink = 3", 1, "[[sink]]"),
         ];

@@ -31,6 +31,7 @@ pub mod layout;
 pub mod level;
 pub mod marker;
 pub mod percent;
+pub mod policy;
 pub mod process;
 pub mod record;
 pub mod scan;

@@ -137,10 +137,13 @@ mod tests {
     /// The page's examples, as they stand there.
     #[test]
     fn the_examples_of_the_guide_are_right() {
-        let page = include_str!("../../../../docs/guide/sinks.md");
-        let examples: Vec<&str> =
-            page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-        assert!(examples.len() >= 2);
+        let pages = [
+            include_str!("../../../../docs/guide/sinks.md"),
+            include_str!("../../../../docs/guide/policies.md"),
+        ];
+        let examples = pages.iter().flat_map(|page| page.split("```toml\n").skip(1));
+        let examples: Vec<&str> = examples.map(|rest| rest.split("```").next().unwrap()).collect();
+        assert!(examples.len() >= 3);
         for example in examples {
             assert!(Config::from_text(example, "guide").unwrap().check().is_ok(), "{example}");
         }
