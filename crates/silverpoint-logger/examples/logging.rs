@@ -128,6 +128,37 @@ fn main() {
                 assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
             }
         }
+        // Many records in several threads that come and go, through text, JSON and rotation: what it occupies after each quarter, in KiB, and what lies in the spool.
+        [file, "soak", count] => {
+            let logger = start(
+                Config::new("info")
+                    .sink(Sink::file(file).rotate(1 << 20, 2))
+                    .sink(Sink::file(format!("{file}.jsonl")).json().rotate(1 << 20, 2)),
+            );
+            for _ in 0..4 {
+                for _ in 0..8 {
+                    std::thread::scope(|scope| {
+                        for thread in 0..2_u64 {
+                            let share = number(count) / 64;
+                            scope.spawn(move || (0..share).for_each(|n| info!(thread, "number {}", n)));
+                        }
+                    });
+                }
+                assert_eq!(logger.flush(Duration::from_secs(600)), Flushed::Complete);
+                println!("{}", resident_kib());
+            }
+            // The collector's thread removes what the sinks have read.
+            let spool = || {
+                let parts = std::fs::read_dir(format!("{file}.spool")).unwrap().flatten();
+                parts.map(|part| part.metadata().map_or(0, |found| found.len())).sum::<u64>()
+            };
+            let until = std::time::Instant::now() + Duration::from_secs(30);
+            while spool() > 32 << 20 && std::time::Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            println!("{}", spool());
+            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+        }
         // What is recorded while no logger runs is kept, from the first `keep` on.
         [file, "keep"] => {
             debug!("never");
@@ -269,6 +300,13 @@ fn rotating(file: &str) -> Config {
 /// Text and JSON of the same records.
 fn both(file: &str) -> Config {
     Config::new("info").sink(Sink::file(file)).sink(Sink::file(format!("{file}.jsonl")).json())
+}
+
+/// What the process has in memory.
+fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    number(line.trim_end_matches("kB").trim())
 }
 
 fn number(word: &str) -> u64 {

@@ -29,6 +29,8 @@ pub(crate) struct Delivery {
     pace: Pace,
     shared: Arc<Shared>,
     is_failing: bool,
+    /// As it was last told.
+    oldest_part: u64,
     /// Its lock is held as long as anybody may write a log.
     _spool: Arc<Spool>,
 }
@@ -48,7 +50,17 @@ impl Delivery {
         let label = sink.label();
         let pace = Pace::new(sink.flush, sink.sync);
         let target = target::open(sink, spool, &mut follow)?;
-        Ok(Self { number, label, follow, target, pace, shared, is_failing: false, _spool: Arc::clone(spool) })
+        Ok(Self {
+            number,
+            label,
+            follow,
+            target,
+            pace,
+            shared,
+            is_failing: false,
+            oldest_part: 0,
+            _spool: Arc::clone(spool),
+        })
     }
 
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
@@ -76,14 +88,10 @@ impl Delivery {
                 return;
             }
             flushed = wanted;
+            self.give_parts_back();
             let number = self.number;
-            // Of lines that are not written yet the records are still needed.
-            let oldest = self.target.is_empty().then(|| self.follow.oldest_part());
             self.shared.change(|state| {
                 state.flushed[number] = flushed;
-                if let Some(oldest) = oldest {
-                    state.oldest_parts[number] = oldest;
-                }
                 state.finished[number] |= is_last;
             });
             if is_last {
@@ -113,10 +121,25 @@ impl Delivery {
             if is_due && !self.write() {
                 return false;
             }
+            // Also while there is more: the spool of a program that logs without end would grow without end.
+            self.give_parts_back();
             if !is_full {
                 self.sync(all);
                 return true;
             }
+        }
+    }
+
+    /// Says which parts of the spool it still reads, when that has changed.
+    fn give_parts_back(&mut self) {
+        // Of lines that are not written yet the records are still needed.
+        if !self.target.is_empty() {
+            return;
+        }
+        let oldest = self.follow.oldest_part();
+        if std::mem::replace(&mut self.oldest_part, oldest) != oldest {
+            let number = self.number;
+            self.shared.change(|state| state.oldest_parts[number] = oldest);
         }
     }
 

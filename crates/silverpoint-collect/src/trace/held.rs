@@ -36,6 +36,8 @@ pub(crate) struct Held {
     pub(crate) sessions: HashMap<[u8; 16], u32>,
     /// The last watermark of each session.
     pub(crate) watermarks: HashMap<[u8; 16], u64>,
+    /// Which part of its trace it says that it is; 0 when it does not say.
+    pub(crate) part: u64,
     /// The highest number of a session.
     pub(crate) last_session: u32,
     /// Number of the block after the last.
@@ -66,9 +68,12 @@ impl Held {
                 // A part of this version behind blocks of another would make neither readable.
                 BlockKind::FILE => {
                     let lines = bytes(&source, at, &header)?.map(|text| process::lines(&text));
-                    if let Some(version) = FormatVersion::refused(&lines.unwrap_or_default()) {
+                    let lines = lines.unwrap_or_default();
+                    if let Some(version) = FormatVersion::refused(&lines) {
                         return Err(io::Error::new(io::ErrorKind::InvalidData, other_version(version)));
                     }
+                    held.part =
+                        process::value(&lines, "part").and_then(|part| part.parse().ok()).unwrap_or(0);
                 }
                 BlockKind::SESSION => {
                     if let Some(id) = payload(&source, at, &header)? {

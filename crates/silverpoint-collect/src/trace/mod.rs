@@ -42,6 +42,8 @@ use crate::fault;
 /// Reasons of an *end* block.
 const END_CLOSED: u32 = 1;
 const END_ROTATED: u32 = 2;
+/// A file that says that it is a later part than this says nothing.
+const PARTS_MAX: u64 = 1 << 40;
 /// A part is not rotated away before it has so many bytes: dictionaries alone need some.
 const MIN_ROTATION: u64 = 64 << 10;
 
@@ -148,7 +150,8 @@ impl TraceFile {
                 held.watermarks.entry(id).or_insert(ticks);
             }
         }
-        trace.part = before.as_ref().map_or(1, |part| part.number + 1);
+        let next = before.as_ref().map_or(1, |part| part.number.saturating_add(1));
+        trace.part = held.part.clamp(1, PARTS_MAX).max(next);
         if held.blocks == 0 {
             let path = trace.path.clone();
             trace
@@ -258,7 +261,10 @@ impl TraceFile {
 
     /// Begins a new part. After an error the current one goes on.
     pub(crate) fn rotate(&mut self) -> io::Result<()> {
-        let number = rotated(&self.directory, &self.name)?.last().map_or(0, |part| part.number) + 1;
+        // Its own number, although those before it may have been removed: a name never gets another content.
+        let highest = rotated(&self.directory, &self.name)?.last().map_or(0, |part| part.number);
+        let number = self.part.max(highest.saturating_add(1));
+        self.part = number;
         let away = parts::part_name(&self.name, number);
         fault::point("before-rename");
         let (file, begun) = self.next_part(Some(&away))?;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use silverpoint_collect::{Collector, Fsync, OutputConfig};
+use silverpoint_collect::{Collector, Existing, Fsync, OutputConfig};
 use silverpoint_wire::layout::collector_state;
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::ring::at as ring_at;
@@ -119,6 +119,34 @@ fn the_oldest_parts_go_when_the_quota_is_used_up() {
     // What is left is the end, without a hole.
     let values = read(&scratch.trace()).values(&fake.session_id, 1);
     assert!(values.iter().copied().eq(values[0]..30_000));
+}
+
+/// Whoever has read a part may remove it: the next one once got its name, and a logger's spool grew without end.
+#[test]
+fn parts_keep_their_numbers_when_those_before_are_removed() {
+    let scratch = Scratch::new("removed-parts");
+    let (_fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    let mut highest = 0;
+    for round in 0..3 {
+        let mut config = scratch.config();
+        config.output.existing = Existing::Continue;
+        config.output.rotate_bytes = Some(64 << 10);
+        let mut collector = Collector::new(config).unwrap();
+        fill(&mut collector, &mut ring, id, round * 10_000..(round + 1) * 10_000);
+        collector.leave();
+        let all = parts(&scratch.trace());
+        let (newest, rotated) = all.split_last().unwrap();
+        assert!(rotated.len() >= 2, "{all:?}");
+        for part in rotated {
+            highest += 1;
+            assert_eq!(part.file_name().unwrap().to_str().unwrap(), format!("trace.{highest}.silver"));
+            let alone = read_alone(part);
+            assert!(alone.about[0].contains(&format!("part={highest}\n")), "{}", alone.about[0]);
+            fs::remove_file(part).unwrap();
+        }
+        let about = &read_alone(newest).about[0];
+        assert!(about.contains(&format!("part={}\n", highest + 1)), "{about}");
+    }
 }
 
 #[test]

@@ -17,6 +17,20 @@ fn stopping_and_starting_goes_on_in_the_same_file() {
     assert_eq!(scratch.names(), ["app.log"]);
 }
 
+/// `SILVERPOINT_SOAK=3600000` is an hour of a thousand records a second.
+#[test]
+fn memory_and_spool_stay_as_they_are_however_much_is_logged() {
+    let scratch = Scratch::new();
+    let records: u64 = std::env::var("SILVERPOINT_SOAK").map_or(256_000, |count| count.parse().unwrap());
+    let (out, _) = scratch.run(["soak", &records.to_string()]);
+    let figures: Vec<u64> = out.lines().map(|line| line.parse().unwrap()).collect();
+    let [first, .., last, spool] = figures[..] else { panic!("{out}") };
+    println!("{records} records: {first} KiB after a quarter, {last} KiB after all; {spool} bytes of spool");
+    assert!(last < first + 8 * 1024, "resident KiB after each quarter, bytes of spool: {figures:?}");
+    // Two parts of 16 MiB.
+    assert!(spool <= 32 << 20, "resident KiB after each quarter, bytes of spool: {figures:?}");
+}
+
 #[test]
 fn what_is_recorded_without_a_logger_comes_with_the_next() {
     let scratch = Scratch::new();
