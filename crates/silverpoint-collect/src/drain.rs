@@ -7,9 +7,10 @@
 use std::time::{Duration, Instant};
 
 use silverpoint_shm::observer::{Look, Slice};
-use silverpoint_wire::block::{BlockHeader, BlockKind};
+use silverpoint_wire::block::{BlockHeader, BlockKind, site_bit};
 use silverpoint_wire::compact::compact;
 use silverpoint_wire::layout::block::{COMPACT, LATE, LEVELS_CONTROL, RAW};
+use silverpoint_wire::layout::record::CONTEXT;
 use silverpoint_wire::layout::ring::RETIRED;
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::RecordErrorKind;
@@ -17,6 +18,7 @@ use silverpoint_wire::slice::{RingError, RingHeader, Summary, summarize};
 
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
+use crate::statement::Statement;
 
 /// Bytes that are read from a ring at a time. More than the longest record.
 const READ: usize = 512 << 10;
@@ -197,6 +199,7 @@ fn read(
     // What was overwritten before anybody came.
     if expected < from {
         push_gap(session, sink, stream, expected, from);
+        session.rings[active.ring].statement = None;
         session.overwritten_bytes += from - expected;
         session.rings[active.ring].stored = from;
         sink.releases.push((slice, from));
@@ -240,6 +243,7 @@ fn read(
                 .batch
                 .insert_before(slot, |batch| batch.push(BlockKind::GAP, number, stream, &gap(from, oldest)));
             session.overwritten_bytes += lost;
+            session.rings[active.ring].statement = None;
             sink.stats.gap_bytes += lost;
             from = oldest;
         }
@@ -271,6 +275,12 @@ fn read(
         let summary = judged.summary;
         let end = from + summary.bytes as u64;
         if summary.bytes > 0 {
+            if summary.control && summary.sites & site_bit(CONTEXT) != 0 {
+                let raw = &sink.batch.payload(&slot)[..summary.bytes];
+                if let Some(statement) = Statement::last_in(raw, from) {
+                    session.rings[active.ring].statement = statement;
+                }
+            }
             store(session, sink, slot, stream, from, &judged);
             sink.releases.push((slice, end));
             session.rings[active.ring].stored = end;

@@ -29,6 +29,7 @@ mod recover;
 mod session;
 mod sink;
 mod sites;
+mod statement;
 mod stats;
 mod sweep;
 mod takeover;

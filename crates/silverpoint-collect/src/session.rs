@@ -14,6 +14,7 @@ use crate::config::Encoding;
 use crate::prepare::Prepared;
 use crate::sink::Sink;
 use crate::sites::SiteBook;
+use crate::statement::Statement;
 use crate::trace::Batch;
 
 /// A watermark lies so far in the past: a thread may be put aside between reading the clock and committing. What is later still is marked *late*.
@@ -26,7 +27,7 @@ const ANCHOR_INTERVAL: Duration = Duration::from_secs(1);
 const ENTRIES: usize = 4096;
 
 /// One ring, as far as the collector remembers it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct RingState {
     /// The stream that is in it; `stream.stream` 0: none yet.
     pub(crate) stream: StreamInfo,
@@ -48,6 +49,8 @@ pub(crate) struct RingState {
     stall_ns: u64,
     /// They stand in an earlier part or segment only.
     retell: bool,
+    /// Which fields its records have from `stored` on; `None`: none, or that is not known.
+    pub(crate) statement: Option<Statement>,
 }
 
 /// The greater of each.
@@ -245,15 +248,16 @@ impl Session {
         }
         // Both lists ascend: what was known keeps its place.
         let mut rings = Vec::with_capacity(slices.len());
-        let mut known = self.slices.iter().zip(&self.rings).peekable();
+        let mut known = self.slices.iter().zip(std::mem::take(&mut self.rings)).peekable();
         for slice in &slices {
             while known.next_if(|(before, _)| before.at < slice.at).is_some() {}
             rings.push(
                 known
                     .next_if(|(before, _)| **before == *slice)
-                    .map_or_else(RingState::default, |(_, ring)| *ring),
+                    .map_or_else(RingState::default, |(_, ring)| ring),
             );
         }
+        drop(known);
         (self.slices, self.rings, self.listed) = (slices, rings, Some(now));
         Ok(true)
     }
@@ -279,6 +283,11 @@ impl Session {
                 push_all(batch, BlockKind::POSITIONS, self.number, streams, |out, ring| {
                     push_position(out, ring.stream.stream, ring.stored);
                 });
+                for ring in self.rings.iter().filter(|ring| ring.is_declared) {
+                    if let Some(statement) = &ring.statement {
+                        statement.push(batch, self.number, ring.stream.stream);
+                    }
+                }
             }
         }
         // Totals again: only the last counts.
@@ -379,7 +388,7 @@ impl Session {
         let mut told = Vec::new();
         let mut rings = Vec::new();
         for (ring, slice) in self.slices.iter().enumerate() {
-            let state = self.rings[ring];
+            let state = &self.rings[ring];
             if !state.has_news {
                 continue;
             }

@@ -131,6 +131,15 @@ impl Batch {
         }
     }
 
+    /// Appends a records block that repeats what stands elsewhere: it does not count.
+    pub(crate) fn push_repeated(&mut self, header: BlockHeader, payload: &[u8]) {
+        let contents = self.contents();
+        let slot = self.reserve(payload.len());
+        self.payload_mut(&slot).copy_from_slice(payload);
+        self.finish(slot, header, payload.len());
+        (self.records, self.ring_bytes) = contents;
+    }
+
     /// As [`Batch::finish`], with another payload (no longer than the reserved one, else the room grows).
     pub(crate) fn finish_with(&mut self, slot: Slot, header: BlockHeader, payload: &[u8]) {
         self.cancel(slot);

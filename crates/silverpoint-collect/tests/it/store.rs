@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use silverpoint_collect::{Collector, Existing, Fsync, OutputConfig};
+use silverpoint_wire::block::{BlockKind, site_bit};
 use silverpoint_wire::layout::collector_state;
 use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::record::CONTEXT;
 use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
+use silverpoint_wire::scan::{Found, Scanner};
 
 use crate::fake::{Fake, FakeRing, site};
 use crate::scratch::Scratch;
@@ -64,6 +67,48 @@ fn parts_by_size_stand_alone_and_name_each_other() {
         }
         let mode = fs::metadata(part).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn parts_begin_with_the_fields_that_are_open() {
+    let scratch = Scratch::new("rotate-context");
+    let (_fake, id, mut ring) = one_ring(&scratch, 1, 14);
+    let mut config = scratch.config();
+    config.output.rotate_bytes = Some(64 << 10);
+    let mut collector = Collector::new(config).unwrap();
+    let context = |ring: &mut FakeRing, item: &[u8]| {
+        let args = [&(item.len() as u32).to_le_bytes()[..], item].concat();
+        let position = ring.get(ring_at::COMMITTED);
+        assert!(ring.put_bytes(CONTEXT, 7, &args, Duration::from_secs(1)));
+        position
+    };
+    context(&mut ring, b"\xBF\x61a\x01\xFF");
+    let position = context(&mut ring, b"\xBF\x61a\x02\xFF");
+    fill(&mut collector, &mut ring, id, 0..6_000);
+    let open = parts(&scratch.trace()).len();
+    context(&mut ring, b"\xBF\xFF");
+    fill(&mut collector, &mut ring, id, 6_000..12_000);
+    let stats = collector.leave();
+    let parts = parts(&scratch.trace());
+    assert!(open >= 2 && parts.len() >= open + 2, "{open} of {}", parts.len());
+    assert_eq!(stats.records, 12_003, "what is repeated is not counted");
+    for (index, part) in parts.iter().enumerate() {
+        let bytes = fs::read(part).unwrap();
+        let mut scanner = Scanner::new(bytes.as_slice(), 0, true);
+        let mut repeated = Vec::new();
+        while let Ok(Some(Found::Block { header, .. })) = scanner.next() {
+            if header.kind == BlockKind::RECORDS && header.sites == site_bit(CONTEXT) {
+                repeated.push((header, scanner.payload().to_vec()));
+            }
+        }
+        if index == 0 || index >= open {
+            assert_eq!(repeated, [], "{}", part.display());
+            continue;
+        }
+        let [(header, payload)] = &repeated[..] else { panic!("{repeated:?}") };
+        assert_eq!((header.ring_begin, header.ring_end, header.records), (position, position + 32, 1));
+        assert_eq!(&payload[16..25], b"\x05\0\0\0\xBF\x61a\x02\xFF");
     }
 }
 
