@@ -202,6 +202,26 @@ TEST_F(Vectors, OtherKinds) {
     EXPECT_EQ(traced::session().drain().size(), 1u);
 }
 
+TEST_F(Vectors, Contexts) {
+    const auto expect_statement = [](const std::string& name) {
+        const auto all = traced::session().drain();
+        ASSERT_EQ(all.size(), 2u) << name;
+        // Its ticks are not the test's.
+        std::string got = hex_of(all[0]), expected = hex()[name];
+        EXPECT_EQ(got.replace(16, 16, ""), expected.replace(16, 16, "")) << name;
+    };
+    {
+        SP_CONTEXT("request", 7u, "user", std::string("ada"));
+        SP_INFO("in the outer scope");
+        expect_statement("context");
+        SP_CONTEXT("ratio", 2.5, "ok", true, "delta", std::int16_t{-2}, "request", 256ull);
+        SP_INFO("in the inner scope");
+        expect_statement("context of two scopes");
+    }
+    SP_INFO("in no scope");
+    expect_statement("context without fields");
+}
+
 TEST_F(Vectors, DirectivesDecideAlike) {
     // Each line is one object of plain texts without quotes within.
     std::istringstream lines(lines_of("directives.json"));

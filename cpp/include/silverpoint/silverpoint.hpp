@@ -16,6 +16,7 @@
 //   SP_INFO_EVERY_N(100, "{} done", n);             limits: detail/limits.hpp lists them
 //   SP_INSTANT("tick");
 //   SP_HEX(id), SP_UNIT(size, "B"), SP_SECRET(key)  around any argument: 0x2a, 42 B, <secret>
+//   SP_CONTEXT("request", id);                      a field of all records of this thread in this scope
 //   SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
 //   SP_STRUCT(ns::Point, x, y)                      own types, at global scope
 //   SP_STRUCT_OF(ns::Person, (name, v.name()))      types of others, by expressions of a value v
@@ -39,6 +40,7 @@
 // `silverpoint sites ./app` lists the tracepoints of a program that need not have run (detail/listed.hpp).
 #pragma once
 
+#include "context.hpp"
 #include "detail/dynamic.hpp"
 #include "detail/front.hpp"
 #include "detail/limits.hpp"

@@ -80,7 +80,8 @@ enum class Cause : std::uint8_t {
 inline constexpr unsigned kCauses = 8;
 
 // Control records (section 6) and site ids.
-inline constexpr std::uint32_t kSitePad = 0, kSiteLoss = 1, kSiteStall = 2, kSiteSpanEnd = 3, kFirstSite = 16;
+inline constexpr std::uint32_t kSitePad = 0, kSiteLoss = 1, kSiteStall = 2, kSiteSpanEnd = 3,
+                               kSiteContext = 6, kFirstSite = 16;
 inline constexpr std::uint32_t kTruncated = 1u << 24;
 inline constexpr std::uint32_t kRecordMax = 256u << 10;
 inline constexpr std::uint32_t kCut = 1u << 31;

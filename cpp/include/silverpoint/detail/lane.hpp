@@ -10,6 +10,7 @@
 // session of its own.
 #pragma once
 
+#include "contexts.hpp"
 #include "ring.hpp"
 
 SP_DETAIL_BEGIN
@@ -47,6 +48,9 @@ struct Lane {
     std::uint64_t lost_last[kCauses] = {};
     std::uint64_t stalled_ns = 0;
     std::uint8_t stalled_why = 0;
+    // The state of the context that the ring states, and in which eighth of it (position / eighth).
+    std::uint64_t stated = 0;
+    std::uint64_t stated_eighth = 0;
 
     std::uint64_t position() const { return reinterpret_cast<std::uint64_t>(cur) + delta; }
     // Everything before this is stored, or given up.
@@ -61,6 +65,7 @@ struct Thread {
     Lane lanes[kLanes];
     Word tid;
     std::uint32_t magic;
+    Contexts contexts;
 };
 
 inline constexpr std::uint32_t kThreadMagic = 0x53505448;
@@ -145,10 +150,12 @@ SP_DETAIL_COLD void reset_thread(Thread& thread, std::uint32_t tid) {
         lane.size = 0;
         lane.untold = false;
         lane.stalled_ns = 0;
+        lane.stated = lane.stated_eighth = 0;
         for (auto& mark : lane.marks) mark = 0;
         for (auto& lost : lane.lost) lost = 0;
         lane.ready.store(1, std::memory_order_relaxed);
     }
+    thread.contexts.reset();
     thread.tid.store(tid, std::memory_order_relaxed);
     thread.magic = kThreadMagic;
 }

@@ -52,6 +52,7 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size) {
     lane.base = base;
     lane.claimed_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
     for (auto& mark : lane.marks) mark = 0;
+    lane.stated = lane.stated_eighth = 0;
     return true;
 }
 
@@ -330,6 +331,64 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
     }
 }
 
+// Whether the fields of the next record must be stated before it: others than those stated last, or, where
+// there are any, the first record of an eighth, so that what is left of an overwritten history has them.
+inline bool is_context_due(const Lane& lane, const Contexts& contexts) {
+    // A signal handler that has interrupted a change: what was stated before holds.
+    if (contexts.is_busy()) return false;
+    const std::uint64_t state = contexts.state();
+    if (!lane.ring) return state != 0;
+    return state != lane.stated || (state != 0 && lane.position() / lane.eighth != lane.stated_eighth);
+}
+
+// Writes the record that states the fields of those after it; without fields when no ring takes all of them.
+SP_DETAIL_COLD Room state_context(Lane& lane, unsigned number, Level level, Contexts& contexts) {
+    constexpr std::size_t kFrame = 16 + 4 + 2;  // header, length, first and last byte of a map
+    Room room = Room::kLost;
+    contexts.alone([&] {
+        std::size_t pairs = contexts.size();
+        bool cut = contexts.is_cut();
+        room = room_for(lane, number, (kFrame + pairs + 7) & ~std::size_t{7}, level);
+        if (room == Room::kTooLarge) {
+            pairs = 0;
+            cut = true;
+            room = room_for(lane, number, (kFrame + 7) & ~std::size_t{7}, level);
+        }
+        if (room != Room::kFound) return;
+        const std::size_t size = (kFrame + pairs + 7) & ~std::size_t{7};
+        lane.stated = contexts.state();
+        lane.stated_eighth = lane.position() / lane.eighth;
+        const std::uint32_t head[2] = {static_cast<std::uint32_t>(size) | (cut ? kTruncated : 0),
+                                       kSiteContext};
+        const std::uint64_t ticks = session.now();
+        const auto item = static_cast<std::uint32_t>(pairs + 2);
+        std::memset(lane.cur + size - 8, 0, 8);
+        std::memcpy(lane.cur, head, 8);
+        std::memcpy(lane.cur + 8, &ticks, 8);
+        std::memcpy(lane.cur + 16, &item, 4);
+        lane.cur[20] = static_cast<char>(0xBF);
+        std::memcpy(lane.cur + 21, contexts.pairs(), pairs);
+        lane.cur[21 + pairs] = static_cast<char>(0xFF);
+        lane.cur += size;
+        lane.committed->store(lane.position(), std::memory_order_release);
+    });
+    return room;
+}
+
+// As room_for, behind a statement of the context where one is due.
+SP_DETAIL_COLD Room room_in_context(Lane& lane, unsigned number, std::size_t size, Level level) {
+    Lane* own = tls_lane;
+    // Anew when the record finds itself in another ring, or another eighth of it.
+    for (int attempt = 0; own != &empty_lane && attempt < 4; ++attempt) {
+        Contexts& contexts = thread_of(own)->contexts;
+        if (is_context_due(lane, contexts) && state_context(lane, number, level, contexts) != Room::kFound)
+            return Room::kLost;
+        const Room room = room_for(lane, number, size, level);
+        if (room != Room::kFound || !is_context_due(lane, contexts)) return room;
+    }
+    return room_for(lane, number, size, level);
+}
+
 // The first record of a thread or of a forked child: gives it lanes.
 SP_DETAIL_COLD Lane* begin_thread() {
     if (tls_claiming) {
@@ -390,7 +449,7 @@ SP_DETAIL_COLD Reservation reserve(Lane* entered, std::size_t size, Level level)
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (lane->limit != nullptr && size <= static_cast<std::size_t>(lane->limit - lane->cur))
         return {lane, lane->cur};
-    const Room room = room_for(*lane, number, size, level);
+    const Room room = room_in_context(*lane, number, size, level);
     if (room == Room::kFound) return {lane, lane->cur};
     lane->limit = nullptr;
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -1,0 +1,216 @@
+// Fields of all records that a thread makes within a scope (docs/guide/context.md).
+//
+//   SP_CONTEXT("request", id, "user", name);       until the end of the scope: records have request and user
+//   silverpoint::Context scope("request", id);     the same as an object; it ends in its thread
+//
+//   auto taken = silverpoint::capture_context();   what is open here, to be taken along
+//   … in another thread: auto scope = taken.enter();
+//
+// A name is a text, a value anything that can be recorded. An inner scope's field covers an outer one's of
+// the same name. Entering costs some tens of nanoseconds; a tracepoint inside costs what it costs outside,
+// but for the first, which states the fields. A thread has 1,424 bytes for all open scopes, of which there
+// may be 24: what has no room is cut, then "…", then left out. Nothing is allocated but by capture_context().
+#pragma once
+
+#include "detail/cbor.hpp"
+#include "detail/refill.hpp"
+
+SP_DETAIL_BEGIN
+
+// The contexts of the calling thread; null when it has no place for any.
+SP_DETAIL_COLD Thread* begin_contexts() {
+    const ErrnoGuard guard;
+    Lane* lane = begin_thread();
+    return lane == nullptr ? nullptr : thread_of(lane);
+}
+inline Thread* thread_of_contexts() {
+    Lane* lane = tls_lane;
+    if (lane == &empty_lane || thread_of(lane)->magic != kThreadMagic) [[unlikely]]
+        return begin_contexts();
+    return thread_of(lane);
+}
+
+// Brings the next record of each lane to the cold path.
+inline void ask_lanes(Thread& thread) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    for (Lane& lane : thread.lanes) lane.limit = nullptr;
+}
+
+inline std::uint64_t enter_context(const char* pairs, std::size_t size, bool cut) {
+    Thread* thread = thread_of_contexts();
+    if (thread == nullptr) return 0;
+    const std::uint64_t number = thread->contexts.push(pairs, size, cut);
+    if (number != 0) ask_lanes(*thread);
+    return number;
+}
+
+inline void leave_context(std::uint64_t number) {
+    Thread* thread = number == 0 ? nullptr : thread_of_contexts();
+    if (thread != nullptr && thread->contexts.remove(number)) ask_lanes(*thread);
+}
+
+// Names and values of one scope while they are being put together.
+class ContextFields {
+  public:
+    ContextFields() {
+        const Thread* thread = thread_of_contexts();
+        room_ = thread == nullptr ? 0 : thread->contexts.room();
+    }
+
+    template <class T>
+    void add(std::string_view name, const T& value) {
+        const std::size_t begin = size_;
+        if (!put_name(name) || !put_value(value)) {
+            size_ = begin;
+            cut_ = true;
+        }
+    }
+    std::uint64_t enter() const { return enter_context(bytes_, size_, cut_); }
+
+  private:
+    bool put(const char* data, std::size_t size) {
+        if (size > room_ - size_) return false;
+        std::memcpy(bytes_ + size_, data, size);
+        size_ += size;
+        return true;
+    }
+    bool put_name(std::string_view name) {
+        if (name.size() > 255) {
+            std::size_t kept = 255;
+            while (kept > 0 && (static_cast<unsigned char>(name[kept]) & 0xC0) == 0x80) --kept;
+            name = name.substr(0, kept);
+        }
+        const char head[2] = {static_cast<char>(name.size() < 24 ? 0x60 | name.size() : 0x78),
+                              static_cast<char>(name.size())};
+        return put(head, name.size() < 24 ? 1 : 2) && put(name.data(), name.size());
+    }
+    template <class T>
+    bool put_value(const T& value) {
+        CborWriter out(bytes_ + size_, bytes_ + room_);
+        const bool whole = put_item(out, value);
+        if (!whole) cut_ = true;
+        if (!out.has_room()) {
+            cut_ = true;
+            return put("\x63\u2026", 4);
+        }
+        shorten(static_cast<std::size_t>(out.at() - bytes_));
+        return true;
+    }
+    // A text's length in as few bytes as it needs.
+    void shorten(std::size_t end) {
+        char* begin = bytes_ + size_;
+        size_ = end;
+        if (static_cast<unsigned char>(*begin) != 0x79) return;
+        const std::size_t size = end - static_cast<std::size_t>(begin - bytes_) - 3;
+        if (size > 255) return;
+        const std::size_t head = size < 24 ? 1 : 2;
+        begin[0] = static_cast<char>(size < 24 ? 0x60 | size : 0x78);
+        if (head == 2) begin[1] = static_cast<char>(size);
+        __builtin_memmove(begin + head, begin + 3, size);
+        size_ -= 3 - head;
+    }
+
+    std::size_t room_ = 0, size_ = 0;
+    bool cut_ = false;
+    char bytes_[kContextBytes];  // written before it is read
+};
+
+inline void add_fields(ContextFields&) {}
+template <class T, class... Rest>
+void add_fields(ContextFields& fields, std::string_view name, const T& value, const Rest&... rest) {
+    fields.add(name, value);
+    add_fields(fields, rest...);
+}
+
+SP_DETAIL_END
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+
+// A scope with fields. Belongs to the thread that made it; scopes may end in any order.
+class [[nodiscard]] Context {
+  public:
+    // Names and values in turn.
+    template <class T, class... Rest>
+    explicit Context(std::string_view name, const T& value, const Rest&... rest) {
+        static_assert(sizeof...(Rest) % 2 == 0, "silverpoint: a context has names and values in turn");
+        detail::ContextFields fields;
+        detail::add_fields(fields, name, value, rest...);
+        number_ = fields.enter();
+    }
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+    ~Context() { detail::leave_context(number_); }
+
+    // Whether the fields are recorded: not in a process without a session, nor more than 24 scopes deep.
+    explicit operator bool() const { return number_ != 0; }
+
+  private:
+    friend class CapturedContext;
+    friend class TraceContext;
+    struct Entered {
+        std::uint64_t number;
+    };
+    explicit Context(Entered entered) : number_(entered.number) {}
+
+    std::uint64_t number_ = 0;
+};
+
+// The fields of the scopes that were open in a thread, to be taken along to another one.
+class CapturedContext {
+  public:
+    CapturedContext() = default;
+    CapturedContext(const CapturedContext& other) : CapturedContext(other.pairs_, other.size_, other.cut_) {}
+    CapturedContext(CapturedContext&& other) noexcept { swap(other); }
+    CapturedContext& operator=(CapturedContext other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~CapturedContext() { delete[] pairs_; }
+
+    // Gives its fields to the records of this thread, on top of those that are open, until what it gives
+    // ends.
+    Context enter() const {
+        return Context(Context::Entered{size_ == 0 ? 0 : detail::enter_context(pairs_, size_, cut_)});
+    }
+    // Whether it has no fields.
+    bool empty() const { return size_ == 0; }
+
+  private:
+    friend CapturedContext capture_context();
+    CapturedContext(const char* pairs, std::size_t size, bool cut) : cut_(cut) {
+        if (size == 0) return;
+        pairs_ = new char[size];
+        __builtin_memcpy(pairs_, pairs, size);
+        size_ = size;
+    }
+    void swap(CapturedContext& other) noexcept {
+        std::swap(pairs_, other.pairs_);
+        std::swap(size_, other.size_);
+        std::swap(cut_, other.cut_);
+    }
+
+    char* pairs_ = nullptr;
+    std::size_t size_ = 0;
+    bool cut_ = false;
+};
+
+// What is open in this thread now.
+inline CapturedContext capture_context() {
+    detail::Thread* thread = detail::thread_of_contexts();
+    if (thread == nullptr) return {};
+    detail::Contexts& contexts = thread->contexts;
+    char pairs[detail::kContextBytes];
+    std::size_t size = 0;
+    contexts.alone([&] {
+        size = contexts.size();
+        __builtin_memcpy(pairs, contexts.pairs(), size);
+    });
+    return {pairs, size, contexts.is_cut()};
+}
+
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
+
+// Attaches fields to all records until the end of the scope it stands in.
+#define SP_CONTEXT(...) const ::silverpoint::Context SP_DETAIL_JOIN(sp_context_, __COUNTER__)(__VA_ARGS__)
