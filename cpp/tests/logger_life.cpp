@@ -1,12 +1,15 @@
 // A program with a logger from its beginning to its end and beyond; run by logger_life_test.
 //
 // logger_life MODE LOG: whole (records at every moment), never (no logger is started), daemon (the logger is
-// started before and after the program becomes a daemon that closes all descriptors).
+// started before and after the program becomes a daemon that closes all descriptors), plugin (one is loaded
+// and unloaded while the logger runs).
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <silverpoint/logger.hpp>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
@@ -54,6 +57,19 @@ void daemon(const std::string& log) {
     SP_INFO("child");
 }
 
+// A plug-in that records, and is unloaded before a sink has seen any of it.
+void plugin(const std::string& log) {
+    start(log);
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libplugin.so";
+    for (int round = 0; round < 3; ++round) {
+        void* const object = dlopen(self.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (object == nullptr) std::abort();
+        reinterpret_cast<void (*)(std::uint64_t)>(dlsym(object, "plugin_run"))(41);
+        if (dlclose(object) != 0 || dlopen(self.c_str(), RTLD_NOW | RTLD_NOLOAD) != nullptr) std::abort();
+        SP_INFO("unloaded");
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,5 +77,6 @@ int main(int argc, char** argv) {
     if (mode == "whole") whole(argv[2]);
     if (mode == "never") SP_INFO("nobody asks for this");
     if (mode == "daemon") daemon(argv[2]);
+    if (mode == "plugin") plugin(argv[2]);
     return 0;
 }

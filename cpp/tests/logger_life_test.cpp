@@ -48,7 +48,8 @@ class LoggerLife : public testing::TestWithParam<const char*> {
         for (std::string line; std::getline(file, line);) {
             for (const char* message :
                  {"static constructor", "before start", "is not kept", "first logger", "between",
-                  "second logger", "after stop", "static destructor", "late destructor", "parent", "child"})
+                  "second logger", "after stop", "static destructor", "late destructor", "parent", "child",
+                  "plugin constructor", "plugin 41", "plugin destructor", "unloaded"})
                 if (line.find(message) != std::string::npos) found.emplace_back(message);
         }
         return found;
@@ -87,6 +88,18 @@ TEST_P(LoggerLife, ADaemonThatClosesAllDescriptorsGoesOnInTheSameLog) {
     ASSERT_EQ(run("daemon"), 0);
     const std::vector<std::string> expected{"static constructor", "parent", "child", "static destructor",
                                             "late destructor"};
+    EXPECT_EQ(messages(), expected);
+    EXPECT_EQ(leftovers(), std::vector<std::string>{});
+}
+
+TEST_P(LoggerLife, PluginsThatWereUnloadedHaveTheirRecords) {
+    ASSERT_EQ(run("plugin"), 0);
+    std::vector<std::string> expected{"static constructor"};
+    for (int round = 0; round < 3; ++round)
+        for (const char* message : {"plugin constructor", "plugin 41", "plugin destructor", "unloaded"})
+            expected.emplace_back(message);
+    expected.emplace_back("static destructor");
+    expected.emplace_back("late destructor");
     EXPECT_EQ(messages(), expected);
     EXPECT_EQ(leftovers(), std::vector<std::string>{});
 }

@@ -54,15 +54,12 @@ pub unsafe extern "C" fn silverpoint_start(
             Some(Ok(text)) => Config::from_text(text, "configuration"),
             Some(Err(error)) => return Err((INVALID, format!("configuration: {error}"))),
         };
-        if let Ok(config) = &config {
-            Home::own_or_new().remember(config.clone());
-        }
-        let config = config.map(handler::add_to);
         // The handler of crashes is the program's, in its own language: it writes into the program's session.
         let mut crash = None;
         let started = config.map_err(LoggerError::from).and_then(|mut config| {
             crash = config.crash.take();
-            Logger::start(config)
+            Home::own_or_new().remember(config.clone());
+            Logger::start(handler::add_to(config))
         });
         *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
         let wait = crash.map_or(-1, |crash| i64::try_from(crash.wait.as_millis()).unwrap_or(i64::MAX));
