@@ -47,6 +47,7 @@ mod sig;
 mod site;
 mod span;
 mod start;
+mod trace_context;
 mod value;
 mod writer;
 
@@ -57,6 +58,7 @@ pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
 pub use silverpoint_shm::owner::new_id;
 pub use span::{AsyncSpan, Id, Span};
+pub use trace_context::{TraceContext, TraceContextError};
 #[cfg(feature = "serde")]
 pub use value::Serde;
 pub use value::{Bytes, Causes, Hex, Secret, Trace, Unit, UnitName};

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::session::Session;
 use super::{at, local};
+use crate::sys::ErrnoGuard;
+use crate::{clock, sys};
 
 /// Ids of a block; the first number of each is none.
 const BLOCK: u64 = 1024;
@@ -49,4 +51,22 @@ fn claim() -> u64 {
 fn name(session: &Session) -> u64 {
     // SAFETY: the header is always backed.
     unsafe { session.control.u64(at::header::SESSION_ID) }.load(Ordering::Relaxed)
+}
+
+/// Random bytes, from the kernel: for ids that must be unique in the world. Costs a system call. Where the kernel has none, what differs from call to call and from
+/// process to process.
+pub fn random_bytes<const N: usize>() -> [u8; N] {
+    let _errno = ErrnoGuard::new();
+    let mut bytes = [0; N];
+    let got = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::NONBLOCK).unwrap_or(0);
+    if got < N {
+        let mut state = new_id() ^ clock::monotonic_ns() ^ u64::from(sys::thread_id()) << 40;
+        for byte in &mut bytes[got..] {
+            // A step of splitmix64.
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            *byte = (mixed >> 56) as u8;
+        }
+    }
+    bytes
 }

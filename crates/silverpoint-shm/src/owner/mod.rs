@@ -28,7 +28,7 @@ mod thread;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
-pub use ids::new_id;
+pub use ids::{new_id, random_bytes};
 pub use sites::{Description, Pieces, Registered};
 pub use thread::{
     ALWAYS_FITS, Owned, Reservation, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread;
 
-use silverpoint::{Context, ContextScope, InContext, context, event, info};
+use silverpoint::{Context, ContextScope, InContext, TraceContext, context, event, info};
 
 use crate::{Role, Scene, Test, reader};
 
@@ -17,6 +17,7 @@ pub const TESTS: &[Test] = &[
     ("signal_handlers_have_the_thread_s_context_and_their_own", handlers),
     ("a_forked_child_begins_without_fields", forks),
     ("losses_leave_no_wrong_context", losses),
+    ("trace_contexts_are_fields_of_the_context", traces),
 ];
 pub const ROLES: &[Role] = &[
     ("context_scopes", in_scopes),
@@ -26,6 +27,7 @@ pub const ROLES: &[Role] = &[
     ("context_handler", in_handler),
     ("context_fork", fork_in_scope),
     ("context_losses", lose),
+    ("context_traces", trace),
 ];
 
 /// Of each record that is none itself: what it is, and the last context of its stream before it, as the reader shows it.
@@ -296,4 +298,48 @@ fn losses() {
         };
         assert_eq!(*context, shown(&[b"\x65round".as_slice(), bytes].concat()));
     }
+}
+
+fn trace() {
+    assert_eq!(TraceContext::current(), None);
+    let caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let accepted = TraceContext::accept(Some(caller), Some("a=1"));
+    {
+        let _scope = accepted.enter();
+        let _other = context!(request = 1);
+        assert_eq!(TraceContext::current().as_ref(), Some(&accepted));
+        event!("inside", header = TraceContext::current().unwrap().header());
+        let taken = Context::current();
+        let outside = thread::spawn(move || {
+            let _scope = taken.enter();
+            TraceContext::current().unwrap()
+        });
+        assert_eq!(outside.join().unwrap(), accepted);
+        {
+            // Another trace within: nothing of the outer one shows through.
+            let own = TraceContext::new();
+            let _scope = own.enter();
+            assert_eq!(TraceContext::current(), Some(own));
+            info!("own");
+        }
+        assert_eq!(TraceContext::current(), Some(accepted));
+    }
+    assert_eq!(TraceContext::current(), None);
+}
+
+fn traces() {
+    let session = record_of("context_traces");
+    let all = with_contexts(&session);
+    let header = &session.args_of("inside")[0];
+    let span = &header[37..53];
+    let expected = format!(
+        "\"trace_id\": \"4bf92f3577b34da6a3ce929d0e0e4736\", \"span_id\": \"{span}\", \"parent_id\": \"00f067aa0ba902b7\", \
+         \"trace_flags\": \"01\", \"tracestate\": \"a=1\", \"request\": 1"
+    );
+    assert!(all[0].1.contains(&expected), "{}\n{expected}", all[0].1);
+    assert!(
+        all[1].1.contains("\"parent_id\": null, \"trace_flags\": \"03\", \"tracestate\": \"\""),
+        "{}",
+        all[1].1
+    );
 }
