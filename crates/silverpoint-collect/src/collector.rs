@@ -122,6 +122,18 @@ impl Collector {
         self.sessions.iter().filter_map(|session| session.observed.nudge()).collect()
     }
 
+    /// Other directives than [`AttachMode`] had, for the sessions that it has and for those that come. What they were before the collector came is put back all the same.
+    ///
+    /// # Errors
+    /// The first session that cannot be told; the others are.
+    pub fn set_directives(&mut self, text: &str) -> Result<(), ObserveError> {
+        let Some(mode) = &mut self.attach else { return Ok(()) };
+        mode.directives = Some(text.to_owned());
+        let attached = self.sessions.iter().filter(|session| session.saved.is_some());
+        let told: Vec<_> = attached.map(|session| session.observed.write_directives(text)).collect();
+        told.into_iter().find_map(Result::err).map_or(Ok(()), Err)
+    }
+
     /// What it has done.
     pub fn stats(&self) -> Stats {
         let mut stats = self.sink.stats;

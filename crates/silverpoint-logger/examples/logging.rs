@@ -1,6 +1,7 @@
 //! A program that logs, for the tests: `logging FILE count N`, `flood`, `resume`, `threads T N`, `levels`, `again N`, `hold`, `init`, `full`.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,70 @@ fn main() {
             info!("today");
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
+        // As log.toml says, and what standard input says: each word is answered by a line when it is done.
+        [_, "obey"] => {
+            let config = Config::from_file("log.toml").and_then(Config::with_environment);
+            let logger = start(config.unwrap().reopen_on_hangup(true));
+            println!("ready");
+            for line in std::io::stdin().lines() {
+                let line = line.unwrap();
+                let answer = match line.split_once(' ').unwrap_or((&line, "")) {
+                    ("record", text) => {
+                        debug!("debug {}", text);
+                        info!("info {}", text);
+                        warn!("warn {}", text);
+                        format!("{:?}", logger.flush(Duration::from_secs(30)))
+                    }
+                    ("reload", _) => match logger.reload() {
+                        Ok(done) => format!("{done}"),
+                        Err(error) => error.to_string(),
+                    },
+                    ("reopen", _) => {
+                        silverpoint_logger::reopen();
+                        "done".to_owned()
+                    }
+                    (word, _) => panic!("{word}"),
+                };
+                println!("{answer}");
+            }
+        }
+        // Two threads record while the configuration changes all the time.
+        [_, "restless", rounds] => {
+            let write = |sinks: &str| {
+                std::fs::write("new.toml", sinks)
+                    .and_then(|()| std::fs::rename("new.toml", "log.toml"))
+                    .unwrap();
+            };
+            let whole = |format: &str| {
+                format!("[[sink]]\nto = 'file'\npath = 'app.log'\nformat = '{format}'\nflush.every = '1h'\n")
+            };
+            let part = "[[sink]]\nto = 'file'\npath = 'part.log'\n";
+            write(&whole("text"));
+            let logger = start(Config::from_file("log.toml").unwrap());
+            let is_over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                for thread in 0..2 {
+                    let is_over = &is_over;
+                    scope.spawn(move || {
+                        for number in 0_u64.. {
+                            info!("thread {} number {}", thread, number);
+                            if is_over.load(Ordering::Relaxed) {
+                                return;
+                            }
+                            // Not faster than sinks of this build can follow.
+                            std::thread::sleep(Duration::from_micros(50));
+                        }
+                    });
+                }
+                for round in 0..number(rounds) {
+                    let whole = whole(if round % 2 == 0 { "summary" } else { "text" });
+                    write(&if round % 3 == 0 { whole } else { whole + part });
+                    assert!(logger.reload().unwrap_or_else(|error| panic!("{error}")));
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
         // Lines wait for an hour, a MiB, a warning or a flush; a second file says when the records have been read. Prints how many lines there are.
         [file, "buffered", how] => {
             let flush = Flush { every: Duration::from_secs(3600), bytes: 1 << 20, level: Some(Level::Warn) };
@@ -71,7 +136,8 @@ fn main() {
                 println!("{}", lines(file));
             }
             if how == "die" {
-                std::process::abort();
+                let own = rustix::process::getpid();
+                rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
             }
             if how == "live" {
                 warn!("number 3");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use silverpoint_collect::{Collector, Message, Pass};
 use silverpoint_shm::observer::SessionName;
 
+use crate::control::{Control, Watch};
 use crate::crash;
 use crate::error::say;
 use crate::shared::Shared;
@@ -49,8 +50,9 @@ impl Collecting {
     }
 
     /// The thread.
-    pub(crate) fn run(mut self) {
+    pub(crate) fn run(mut self, control: &Arc<Control>) {
         let _own = crash::OwnThread::enter();
+        let mut watch = Watch::new();
         let (mut removed, mut crashes) = (0, crash::wanted());
         loop {
             let crash = crash::wanted();
@@ -60,12 +62,17 @@ impl Collecting {
                     state.crash = Some((crash, state.flush_wanted));
                 });
             }
-            let (wanted, collected, is_stopping, oldest);
+            watch.look(control);
+            let (wanted, collected, is_stopping, oldest, directives);
             {
-                let state = self.shared.lock();
+                let mut state = self.shared.lock();
                 (wanted, collected, is_stopping) =
                     (state.flush_wanted, state.flush_collected, state.is_stopping);
-                oldest = state.oldest_parts.iter().copied().min().unwrap_or(0);
+                oldest = state.oldest_part();
+                directives = state.directives.take();
+            }
+            if let Some(text) = directives {
+                self.record(&text);
             }
             self.pass();
             if wanted > collected && self.drain() {
@@ -89,6 +96,17 @@ impl Collecting {
             state.is_whole = is_whole;
             state.stored += 1;
         });
+    }
+
+    /// Records something else from now on.
+    fn record(&mut self, directives: &str) {
+        if let Some(collector) = &mut self.collector
+            && let Err(error) = collector.set_directives(directives)
+        {
+            say(format_args!("what is recorded cannot be changed to {directives:?}: {error}"));
+        }
+        // Whoever waits for it need not wait for the end of a sleep.
+        self.shared.change(|_| {});
     }
 
     /// Passes until nothing is left; false when the spool cannot be written.

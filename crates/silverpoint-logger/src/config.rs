@@ -46,6 +46,20 @@ pub struct Config {
     pub policy: Option<String>,
     /// How long `block` waits at most before it drops: without it as `SILVERPOINT_BLOCK_MAX` says, else a second.
     pub block_max: Option<Duration>,
+    /// The file that it was read from ([`Config::from_file`]): a running logger does what the file says whenever it changes. None: nothing is watched.
+    pub file: Option<ConfigFile>,
+    /// SIGHUP opens the files anew ([`crate::reopen`]), and does nothing else to the program as long as it runs. Not at first: signals are the program's.
+    pub reopen_on_hangup: bool,
+}
+
+/// A configuration file that is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFile {
+    pub(crate) path: PathBuf,
+    /// Relative paths in it begin here.
+    pub(crate) base: PathBuf,
+    /// What the environment says instead of its `record`.
+    pub(crate) record: Option<String>,
 }
 
 impl Default for Config {
@@ -66,6 +80,8 @@ impl Config {
             crash: Some(CrashOptions::default()),
             policy: None,
             block_max: None,
+            file: None,
+            reopen_on_hangup: false,
         }
     }
 
@@ -83,14 +99,26 @@ impl Config {
         self
     }
 
+    /// SIGHUP opens the files anew.
+    #[must_use]
+    pub fn reopen_on_hangup(mut self, is_wanted: bool) -> Self {
+        self.reopen_on_hangup = is_wanted;
+        self
+    }
+
     /// Checks what can be checked without touching anything, and makes paths absolute.
-    pub(crate) fn checked(mut self) -> Result<Self, LoggerError> {
+    pub(crate) fn checked(self) -> Result<Self, LoggerError> {
+        self.checked_in(Path::new(""))
+    }
+
+    /// As [`Config::checked`], with paths that begin in a folder.
+    pub(crate) fn checked_in(mut self, base: &Path) -> Result<Self, LoggerError> {
         directive::check(&self.record).map_err(LoggerError::Directives)?;
         self.mode()?;
         let mut seen: Vec<PathBuf> = Vec::new();
         for sink in &mut self.sinks {
             if let To::File(file) = &mut sink.to {
-                file.path = resolved(&file.path)?;
+                file.path = resolved(&base.join(&file.path))?;
                 if seen.contains(&file.path) {
                     return Err(LoggerError::SameFile(file.path.clone()));
                 }
@@ -98,7 +126,7 @@ impl Config {
             }
         }
         if let Some(spool) = &mut self.spool {
-            *spool = absolute(spool)?;
+            *spool = absolute(&base.join(&spool))?;
         }
         Ok(self)
     }
@@ -141,6 +169,8 @@ pub struct Sink {
     pub(crate) text: text::Options,
     pub(crate) flush: Option<Flush>,
     pub(crate) sync: Sync,
+    /// It stands in the configuration file, and goes when it does not any more.
+    pub(crate) is_of_file: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -204,7 +234,15 @@ impl Sink {
             },
             ..text::Options::default()
         };
-        Self { to, json: false, filter: Filter::default(), text, flush: None, sync: Sync::Never }
+        Self {
+            to,
+            json: false,
+            filter: Filter::default(),
+            text,
+            flush: None,
+            sync: Sync::Never,
+            is_of_file: false,
+        }
     }
 
     /// Standard error, in colours when it is a terminal and `NO_COLOR` is not set.

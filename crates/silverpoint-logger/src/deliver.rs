@@ -9,7 +9,7 @@ use crate::config::Sink;
 use crate::crash;
 use crate::error::{LoggerError, say};
 use crate::pace::Pace;
-use crate::shared::Shared;
+use crate::shared::{Change, LogNote, Shared};
 use crate::spool::Spool;
 use crate::target::{self, Target};
 
@@ -66,7 +66,13 @@ impl Delivery {
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
     pub(crate) fn run(mut self) {
         let _own = crash::OwnThread::enter();
+        let shared = Arc::clone(&self.shared);
         let (mut seen, mut flushed) = (0, 0);
+        let (mut noted, mut reopened);
+        {
+            let state = self.shared.lock();
+            (noted, reopened) = (state.noted, state.reopens);
+        }
         loop {
             // Between records it sleeps; after them it looks once more when nothing earlier can come.
             let soon = (!self.follow.is_drained()).then(|| Instant::now() + WINDOW / 2);
@@ -76,7 +82,28 @@ impl Delivery {
                     || state.flush_collected > flushed
                     || state.has_collected
                     || state.is_given_up
+                    || state.changes[self.number].is_some()
+                    || state.noted != noted
+                    || state.reopens != reopened
             });
+            let (change, note, reopens);
+            {
+                let mut state = self.shared.lock();
+                change = state.changes[self.number].take();
+                note = state.note.clone().filter(|_| state.noted != noted);
+                (noted, reopens) = (state.noted, state.reopens);
+            }
+            let is_reopened = std::mem::replace(&mut reopened, reopens) != reopens;
+            match self.follow_changes(change, note, is_reopened) {
+                Next::GoOn => {}
+                Next::GiveUp => return,
+                Next::End => {
+                    let number = self.number;
+                    // Nobody writes there any more when others hear of it.
+                    drop(self);
+                    return shared.change(|state| state.remove_sink(number));
+                }
+            }
             let (is_last, is_given_up, wanted);
             {
                 let state = self.shared.lock();
@@ -98,6 +125,58 @@ impl Delivery {
                 return;
             }
         }
+    }
+
+    /// What is in the spool now is not for this sink.
+    pub(crate) fn begin_here(&mut self) {
+        struct Nobody;
+        impl Watcher for Nobody {
+            fn begin(&mut self, _: &Trace) {}
+
+            fn event(&mut self, _: &Event<'_>) -> bool {
+                true
+            }
+        }
+        match self.follow.poll_all(&mut Nobody) {
+            Ok(notes) => self.tell(&notes),
+            Err(error) => self.fail(&error),
+        }
+        // Nothing, but with the place to go on.
+        if let Err(error) = self.target.write(&self.follow) {
+            self.fail(&error);
+        }
+    }
+
+    /// Does what others want of a sink that runs.
+    fn follow_changes(
+        &mut self,
+        change: Option<Change>,
+        note: Option<Arc<LogNote>>,
+        is_reopened: bool,
+    ) -> Next {
+        if change.is_none() && note.is_none() && !is_reopened {
+            return Next::GoOn;
+        }
+        if let Some(note) = note {
+            self.target.note(&note);
+        }
+        // What was recorded before is treated as before.
+        if change.is_some() && !self.deliver(true) || !self.write() {
+            return Next::GiveUp;
+        }
+        match change {
+            Some(Change::End) => return Next::End,
+            Some(Change::Settings(sink)) => {
+                self.follow.set_filter(&sink.filter);
+                self.pace.set(sink.flush, sink.sync);
+                self.target.set(&sink, self.follow.trace());
+            }
+            None => {}
+        }
+        if is_reopened && let Err(error) = self.target.reopen() {
+            self.fail(&error);
+        }
+        Next::GoOn
     }
 
     /// Writes what is due; with `all` everything that is in the spool. False when the logger gives up.
@@ -203,6 +282,14 @@ impl Delivery {
             say(format_args!("{}: {note}", self.label));
         }
     }
+}
+
+/// After a change.
+enum Next {
+    GoOn,
+    /// The sink is not wanted any more, and has delivered everything.
+    End,
+    GiveUp,
 }
 
 /// What is shown goes to the destination.

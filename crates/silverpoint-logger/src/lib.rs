@@ -34,6 +34,7 @@
 
 mod collecting;
 mod config;
+mod control;
 mod crash;
 mod cursor;
 mod deliver;
@@ -48,7 +49,8 @@ mod spool;
 mod syslog;
 mod target;
 
-pub use config::{Config, Sink};
+pub use config::{Config, ConfigFile, Sink};
+pub use control::reopen;
 pub use crash::drain as drain_after_crash;
 pub use error::LoggerError;
 pub use idle::{has_kept, keep, leave_nothing_behind};

@@ -1,19 +1,18 @@
 //! Starting, flushing and stopping.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use silverpoint_collect::{CollectError, Collector, Existing, Filter, OutputConfig};
 use silverpoint_shm::root::Root;
-use silverpoint_shm::signal_mask::with_all_blocked;
 
 use crate::collecting::{Collecting, tell};
-use crate::config::{Config, To};
+use crate::config::Config;
+use crate::control::Control;
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
 use crate::shared::{Shared, State};
-use crate::spool::{Spool, numbered};
+use crate::spool::Spool;
 
 /// A part of the spool; those that all sinks have read are removed.
 const PART_BYTES: u64 = 16 << 20;
@@ -43,9 +42,7 @@ pub enum Flushed {
 /// logger with the same files delivers it, and so does `silverpoint recover`, into a trace file.
 #[derive(Debug)]
 pub struct Logger {
-    shared: Arc<Shared>,
-    spool: Arc<Spool>,
-    threads: Mutex<Option<Vec<JoinHandle<()>>>>,
+    control: Arc<Control>,
 }
 
 impl Logger {
@@ -60,26 +57,14 @@ impl Logger {
         let mut config = config.checked()?;
         let crash = config.crash;
         let spool = Arc::new(Spool::open(&config)?);
-        if spool.number > 1 {
-            for sink in &mut config.sinks {
-                if let To::File(file) = &mut sink.to {
-                    let other = numbered(&file.path, spool.number);
-                    say(format_args!(
-                        "{}: another process writes it; this one writes {}",
-                        file.path.display(),
-                        other.display()
-                    ));
-                    file.path = other;
-                }
-            }
-        }
+        spool.number_files(&mut config, true);
         let shared = Arc::new(Shared::new(config.sinks.len()));
         let mut collecting =
             Collecting::new(collector(&config, &spool)?, Arc::clone(&spool), Arc::clone(&shared));
         // Before anything is attached: what cannot start must leave the program as it was.
         let mut deliveries = Vec::new();
-        for (number, sink) in config.sinks.into_iter().enumerate() {
-            deliveries.push(Delivery::open(number, sink, &spool, Arc::clone(&shared))?);
+        for (number, sink) in config.sinks.iter().enumerate() {
+            deliveries.push(Delivery::open(number, sink.clone(), &spool, Arc::clone(&shared))?);
         }
         // Attached when this returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
         let own = std::process::id();
@@ -92,18 +77,12 @@ impl Logger {
                 "another collector has this process already (`silverpoint run`?): its file gets what is recorded, not this logger's sinks",
             );
         }
-        let logger = Self { shared, spool, threads: Mutex::new(Some(Vec::new())) };
-        // The program's signals are for the program's threads.
-        with_all_blocked(|| -> Result<(), LoggerError> {
-            let mut threads = logger.threads();
-            let threads = threads.get_or_insert_default();
-            let spawn = |name: &str| std::thread::Builder::new().name(name.to_owned());
-            threads.push(spawn("sp-collect").spawn(move || collecting.run()).map_err(LoggerError::Thread)?);
-            for delivery in deliveries {
-                threads.push(spawn("sp-sink").spawn(move || delivery.run()).map_err(LoggerError::Thread)?);
-            }
-            Ok(())
-        })?;
+        let logger = Self { control: Arc::new(Control::new(config, shared, spool)?) };
+        let control = Arc::clone(&logger.control);
+        logger.control.spawn("sp-collect", move || collecting.run(&control))?;
+        for delivery in deliveries {
+            logger.control.spawn("sp-sink", move || delivery.run())?;
+        }
         if let Some(options) = &crash
             && !silverpoint_shm::crash::install(options)
         {
@@ -115,13 +94,23 @@ impl Logger {
         Ok(logger)
     }
 
+    /// Reads the configuration file again, at once; without this call that happens within about a second after it was changed. When it returns, what is recorded, levels, filters, forms
+    /// and rotations are the new ones (a sink that stands still takes them over when it goes on); sinks that are not in the file any more deliver what was recorded before, and end; new ones begin here. No record is lost or repeated
+    /// by it. False when the logger was not configured from a file, or has ended.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has a mistake, a new sink that cannot be opened: then everything is as before.
+    pub fn reload(&self) -> Result<bool, LoggerError> {
+        self.control.reload()
+    }
+
     /// Waits until everything that was recorded before this call, by any thread, has come out, but no longer than `timeout`.
     pub fn flush(&self, timeout: Duration) -> Flushed {
-        if self.threads().is_none() {
+        if self.control.threads().is_none() {
             return self.outcome();
         }
         let until = Instant::now().checked_add(timeout);
-        let wanted = self.shared.change(|state| {
+        let wanted = self.control.shared.change(|state| {
             state.flush_wanted += 1;
             state.flush_wanted
         });
@@ -130,10 +119,10 @@ impl Logger {
         // One that is ended meanwhile has nobody left who would say that it is flushed.
         let is_ended =
             |state: &State| state.is_given_up || state.has_collected && !state.finished.contains(&false);
-        if !self.shared.wait_for(until, |state| late(state) == 0 || is_ended(state)) {
-            return Flushed::Late { sinks: late(&self.shared.lock()) };
+        if !self.control.shared.wait_for(until, |state| late(state) == 0 || is_ended(state)) {
+            return Flushed::Late { sinks: late(&self.control.shared.lock()) };
         }
-        let is_out = late(&self.shared.lock()) == 0;
+        let is_out = late(&self.control.shared.lock()) == 0;
         if is_out { Flushed::Complete } else { self.outcome() }
     }
 
@@ -145,13 +134,15 @@ impl Logger {
 
     /// As [`Logger::stop`], for a logger that others hold too. Whoever calls it again, or flushes afterwards, is told at once how it ended.
     pub fn end(&self, timeout: Duration) -> Flushed {
-        let Some(threads) = self.threads().take() else { return self.outcome() };
+        let Some(threads) = self.control.threads().take() else { return self.outcome() };
         let until = Instant::now().checked_add(timeout);
-        self.shared.change(|state| state.is_stopping = true);
+        self.control.shared.change(|state| state.is_stopping = true);
         self.nudge(until, |state| state.has_collected);
-        let is_out =
-            self.shared.wait_for(until, |state| state.has_collected && !state.finished.contains(&false));
-        self.shared.change(|state| state.is_given_up = true);
+        let is_out = self
+            .control
+            .shared
+            .wait_for(until, |state| state.has_collected && !state.finished.contains(&false));
+        self.control.shared.change(|state| state.is_given_up = true);
         if !is_out {
             // A sink may be within a call that does not return (a terminal that stands still). It ends with the process, and holds the spool till then.
             return self.outcome();
@@ -164,15 +155,18 @@ impl Logger {
             // What could not be stored is still in the program's memory, and the spool says so to the next logger.
             return outcome;
         }
-        if let Err(error) = self.spool.remove() {
-            say(format_args!("{}: the spool cannot be removed: {error}", self.spool.file().display()));
+        if let Err(error) = self.control.spool.remove() {
+            say(format_args!(
+                "{}: the spool cannot be removed: {error}",
+                self.control.spool.file().display()
+            ));
         }
         Flushed::Complete
     }
 
     /// Of a logger that has been ended.
     fn outcome(&self) -> Flushed {
-        let state = self.shared.lock();
+        let state = self.control.shared.lock();
         let late = state.finished.iter().filter(|done| !**done).count();
         match state.has_collected && state.is_whole {
             true if late == 0 => Flushed::Complete,
@@ -182,18 +176,14 @@ impl Logger {
         }
     }
 
-    fn threads(&self) -> MutexGuard<'_, Option<Vec<JoinHandle<()>>>> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Wakes the collector until `is_met`.
     fn nudge(&self, until: Option<Instant>, mut is_met: impl FnMut(&State) -> bool) {
         loop {
-            for nudge in &self.shared.lock().nudges {
+            for nudge in &self.control.shared.lock().nudges {
                 nudge.wake();
             }
             let soon = Instant::now() + NUDGE;
-            if self.shared.wait_for(Some(until.map_or(soon, |until| until.min(soon))), &mut is_met)
+            if self.control.shared.wait_for(Some(until.map_or(soon, |until| until.min(soon))), &mut is_met)
                 || until.is_some_and(|until| Instant::now() >= until)
             {
                 return;

@@ -54,7 +54,6 @@ impl Pace {
     }
 
     /// Other rules, for what waits too.
-    #[expect(dead_code)]
     pub(crate) fn set(&mut self, flush: Option<Flush>, sync: Sync) {
         (self.flush, self.sync) = (flush, sync);
     }

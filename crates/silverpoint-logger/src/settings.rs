@@ -32,7 +32,7 @@ use silverpoint_wire::policy::Policy;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::{Config, Sink, To};
+use crate::config::{Config, ConfigFile, Sink, To};
 use crate::pace::{Flush, Sync};
 
 /// Variables of the environment.
@@ -131,7 +131,12 @@ impl Config {
         let text = String::from_utf8(bytes).map_err(|error| {
             fail(format!("at byte {}: not UTF-8, so it is no TOML", error.utf8_error().valid_up_to()))
         })?;
-        Self::from_text(&text, &source)
+        let mut config = Self::from_text(&text, &source)?;
+        config.sinks.iter_mut().for_each(|sink| sink.is_of_file = true);
+        let base =
+            std::env::current_dir().map_err(|error| fail(format!("the current directory: {error}")))?;
+        config.file = Some(ConfigFile { path: base.join(path), base, record: None });
+        Ok(config)
     }
 
     /// Reads a configuration; `source` names it in errors.
@@ -198,6 +203,9 @@ impl Config {
             ),
         })?;
         self.record = value.to_owned();
+        if let Some(file) = &mut self.file {
+            file.record = Some(value.to_owned());
+        }
         Ok(self)
     }
 }

@@ -1,10 +1,11 @@
 //! What the collector's thread, the sinks' threads and whoever flushes tell each other.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use silverpoint_shm::observer::Nudge;
 
+use crate::config::Sink;
 use crate::crash;
 
 /// See the module.
@@ -41,16 +42,61 @@ pub(crate) struct State {
     pub(crate) crash: Option<(u32, u64)>,
     /// End the collector's sleep.
     pub(crate) nudges: Vec<Nudge>,
+    /// By sink: what it shall do differently. It takes it.
+    pub(crate) changes: Vec<Option<Change>>,
+    /// What shall be recorded from now on. The collector takes it.
+    pub(crate) directives: Option<String>,
+    /// Grows whenever files are to be opened anew.
+    pub(crate) reopens: u64,
+    /// Grows with each note, of which the last is kept.
+    pub(crate) noted: u64,
+    pub(crate) note: Option<Arc<LogNote>>,
+}
+
+/// What a sink that runs shall do.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// Go on with other settings.
+    Settings(Box<Sink>),
+    /// Deliver what there is, and end.
+    End,
+}
+
+/// What a logger says in its own logs.
+#[derive(Debug)]
+pub(crate) struct LogNote {
+    /// Since 1970.
+    pub(crate) wall_ns: i64,
+    pub(crate) text: String,
+}
+
+impl State {
+    /// One more.
+    pub(crate) fn add_sink(&mut self) {
+        self.flushed.push(0);
+        self.oldest_parts.push(0);
+        self.finished.push(false);
+        self.changes.push(None);
+    }
+
+    /// Nobody waits for it any more.
+    pub(crate) fn remove_sink(&mut self, number: usize) {
+        self.flushed[number] = u64::MAX;
+        self.oldest_parts[number] = u64::MAX;
+        self.finished[number] = true;
+        self.changes[number] = None;
+    }
+
+    /// What no sink reads any more has lower numbers.
+    pub(crate) fn oldest_part(&self) -> u64 {
+        self.oldest_parts.iter().copied().filter(|part| *part != u64::MAX).min().unwrap_or(0)
+    }
 }
 
 impl Shared {
     pub(crate) fn new(sinks: usize) -> Self {
-        let state = State {
-            flushed: vec![0; sinks],
-            oldest_parts: vec![0; sinks],
-            finished: vec![false; sinks],
-            ..State::default()
-        };
+        let mut state = State::default();
+        (0..sinks).for_each(|_| state.add_sink());
         Self { state: Mutex::new(state), changed: Condvar::new(), place: crash::Place::take() }
     }
 

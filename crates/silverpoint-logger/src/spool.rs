@@ -24,7 +24,7 @@ use silverpoint_shm::observer::{ObservedSession, SessionName, list};
 use silverpoint_shm::root::Root;
 
 use crate::config::{Config, Sink, To};
-use crate::error::LoggerError;
+use crate::error::{LoggerError, say};
 use crate::lock::{Attempt, Lock};
 
 /// Directories that are tried: as many processes can name the same file.
@@ -132,6 +132,29 @@ impl Spool {
         !self.is_temporary
     }
 
+    /// Gives the files of the sinks the names that this process uses when others have the same ones.
+    pub(crate) fn number_files(&self, config: &mut Config, is_said: bool) {
+        if self.number == 1 {
+            return;
+        }
+        for sink in &mut config.sinks {
+            // What the program had added itself has its number already.
+            if let To::File(file) = &mut sink.to
+                && (is_said || sink.is_of_file)
+            {
+                let other = numbered(&file.path, self.number);
+                if is_said {
+                    say(format_args!(
+                        "{}: another process writes it; this one writes {}",
+                        file.path.display(),
+                        other.display()
+                    ));
+                }
+                file.path = other;
+            }
+        }
+    }
+
     /// The trace file.
     pub(crate) fn file(&self) -> PathBuf {
         self.directory.join("spool.silver")
@@ -197,7 +220,7 @@ impl Spool {
 }
 
 /// What a process uses that finds others with the same files: `app-2.log`, `app-3.log` …
-pub(crate) fn numbered(path: &Path, number: u32) -> PathBuf {
+fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 1 {
         return path.to_owned();
     }

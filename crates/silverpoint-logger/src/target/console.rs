@@ -34,6 +34,10 @@ fn lines(sink: &Sink, trace: &Trace) -> Lines {
 }
 
 impl Target for Console {
+    fn set(&mut self, sink: &Sink, trace: &Trace) {
+        self.lines = lines(sink, trace);
+    }
+
     fn begin(&mut self, trace: &Trace) {
         self.lines.begin(trace);
     }

@@ -7,8 +7,9 @@ use silverpoint_formats::tracefile::{Event, Follow, Trace};
 use super::Target;
 use super::lines::{BATCH, Lines};
 use super::logfile::LogFile;
-use crate::config::{FileSink, Sink};
+use crate::config::{FileSink, Sink, To};
 use crate::error::LoggerError;
+use crate::shared::LogNote;
 use crate::spool::Spool;
 
 /// Of a file that is rotated at some size, at most this part is written at once.
@@ -23,6 +24,12 @@ pub(super) struct FileTarget {
     file: LogFile,
 }
 
+/// Bytes of lines that are written at once.
+fn limit(sink: &Sink, config: &FileSink) -> usize {
+    let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / ROTATED_PART) as usize);
+    sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX)).min(part)
+}
+
 impl FileTarget {
     /// Goes on where the cursor says that its last owner stopped.
     pub(super) fn open(
@@ -31,9 +38,7 @@ impl FileTarget {
         spool: &Spool,
         follow: &mut Follow,
     ) -> Result<Self, LoggerError> {
-        let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / ROTATED_PART) as usize);
-        let batch = sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX));
-        let lines = Lines::new(sink, batch.min(part), follow.trace());
+        let lines = Lines::new(sink, limit(sink, config), follow.trace());
         let opened = LogFile::open(config.clone(), sink, &spool.cursor(&config.path));
         let (file, positions) = opened.map_err(LoggerError::io(&config.path, "opening it"))?;
         follow.resume(&positions);
@@ -62,6 +67,21 @@ impl Target for FileTarget {
         self.file.append(self.lines.text.as_bytes(), follow.positions().collect())?;
         self.lines.text.clear();
         Ok(())
+    }
+
+    fn set(&mut self, sink: &Sink, trace: &Trace) {
+        if let To::File(config) = &sink.to {
+            self.lines.set(sink, limit(sink, config), trace);
+            self.file.set(config.clone(), sink);
+        }
+    }
+
+    fn reopen(&mut self) -> io::Result<()> {
+        self.file.reopen()
+    }
+
+    fn note(&mut self, note: &LogNote) {
+        self.lines.note(note);
     }
 
     fn sync(&mut self) -> io::Result<()> {

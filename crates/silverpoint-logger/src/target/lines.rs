@@ -1,9 +1,11 @@
 //! Lines that wait to be written.
 
+use silverpoint_formats::time::{Style, TimeText, TimeZone};
 use silverpoint_formats::tracefile::{Event, Trace};
-use silverpoint_formats::{json, text};
+use silverpoint_formats::{escape, json, text};
 
 use crate::config::Sink;
+use crate::shared::LogNote;
 
 /// Most bytes that are written at once, but for the last line.
 pub(super) const BATCH: usize = 256 << 10;
@@ -14,6 +16,10 @@ pub(super) struct Lines {
     /// They are written when there are so many bytes.
     limit: usize,
     writer: Writer,
+    /// Of the logger's own lines.
+    time: Style,
+    zone: TimeZone,
+    digits: u8,
 }
 
 enum Writer {
@@ -28,7 +34,37 @@ impl Lines {
             true => Writer::Json(Box::new(json::Writer::new(json::Options { ticks: false }, trace))),
             false => Writer::Text(Box::new(text::Writer::new(&sink.text, trace))),
         };
-        Self { text: String::new(), limit, writer }
+        let text::Options { time, zone, digits, .. } = &sink.text;
+        Self { text: String::new(), limit, writer, time: *time, zone: zone.clone(), digits: *digits }
+    }
+
+    /// Other settings, while nothing waits.
+    pub(super) fn set(&mut self, sink: &Sink, limit: usize, trace: &Trace) {
+        *self = Self::new(sink, limit, trace);
+    }
+
+    /// What the logger says itself, in a line of its own.
+    pub(super) fn note(&mut self, note: &LogNote) {
+        let mut time = TimeText::new(self.time, self.zone.clone(), self.digits);
+        match self.writer {
+            Writer::Text(_) => {
+                if time.push(&mut self.text, note.wall_ns) {
+                    self.text.push(' ');
+                }
+                self.text.push_str("ERROR silverpoint  ");
+                escape::push_escaped(&mut self.text, &note.text);
+            }
+            Writer::Json(_) => {
+                self.text.push_str("{\"time\":\"");
+                TimeText::rfc3339_utc().push(&mut self.text, note.wall_ns);
+                self.text.push_str(
+                    "\",\"level\":\"error\",\"kind\":\"note\",\"category\":\"silverpoint\",\"message\":",
+                );
+                json::push_string(&mut self.text, &note.text);
+                self.text.push('}');
+            }
+        }
+        self.text.push('\n');
     }
 
     pub(super) fn begin(&mut self, trace: &Trace) {

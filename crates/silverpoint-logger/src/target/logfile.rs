@@ -69,6 +69,22 @@ impl LogFile {
         Ok(())
     }
 
+    /// Other settings for the same file.
+    pub(super) fn set(&mut self, config: FileSink, sink: &Sink) {
+        self.zone = sink.text.zone.clone();
+        self.is_synced = sink.sync != Sync::Never;
+        self.old.set_keep(config.keep);
+        if let Some(open) = &mut self.open {
+            open.ends_ns = config.rotate_at.and_then(|at| at.after(ns(SystemTime::now()), &self.zone));
+        }
+        self.config = config;
+    }
+
+    /// The file that has the name now is written from now on; it is made when there is none.
+    pub(super) fn reopen(&mut self) -> io::Result<()> {
+        self.at_name().map(|_| ())
+    }
+
     /// What was appended is on the disk afterwards.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         self.open.as_ref().map_or(Ok(()), |open| open.file.sync_data())

@@ -15,6 +15,7 @@ use silverpoint_formats::tracefile::{Event, Follow, Trace};
 
 use crate::config::{Sink, To};
 use crate::error::LoggerError;
+use crate::shared::LogNote;
 use crate::spool::Spool;
 pub(crate) use rotate::Keep;
 pub(crate) use socket::Address;
@@ -40,6 +41,17 @@ pub(crate) trait Target: Send {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
+
+    /// Nothing waits: goes on with other settings for the same destination.
+    fn set(&mut self, _sink: &Sink, _trace: &Trace) {}
+
+    /// Nothing waits: a file is opened anew by its name.
+    fn reopen(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The logger itself says something: it is taken as an event is, where there is a form for it.
+    fn note(&mut self, _note: &LogNote) {}
 }
 
 /// Opens a sink's destination, and sets `follow` to where its last owner stopped.

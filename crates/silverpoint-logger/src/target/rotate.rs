@@ -74,9 +74,9 @@ impl OldFiles {
     }
 
     /// Another rule for what stays, from the next rotation on.
-    #[cfg(test)]
-    fn set_keep(&mut self, keep: Keep) {
+    pub(super) fn set_keep(&mut self, keep: Keep) {
         self.keep = keep;
+        self.compress();
     }
 
     /// The log becomes the newest old file; what is too much goes. After an error the same call may be made again.

@@ -2,6 +2,7 @@
 
 mod ends;
 mod harness;
+mod reload;
 mod rotation;
 mod sinks;
 mod system;

@@ -1,0 +1,293 @@
+//! Changing a logger while it runs: its configuration file, and files that others have moved away.
+//!
+//! The collector's thread looks at the file once a second, among its other work; what has to be done then is done by a thread of its own, since it may wait for a file system.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use silverpoint_shm::signal_mask::with_all_blocked;
+
+use crate::config::{Config, Sink, To};
+use crate::deliver::Delivery;
+use crate::error::{LoggerError, say};
+use crate::shared::{Change, LogNote, Shared, State};
+use crate::spool::Spool;
+
+/// How long a reload waits for sinks that are within a call.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks at the configuration file.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Grows with each call of [`reopen`].
+static REOPENS: AtomicU64 = AtomicU64::new(0);
+
+/// Every logger of the process opens its files anew, within a tenth of a second: for `logrotate` without `copytruncate`, once it has moved them. Without it they are opened anew with the next
+/// line. Async-signal-safe: a program may call it in its handler of SIGHUP. A configuration file that has changed is read at once, too.
+pub fn reopen() {
+    REOPENS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What the threads of a logger share besides what they tell each other.
+#[derive(Debug)]
+pub(crate) struct Control {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) spool: Arc<Spool>,
+    /// Until the logger is ended.
+    threads: Mutex<Option<Vec<JoinHandle<()>>>>,
+    current: Mutex<Current>,
+    /// Set by the signal, when the logger was asked to hear it.
+    has_hung_up: Option<(Arc<AtomicBool>, signal_hook::SigId)>,
+}
+
+/// The configuration in force.
+#[derive(Debug)]
+struct Current {
+    config: Config,
+    /// Of its sinks.
+    numbers: Vec<usize>,
+    seen: Option<Fingerprint>,
+}
+
+/// What tells whether a file was changed: modified, changed, inode, size.
+type Fingerprint = (i64, i64, i64, i64, u64, u64);
+
+impl Control {
+    /// Of a logger that starts with these sinks, numbered from 0.
+    pub(crate) fn new(config: Config, shared: Arc<Shared>, spool: Arc<Spool>) -> Result<Self, LoggerError> {
+        let has_hung_up = if config.reopen_on_hangup {
+            let flag = Arc::new(AtomicBool::new(false));
+            let id = signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&flag))
+                .map_err(LoggerError::io("SIGHUP", "hearing it"))?;
+            Some((flag, id))
+        } else {
+            None
+        };
+        let numbers = (0..config.sinks.len()).collect();
+        let seen = config.file.as_ref().and_then(|file| fingerprint(&file.path));
+        let current = Mutex::new(Current { config, numbers, seen });
+        Ok(Self { shared, spool, threads: Mutex::new(Some(Vec::new())), current, has_hung_up })
+    }
+
+    /// `None` when the logger was ended.
+    pub(crate) fn threads(&self) -> MutexGuard<'_, Option<Vec<JoinHandle<()>>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a thread that the end of the logger waits for.
+    pub(crate) fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), LoggerError> {
+        // The program's signals are for the program's threads.
+        with_all_blocked(|| {
+            let mut threads = self.threads();
+            let Some(threads) = threads.as_mut() else {
+                return Err(LoggerError::Thread(io::Error::other("the logger has ended")));
+            };
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+            threads.push(thread.map_err(LoggerError::Thread)?);
+            Ok(())
+        })
+    }
+
+    /// Reads the configuration file again, and does what it says from now on; false when there is none, or the logger has ended. After an error everything is as before.
+    pub(crate) fn reload(&self) -> Result<bool, LoggerError> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = current.config.file.clone() else { return Ok(false) };
+        // Before it is read: a change meanwhile is seen by the next look.
+        current.seen = fingerprint(&file.path);
+        let mut new = Config::from_file(&file.path)?;
+        if let Some(record) = &file.record {
+            new.record.clone_from(record);
+        }
+        // What the program has added itself is not the file's.
+        new.sinks.extend(current.config.sinks.iter().filter(|sink| !sink.is_of_file).cloned());
+        new.file = Some(file.clone());
+        new.reopen_on_hangup = current.config.reopen_on_hangup;
+        let mut new = new.checked_in(&file.base)?;
+        self.spool.number_files(&mut new, false);
+        self.apply(&mut current, new)
+    }
+
+    fn apply(&self, current: &mut Current, new: Config) -> Result<bool, LoggerError> {
+        let mut left: Vec<Option<usize>> = current.numbers.iter().copied().map(Some).collect();
+        let mut numbers = Vec::new();
+        let mut kept: Vec<(usize, Sink)> = Vec::new();
+        let mut added: Vec<Sink> = Vec::new();
+        for sink in &new.sinks {
+            let same = (0..left.len())
+                .find(|old| left[*old].is_some() && current.config.sinks[*old].to.is_same(&sink.to));
+            match same.and_then(|old| left[old].take()) {
+                Some(number) => {
+                    numbers.push(Some(number));
+                    kept.push((number, sink.clone()));
+                }
+                None => {
+                    numbers.push(None);
+                    added.push(sink.clone());
+                }
+            }
+        }
+        let removed: Vec<usize> = left.into_iter().flatten().collect();
+        // Whatever fails fails here, before anything has changed.
+        let first = self.shared.lock().finished.len();
+        let mut deliveries = Vec::new();
+        for (at, sink) in added.into_iter().enumerate() {
+            deliveries.push(Delivery::open(first + at, sink, &self.spool, Arc::clone(&self.shared))?);
+        }
+        if self.threads().is_none() {
+            return Ok(false);
+        }
+        // What was recorded before is for the sinks as they are.
+        self.collect();
+        deliveries.iter_mut().for_each(Delivery::begin_here);
+        self.shared.change(|state| {
+            deliveries.iter().for_each(|_| state.add_sink());
+            for (number, sink) in kept {
+                state.changes[number] = Some(Change::Settings(Box::new(sink)));
+            }
+            for number in &removed {
+                state.changes[*number] = Some(Change::End);
+            }
+            if new.record != current.config.record {
+                state.directives = Some(new.record.clone());
+            }
+        });
+        for (at, delivery) in deliveries.into_iter().enumerate() {
+            if let Err(error) = self.spawn("sp-sink", move || delivery.run()) {
+                // Nobody waits for one that does not run.
+                self.shared.change(|state| state.remove_sink(first + at));
+                say(error);
+            }
+        }
+        let fixed = |config: &Config| {
+            (config.spool_bytes, config.spool.clone(), config.policy.clone(), config.block_max)
+        };
+        if fixed(&new) != fixed(&current.config) {
+            say(
+                "the spool's place and size, and what a thread does that finds its ring full, change with the next start only",
+            );
+        }
+        let mut next = first..;
+        current.numbers =
+            numbers.into_iter().map(|number| number.or_else(|| next.next()).unwrap_or(first)).collect();
+        current.config = new;
+        // The caller's next record is treated by the new rules, unless a sink is held up.
+        self.wait(|state| state.directives.is_none() && state.changes.iter().all(Option::is_none));
+        Ok(true)
+    }
+
+    /// Brings what is recorded into the spool.
+    fn collect(&self) {
+        let wanted = self.shared.change(|state| {
+            state.flush_wanted += 1;
+            state.flush_wanted
+        });
+        self.wait(|state| state.flush_collected >= wanted);
+    }
+
+    /// Waits until the threads have done something, as far as they can.
+    fn wait(&self, is_done: impl Fn(&State) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            for nudge in &self.shared.lock().nudges {
+                nudge.wake();
+            }
+            let soon = Some(Instant::now() + Duration::from_millis(2));
+            let is_over = |state: &State| state.is_stopping || state.has_collected || is_done(state);
+            if self.shared.wait_for(soon, is_over) {
+                return;
+            }
+        }
+    }
+
+    /// As [`Control::reload`]; a mistake is told to people, on standard error and in the logs.
+    pub(crate) fn reload_and_tell(&self) {
+        if let Err(error) = self.reload() {
+            let text = format!("{error}; what was in force before stays");
+            say(&text);
+            self.shared.change(|state| {
+                state.noted += 1;
+                let wall_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+                state.note = Some(Arc::new(LogNote { wall_ns: wall_ns as i64, text }));
+            });
+        }
+    }
+
+    fn has_changed(&self) -> bool {
+        // While it is being reloaded there is nothing to look at.
+        let Ok(current) = self.current.try_lock() else { return false };
+        let Some(file) = &current.config.file else { return false };
+        let found = fingerprint(&file.path);
+        // One that is away for a moment is being replaced.
+        found.is_some() && found != current.seen
+    }
+
+    fn is_watching(&self) -> bool {
+        self.current.try_lock().is_ok_and(|current| current.config.file.is_some())
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        if let Some((_, id)) = self.has_hung_up.take() {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}
+
+/// What the collector's thread looks after besides.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    looked: Instant,
+    reopened: u64,
+}
+
+impl Watch {
+    pub(crate) fn new() -> Self {
+        Self { looked: Instant::now(), reopened: REOPENS.load(Ordering::Relaxed) }
+    }
+
+    /// Costs nothing most of the time, and a `stat` once a second.
+    pub(crate) fn look(&mut self, control: &Arc<Control>) {
+        let reopened = REOPENS.load(Ordering::Relaxed);
+        let has_hung_up =
+            control.has_hung_up.as_ref().is_some_and(|(flag, _)| flag.swap(false, Ordering::Relaxed));
+        let is_asked = has_hung_up || reopened != self.reopened;
+        if is_asked {
+            self.reopened = reopened;
+            control.shared.change(|state| state.reopens += 1);
+        }
+        if !is_asked && self.looked.elapsed() < LOOK {
+            return;
+        }
+        self.looked = Instant::now();
+        if control.is_watching() && control.has_changed() {
+            let own = Arc::clone(control);
+            if let Err(error) = control.spawn("sp-reload", move || own.reload_and_tell()) {
+                say(error);
+            }
+        }
+    }
+}
+
+fn fingerprint(path: &Path) -> Option<Fingerprint> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec(), found.ino(), found.size()))
+}
+
+impl To {
+    /// Whether a sink that runs can go on with the settings of another.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(own), Self::File(other)) => own.path == other.path,
+            (Self::Handler(own), Self::Handler(other)) => Arc::ptr_eq(&own.call, &other.call),
+            (Self::File(_) | Self::Handler(_), _) | (_, Self::File(_) | Self::Handler(_)) => false,
+            // Of the others all settings are in their text.
+            (own, other) => format!("{own:?}") == format!("{other:?}"),
+        }
+    }
+}

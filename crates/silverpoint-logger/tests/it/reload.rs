@@ -1,0 +1,212 @@
+//! Configurations that change while the program runs.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout};
+use std::time::{Duration, Instant};
+
+use crate::harness::{Scratch, numbers};
+
+/// The program, doing what it is told.
+struct Obeying {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Obeying {
+    fn start(scratch: &Scratch, environment: Option<&str>) -> Self {
+        let mut command = scratch.logging(["obey"]);
+        let stderr = fs::File::create(scratch.path("stderr")).unwrap();
+        command.stderr(stderr).env_remove("SILVERPOINT");
+        environment.map(|value| command.env("SILVERPOINT", value));
+        let mut child = command.spawn().unwrap();
+        let mut obeying = Self { out: BufReader::new(child.stdout.take().unwrap()), child };
+        assert_eq!(obeying.line(), "ready");
+        obeying
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    fn tell(&mut self, words: &str) -> String {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{words}").unwrap();
+        self.line()
+    }
+
+    fn record(&mut self, text: &str) {
+        assert_eq!(self.tell(&format!("record {text}")), "Complete");
+    }
+
+    fn end(mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+/// In one step, as editors and `mv` do.
+fn configure(scratch: &Scratch, text: &str) {
+    fs::write(scratch.path("new.toml"), text).unwrap();
+    fs::rename(scratch.path("new.toml"), scratch.path("log.toml")).unwrap();
+}
+
+fn until(what: &str, mut is_met: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(30);
+    while !is_met() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Levels and texts of a file's lines: `warn 1`.
+fn words(scratch: &Scratch, name: &str) -> Vec<String> {
+    let text = scratch.read(name);
+    let word = |line: &str| {
+        let object = serde_json::from_str::<serde_json::Value>(line).ok();
+        let line = object.as_ref().and_then(|object| object["message"].as_str()).unwrap_or(line);
+        let at = ["debug ", "info ", "warn "].iter().find_map(|word| line.find(word))?;
+        Some(line[at..].split([' ', '"']).take(2).collect::<Vec<_>>().join(" "))
+    };
+    text.lines().filter_map(word).collect()
+}
+
+const A: &str = "[[sink]]\nto = 'file'\npath = 'a.log'\n";
+const B: &str = "[[sink]]\nto = 'file'\npath = 'b.log'\n";
+
+#[test]
+fn a_reload_changes_everything_but_what_was_recorded_before() {
+    let scratch = Scratch::new();
+    configure(&scratch, &format!("record = 'info'\n{A}level = 'warn'\n"));
+    let mut program = Obeying::start(&scratch, None);
+    program.record("0");
+    assert_eq!(words(&scratch, "a.log"), ["warn 0"]);
+    configure(&scratch, &format!("record = 'debug'\n{A}format = 'json'\n{B}level = 'info'\n"));
+    assert_eq!(program.tell("reload"), "true");
+    program.record("1");
+    assert_eq!(words(&scratch, "a.log"), ["warn 0", "debug 1", "info 1", "warn 1"]);
+    assert!(scratch.read("a.log").lines().skip(1).all(|line| line.starts_with('{')));
+    assert_eq!(words(&scratch, "b.log"), ["info 1", "warn 1"]);
+
+    // A mistake changes nothing.
+    configure(&scratch, &format!("record = 'info'\n{A}level = 'wran'\n"));
+    let error = program.tell("reload");
+    assert!(
+        error.starts_with("log.toml:5: \"wran\" is no level") || error.contains("log.toml:5: "),
+        "{error}"
+    );
+    // Nor does a sink that cannot be opened, though others are before it.
+    configure(&scratch, &format!("{B}{A}[[sink]]\nto = 'file'\npath = 'missing/c.log'\n"));
+    assert!(program.tell("reload").contains("missing/c.log"));
+    program.record("2");
+    assert_eq!(words(&scratch, "a.log")[4..], ["debug 2", "info 2", "warn 2"]);
+
+    configure(&scratch, &format!("record = 'debug'\n{B}pattern = '{{message}}'\n"));
+    assert_eq!(program.tell("reload"), "true");
+    program.record("3");
+    assert_eq!(words(&scratch, "a.log").len(), 7, "it is not in the file any more");
+    assert_eq!(words(&scratch, "b.log")[4..], ["debug 3", "info 3", "warn 3"]);
+    assert!(scratch.read("b.log").ends_with("debug 3\ninfo 3\nwarn 3\n"));
+    // What comes back goes on where it is, not where it was.
+    configure(&scratch, &format!("record = 'warn'\n{A}"));
+    assert_eq!(program.tell("reload"), "true");
+    program.record("4");
+    assert_eq!(words(&scratch, "a.log")[7..], ["warn 4"]);
+    program.end();
+    assert_eq!(scratch.names(), ["a.log", "b.log", "log.toml", "stderr"]);
+}
+
+#[test]
+fn a_changed_file_is_noticed_and_its_mistakes_are_told_in_the_log_too() {
+    let scratch = Scratch::new();
+    configure(&scratch, A);
+    let mut program = Obeying::start(&scratch, None);
+    configure(&scratch, &format!("{A}{B}format = 'json'\n"));
+    until("the new sink", || scratch.path("b.log").exists());
+    until("its records", || {
+        program.record("1");
+        scratch.read("b.log").contains("info 1")
+    });
+    configure(&scratch, "record = 'net=loud'\n");
+    until("the mistake", || scratch.read("a.log").contains("loud") && scratch.read("b.log").contains("loud"));
+    let told = scratch.read("stderr");
+    assert!(told.contains("log.toml:1: ") && told.contains("what was in force before stays"), "{told}");
+    let note = scratch.read("a.log").lines().find(|line| line.contains("loud")).unwrap().to_owned();
+    assert!(note.contains("ERROR silverpoint  ") && note.contains("log.toml:1: "), "{note}");
+    let text = scratch.read("b.log");
+    let note = text.lines().find(|line| line.contains("loud")).unwrap();
+    let note: serde_json::Value = serde_json::from_str(note).unwrap();
+    assert_eq!((note["kind"].as_str(), note["level"].as_str()), (Some("note"), Some("error")), "{note}");
+    program.record("2");
+    assert!(scratch.read("a.log").contains("info 2"));
+    assert_eq!(scratch.read("a.log").matches("loud").count(), 1, "it is said once");
+    program.end();
+}
+
+#[test]
+fn the_environment_says_what_is_recorded_after_a_reload_too() {
+    let scratch = Scratch::new();
+    configure(&scratch, &format!("record = 'warn'\n{A}"));
+    let mut program = Obeying::start(&scratch, Some("debug"));
+    program.record("1");
+    configure(&scratch, &format!("record = 'error'\n{A}level = 'info'\n"));
+    assert_eq!(program.tell("reload"), "true");
+    program.record("2");
+    assert_eq!(words(&scratch, "a.log"), ["debug 1", "info 1", "warn 1", "info 2", "warn 2"]);
+    program.end();
+}
+
+#[test]
+fn files_that_were_moved_are_there_again_after_a_call_or_a_signal() {
+    let scratch = Scratch::new();
+    configure(&scratch, A);
+    let mut program = Obeying::start(&scratch, None);
+    program.record("1");
+    fs::rename(scratch.path("a.log"), scratch.path("a.old")).unwrap();
+    assert_eq!(program.tell("reopen"), "done");
+    until("the file", || scratch.path("a.log").exists());
+    assert_eq!(scratch.read("a.log"), "");
+    program.record("2");
+    assert_eq!((words(&scratch, "a.old").len(), words(&scratch, "a.log").len()), (2, 2));
+    fs::rename(scratch.path("a.log"), scratch.path("a.older")).unwrap();
+    let pid = rustix::process::Pid::from_child(&program.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
+    until("the file", || scratch.path("a.log").exists());
+    program.record("3");
+    assert_eq!(words(&scratch, "a.log"), ["info 3", "warn 3"]);
+    program.end();
+}
+
+/// Whatever changes meanwhile.
+#[test]
+fn nothing_is_lost_or_repeated_by_reloads() {
+    let scratch = Scratch::new();
+    let (_, err) = scratch.run(["restless", "40"]);
+    assert_eq!(err, "");
+    let text = scratch.read("app.log");
+    let of_thread = |text: &str, thread: u32| {
+        let word = format!("thread {thread} number ");
+        numbers(
+            &text
+                .lines()
+                .filter(|line| line.contains(&word))
+                .map(|line| format!("{line}\n"))
+                .collect::<String>(),
+        )
+    };
+    let part = scratch.read("part.log");
+    for thread in 0..2 {
+        let found = of_thread(&text, thread);
+        let wrong = found.iter().zip(0..).find(|(found, expected)| **found != *expected);
+        assert_eq!(wrong, None, "thread {thread}: of {} records", found.len());
+        assert!(found.len() > 40, "{}", found.len());
+        // A sink that comes and goes has stretches, in order.
+        let found = of_thread(&part, thread);
+        assert!(found.windows(2).all(|two| two[0] < two[1]), "thread {thread}");
+        assert!(!found.is_empty());
+    }
+    // Both forms of lines.
+    let is_full = |line: &str| line.as_bytes()[4] == b'-';
+    assert!(text.lines().any(is_full) && text.lines().any(|line| !is_full(line)));
+}
