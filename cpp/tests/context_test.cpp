@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <silverpoint/silverpoint.hpp>
+#include <silverpoint/trace_context.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -236,6 +237,88 @@ TEST(Context, AForkedChildBeginsWithoutFields) {
     EXPECT_EQ(status, 0);
     SP_INFO("parent again");
     EXPECT_EQ(take(), (All{said("parent", "\x67request\x01"), said("parent again", "\x67request\x01")}));
+}
+
+// --- W3C Trace Context.
+
+using silverpoint::TraceContext;
+const std::string kHeader = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+TEST(Trace, AHeaderIsReadAndWritten) {
+    const auto trace = TraceContext::parse(kHeader);
+    ASSERT_TRUE(trace);
+    EXPECT_EQ(trace->header(), kHeader);
+    EXPECT_TRUE(trace->is_sampled());
+    const auto child = trace->child();
+    EXPECT_EQ(child.trace_id(), trace->trace_id());
+    EXPECT_EQ(child.parent_id(), trace->span_id());
+    EXPECT_NE(child.span_id(), trace->span_id());
+    // Of a later version what is known; flags without a meaning are not passed on.
+    const auto later = TraceContext::parse("cc" + kHeader.substr(2, 51) + "fd-what comes");
+    ASSERT_TRUE(later);
+    EXPECT_EQ(later->header(), kHeader);
+    EXPECT_TRUE(TraceContext::parse(TraceContext::fresh().header())->is_sampled());
+}
+
+TEST(Trace, WhateverIsNoHeaderIsRefused) {
+    for (std::size_t cut = 0; cut < kHeader.size(); ++cut)
+        EXPECT_FALSE(TraceContext::parse(kHeader.substr(0, cut)));
+    for (std::size_t at = 0; at < kHeader.size(); ++at)
+        for (const char bad : {'g', 'A', ' ', '-', '\0', '\xC3'}) {
+            std::string text = kHeader;
+            text[at] = bad;
+            EXPECT_EQ(TraceContext::parse(text).has_value(), text == kHeader) << text;
+        }
+    for (const std::string& text :
+         {kHeader + "-", kHeader + "0", "01" + kHeader.substr(2) + "x", "ff" + kHeader.substr(2),
+          "00-" + std::string(32, '0') + kHeader.substr(35),
+          kHeader.substr(0, 36) + std::string(16, '0') + "-01"})
+        EXPECT_FALSE(TraceContext::parse(text)) << text;
+}
+
+TEST(Trace, IdsAreFieldsOfTheContext) {
+    take();
+    EXPECT_FALSE(TraceContext::current());
+    const auto accepted = TraceContext::accept(kHeader, "a=1");
+    EXPECT_EQ(accepted.state(), "a=1");
+    {
+        const auto scope = accepted.enter();
+        SP_CONTEXT("request", std::vector<int>{1, 2}, "deep", (std::map<std::string, double>{{"x", 0.5}}));
+        EXPECT_EQ(TraceContext::current(), accepted);
+        SP_INFO("inside");
+        std::optional<TraceContext> outside;
+        std::thread([&, taken = silverpoint::capture_context()] {
+            const auto scope_there = taken.enter();
+            outside = TraceContext::current();
+        }).join();
+        EXPECT_EQ(outside, accepted);
+        {
+            // Another trace within: nothing of the outer one shows through.
+            const auto own = TraceContext::fresh();
+            const auto inner = own.enter();
+            EXPECT_EQ(TraceContext::current(), own);
+        }
+        EXPECT_EQ(TraceContext::current(), accepted);
+    }
+    EXPECT_FALSE(TraceContext::current());
+    const auto all = take();
+    ASSERT_EQ(all.size(), 1u);
+    const std::string span = accepted.header().substr(36, 16);
+    EXPECT_EQ(all[0].pairs.find("\x68trace_id\x78\x20"
+                                "4bf92f3577b34da6a3ce929d0e0e4736\x67span_id\x70" +
+                                span +
+                                "\x69parent_id\x70"
+                                "00f067aa0ba902b7\x6Btrace_flags\x62"
+                                "01\x6Atracestate\x63"
+                                "a=1"),
+              0u);
+}
+
+TEST(Trace, ARequestThatBringsNonsenseBeginsATrace) {
+    EXPECT_EQ(TraceContext::accept("00-zz", "a=1").state(), "");
+    EXPECT_FALSE(TraceContext::accept("").parent_id());
+    EXPECT_EQ(TraceContext::accept(kHeader, std::string(513, 'x')).state(), "");
+    EXPECT_EQ(TraceContext::accept(kHeader, "a=\n").state(), "");
 }
 
 }  // namespace

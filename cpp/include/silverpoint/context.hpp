@@ -177,6 +177,7 @@ class CapturedContext {
     bool empty() const { return size_ == 0; }
 
   private:
+    friend class TraceContext;
     friend CapturedContext capture_context();
     CapturedContext(const char* pairs, std::size_t size, bool cut) : cut_(cut) {
         if (size == 0) return;
