@@ -5,6 +5,7 @@
 //! site        a site taken apart once                         render    its records as text      format, escape, time
 //! json, text  one line an event                               stats     counts, spans, counters, losses
 //! cbor        items of CBOR inside arguments, as values        context   fields of all records of a scope
+//! crash       records of crashes, with names for their addresses
 //! system      events as messages of syslog and of the journal
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 pub mod cbor;
 mod context;
+mod crash;
 pub mod escape;
 pub mod filter;
 pub mod format;

@@ -5,6 +5,7 @@ use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::signature::{self, Type};
 use silverpoint_wire::site::SiteDescription;
 
+use crate::crash;
 use crate::render::Plan;
 
 /// A tracepoint's description, ready for reading its records.
@@ -19,6 +20,8 @@ pub struct Site {
     /// What is wrong with signature or template. Records of such a site are shown as far as possible.
     pub fault: Option<String>,
     pub(crate) plan: Plan,
+    /// Its records are those of crashes.
+    pub(crate) is_crash: bool,
 }
 
 impl Site {
@@ -35,7 +38,8 @@ impl Site {
         }
         let (plan, template_fault) = Plan::new(&description, &types, &names);
         fault = fault.or(template_fault);
-        Self { description, types, names, fault, plan }
+        let is_crash = crash::is_crash(&description);
+        Self { description, types, names, fault, plan, is_crash }
     }
 
     /// What the site is.

@@ -222,6 +222,17 @@ pub mod record {
 
 /// Number of causes of loss.
 pub const CAUSES: usize = 8;
+/// Crash records (spec/crash.md).
+pub mod crash {
+    /// Category of their sites.
+    pub const CATEGORY: &str = "silverpoint.crash";
+    /// Names of the arguments, each ended by a newline.
+    pub const NAMES: &str =
+        "what\ncause\nwhere\nsignal\nname\ncode\ncode_name\naddress\nsender\ntid\nthread\nstack\nmodules\n";
+    /// Their types.
+    pub const SIGNATURE: &str = "sssisis?p?IIs[p[<module|path:s,build_id:y,base:p,begin:p,end:p,>";
+}
+
 /// Names of the causes of loss, by number (spec/wire.md section 6).
 pub const CAUSE_NAMES: [&str; CAUSES] =
     ["full", "collector_gone", "sink_full", "no_memory", "nested", "too_large", "no_site", "other"];

@@ -14,11 +14,13 @@
 
 use std::convert::Infallible;
 
+use silverpoint_symbols::Symbols;
 use silverpoint_wire::level::Level;
 use silverpoint_wire::value::{WalkError, walk};
 
 use super::escape::push_string;
 use super::value::{JsonVisitor, Stack};
+use crate::crash;
 use crate::render::Renderer;
 use crate::site::Site;
 use crate::text;
@@ -46,6 +48,8 @@ pub struct Writer {
     processes: Vec<String>,
     /// By site number: `"category":… "template":…`, each with its keys.
     sites: Vec<SiteJson>,
+    /// For the addresses of crashes.
+    symbols: Symbols,
 }
 
 struct SiteJson {
@@ -66,6 +70,7 @@ impl Writer {
             message: String::new(),
             processes: Vec::new(),
             sites: Vec::new(),
+            symbols: Symbols::new(),
         };
         writer.update(trace);
         writer
@@ -125,6 +130,9 @@ impl Writer {
                 let damaged = self.args(out, site, args);
                 out.push_str(if truncated { ",\"truncated\":true" } else { "" });
                 out.push_str(if damaged { ",\"damaged\":true" } else { "" });
+                if site.is_crash {
+                    crash::push_json(out, &mut self.symbols, args);
+                }
                 return;
             }
             What::SpanEnd { site_number, duration_ns, .. } => {

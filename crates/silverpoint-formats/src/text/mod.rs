@@ -12,8 +12,10 @@
 mod pattern;
 mod qt_pattern;
 
+use silverpoint_symbols::Symbols;
 use silverpoint_wire::level::Level;
 
+use crate::crash;
 use crate::escape;
 use crate::format::columns;
 use crate::render::{Dialect, Renderer};
@@ -114,6 +116,8 @@ pub struct Writer {
     /// Of an event without a category.
     no_category: String,
     pattern: Option<PatternWriter>,
+    /// For the addresses of crashes.
+    symbols: Symbols,
 }
 
 struct SiteText {
@@ -133,6 +137,7 @@ impl Writer {
             thread_width: 0,
             no_category: String::new(),
             pattern: options.pattern.as_ref().map(|pattern| PatternWriter::new(pattern, options)),
+            symbols: Symbols::new(),
         };
         writer.update(trace);
         writer
@@ -173,6 +178,7 @@ impl Writer {
         }
         if let Some(pattern) = &mut self.pattern {
             pattern.line(&mut self.renderer, out, event);
+            self.stack(out, event);
             return;
         }
         if self.options.colour {
@@ -220,6 +226,18 @@ impl Writer {
             out.push_str(&site.location);
         }
         out.push('\n');
+        self.stack(out, event);
+    }
+
+    /// What follows the line of a crash.
+    fn stack(&mut self, out: &mut String, event: &Event<'_>) {
+        if let What::Record { site, args, .. } = event.what
+            && site.is_crash
+        {
+            out.pop();
+            crash::push_stack(out, &mut self.symbols, args);
+            out.push('\n');
+        }
     }
 
     /// The column grows with the names that appear while reading.
@@ -258,6 +276,7 @@ fn location(options: &Options, site: &Site) -> String {
 /// Appends what an event says, in one line.
 pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
     match &event.what {
+        What::Record { site, args, .. } if site.is_crash && crash::push_summary(out, args) => {}
         What::Record { site, args, .. } => {
             // What cannot be read is marked in the text.
             let _ = renderer.message(out, site, args);

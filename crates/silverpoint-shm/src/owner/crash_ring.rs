@@ -1,5 +1,7 @@
 //! The ring that is kept for the record of a crash (spec/crash.md): whatever the failing thread was doing with its own does not matter.
 
+use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
+
 use super::at;
 use super::control::Shared;
 use super::lane::{is_collected, lose_in_session, ring_doorbell};
@@ -14,10 +16,6 @@ const LANE: usize = 4;
 const SIZES: [usize; 2] = [1, 0];
 /// Bytes of a record at most.
 pub(crate) const RECORD_MAX: usize = 4096;
-
-const NAMES: &str =
-    "what\ncause\nwhere\nsignal\nname\ncode\ncode_name\naddress\nsender\ntid\nthread\nstack\nmodules\n";
-const SIGNATURE: &str = "sssisis?p?IIs[p[<module|path:s,build_id:y,base:p,begin:p,end:p,>";
 
 /// A slice in which nothing has begun.
 #[derive(Clone, Copy)]
@@ -65,7 +63,7 @@ pub(crate) fn site(level: u8) -> u32 {
             level,
             line: 0,
             language: 2,
-            category: "silverpoint.crash",
+            category: CATEGORY,
             file: "",
             function: "",
             names: &|give| give(NAMES.as_bytes()),

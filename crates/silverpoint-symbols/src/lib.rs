@@ -1,0 +1,115 @@
+//! Names of addresses: function, file and line, from the files that a program was built into.
+//!
+//! ```text
+//!  path and build id of a module ──▶ the file at the path, or below /usr/lib/debug ─▶ does its build id agree? ─▶ DWARF, else the symbol table
+//! ```
+//!
+//! A path comes from a trace, which anybody may have written: only regular files are opened, nothing of them is used unless their build id is the one that the trace says, and what
+//! is read of them is bounded. What cannot be found is told, and why ([`Fault`]). Each module is read once.
+#![forbid(unsafe_code)]
+
+mod file;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::file::File;
+
+/// Modules that are kept; beyond, all are read anew.
+const MODULES_MAX: usize = 64;
+/// Where distributions put what they strip from their programs.
+const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
+
+/// What an address is the address of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The function's name as the source has it; templates and generics whole.
+    pub function: Option<String>,
+    /// As the compiler was given it.
+    pub file: Option<String>,
+    /// From 1.
+    pub line: Option<u32>,
+}
+
+/// Why a module has no names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The trace says no build id, or no path that could be opened.
+    Unknown,
+    /// There is no such file, or it cannot be read.
+    Missing,
+    /// The file is another build's.
+    OtherBuild,
+    /// It is no regular file, no ELF file, or damaged.
+    NoProgram,
+    /// It has neither debug information nor symbols, or too much of them.
+    NoSymbols,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "no build id or no path is recorded",
+            Self::Missing => "the file is not here",
+            Self::OtherBuild => "the file here is of another build",
+            Self::NoProgram => "the file here is no program",
+            Self::NoSymbols => "the file here has no symbols",
+        })
+    }
+}
+
+/// The modules that were asked for.
+#[derive(Default)]
+pub struct Symbols {
+    modules: HashMap<(PathBuf, Vec<u8>), Result<File, Fault>>,
+}
+
+impl fmt::Debug for Symbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Symbols").field("modules", &self.modules.len()).finish()
+    }
+}
+
+impl Symbols {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Looks up an address within a module's file (its load address taken off): the function and those that are inlined there, the innermost first; none when nothing is known of this address.
+    ///
+    /// # Errors
+    /// Why the module has no names.
+    pub fn places(&mut self, path: &Path, build_id: &[u8], address: u64) -> Result<Vec<Place>, Fault> {
+        let key = (path.to_owned(), build_id.to_owned());
+        if !self.modules.contains_key(&key) && self.modules.len() >= MODULES_MAX {
+            self.modules.clear();
+        }
+        match self.modules.entry(key).or_insert_with(|| open(path, build_id)) {
+            Ok(file) => Ok(file.places(address)),
+            Err(fault) => Err(fault.clone()),
+        }
+    }
+}
+
+/// The file with the most to tell: one with debug information first, wherever it is.
+fn open(path: &Path, build_id: &[u8]) -> Result<File, Fault> {
+    if build_id.is_empty() || !path.is_absolute() {
+        return Err(Fault::Unknown);
+    }
+    let own = File::open(path, build_id);
+    if own.as_ref().is_ok_and(File::has_lines) {
+        return own;
+    }
+    match File::open(&debug_file(build_id), build_id) {
+        Ok(file) => Ok(file),
+        Err(_) => own,
+    }
+}
+
+fn debug_file(build_id: &[u8]) -> PathBuf {
+    let hex: String = build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (first, rest) = hex.split_at(2.min(hex.len()));
+    Path::new(DEBUG_FILES).join(first).join(format!("{rest}.debug"))
+}
