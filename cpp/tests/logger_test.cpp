@@ -208,6 +208,19 @@ TEST_F(LoggerTest, ForkedChildrenMayStartTheirOwn) {
     EXPECT_EQ(lines("child.log").size(), 2u);
 }
 
+TEST_F(LoggerTest, LongTextsBehindShortOnesAreKept) {
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
+    // The first ring of a thread takes records of 512 bytes at most; a larger record needs a larger one.
+    for (const std::size_t size : {400u, 480u, 520u, 700u, 1000u, 4000u, 30'000u}) {
+        std::thread([size] {
+            SP_INFO("short {}", 1);
+            for (int i = 0; i < 3; ++i) SP_INFO("long {}", std::string(size, 'x'));
+        }).join();
+    }
+    ASSERT_TRUE(silverpoint::stop());
+    EXPECT_EQ(lines("app.log").size(), 7u * 4);
+}
+
 TEST_F(LoggerTest, PathsMayHoldAnything) {
     const std::string name = "a \"quoted\" \\ name\twith \xC3\xA4.log";
     ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path(name)).rotate("64K", 3))));

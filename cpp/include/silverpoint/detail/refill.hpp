@@ -104,14 +104,15 @@ SP_DETAIL_COLD void wrap(Lane& lane, std::size_t size) {
     lane.delta = position - reinterpret_cast<std::uint64_t>(lane.data);
 }
 
-// How far the hot path goes before it comes by here again: half of the ring, since looking at the collector's
-// words costs as much as ten records; an eighth where records are overwritten, so that the history is not cut
+// How far the hot path goes before it comes by here again: a quarter of the ring, since looking at the
+// collector's words costs as much as ten records; an eighth where records are overwritten, so that the history is not cut
 // shorter than that.
 inline std::uint32_t stride_of(const Lane& lane) {
     if (!session.is_collected()) return lane.eighth;
     for (unsigned level = 0; level < kLevels; ++level)
         if (session.plain<Policy>(at::kPolicy + level) == Policy::kOverwrite) return lane.eighth;
-    return lane.eighth * (kSubBuffers / 2);
+    // Not further than the largest record: what lies before the limit is not measured against that again.
+    return lane.eighth * (kSubBuffers / 4);
 }
 
 // Notes where a record begins: every eighth of the ring knows its first.

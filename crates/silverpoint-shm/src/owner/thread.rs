@@ -50,7 +50,7 @@ pub struct Reservation {
 #[derive(Clone, Copy)]
 pub struct Owned(Option<&'static Head<Machine>>);
 
-/// Reserves `size` bytes (a multiple of 8, at least 16) for a record, where that takes a few instructions: always but at every half of the ring (an eighth, where records are overwritten). Otherwise
+/// Reserves `size` bytes (a multiple of 8, at least 16) for a record, where that takes a few instructions: always but at every quarter of the ring (an eighth, where records are overwritten). Otherwise
 /// [`reserve_slowly`] goes on with what this gives.
 #[inline(always)]
 pub fn reserve(size: usize) -> Result<Reservation, Owned> {

@@ -58,7 +58,7 @@ pub struct Head<P: Platform> {
     /// Null pointers without a ring.
     shared: Cell<Shared<P>>,
     base: Cell<u64>,
-    /// Bytes of a stride: an eighth of the capacity, or half of it.
+    /// Bytes of a stride: an eighth of the capacity, or a quarter of it. Not more than the largest record: [`Head::fits`] compares with nothing else.
     stride: Cell<u64>,
     /// The last eighth (position / (capacity / 8)) that a record has begun in.
     marked: Cell<u64>,
@@ -148,10 +148,10 @@ impl<P: Platform> Head<P> {
         self.capacity.set(capacity);
     }
 
-    /// Whether records are overwritten, so that the cold path has to come by at every eighth rather than at every half.
+    /// Whether records are overwritten, so that the cold path has to come by at every eighth rather than at every quarter.
     pub fn set_overwritten(&self, is_overwritten: bool) {
         let eighth = self.capacity.get() as u64 / EIGHTHS;
-        self.stride.set(if is_overwritten { eighth } else { eighth * EIGHTHS / 2 });
+        self.stride.set(if is_overwritten { eighth } else { eighth * EIGHTHS / 4 });
     }
 
     /// The next record does not fit, so that it takes the cold path.

@@ -208,6 +208,21 @@ fn policies_may_change_at_any_time() {
 }
 
 #[test]
+fn the_hot_path_takes_no_record_that_is_larger_than_any() {
+    let capacity = 2048;
+    for is_overwritten in [false, true] {
+        let ring = Ring::new(capacity, 0);
+        let head = ring.head(0);
+        head.set_overwritten(is_overwritten);
+        for number in 0..100 {
+            assert!(reserve(&head, 48, true));
+            put(&head, 48, number);
+            assert!(!head.fits(capacity / 4 + 8), "at position {}", head.position());
+        }
+    }
+}
+
+#[test]
 fn a_lane_that_was_wiped_has_no_ring() {
     // SAFETY: all zero is documented to be a lane without a ring.
     let head: Head<Machine> = unsafe { std::mem::zeroed() };
