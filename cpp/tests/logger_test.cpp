@@ -87,6 +87,50 @@ TEST_F(LoggerTest, ThreadsAreFlushedFromAnyOther) {
     EXPECT_EQ(records, 20000u);
 }
 
+// Levels, forms and sinks change while the program runs; a mistake changes nothing.
+TEST_F(LoggerTest, AFileIsFollowed) {
+    const auto configure = [&](const std::string& sinks) {
+        std::ofstream(path("new.toml")) << sinks;
+        fs::rename(path("new.toml"), path("log.toml"));
+    };
+    const std::string log = "[[sink]]\nto = 'file'\npath = '" + path("app.log") + "'\n";
+    EXPECT_FALSE(silverpoint::reload()) << "none runs";
+    EXPECT_THROW(silverpoint::start_file(path("none.toml")), std::invalid_argument);
+    configure(log);
+    ASSERT_TRUE(silverpoint::start_file(path("log.toml")));
+    SP_INFO("one {}", 1);
+    configure(log + "level = 'warn'\nformat = 'qt'\nflush.every = '1h'\n");
+    ASSERT_TRUE(silverpoint::reload());
+    SP_INFO("two {}", 2);
+    SP_WARN("three {}", 3);
+    configure(log + "level = 'wran'\n");
+    EXPECT_THROW(silverpoint::reload(), std::invalid_argument);
+    SP_WARN("four {}", 4);
+    ASSERT_TRUE(silverpoint::flush());
+    auto found = lines("app.log");
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_NE(found[0].find("INFO"), std::string::npos) << found[0];
+    EXPECT_EQ(found[1], "three 3");
+    EXPECT_EQ(found[2], "four 4");
+
+    fs::rename(path("app.log"), path("moved.log"));
+    silverpoint::reopen();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!fs::exists(path("app.log")) && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_TRUE(fs::exists(path("app.log")));
+    ASSERT_TRUE(silverpoint::stop());
+
+    ASSERT_TRUE(silverpoint::start(logger_config().to(
+        sink::file(path("set.log")).format("qdebug").set("flush.every", "1h").set("sync", "error"))));
+    EXPECT_THROW(silverpoint::reload(), std::invalid_argument) << "no file is behind it";
+    SP_INFO("five {}", std::vector<int>{1, 2});
+    ASSERT_TRUE(silverpoint::stop());
+    found = lines("set.log");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0], "five (1, 2)");
+}
+
 TEST_F(LoggerTest, ThereIsOneAtATime) {
     EXPECT_FALSE(silverpoint::flush()) << "none runs";
     EXPECT_FALSE(silverpoint::stop());

@@ -6,7 +6,8 @@
  * Tracepoints need no library; this one collects what they record, in a thread of the process, and writes it
  * to the console and to files. Link silverpoint::logger (CMake) or -lsilverpoint.
  *
- * All functions may be called from any thread, but for the last one not from signal handlers.
+ * All functions may be called from any thread, but for silverpoint_reopen and the last one not from signal
+ * handlers.
  *
  * The logger belongs to the process that started it. In a forked child none runs: nothing of the parent's is
  * waited for, ended or delivered there, also not at the child's end; the child may start its own.
@@ -38,6 +39,21 @@ enum {
  * (nothing is changed), _INVALID (a mistake in config, or in what the variable SILVERPOINT says, or in the
  * file that it names, which may be missing) or _FAILED. */
 int silverpoint_start(const char* config, char* error, size_t error_size);
+
+/* As silverpoint_start, with the configuration in a file (docs/guide/configuration.md), and what the variable
+ * SILVERPOINT of the environment says instead. While the logger runs, what the file says is done within about
+ * a second after it was changed. */
+int silverpoint_start_file(const char* path, char* error, size_t error_size);
+
+/* Reads the configuration file again, at once, and does what it says from then on; no record is lost or
+ * repeated by that. Returns SILVERPOINT_DONE, _NOT_RUNNING, _INVALID (a mistake in the file, or the logger
+ * was not configured by one) or _FAILED; then everything is as before, and error has a text as of
+ * silverpoint_start. */
+int silverpoint_reload(char* error, size_t error_size);
+
+/* Log files that somebody has moved away are made and opened anew within a tenth of a second, not only with
+ * the next line. A signal handler may call it (of SIGHUP, for logrotate). */
+void silverpoint_reopen(void);
 
 /* Waits until everything that was recorded before the call has come out, at most timeout_ms. Returns
  * SILVERPOINT_DONE, or how many sinks have not got everything (they go on), or SILVERPOINT_NOT_RUNNING. */

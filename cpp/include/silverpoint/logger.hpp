@@ -2,10 +2,10 @@
 // on the console and in files. Link silverpoint::logger (CMake) or -lsilverpoint. See
 // docs/guide/logger-cpp.md.
 //
-// Functions may be called from any thread, not from signal handlers; forked children have no logger until
-// they start one. start throws std::invalid_argument for a mistake in the configuration, be it given, in the
-// variable SILVERPOINT of the environment or in the file that it names, and std::runtime_error for what the
-// system refuses. flush and stop do not throw.
+// Functions may be called from any thread, not from signal handlers (but for reopen); forked children have no
+// logger until they start one. start throws std::invalid_argument for a mistake in the configuration, be it
+// given, in the variable SILVERPOINT of the environment or in the file that it names, and std::runtime_error
+// for what the system refuses. flush and stop do not throw.
 #pragma once
 
 #include <chrono>
@@ -66,6 +66,16 @@ class sink {
     // Only this level and above: "trace", "debug", "info", "warn", "error", "fatal".
     sink& level(std::string_view name) & { return with("level", name); }
     sink&& level(std::string_view name) && { return std::move(with("level", name)); }
+    // How lines look: "text", "json", "qdebug", "qt" (by Qt's default message pattern), "summary".
+    sink& format(std::string_view name) & { return with("format", name); }
+    sink&& format(std::string_view name) && { return std::move(with("format", name)); }
+    // Lines of this form: "{time:.3} {level} {message}", or a pattern of Qt's.
+    sink& pattern(std::string_view pattern) & { return with("pattern", pattern); }
+    sink&& pattern(std::string_view pattern) && { return std::move(with("pattern", pattern)); }
+    // A key of docs/guide/configuration.md that has no function here, with a text as its value:
+    // set("sync", "error"), set("flush.every", "200ms").
+    sink& set(std::string_view key, std::string_view value) & { return with(key, value); }
+    sink&& set(std::string_view key, std::string_view value) && { return std::move(with(key, value)); }
     // One JSON object a line instead of text.
     sink& json() & { return with("format", "json"); }
     sink&& json() && { return std::move(with("format", "json")); }
@@ -144,12 +154,12 @@ inline void record_crashes() {
 
 // Starts the process's logger; false when one runs already. From then on crashes are recorded, and delivered
 // before the process ends (crash.hpp), unless the configuration says crash = false.
-inline bool start_with(const char* config) {
+inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* config) {
     // A forked child has none before its first record, and records nothing before a collector finds it.
     if (detail::ensure_session())
         detail::session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
     char error[1024] = "";
-    switch (silverpoint_start(config, error, sizeof error)) {
+    switch (call(config, error, sizeof error)) {
         case SILVERPOINT_DONE:
             detail::record_crashes();
             return true;
@@ -161,11 +171,34 @@ inline bool start_with(const char* config) {
             throw std::runtime_error(error);
     }
 }
+inline bool start_with(const char* config) { return start_by(silverpoint_start, config); }
+// By a configuration file, and what the variable SILVERPOINT of the environment says instead; what the file
+// says is done while the program runs, whenever it changes.
+inline bool start_file(const std::string& path) { return start_by(silverpoint_start_file, path.c_str()); }
 // Level info and above on standard error, or what the variable SILVERPOINT of the environment says instead.
 inline bool start() { return start_with(nullptr); }
 inline bool start(const logger_config& config) { return start_with(config.toml().c_str()); }
 // A configuration as text (TOML).
 inline bool start(const std::string& toml) { return start_with(toml.c_str()); }
+
+// Reads the configuration file again, at once, and does what it says from then on; false when no logger runs.
+// Throws as start does, also when the logger was not started by a file; then everything is as before.
+inline bool reload() {
+    char error[1024] = "";
+    switch (silverpoint_reload(error, sizeof error)) {
+        case SILVERPOINT_DONE:
+            return true;
+        case SILVERPOINT_NOT_RUNNING:
+            return false;
+        case SILVERPOINT_INVALID:
+            throw std::invalid_argument(error);
+        default:
+            throw std::runtime_error(error);
+    }
+}
+// Log files that somebody has moved away are made and opened anew, at once: for a handler of SIGHUP, which
+// may call it.
+inline void reopen() noexcept { silverpoint_reopen(); }
 
 // True when everything that was recorded before the call has come out within the time.
 inline bool flush(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {

@@ -1,6 +1,6 @@
 //! libsilverpoint: one logger a process, for C and C++. The interface is `cpp/include/silverpoint/logger.h`, which says what each function does.
 //!
-//! No panic leaves a function, no function keeps a pointer that it was given, and all may be called from any thread, but not from signal handlers.
+//! No panic leaves a function, no function keeps a pointer that it was given, and all may be called from any thread, but, except `silverpoint_reopen`, not from signal handlers.
 //!
 //! A forked child has a copy of the logger's memory, but none of its threads, and a lock may be held by a thread that it has not. So all that there is lies
 //! behind one pointer, with the number of the process that it belongs to (`home`): another process neither waits for it nor ends it, and begins anew.
@@ -44,29 +44,71 @@ pub unsafe extern "C" fn silverpoint_start(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let config = unsafe { text::given(config) };
-    let start = || -> Result<c_int, (c_int, String)> {
-        let mut logger = Home::own_or_new().lock();
-        if logger.is_some() {
-            return Ok(RUNNING);
-        }
-        let config = match &config {
-            None => Config::default().with_environment(),
-            Some(Ok(text)) => Config::from_text(text, "configuration"),
-            Some(Err(error)) => return Err((INVALID, format!("configuration: {error}"))),
-        };
-        // The handler of crashes is the program's, in its own language: it writes into the program's session.
-        let mut crash = None;
-        let started = config.map_err(LoggerError::from).and_then(|mut config| {
-            crash = config.crash.take();
-            Home::own_or_new().remember(config.clone());
-            Logger::start(handler::add_to(config))
-        });
-        *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
-        let wait = crash.map_or(-1, |crash| i64::try_from(crash.wait.as_millis()).unwrap_or(i64::MAX));
-        CRASH_WAIT_MS.store(wait, Ordering::Release);
-        Ok(DONE)
+    let read = || match &config {
+        None => Ok(Config::default().with_environment()),
+        Some(Ok(text)) => Ok(Config::from_text(text, "configuration")),
+        Some(Err(error)) => Err((INVALID, format!("configuration: {error}"))),
     };
-    let (result, text) = match catch_unwind(AssertUnwindSafe(start)) {
+    // SAFETY: as the caller promises.
+    unsafe { answer(|| start(read), error, error_size) }
+}
+
+/// See logger.h.
+///
+/// # Safety
+/// `path` is null or ends with a zero byte; `error` is null or has room for `error_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn silverpoint_start_file(
+    path: *const c_char,
+    error: *mut c_char,
+    error_size: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let path = unsafe { text::given(path) };
+    let read = || match &path {
+        None => Err((INVALID, "the path of the configuration is a null pointer".to_owned())),
+        Some(Ok(path)) => Ok(Config::from_file(path).and_then(Config::with_environment)),
+        Some(Err(error)) => Err((INVALID, format!("the path of the configuration: {error}"))),
+    };
+    // SAFETY: as the caller promises.
+    unsafe { answer(|| start(read), error, error_size) }
+}
+
+/// See logger.h.
+///
+/// # Safety
+/// `error` is null or has room for `error_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn silverpoint_reload(error: *mut c_char, error_size: usize) -> c_int {
+    let reload = || {
+        // Others need not wait behind it.
+        let Some(logger) = Home::own().and_then(|home| home.lock().clone()) else { return Ok(NOT_RUNNING) };
+        match logger.reload() {
+            Ok(true) => Ok(DONE),
+            Ok(false) => Err((INVALID, "the logger was not configured by a file".to_owned())),
+            Err(error) => Err((kind_of(&error), error.to_string())),
+        }
+    };
+    // SAFETY: as the caller promises.
+    unsafe { answer(reload, error, error_size) }
+}
+
+/// See logger.h. An atomic addition: a handler of signals may call it.
+#[unsafe(no_mangle)]
+pub extern "C" fn silverpoint_reopen() {
+    silverpoint_logger::reopen();
+}
+
+/// Calls something, and writes the text of its error where the caller wants it.
+///
+/// # Safety
+/// `error` is null or has room for `error_size` bytes.
+unsafe fn answer(
+    call: impl FnOnce() -> Result<c_int, (c_int, String)>,
+    error: *mut c_char,
+    error_size: usize,
+) -> c_int {
+    let (result, text) = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(done)) => return done,
         Ok(Err(error)) => error,
         Err(_) => (FAILED, "a defect in libsilverpoint; standard error says where".to_owned()),
@@ -74,6 +116,28 @@ pub unsafe extern "C" fn silverpoint_start(
     // SAFETY: as the caller promises.
     unsafe { text::give(&text, error, error_size) };
     result
+}
+
+type Read = Result<Result<Config, silverpoint_logger::SettingsError>, (c_int, String)>;
+
+/// Starts the process's logger, unless it runs.
+fn start(read: impl FnOnce() -> Read) -> Result<c_int, (c_int, String)> {
+    let mut logger = Home::own_or_new().lock();
+    if logger.is_some() {
+        return Ok(RUNNING);
+    }
+    let config = read()?;
+    // The handler of crashes is the program's, in its own language: it writes into the program's session.
+    let mut crash = None;
+    let started = config.map_err(LoggerError::from).and_then(|mut config| {
+        crash = config.crash.take();
+        Home::own_or_new().remember(config.clone());
+        Logger::start(handler::add_to(config))
+    });
+    *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
+    let wait = crash.map_or(-1, |crash| i64::try_from(crash.wait.as_millis()).unwrap_or(i64::MAX));
+    CRASH_WAIT_MS.store(wait, Ordering::Release);
+    Ok(DONE)
 }
 
 /// Whether a configuration makes no sense, or makes sense, but not here.

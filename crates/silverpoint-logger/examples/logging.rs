@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use silverpoint::{debug, error, info, warn};
-use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, What};
+use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, What, text};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -79,6 +79,28 @@ fn main() {
                 println!("{answer}");
             }
         }
+        // Prints and records on both streams at once: lines that begin with a word and end with `end`, short and long ones.
+        [_, "noisy", count] => {
+            let plain =
+                |sink: Sink| sink.text(text::Options { pattern: pattern(), ..text::Options::default() });
+            let logger = start(Config::new("info").sink(plain(Sink::stdout())).sink(plain(Sink::stderr())));
+            let count = number(count);
+            let long = |number: u64| "x".repeat((number * 37 % 500) as usize);
+            std::thread::scope(|scope| {
+                scope.spawn(|| (0..count).for_each(|number| println!("out {number} {} end", long(number))));
+                // In several calls.
+                scope.spawn(|| (0..count).for_each(|number| eprintln!("err {number} {} end", long(number))));
+                // In halves: the first is still in the program when others write.
+                scope.spawn(|| {
+                    for number in 0..count {
+                        let mut out = std::io::stdout().lock();
+                        write!(out, "half {number} ").and_then(|()| writeln!(out, "end")).unwrap();
+                    }
+                });
+                scope.spawn(|| (0..count).for_each(|number| info!("log {} {} end", number, long(number))));
+            });
+            assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+        }
         // Two threads record while the configuration changes all the time.
         [_, "restless", rounds] => {
             let write = |sinks: &str| {
@@ -122,7 +144,11 @@ fn main() {
             let sink = Sink::file(file).flush(flush).sync(Sync::Level(Level::Error));
             let plain = format!("{file}.plain");
             let logger = start(Config::new("info").sink(sink).sink(Sink::file(&plain)));
-            let lines = |file: &str| std::fs::read_to_string(file).unwrap_or_default().lines().count();
+            let lines = |file: &str| {
+                let text = std::fs::read_to_string(file).unwrap_or_default();
+                // That a thread waited is a line too.
+                text.lines().filter(|line| line.contains("number ")).count()
+            };
             let until = |file: &str, wanted: usize| {
                 let end = Instant::now() + Duration::from_secs(30);
                 while lines(file) < wanted && Instant::now() < end {
@@ -353,6 +379,10 @@ fn main() {
         }
         _ => panic!("logging: unknown command {words:?}"),
     }
+}
+
+fn pattern() -> Option<text::Pattern> {
+    Some(text::Pattern::parse("{message}").unwrap())
 }
 
 fn start(config: Config) -> Logger {

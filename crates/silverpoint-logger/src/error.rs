@@ -105,5 +105,6 @@ impl From<OpenError> for LoggerError {
 /// Says something to people. Never through the tracepoints: it would come back.
 pub(crate) fn say(text: impl fmt::Display) {
     // Standard error may be gone or full, which must not end a thread.
-    let _ = writeln!(io::stderr().lock(), "silverpoint: {text}");
+    // In one call: nobody else's lines stand within.
+    let _ = io::stderr().lock().write_all(format!("silverpoint: {text}\n").as_bytes());
 }

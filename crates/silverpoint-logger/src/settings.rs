@@ -42,8 +42,17 @@ const BLOCK_MAX: &str = "SILVERPOINT_BLOCK_MAX";
 /// Bytes of a configuration file.
 const FILE_MAX: u64 = 1 << 20;
 
-const KEYS: &[&str] =
-    &["record", "sink", "spool", "spool-size", "policy", "block-max", "crash", "crash-wait"];
+const KEYS: &[&str] = &[
+    "record",
+    "sink",
+    "spool",
+    "spool-size",
+    "policy",
+    "block-max",
+    "crash",
+    "crash-wait",
+    "reopen-on-hangup",
+];
 const FLUSH_KEYS: &[&str] = &["every", "bytes", "level"];
 /// What levels there are.
 const LEVELS: &str = "trace, debug, info, warn, error or fatal";
@@ -250,6 +259,9 @@ impl Reader<'_> {
         }
         if let Some(value) = table.get("block-max") {
             config.block_max = Some(self.parsed(value, "a duration such as \"500ms\"", units::duration)?);
+        }
+        if let Some(value) = table.get("reopen-on-hangup") {
+            config.reopen_on_hangup = self.boolean(value)?;
         }
         if let Some(value) = table.get("sink") {
             let Some(sinks) = value.get_ref().as_array() else {
@@ -578,7 +590,7 @@ mod tests {
             (
                 "recrod = \"info\"",
                 1,
-                "\"recrod\" is no key; valid are record, sink, spool, spool-size, policy, block-max, crash, crash-wait",
+                "\"recrod\" is no key; valid are record, sink, spool, spool-size, policy, block-max, crash, crash-wait, reopen-on-hangup",
             ),
             ("\nrecord = 7", 2, "expected directives such as \"info,net=debug\", not integer"),
             ("record = \"net=loud\"", 1, "loud"),

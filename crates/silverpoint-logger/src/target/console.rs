@@ -1,7 +1,11 @@
 //! Standard error and standard output.
 
-use std::io::{self, Write};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, fstat};
+use rustix::io::Errno;
 use silverpoint_formats::tracefile::{Event, Follow, Trace};
 
 use super::Target;
@@ -9,23 +13,64 @@ use super::file::BUFFER_MAX;
 use super::lines::{BATCH, Lines};
 use crate::config::Sink;
 
+/// What a pipe takes in one piece (PIPE_BUF of Linux): nothing of others stands within.
+const PIPE_PIECE: usize = 4096;
+/// Of a file or a terminal, which take every write in one piece. Not everything at once: others want to write too.
+const PIECE: usize = 64 << 10;
+/// How long it waits for room at a time; meanwhile the logger may end.
+const ROOM: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
 /// Each record at most once: nobody can say what a terminal has got.
+///
+/// Lines go out whole, in one system call each or several together, past the buffers of the standard library: what the program has printed of a line that is not at its end is still in
+/// there. Its lock is held, for Rust writes lines to standard error in several calls.
 pub(super) struct Console {
     lines: Lines,
-    write: fn(&[u8]) -> io::Result<()>,
+    /// Bytes of them that are out.
+    done: usize,
+    write: fn(&[u8]) -> rustix::io::Result<usize>,
 }
 
 impl Console {
     pub(super) fn stderr(sink: &Sink, trace: &Trace) -> Self {
-        Self { lines: lines(sink, trace), write: |lines| io::stderr().lock().write_all(lines) }
+        Self { lines: lines(sink, trace), done: 0, write: |lines| write(io::stderr().lock().as_fd(), lines) }
     }
 
     pub(super) fn stdout(sink: &Sink, trace: &Trace) -> Self {
-        let write = |lines: &[u8]| {
-            let mut out = io::stdout().lock();
-            out.write_all(lines).and_then(|()| out.flush())
-        };
-        Self { lines: lines(sink, trace), write }
+        Self { lines: lines(sink, trace), done: 0, write: |lines| write(io::stdout().lock().as_fd(), lines) }
+    }
+}
+
+/// Writes one piece.
+fn write(fd: BorrowedFd<'_>, lines: &[u8]) -> rustix::io::Result<usize> {
+    let is_pipe = fstat(fd).is_ok_and(|found| {
+        matches!(FileType::from_raw_mode(found.st_mode), FileType::Fifo | FileType::Socket)
+    });
+    let piece = whole_lines(lines, if is_pipe { PIPE_PIECE } else { PIECE });
+    match rustix::io::write(fd, piece) {
+        // The program, or whoever shares the terminal with it, does not want to wait in writes; this thread does.
+        Err(Errno::AGAIN) => {
+            let _ = poll(&mut [PollFd::new(&fd, PollFlags::OUT)], Some(&ROOM));
+            Ok(0)
+        }
+        Err(Errno::INTR) => Ok(0),
+        written => written,
+    }
+}
+
+/// As many lines as there are in `most` bytes, but at least one.
+fn whole_lines(lines: &[u8], most: usize) -> &[u8] {
+    if lines.len() <= most {
+        return lines;
+    }
+    let end = |part: &[u8]| part.iter().rposition(|byte| *byte == b'\n');
+    match end(&lines[..most]) {
+        Some(at) => &lines[..=at],
+        // Longer than that: in one call all the same.
+        None => {
+            let len = lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1);
+            &lines[..len]
+        }
     }
 }
 
@@ -55,12 +100,31 @@ impl Target for Console {
     }
 
     fn write(&mut self, _: &Follow) -> io::Result<()> {
-        // One call under the lock of the standard library's stream: no line of the program's own stands within one of these.
-        match (self.write)(self.lines.text.as_bytes()) {
+        match (self.write)(&self.lines.text.as_bytes()[self.done..]) {
+            Ok(written) => self.done += written,
             // Nobody reads any more: nothing is owed to a console.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
-            _ => self.lines.text.clear(),
+            Err(Errno::PIPE) => self.done = self.lines.text.len(),
+            Err(error) => return Err(error.into()),
+        }
+        if self.done >= self.lines.text.len() {
+            self.lines.text.clear();
+            self.done = 0;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_with_lines() {
+        assert_eq!(whole_lines(b"a\nbc\nd\n", 100), b"a\nbc\nd\n");
+        assert_eq!(whole_lines(b"a\nbc\nd\n", 6), b"a\nbc\n");
+        assert_eq!(whole_lines(b"a\nbc\nd\n", 5), b"a\nbc\n");
+        assert_eq!(whole_lines(b"a\nbc\nd\n", 4), b"a\n");
+        assert_eq!(whole_lines(b"long\nb\n", 3), b"long\n");
+        assert_eq!(whole_lines(b"", 3), b"");
     }
 }

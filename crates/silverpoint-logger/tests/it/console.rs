@@ -1,0 +1,91 @@
+//! Lines on the console stay whole, whoever writes beside the logger.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::Stdio;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::harness::Scratch;
+
+const COUNT: u64 = 2_000;
+
+/// Counts lines by their first word; each must be one.
+fn count(text: &str) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for line in text.lines() {
+        let line = line.trim_end_matches('\r');
+        // A thread that waited for room is told in a line of its own.
+        if line.contains(" for room in the ring") {
+            continue;
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let is_whole = matches!(words[..], ["out" | "err" | "log", number, long, "end"]
+            if number.parse::<u64>().is_ok_and(|number| long.len() as u64 == number * 37 % 500))
+            || matches!(words[..], ["half", number, "end"] if number.parse::<u64>().is_ok());
+        assert!(is_whole, "{line:?}");
+        *counts.entry(words[0].to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+fn expected(words: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    words.iter().map(|(word, times)| ((*word).to_owned(), times * COUNT)).collect()
+}
+
+#[test]
+fn in_pipes_every_line_is_whole() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["noisy", &COUNT.to_string()]);
+    assert_eq!(count(&out), expected(&[("half", 1), ("log", 1), ("out", 1)]));
+    assert_eq!(count(&err), expected(&[("err", 1), ("log", 1)]));
+}
+
+#[test]
+fn in_one_pipe_for_both_streams_every_line_is_whole() {
+    let scratch = Scratch::new();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut command = scratch.logging(["noisy", &COUNT.to_string()]);
+    let mut child = command.stdout(writer.try_clone().unwrap()).stderr(writer).spawn().unwrap();
+    // It holds the other end, too.
+    drop(command);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert!(child.wait().unwrap().success());
+    // Standard error of Rust comes in pieces under a lock that standard output does not know: of its lines nothing is said here.
+    let logged = text.lines().filter(|line| line.starts_with("log ")).count();
+    assert!(logged > 0);
+    let log: String =
+        text.lines().filter(|line| line.starts_with("log ")).map(|line| format!("{line}\n")).collect();
+    count(&log);
+}
+
+#[test]
+fn on_a_terminal_every_line_is_whole() {
+    let scratch = Scratch::new();
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let nothing = rustix::fs::OFlags::NOCTTY.bits() as i32;
+    let other = || OpenOptions::new().read(true).write(true).custom_flags(nothing).open(&name).unwrap();
+    let mut command = scratch.logging(["noisy", &COUNT.to_string()]);
+    let mut child = command.stdout(Stdio::from(other())).stderr(Stdio::piped()).spawn().unwrap();
+    drop(command);
+    // Another thread takes the other stream, or the program would stand still.
+    let mut err = child.stderr.take().unwrap();
+    let reading = std::thread::spawn(move || {
+        let mut text = String::new();
+        err.read_to_string(&mut text).unwrap();
+        text
+    });
+    let mut bytes = Vec::new();
+    // With the last one that has the terminal open, reading it fails (EIO).
+    let _ = File::from(terminal).read_to_end(&mut bytes);
+    assert!(child.wait().unwrap().success());
+    let text = String::from_utf8(bytes).unwrap();
+    assert_eq!(count(&text), expected(&[("half", 1), ("log", 1), ("out", 1)]));
+    assert_eq!(count(&reading.join().unwrap()), expected(&[("err", 1), ("log", 1)]));
+}
