@@ -14,14 +14,17 @@ for page in "$@"; do
         /^```$/ { if (file) close(file); file = "" }
         file { print > file }' "$page"
 done
-for file in "$work"/*.cpp "$work"/*.c; do
-    [ -e "$file" ] || continue
-    case $file in
-    *.cpp) "$compiler" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$include" "$file" ;;
-    *) "${CC:-cc}" -std=c11 -pedantic -Wall -Wextra -Werror -c -o /dev/null -I "$include" "$file" ;;
+check() {
+    case $3 in
+    *.cpp) "$1" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$2" "$3" ;;
+    *) "${CC:-cc}" -std=c11 -pedantic -Wall -Wextra -Werror -c -o /dev/null -I "$2" "$3" ;;
     esac
-    count=$((count + 1))
-done
+}
+export -f check
+shopt -s nullglob
+files=("$work"/*.cpp "$work"/*.c)
+count=${#files[@]}
+printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 1 bash -c 'check "$@"' check "$compiler" "$include"
 echo "$count snippets"
 # A guide without snippets would pass all too easily.
 [ "$count" -ge 3 ]

@@ -7,13 +7,14 @@ failed=0 count=0
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 
+# What all pieces include, compiled once.
+printf '#include <%s>\n' map silverpoint/silverpoint.hpp string vector >"$directory/all.hpp"
+flags=(-std=c++20 -Wall -Wextra -Werror -I "$include")
+"$compiler" "${flags[@]}" -x c++-header "$directory/all.hpp" -o "$directory/all.hpp.gch" || exit 1
+
 # compile STATEMENT [DECLARATION]
 compile() {
     cat >"$directory/piece.cpp" <<PIECE
-#include <map>
-#include <silverpoint/silverpoint.hpp>
-#include <string>
-#include <vector>
 struct Unknown { int x; };
 ${2:-}
 int main() {
@@ -24,7 +25,7 @@ int main() {
     $1;
 }
 PIECE
-    "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Werror -I "$include" "$directory/piece.cpp" >"$directory/messages" 2>&1
+    "$compiler" "${flags[@]}" -fsyntax-only -include "$directory/all.hpp" "$directory/piece.cpp" >"$directory/messages" 2>&1
 }
 accept() {
     count=$((count + 1))
