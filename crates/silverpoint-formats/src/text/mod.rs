@@ -11,6 +11,7 @@
 
 mod pattern;
 mod qt_pattern;
+mod spdlog_pattern;
 
 use silverpoint_symbols::Symbols;
 use silverpoint_wire::level::Level;

@@ -4,7 +4,7 @@
 //! fraction, or the most columns of a text. Doubled braces stand for themselves. Control characters of names and values are escaped: one event stays one line, unless the pattern
 //! itself has line breaks.
 //!
-//! A pattern with `%{` in it is one of Qt's (module `qt_pattern`).
+//! A pattern with `%{` in it is one of Qt's (module `qt_pattern`), one that begins with `spdlog:` one of spdlog's (module `spdlog_pattern`).
 
 use std::fmt;
 
@@ -13,6 +13,7 @@ use silverpoint_wire::template::{self, Argument, Piece};
 
 use super::Options;
 use super::qt_pattern::{self, Clock};
+use super::spdlog_pattern::{self, Moment};
 use crate::context::Context;
 use crate::escape;
 use crate::format::{Align, Spec, columns, pad_written};
@@ -38,9 +39,9 @@ use crate::tracefile::{Event, What};
 /// | `file`, `path`, `line`, `function` | of the source |
 /// | `context`, `context_NAME` | fields of the record's context: `request=7 user=ada`; the value of one; empty when there are none |
 ///
-/// Or one of Qt's, with `%{category}` and `%{if-category}…%{endif}`.
+/// Or one of Qt's, with `%{category}` and `%{if-category}…%{endif}`; or one of spdlog's behind `spdlog:`, as in `spdlog:[%H:%M:%S] [%l] %v`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(Vec<Item>);
+pub struct Pattern(pub(super) Vec<Item>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
@@ -48,6 +49,10 @@ pub(super) enum Item {
     Field(Field, Spec),
     /// A time in a form of Qt's.
     Clock(Clock),
+    /// Part of a time as spdlog writes it.
+    Moment(Moment, Spec),
+    /// From here on, or up to here, in the level's colour.
+    Paint(bool),
     /// What follows, up to [`Item::EndIf`], stands only in some lines.
     If(Condition),
     EndIf,
@@ -59,6 +64,8 @@ pub(super) enum Item {
 pub(super) enum Condition {
     /// There is one, and another than `default`, which is Qt's word for none.
     Category,
+    /// There is a category.
+    Named,
     Levels(&'static [Level]),
 }
 
@@ -83,6 +90,9 @@ pub(super) enum Field {
     QtCategory,
     /// The level in Qt's words.
     QtType,
+    /// The level in spdlog's words, and its letter.
+    SpdlogLevel,
+    SpdlogLetter,
     Context,
 }
 
@@ -165,6 +175,9 @@ impl Pattern {
     /// # Errors
     /// A template that is none, or names that are not in the list.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
+        if let Some(text) = text.strip_prefix("spdlog:") {
+            return Ok(spdlog_pattern::parse(text));
+        }
         if text.contains("%{") {
             return qt_pattern::parse(text);
         }
@@ -201,6 +214,8 @@ pub(super) struct PatternWriter {
     times: Vec<Option<TimeText>>,
     zone: jiff::tz::TimeZone,
     colour: bool,
+    /// Of the line before.
+    before_ns: Option<i64>,
 }
 
 impl PatternWriter {
@@ -213,7 +228,8 @@ impl PatternWriter {
             _ => None,
         };
         let times = pattern.0.iter().map(time).collect();
-        Self { pattern: pattern.clone(), times, zone: options.zone.clone(), colour: options.colour }
+        let (zone, colour) = (options.zone.clone(), options.colour);
+        Self { pattern: pattern.clone(), times, zone, colour, before_ns: None }
     }
 
     pub(super) fn line(&mut self, renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
@@ -222,7 +238,7 @@ impl PatternWriter {
             What::SpanEnd { site, .. } => site,
             _ => None,
         };
-        let mut is_left_out = false;
+        let (mut is_left_out, mut painted) = (false, None);
         for (item, time) in self.pattern.0.iter().zip(&mut self.times) {
             match item {
                 Item::EndIf => is_left_out = false,
@@ -230,6 +246,19 @@ impl PatternWriter {
                 Item::If(condition) => is_left_out = !condition.holds(event, site),
                 Item::Literal(text) => out.push_str(text),
                 Item::Clock(clock) => clock.push(out, event.wall_ns, &self.zone),
+                Item::Moment(moment, spec) => {
+                    let start = out.len();
+                    moment.push(out, event.wall_ns, self.before_ns, &self.zone);
+                    if !spec.is_default() {
+                        fit(out, start, spec, Field::Category);
+                    }
+                }
+                Item::Paint(true) => painted = Some(out.len()),
+                Item::Paint(false) => {
+                    if let (true, Some(start)) = (self.colour, painted.take()) {
+                        paint(out, start, event.what.level());
+                    }
+                }
                 Item::OfContext(name, spec) => {
                     let start = out.len();
                     let value = event.context.and_then(|context| context.text_of_field(name));
@@ -253,6 +282,10 @@ impl PatternWriter {
                 }
             }
         }
+        if let (true, Some(start)) = (self.colour, painted) {
+            paint(out, start, event.what.level());
+        }
+        self.before_ns = Some(event.wall_ns);
         out.push('\n');
     }
 }
@@ -261,6 +294,7 @@ impl Condition {
     fn holds(&self, event: &Event<'_>, site: Option<&Site>) -> bool {
         match self {
             Self::Category => !matches!(site.map_or("", |site| &site.description.category), "" | "default"),
+            Self::Named => site.is_some_and(|site| !site.description.category.is_empty()),
             Self::Levels(levels) => levels.contains(&event.what.level()),
         }
     }
@@ -296,6 +330,8 @@ fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Opti
             Level::Error => "critical",
             Level::Fatal => "fatal",
         }),
+        Field::SpdlogLevel => out.push_str(spdlog_pattern::level_name(event.what.level())),
+        Field::SpdlogLetter => out.push_str(spdlog_pattern::level_letter(event.what.level())),
         Field::Process => escape::push_escaped(out, &event.session.name),
         Field::Pid => number(out, event.session.pid),
         Field::Thread if !event.thread_name.is_empty() => escape::push_escaped(out, event.thread_name),
