@@ -1,0 +1,134 @@
+// Sites of functions: what makes `silverpoint::info("x {}", x)` and `spdlog::info(…)` cost what a macro costs.
+//
+// A function cannot be told from where it is called by an argument, for an argument's value is no constant
+// inside. But the type of a lambda in a default template argument is another one at each call, and a static
+// variable of a template of it is that call's own. The place in the source comes with the template's text, as
+// an object that the compiler makes (consteval), and is looked at once.
+//
+// A call may be made with several categories or levels (loggers in variables): the first is static, others are
+// found in a list, made when they first occur and kept for ever.
+#pragma once
+
+#include <source_location>
+
+#include "front.hpp"
+
+SP_DETAIL_BEGIN
+
+namespace {
+// Of each source file its own: calls of two files are never taken for one.
+struct ThisFile {};
+}  // namespace
+
+template <class Lambda, class File>
+struct CallTag {};
+
+// A template that was checked against the arguments' types, and where it stands.
+template <class... Ts>
+struct TextAt {
+    std::string_view text;
+    std::source_location at;
+    template <std::size_t N>
+    consteval TextAt(const char (&literal)[N],
+                     std::source_location where = std::source_location::current())
+        : text(literal, N - 1), at(where) {
+        check_template<Ts...>(text);
+    }
+};
+
+// A text that is no template: braces are braces.
+struct PlainAt {
+    std::string_view text;
+    std::source_location at;
+    template <std::size_t N>
+    consteval PlainAt(const char (&literal)[N],
+                      std::source_location where = std::source_location::current())
+        : text(literal, N - 1), at(where) {}
+};
+
+// A further site of the same call.
+struct MoreSites {
+    const char* category;
+    Site site;
+    MoreSites* next;
+};
+
+struct CallSite {
+    // Compared by its address; null: the first site is not yet anybody's.
+    std::atomic<const char*> category{nullptr};
+    Site first{Level::kTrace, "", 0};
+    std::atomic<MoreSites*> more{nullptr};
+    std::atomic<bool> claimed{false};
+};
+
+template <class Tag>
+SP_DETAIL_HOT CallSite& call_site() {
+    static constinit CallSite site;
+    return site;
+}
+
+SP_DETAIL_COLD Site* find_more(CallSite& call, const char* category, Level level,
+                               const std::source_location& at) {
+    // Its fields are written by one thread, before anybody finds it by its category.
+    if (!call.claimed.exchange(true, std::memory_order_acq_rel)) {
+        call.first.level = level;
+        call.first.file = at.file_name();
+        call.first.line = at.line();
+        call.category.store(category, std::memory_order_release);
+        return &call.first;
+    }
+    MoreSites* head = call.more.load(std::memory_order_acquire);
+    for (MoreSites* one = head; one != nullptr; one = one->next)
+        if (one->category == category && one->site.level == level) return &one->site;
+    // Two threads may make one each: they are registered as the same.
+    auto* made = new MoreSites{category, Site(level, at.file_name(), at.line()), head};
+    while (!call.more.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
+    return &made->site;
+}
+
+// The call's site for a category and a level: two loads and comparisons. The category lives for ever.
+SP_DETAIL_HOT Site* site_of(CallSite& call, const char* category, Level level,
+                            const std::source_location& at) {
+    if (call.category.load(std::memory_order_acquire) == category && call.first.level == level) [[likely]]
+        return &call.first;
+    return find_more(call, category, level, at);
+}
+
+template <class... Ts>
+SP_DETAIL_HOT void record_call(CallSite& call, const char* category, Level level, std::string_view text,
+                               const std::source_location& at, const Ts&... args) {
+    Site* site = site_of(call, category, level, at);
+    if (site->is_on(at.function_name(), category)) record(*site, Kind::kLog, {}, text, args...);
+}
+
+SP_DETAIL_COLD std::uint64_t complete_plain(Site& site, std::string_view text) {
+    char doubled[2048];
+    std::size_t len = 0;
+    for (const char c : text) {
+        const std::size_t need = c == '{' || c == '}' ? 2 : 1;
+        if (len + need > sizeof doubled) break;
+        doubled[len++] = c;
+        if (need == 2) doubled[len++] = c;
+    }
+    return complete_site<>(site, Kind::kLog, {}, {doubled, len});
+}
+
+SP_DETAIL_HOT void record_plain(CallSite& call, const char* category, Level level, const PlainAt& text) {
+    Site* site = site_of(call, category, level, text.at);
+    if (!site->is_on(text.at.function_name(), category)) return;
+    std::uint64_t head = site->head.load(std::memory_order_relaxed);
+    if (head == 0) [[unlikely]]
+        head = complete_plain(*site, text.text);
+    if (head != 0) record_captured(head, *site);
+}
+
+// What is not a literal: a message of its own.
+template <class T>
+inline constexpr bool kIsMessage =
+    !(std::is_array_v<T> && Character<std::remove_cv_t<std::remove_extent_t<T>>>);
+
+SP_DETAIL_END
+
+// A default template argument that is another type at each call.
+#define SP_DETAIL_THIS_CALL \
+    ::silverpoint::detail::CallTag<decltype([] {}), ::silverpoint::detail::ThisFile>
