@@ -44,6 +44,14 @@ silverpoint_logger_target(logger_shared ${silverpoint_shared} "\${_IMPORT_PREFIX
 add_library(silverpoint::logger ALIAS logger)
 add_library(silverpoint::logger_shared ALIAS logger_shared)
 
+# For a program whose sources include spdlog's headers: they find those of silverpoint/instead.
+add_library(instead_of_spdlog INTERFACE)
+target_include_directories(instead_of_spdlog BEFORE INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/cpp/include/silverpoint/instead>
+                                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/silverpoint/instead>)
+target_link_libraries(instead_of_spdlog INTERFACE logger)
+install(TARGETS instead_of_spdlog EXPORT silverpoint-targets)
+add_library(silverpoint::instead_of_spdlog ALIAS instead_of_spdlog)
+
 install(FILES ${silverpoint_static} ${silverpoint_shared} ${silverpoint_shared}.0 DESTINATION ${CMAKE_INSTALL_LIBDIR})
 file(RELATIVE_PATH silverpoint_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" silverpoint_pc_prefix ${silverpoint_pc_prefix})

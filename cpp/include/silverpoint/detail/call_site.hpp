@@ -1,12 +1,13 @@
-// Sites of functions: what makes `silverpoint::info("x {}", x)` and `spdlog::info(…)` cost what a macro costs.
+// Sites of functions: what makes `silverpoint::info("x {}", x)` and `spdlog::info(…)` cost what a macro
+// costs.
 //
 // A function cannot be told from where it is called by an argument, for an argument's value is no constant
 // inside. But the type of a lambda in a default template argument is another one at each call, and a static
 // variable of a template of it is that call's own. The place in the source comes with the template's text, as
 // an object that the compiler makes (consteval), and is looked at once.
 //
-// A call may be made with several categories or levels (loggers in variables): the first is static, others are
-// found in a list, made when they first occur and kept for ever.
+// A call may be made with several categories or levels (loggers in variables): the first is static, others
+// are found in a list, made when they first occur and kept for ever.
 #pragma once
 
 #include <source_location>
@@ -29,8 +30,7 @@ struct TextAt {
     std::string_view text;
     std::source_location at;
     template <std::size_t N>
-    consteval TextAt(const char (&literal)[N],
-                     std::source_location where = std::source_location::current())
+    consteval TextAt(const char (&literal)[N], std::source_location where = std::source_location::current())
         : text(literal, N - 1), at(where) {
         check_template<Ts...>(text);
     }
@@ -41,8 +41,7 @@ struct PlainAt {
     std::string_view text;
     std::source_location at;
     template <std::size_t N>
-    consteval PlainAt(const char (&literal)[N],
-                      std::source_location where = std::source_location::current())
+    consteval PlainAt(const char (&literal)[N], std::source_location where = std::source_location::current())
         : text(literal, N - 1), at(where) {}
 };
 
@@ -130,5 +129,4 @@ inline constexpr bool kIsMessage =
 SP_DETAIL_END
 
 // A default template argument that is another type at each call.
-#define SP_DETAIL_THIS_CALL \
-    ::silverpoint::detail::CallTag<decltype([] {}), ::silverpoint::detail::ThisFile>
+#define SP_DETAIL_THIS_CALL ::silverpoint::detail::CallTag<decltype([] {}), ::silverpoint::detail::ThisFile>

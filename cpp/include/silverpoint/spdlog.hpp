@@ -1,0 +1,285 @@
+// A program that logs with spdlog goes on with Silverpoint by one line: this header instead of spdlog's.
+//
+//   #include <silverpoint/spdlog.hpp>
+//
+//   spdlog::info("order {} at {:.2f}", id, px);
+//   auto net = spdlog::rotating_logger_mt("net", "net.log", 1 << 20, 5);
+//   net->set_level(spdlog::level::debug);
+//   net->debug("{:>8} bytes", size);
+//   SPDLOG_WARN("slow: {} ms", ms);
+//
+// What happens behind it is Silverpoint's: each call is a site of its own, arguments are recorded typed and
+// unformatted, and the logger inside the process (link silverpoint::logger) formats and writes, in its own
+// thread. It starts with the first line that is logged, and anew when loggers, sinks or patterns have changed
+// since; with the variable SILVERPOINT of the environment set, that says what it does instead. A logger's
+// name is the category of its records.
+//
+// Where the sources shall stay untouched: the directory silverpoint/instead has spdlog/spdlog.h and its like,
+// for the compiler's search path (CMake: silverpoint::instead_of_spdlog).
+//
+// docs/guide/from-spdlog.md lists what is the same and what is not.
+#pragma once
+
+// Whatever is logged while the logger is started anew is kept.
+#ifndef SP_LOGGER_KEEPS
+#    define SP_LOGGER_KEEPS "trace"
+#endif
+
+#include "silverpoint.hpp"
+#include "spdlog/registry.hpp"
+
+namespace spdlog {
+
+// --- The default logger.
+
+inline logger* default_logger_raw() {
+    logger* found = registry_::the().standard_raw.load(std::memory_order_acquire);
+    return found != nullptr ? found : &registry_::the().standard_logger();
+}
+inline std::shared_ptr<logger> default_logger() {
+    default_logger_raw();
+    const std::lock_guard guard(registry_::the().lock);
+    return registry_::the().standard;
+}
+inline void set_default_logger(std::shared_ptr<logger> one) {
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    if (all.standard != nullptr) all.known.erase(all.standard->name());
+    all.standard_raw = one.get();
+    all.standard = one;
+    if (one != nullptr) all.known[one->name()] = std::move(one);
+}
+
+#define SP_SPDLOG_TARGET default_logger_raw()->
+SP_SPDLOG_LEVELS
+SP_SPDLOG_LOG
+#undef SP_SPDLOG_TARGET
+#undef SP_SPDLOG_LEVEL
+#undef SP_SPDLOG_LEVELS
+#undef SP_SPDLOG_LOG
+
+// --- All loggers.
+
+inline std::shared_ptr<logger> get(const std::string& name) {
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    const auto found = all.known.find(name);
+    return found == all.known.end() ? nullptr : found->second;
+}
+inline void register_logger(std::shared_ptr<logger> one) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().has(std::move(one));
+}
+// Gives it the common level, pattern and level of flushing, and registers it.
+inline void initialize_logger(std::shared_ptr<logger> one) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().prepare(*one);
+    registry_::the().has(std::move(one));
+}
+inline void apply_all(const std::function<void(std::shared_ptr<logger>)>& what) {
+    default_logger_raw();
+    const std::lock_guard guard(registry_::the().lock);
+    for (const auto& [name, one] : registry_::the().known) what(one);
+}
+inline void drop(const std::string& name) {
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    if (all.standard != nullptr && all.standard->name() == name) {
+        all.standard_raw = nullptr;
+        all.standard = nullptr;
+    }
+    all.known.erase(name);
+}
+inline void drop_all() {
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    all.standard_raw = nullptr;
+    all.standard = nullptr;
+    all.known.clear();
+}
+inline void set_level(level::level_enum level) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().level = level;
+    apply_all([&](const auto& one) { one->set_level(level); });
+}
+inline level::level_enum get_level() { return default_logger_raw()->level(); }
+inline bool should_log(level::level_enum level) { return default_logger_raw()->should_log(level); }
+inline void set_pattern(const std::string& pattern) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().pattern = pattern;
+    apply_all([&](const auto& one) { one->set_pattern(pattern); });
+}
+inline void flush_on(level::level_enum level) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().flush_level = level;
+    apply_all([&](const auto& one) { one->flush_on(level); });
+}
+// What is recorded is written within a tenth of a second in any case, and outlives the program.
+template <class Rep, class Period>
+void flush_every(std::chrono::duration<Rep, Period>) {}
+// Of what keeps the logger inside the process from starting.
+inline void set_error_handler(std::function<void(const std::string&)> handler) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().on_error = std::move(handler);
+}
+// Writes what there is and lets all loggers go.
+inline void shutdown() {
+    {
+        const std::lock_guard guard(registry_::the().lock);
+        if (registry_::the().runs) silverpoint::stop();
+        registry_::the().runs = false;
+        changed_();
+    }
+    drop_all();
+}
+
+// --- Loggers with a sink.
+
+// All logging is asynchronous: these name no choice.
+struct synchronous_factory {};
+struct async_factory {};
+struct async_factory_nonblock {};
+inline void init_thread_pool(std::size_t, std::size_t = 1) {}
+
+template <class Sink, class... Ts>
+std::shared_ptr<logger> create(std::string name, Ts&&... args) {
+    if (get(name) != nullptr) throw spdlog_ex("logger with name '" + name + "' already exists");
+    auto made = std::make_shared<logger>(std::move(name), std::make_shared<Sink>(std::forward<Ts>(args)...));
+    initialize_logger(made);
+    return made;
+}
+template <class Sink, class... Ts>
+std::shared_ptr<logger> create_async(std::string name, Ts&&... args) {
+    return create<Sink>(std::move(name), std::forward<Ts>(args)...);
+}
+
+#define SP_SPDLOG_CREATE(function, kind)                                    \
+    template <class Factory = synchronous_factory, class... Ts>             \
+    std::shared_ptr<logger> function(const std::string& name, Ts... args) { \
+        return create<sinks::kind>(name, std::move(args)...);               \
+    }
+SP_SPDLOG_CREATE(stdout_color_mt, stdout_color_sink_mt)
+SP_SPDLOG_CREATE(stdout_color_st, stdout_color_sink_mt)
+SP_SPDLOG_CREATE(stderr_color_mt, stderr_color_sink_mt)
+SP_SPDLOG_CREATE(stderr_color_st, stderr_color_sink_mt)
+SP_SPDLOG_CREATE(stdout_logger_mt, stdout_sink_mt)
+SP_SPDLOG_CREATE(stdout_logger_st, stdout_sink_mt)
+SP_SPDLOG_CREATE(stderr_logger_mt, stderr_sink_mt)
+SP_SPDLOG_CREATE(stderr_logger_st, stderr_sink_mt)
+SP_SPDLOG_CREATE(basic_logger_mt, basic_file_sink_mt)
+SP_SPDLOG_CREATE(basic_logger_st, basic_file_sink_mt)
+SP_SPDLOG_CREATE(rotating_logger_mt, rotating_file_sink_mt)
+SP_SPDLOG_CREATE(rotating_logger_st, rotating_file_sink_mt)
+SP_SPDLOG_CREATE(daily_logger_mt, daily_file_sink_mt)
+SP_SPDLOG_CREATE(daily_logger_st, daily_file_sink_mt)
+SP_SPDLOG_CREATE(hourly_logger_mt, hourly_file_sink_mt)
+SP_SPDLOG_CREATE(hourly_logger_st, hourly_file_sink_mt)
+SP_SPDLOG_CREATE(null_logger_mt, null_sink_mt)
+SP_SPDLOG_CREATE(null_logger_st, null_sink_mt)
+SP_SPDLOG_CREATE(syslog_logger_mt, syslog_sink_mt)
+SP_SPDLOG_CREATE(syslog_logger_st, syslog_sink_mt)
+SP_SPDLOG_CREATE(systemd_logger_mt, systemd_sink_mt)
+SP_SPDLOG_CREATE(systemd_logger_st, systemd_sink_mt)
+#undef SP_SPDLOG_CREATE
+
+// Seconds since it was made.
+class stopwatch {
+  public:
+    [[nodiscard]] std::chrono::duration<double> elapsed() const {
+        return std::chrono::steady_clock::now() - begin_;
+    }
+    void reset() { begin_ = std::chrono::steady_clock::now(); }
+
+  private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+namespace cfg {
+// SPDLOG_LEVEL=info,net=debug: of all loggers, and of those with a name.
+inline void load_env_levels() {
+    const char* said = std::getenv("SPDLOG_LEVEL");
+    if (said == nullptr) return;
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    std::string_view rest = said;
+    while (!rest.empty()) {
+        const std::string_view piece = rest.substr(0, rest.find(','));
+        rest.remove_prefix(piece.size() == rest.size() ? rest.size() : piece.size() + 1);
+        const auto equals = piece.find('=');
+        std::string_view name = equals == std::string_view::npos ? "" : piece.substr(0, equals);
+        std::string_view word = equals == std::string_view::npos ? piece : piece.substr(equals + 1);
+        for (auto* text : {&name, &word}) {
+            while (!text->empty() && text->front() == ' ') text->remove_prefix(1);
+            while (!text->empty() && text->back() == ' ') text->remove_suffix(1);
+        }
+        const auto level = level::from_str(word);
+        // What is no level is left alone.
+        if (level == level::off && word != "off") continue;
+        if (name.empty()) {
+            set_level(level);
+        } else {
+            all.levels[std::string(name)] = level;
+            if (const auto one = get(std::string(name))) one->set_level(level);
+        }
+    }
+}
+}  // namespace cfg
+
+}  // namespace spdlog
+
+// --- Macros. Levels below SPDLOG_ACTIVE_LEVEL are not in the program.
+
+#define SPDLOG_LEVEL_TRACE 0
+#define SPDLOG_LEVEL_DEBUG 1
+#define SPDLOG_LEVEL_INFO 2
+#define SPDLOG_LEVEL_WARN 3
+#define SPDLOG_LEVEL_ERROR 4
+#define SPDLOG_LEVEL_CRITICAL 5
+#define SPDLOG_LEVEL_OFF 6
+#ifndef SPDLOG_ACTIVE_LEVEL
+#    define SPDLOG_ACTIVE_LEVEL SPDLOG_LEVEL_INFO
+#endif
+
+#define SPDLOG_LOGGER_CALL(logger, level, ...) (logger)->log(level, __VA_ARGS__)
+#if SPDLOG_ACTIVE_LEVEL <= 0
+#    define SPDLOG_LOGGER_TRACE(logger, ...) (logger)->trace(__VA_ARGS__)
+#    define SPDLOG_TRACE(...) ::spdlog::trace(__VA_ARGS__)
+#else
+#    define SPDLOG_LOGGER_TRACE(logger, ...) (void)0
+#    define SPDLOG_TRACE(...) (void)0
+#endif
+#if SPDLOG_ACTIVE_LEVEL <= 1
+#    define SPDLOG_LOGGER_DEBUG(logger, ...) (logger)->debug(__VA_ARGS__)
+#    define SPDLOG_DEBUG(...) ::spdlog::debug(__VA_ARGS__)
+#else
+#    define SPDLOG_LOGGER_DEBUG(logger, ...) (void)0
+#    define SPDLOG_DEBUG(...) (void)0
+#endif
+#if SPDLOG_ACTIVE_LEVEL <= 2
+#    define SPDLOG_LOGGER_INFO(logger, ...) (logger)->info(__VA_ARGS__)
+#    define SPDLOG_INFO(...) ::spdlog::info(__VA_ARGS__)
+#else
+#    define SPDLOG_LOGGER_INFO(logger, ...) (void)0
+#    define SPDLOG_INFO(...) (void)0
+#endif
+#if SPDLOG_ACTIVE_LEVEL <= 3
+#    define SPDLOG_LOGGER_WARN(logger, ...) (logger)->warn(__VA_ARGS__)
+#    define SPDLOG_WARN(...) ::spdlog::warn(__VA_ARGS__)
+#else
+#    define SPDLOG_LOGGER_WARN(logger, ...) (void)0
+#    define SPDLOG_WARN(...) (void)0
+#endif
+#if SPDLOG_ACTIVE_LEVEL <= 4
+#    define SPDLOG_LOGGER_ERROR(logger, ...) (logger)->error(__VA_ARGS__)
+#    define SPDLOG_ERROR(...) ::spdlog::error(__VA_ARGS__)
+#else
+#    define SPDLOG_LOGGER_ERROR(logger, ...) (void)0
+#    define SPDLOG_ERROR(...) (void)0
+#endif
+#if SPDLOG_ACTIVE_LEVEL <= 5
+#    define SPDLOG_LOGGER_CRITICAL(logger, ...) (logger)->critical(__VA_ARGS__)
+#    define SPDLOG_CRITICAL(...) ::spdlog::critical(__VA_ARGS__)
+#else
+#    define SPDLOG_LOGGER_CRITICAL(logger, ...) (void)0
+#    define SPDLOG_CRITICAL(...) (void)0
+#endif

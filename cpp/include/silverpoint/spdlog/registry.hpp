@@ -1,0 +1,139 @@
+// All loggers of the process, and the one that writes for them (silverpoint/spdlog.hpp).
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <new>
+#include <set>
+
+#include "../logger.hpp"
+#include "logger.hpp"
+
+namespace spdlog {
+
+// Never destroyed: destructors of statics log, too.
+struct registry_ {
+    std::recursive_mutex lock;
+    std::set<std::string> names;  // for ever
+    std::vector<logger*> all;     // in the order in which they were made
+    std::map<std::string, std::shared_ptr<logger>> known;
+    std::shared_ptr<logger> standard;
+    std::atomic<logger*> standard_raw{nullptr};
+    std::function<void(const std::string&)> on_error;
+    std::string pattern;
+    level::level_enum level = level::info, flush_level = level::off;
+    std::map<std::string, level::level_enum> levels;  // of the environment
+    bool runs = false;
+
+    static registry_& the() {
+        static registry_& one = *new registry_;
+        return one;
+    }
+    void has(std::shared_ptr<logger> one) {
+        if (!known.emplace(one->name(), one).second)
+            throw spdlog_ex("logger with name '" + one->name() + "' already exists");
+    }
+    void prepare(logger& one) {
+        const auto of_environment = levels.find(one.name());
+        one.set_level(of_environment != levels.end() ? of_environment->second : level);
+        one.flush_on(flush_level);
+        if (!pattern.empty()) one.set_pattern(pattern);
+    }
+    logger& standard_logger() {
+        const std::lock_guard guard(lock);
+        if (standard == nullptr) {
+            standard = std::make_shared<logger>("", std::make_shared<sinks::stdout_color_sink_mt>());
+            prepare(*standard);
+            known.emplace("", standard);
+            standard_raw = standard.get();
+        }
+        return *standard;
+    }
+    // What the logger inside the process is to do. Sinks that say the same are one, so that lines of several
+    // loggers on one console keep their order.
+    std::string configuration() {
+        std::map<std::string, std::set<std::string>> names;  // of loggers, by what a sink says
+        std::vector<std::pair<std::string, sinks::sink*>> order;
+        for (const logger* one : all)
+            for (const auto& sink : one->sinks()) {
+                const std::string said = sink == nullptr ? "" : sink->toml("[]");
+                if (said.empty()) continue;
+                if (names[said].empty()) order.emplace_back(said, sink.get());
+                names[said].insert(one->name());
+            }
+        std::string text;
+        for (const auto& [said, sink] : order) {
+            std::string categories;
+            for (const auto& name : names[said]) {
+                std::string entry;
+                silverpoint::detail::append_toml(entry, "", name);
+                // ` = "name"` and a line end: the text alone.
+                categories += (categories.empty() ? "[" : ", ") + entry.substr(3, entry.size() - 4);
+            }
+            text += sink->toml(categories + "]");
+        }
+        return text.empty() ? text : "record = \"trace\"\n" + text;
+    }
+    void start() {
+        const std::lock_guard guard(lock);
+        if (!stale_) return;
+        const unsigned changes = changes_;
+        start_now();
+        stale_ = false;
+        if (changes != changes_) stale_ = true;  // meanwhile
+    }
+    void start_now() {
+        static const int once = pthread_atfork([] { the().lock.lock(); }, [] { the().lock.unlock(); },
+                                               [] {
+                                                   // Its parent's logger is not there.
+                                                   the().runs = false;
+                                                   changed_();
+                                                   // A new one: its owner would be a thread of the parent.
+                                                   new (&the().lock) std::recursive_mutex;
+                                               });
+        (void)once;
+        try {
+            if (const char* said = std::getenv("SILVERPOINT"); said != nullptr && *said != 0) {
+                silverpoint::start();
+                return;
+            }
+            const std::string text = configuration();
+            if (runs) silverpoint::stop();
+            runs = !text.empty() && silverpoint::start(text);
+        } catch (const std::exception& error) {
+            if (on_error) {
+                on_error(error.what());
+            } else {
+                std::fprintf(stderr, "silverpoint: no logger could be started: %s\n", error.what());
+            }
+        }
+    }
+};
+
+inline void start_() { registry_::the().start(); }
+
+inline void note_(logger* of, bool is_there) {
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    if (is_there) {
+        all.all.push_back(of);
+        changed_();
+    } else {
+        // What it had to say is still to be written: its sinks stay until the next change.
+        std::erase(all.all, of);
+        if (all.standard_raw == of) all.standard_raw = nullptr;
+    }
+}
+
+inline const char* forever_(const std::string& name) {
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    return all.names.insert(name).first->c_str();
+}
+
+}  // namespace spdlog

@@ -1,0 +1,245 @@
+// spdlog's levels and sinks: what a sink says to the logger inside the process (silverpoint/spdlog.hpp).
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../detail/config.hpp"
+
+namespace spdlog {
+
+using string_view_t = std::string_view;
+using filename_t = std::string;
+
+// A file that cannot be made, a name that is taken.
+class spdlog_ex : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace level {
+enum level_enum : int { trace, debug, info, warn, err, critical, off, n_levels };
+
+inline std::string_view to_string_view(level_enum level) noexcept {
+    constexpr std::string_view names[] = {"trace", "debug", "info", "warning", "error", "critical", "off"};
+    return level >= trace && level <= off ? names[level] : "off";
+}
+inline const char* to_short_c_str(level_enum level) noexcept {
+    constexpr const char* names[] = {"T", "D", "I", "W", "E", "C", "O"};
+    return level >= trace && level <= off ? names[level] : "O";
+}
+// `off` for what is no level, as spdlog has it.
+inline level_enum from_str(std::string_view name) noexcept {
+    for (int level = trace; level <= off; ++level)
+        if (to_string_view(static_cast<level_enum>(level)) == name) return static_cast<level_enum>(level);
+    return name == "warn" ? warn : name == "err" ? err : off;
+}
+}  // namespace level
+
+// What loggers and sinks tell the registry: that the logger inside the process is to be started anew. While
+// that is done whoever logs waits, so that nothing is recorded that nobody collects.
+inline std::atomic<bool> stale_{true};
+inline std::atomic<unsigned> changes_{0};
+inline void changed_() {
+    ++changes_;
+    stale_ = true;
+}
+
+namespace sinks {
+
+// Where lines go. Shared by loggers as in spdlog; the lines are written by the logger inside the process.
+class sink {
+  public:
+    virtual ~sink() = default;
+    sink(const sink&) = delete;
+    sink& operator=(const sink&) = delete;
+
+    void set_level(level::level_enum level) {
+        if (level_.exchange(level, std::memory_order_relaxed) != level) changed_();
+    }
+    [[nodiscard]] level::level_enum level() const {
+        return static_cast<level::level_enum>(level_.load(std::memory_order_relaxed));
+    }
+    [[nodiscard]] bool should_log(level::level_enum level) const { return level >= this->level(); }
+    // spdlog's flags (docs/guide/from-spdlog.md).
+    void set_pattern(const std::string& pattern) {
+        if (pattern_ == pattern) return;
+        pattern_ = pattern;
+        changed_();
+    }
+    void flush();
+
+    // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none.
+    [[nodiscard]] std::string toml(const std::string& categories) const {
+        if (settings_.empty() || level() == level::off) return {};
+        constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
+        std::string text =
+            "[[sink]]\n" + settings_ + "category = " + categories + "\nlevel = \"" + levels[level()] + "\"\n";
+        add(text, "pattern", "spdlog:" + pattern_);
+        return text;
+    }
+
+  protected:
+    sink() = default;
+    static void add(std::string& out, std::string_view key, std::string_view value) {
+        constexpr char digits[] = "0123456789ABCDEF";
+        out.append(key).append(" = \"");
+        for (const char c : value) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (c == '"' || c == '\\') {
+                (out += '\\') += c;
+            } else if (byte < 0x20 || byte == 0x7F) {
+                out.append("\\u00").append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+            } else {
+                out += c;
+            }
+        }
+        out += "\"\n";
+    }
+    std::string settings_;
+
+  private:
+    std::string pattern_ = "%+";
+    std::atomic<int> level_{level::trace};
+};
+
+}  // namespace sinks
+
+using sink_ptr = std::shared_ptr<sinks::sink>;
+using sinks_init_list = std::initializer_list<sink_ptr>;
+
+namespace sinks {
+
+namespace detail {
+
+class console : public sink {
+  public:
+    console(const char* to, bool is_colour) {
+        add(settings_, "to", to);
+        if (!is_colour) settings_ += "colour = false\n";
+    }
+};
+
+// A file that exists from here on, its directories made, as spdlog does it.
+class file : public sink {
+  public:
+    file(const std::string& path, bool truncate) {
+        for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+            mkdir(path.substr(0, at).c_str(), 0777);
+        const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (truncate ? O_TRUNC : 0), 0666);
+        if (fd < 0) throw spdlog_ex("Failed opening file " + path + " for writing: " + std::strerror(errno));
+        close(fd);
+        path_ = path;
+        add(settings_, "to", "file");
+        add(settings_, "path", path);
+    }
+    [[nodiscard]] const filename_t& filename() const { return path_; }
+
+  private:
+    filename_t path_;
+};
+
+}  // namespace detail
+
+class stdout_color_sink_mt : public detail::console {
+  public:
+    stdout_color_sink_mt() : console("stdout", true) {}
+};
+class stderr_color_sink_mt : public detail::console {
+  public:
+    stderr_color_sink_mt() : console("stderr", true) {}
+};
+class stdout_sink_mt : public detail::console {
+  public:
+    stdout_sink_mt() : console("stdout", false) {}
+};
+class stderr_sink_mt : public detail::console {
+  public:
+    stderr_sink_mt() : console("stderr", false) {}
+};
+class basic_file_sink_mt : public detail::file {
+  public:
+    explicit basic_file_sink_mt(const filename_t& path, bool truncate = false) : file(path, truncate) {}
+};
+// log.txt, log.1.txt, log.2.txt …, as spdlog names them.
+class rotating_file_sink_mt : public detail::file {
+  public:
+    rotating_file_sink_mt(const filename_t& path, std::size_t max_size, std::size_t max_files,
+                          bool rotate_on_open = false)
+        : file(path, rotate_on_open) {
+        if (max_size == 0) throw spdlog_ex("rotating sink constructor: max_size arg cannot be zero");
+        settings_ +=
+            "rotate-size = \"" + std::to_string(max_size) + "\"\nkeep = " + std::to_string(max_files) + "\n";
+    }
+};
+// Rotates at midnight; the file of today keeps its name (spdlog puts the date into each name). Another hour
+// than midnight is not taken.
+class daily_file_sink_mt : public detail::file {
+  public:
+    explicit daily_file_sink_mt(const filename_t& path, int hour = 0, int minute = 0, bool truncate = false,
+                                std::uint16_t max_files = 0)
+        : file(path, truncate) {
+        if (hour != 0 || minute != 0)
+            throw spdlog_ex("silverpoint: daily files begin at midnight, not at another time");
+        settings_ +=
+            "rotate-at = \"day\"\nkeep = " + std::to_string(max_files == 0 ? 65535 : max_files) + "\n";
+    }
+};
+class hourly_file_sink_mt : public detail::file {
+  public:
+    explicit hourly_file_sink_mt(const filename_t& path, bool truncate = false, std::uint16_t max_files = 0)
+        : file(path, truncate) {
+        settings_ +=
+            "rotate-at = \"hour\"\nkeep = " + std::to_string(max_files == 0 ? 65535 : max_files) + "\n";
+    }
+};
+class null_sink_mt : public sink {};
+// spdlog's numbers of facilities are those of <syslog.h>; options have no meaning here.
+class syslog_sink_mt : public sink {
+  public:
+    explicit syslog_sink_mt(const std::string& identity = "", int = 0, int facility = 1 << 3,
+                            bool enable_formatting = false) {
+        constexpr const char* names[] = {"kern", "user", "mail", "daemon", "auth",     "syslog",
+                                         "lpr",  "news", "uucp", "cron",   "authpriv", "ftp"};
+        const int number = facility >> 3;
+        add(settings_, "to", "syslog");
+        if (!identity.empty()) add(settings_, "identity", identity);
+        if (number >= 0 && number < 12) add(settings_, "facility", names[number]);
+        if (number >= 16 && number < 24) add(settings_, "facility", "local" + std::to_string(number - 16));
+        if (!enable_formatting) set_pattern("%v");
+    }
+};
+class systemd_sink_mt : public sink {
+  public:
+    explicit systemd_sink_mt(const std::string& identity = "", bool enable_formatting = false) {
+        add(settings_, "to", "journald");
+        if (!identity.empty()) add(settings_, "identity", identity);
+        if (!enable_formatting) set_pattern("%v");
+    }
+};
+
+// Threads need no locks here: both kinds are the same.
+using stdout_color_sink_st = stdout_color_sink_mt;
+using stderr_color_sink_st = stderr_color_sink_mt;
+using stdout_sink_st = stdout_sink_mt;
+using stderr_sink_st = stderr_sink_mt;
+using basic_file_sink_st = basic_file_sink_mt;
+using rotating_file_sink_st = rotating_file_sink_mt;
+using daily_file_sink_st = daily_file_sink_mt;
+using hourly_file_sink_st = hourly_file_sink_mt;
+using null_sink_st = null_sink_mt;
+using syslog_sink_st = syslog_sink_mt;
+using systemd_sink_st = systemd_sink_mt;
+
+}  // namespace sinks
+}  // namespace spdlog

@@ -1,0 +1,151 @@
+// A program that logs with spdlog, compiled twice: with spdlog, and with silverpoint/instead before it. What
+// it writes is compared (compare.sh), so it shows nothing that must differ: no two lines may change places.
+//
+//   program PART DIRECTORY
+#include <spdlog/async.h>
+#include <spdlog/cfg/env.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/null_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+void formats(const std::string&) {
+    spdlog::trace("not shown {}", 0);
+    spdlog::debug("not shown {}", 0);
+    spdlog::info("integers {} {} {} {}", -7, 7u, std::int64_t{1} << 40,
+                 std::numeric_limits<std::uint64_t>::max());
+    spdlog::info("bases {:x} {:#x} {:X} {:b} {:#b} {:o} {:+d} {:08}", 255, 255, 255, 5, 5, 8, 42, 42);
+    spdlog::warn("floats {} {} {:.2f} {:8.3f}| {:e} {:g} {}", 0.1, 1e30, 2.0 / 3, 3.14159, 12345.678, 1e-7,
+                 0.1f);
+    spdlog::error("texts {} {} {:>8}|{:<8}|{:^8}|{:*^9}| {:.3}", "literal", std::string("string"),
+                  std::string_view("right"), "left", "mid", "fill", "truncated");
+    spdlog::critical("others {} {} {} {:s}", true, 'c', static_cast<void*>(nullptr), false);
+    spdlog::info("order {1} {0} {1}", "a", "b");
+    spdlog::info("{{}} braces {{{}}}", 1);
+    spdlog::info("a literal alone {} {x} }{");
+    spdlog::info(std::string("made elsewhere {} {}"));
+    const char* text = "pointed to {}";
+    spdlog::info(text);
+    spdlog::warn(42);
+    spdlog::warn(2.5);
+    spdlog::log(spdlog::level::err, "by level {}", 1);
+    for (const auto level : {spdlog::level::info, spdlog::level::warn, spdlog::level::critical})
+        spdlog::log(level, "level in a variable {}", static_cast<int>(level));
+    spdlog::log(spdlog::source_loc{}, spdlog::level::info, "with a place {}", 1);
+    spdlog::info("");
+    spdlog::info("{}", "");
+    spdlog::info("ünïcödé {} {:>6}|", "日本", "äö");
+}
+
+void levels(const std::string&) {
+    auto log = spdlog::default_logger();
+    for (int level = spdlog::level::trace; level <= spdlog::level::off; ++level) {
+        spdlog::set_level(static_cast<spdlog::level::level_enum>(level));
+        log->trace("trace at {}", level);
+        log->debug("debug at {}", level);
+        log->info("info at {}", level);
+        log->warn("warn at {}", level);
+        log->error("error at {}", level);
+        log->critical("critical at {} {} {}", level, spdlog::should_log(spdlog::level::warn),
+                      log->should_log(spdlog::level::trace));
+    }
+    spdlog::set_level(spdlog::level::info);
+    spdlog::info("{} {} {}", std::string(spdlog::level::to_string_view(spdlog::level::err).data()),
+                 spdlog::level::to_short_c_str(spdlog::level::warn),
+                 static_cast<int>(spdlog::level::from_str("debug")));
+    setenv("SPDLOG_LEVEL", "error,chatty=trace", 1);
+    spdlog::cfg::load_env_levels();
+    spdlog::warn("not shown");
+    spdlog::error("shown");
+    auto chatty = spdlog::stdout_logger_mt("chatty");
+    chatty->trace("chatty {}", 1);
+}
+
+void loggers(const std::string& directory) {
+    auto net = spdlog::stdout_color_mt("net");
+    net->info("first {}", 1);
+    spdlog::get("net")->warn("second");
+    if (spdlog::get("missing") == nullptr) net->info("missing is missing");
+    try {
+        spdlog::stdout_color_mt("net");
+    } catch (const spdlog::spdlog_ex& error) {
+        net->error("refused: {}", error.what());
+    }
+    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(directory + "/warnings.log", true);
+    file->set_level(spdlog::level::warn);
+    auto both = std::make_shared<spdlog::logger>(
+        "both", spdlog::sinks_init_list{std::make_shared<spdlog::sinks::stdout_color_sink_mt>(), file});
+    both->set_level(spdlog::level::debug);
+    both->debug("console alone {}", 1);
+    both->error("console and file {}", 2);
+    spdlog::register_logger(both);
+    auto copy = both->clone("copy");
+    copy->warn("of the copy");
+    spdlog::get("both")->info("{} sinks of {}", both->sinks().size(), both->name());
+    spdlog::null_logger_mt("nothing")->critical("nowhere");
+    spdlog::set_default_logger(net);
+    spdlog::info("by the new default");
+    spdlog::drop("both");
+    if (spdlog::get("both") == nullptr) spdlog::info("both is gone");
+    both->error("but may still be used");
+    int count = 0;
+    spdlog::apply_all([&](const std::shared_ptr<spdlog::logger>& one) { count += one->name() == "net"; });
+    spdlog::info("{} of that name", count);
+}
+
+void files(const std::string& directory) {
+    auto log = spdlog::basic_logger_mt("basic", directory + "/made/on/the/way/basic.log");
+    log->info("line {}", 1);
+    log->flush();
+    auto other = spdlog::basic_logger_st<spdlog::async_factory>("async", directory + "/async.log", true);
+    other->warn("line {}", 2);
+    auto rotating = spdlog::rotating_logger_mt("rotating", directory + "/rotating.txt", 1 << 20, 3);
+    rotating->flush_on(spdlog::level::err);
+    rotating->error("line {}", 3);
+    try {
+        spdlog::basic_logger_mt("bad", "/proc/nowhere/x.log");
+    } catch (const spdlog::spdlog_ex&) {
+        spdlog::info("refused");
+    }
+    spdlog::shutdown();
+}
+
+void patterns(const std::string&) {
+    auto log = spdlog::stdout_logger_mt("some.name");
+    for (const char* pattern :
+         {"%v", "[%n] [%l] %v", "%L %8l| %-8l| %=9l| %3!l| %-3!n|", "%Y-%m-%d %H:%M:%S.%e %v",
+          "%a %A %b %B %v", "%D %x %v", "%C %y|%v", "%I %p %r %v", "%R %T %X %v", "%f %F %v", "%z %v",
+          "%E %v", "%P %t %v", "100%% %v", "%^%l%$ %v", "%q%v", "no flags", "%+"}) {
+        log->set_pattern(pattern);
+        log->info("message {}", 1);
+        log->critical("message {}", 2);
+    }
+    spdlog::set_pattern("all: %v");
+    log->info("message {}", 3);
+    spdlog::info("message {}", 4);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::map<std::string, void (*)(const std::string&)> parts{{"formats", formats},
+                                                                    {"levels", levels},
+                                                                    {"loggers", loggers},
+                                                                    {"files", files},
+                                                                    {"patterns", patterns}};
+    if (argc != 3 || !parts.contains(argv[1])) return 2;
+    parts.at(argv[1])(argv[2]);
+}

@@ -1,0 +1,175 @@
+// spdlog's interface over Silverpoint: what is recorded, and what becomes of it. What it writes, compared
+// with spdlog: spdlog/compare.sh.
+#include <sys/wait.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <silverpoint/spdlog.hpp>
+#include <sstream>
+#include <thread>
+
+#include "support/traced.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A directory that goes with the test, all loggers let go.
+class Spdlog : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = fs::temp_directory_path() / "silverpoint-spdlog-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        directory_ = name;
+        spdlog::shutdown();
+        spdlog::set_level(spdlog::level::info);
+        spdlog::set_default_logger(spdlog::null_logger_mt("test"));
+    }
+    void TearDown() override {
+        spdlog::shutdown();
+        fs::remove_all(directory_);
+    }
+    [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
+    [[nodiscard]] std::string text(const std::string& name) const {
+        std::ifstream file(path(name));
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    static const reader::Site* site(const std::vector<reader::Site>& all, const std::string& text) {
+        for (const auto& one : all)
+            if (one.stage == 3 && one.text == text) return &one;
+        return nullptr;
+    }
+
+  private:
+    fs::path directory_;
+};
+
+TEST_F(Spdlog, EachCallIsASiteWithItsPlaceItsTypesAndTheLoggersName) {
+    auto log = spdlog::basic_logger_mt("net", path("net.log"));
+    log->set_pattern("%n %l %v %s");
+    log->warn("slow {} {}", 7, 2.5);
+    const auto line = static_cast<std::uint32_t>(__LINE__ - 1);
+    log->flush();
+    EXPECT_EQ(text("net.log"), "net warning slow 7 2.5 spdlog_test.cpp\n");
+    const auto sites = traced::session().sites();
+    const auto* found = site(sites, "slow {} {}");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->category, "net");
+    EXPECT_EQ(found->line, line);
+    EXPECT_EQ(found->level, 3);
+    EXPECT_EQ(found->signature, "id");
+    EXPECT_TRUE(found->file.ends_with("spdlog_test.cpp"));
+}
+
+TEST_F(Spdlog, OneCallServesManyLoggersAndLevels) {
+    for (int round = 0; round < 2; ++round)
+        for (const char* name : {"a", "b", "c"}) {
+            auto log = spdlog::get(name);
+            if (log == nullptr) log = spdlog::basic_logger_mt(name, path(std::string(name) + ".log"));
+            log->set_pattern("%n %l %v");
+            for (const auto level : {spdlog::level::info, spdlog::level::err})
+                log->log(level, "round {}", round);
+        }
+    spdlog::get("a")->flush();
+    for (const char* name : {"a", "b", "c"}) {
+        std::string expected;
+        for (const char* round : {"0", "1"})
+            for (const char* level : {" info round ", " error round "})
+                expected += std::string(name) + level + round + "\n";
+        EXPECT_EQ(text(std::string(name) + ".log"), expected);
+    }
+}
+
+TEST_F(Spdlog, LinesOfOtherThreadsOutliveThatLoggersAreAdded) {
+    auto log = spdlog::basic_logger_mt("steady", path("steady.log"));
+    log->set_pattern("%v");
+    log->info("{}", 0);
+    std::atomic<bool> done{false};
+    std::atomic<int> count{1};
+    std::thread other([&] {
+        while (!done) {
+            log->info("{}", count.load());
+            ++count;
+            std::this_thread::yield();
+        }
+    });
+    for (int i = 0; i < 5; ++i) {
+        auto added =
+            spdlog::basic_logger_mt("added" + std::to_string(i), path("added.log" + std::to_string(i)));
+        added->set_pattern("%v");
+        added->info("here");
+    }
+    done = true;
+    other.join();
+    log->flush();
+    std::istringstream lines(text("steady.log"));
+    int expected = 0;
+    for (std::string line; std::getline(lines, line); ++expected) ASSERT_EQ(line, std::to_string(expected));
+    EXPECT_EQ(expected, count);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(text("added.log" + std::to_string(i)), "here\n");
+}
+
+TEST_F(Spdlog, LevelsOfSinksAndFlushOn) {
+    auto all = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("all.log"));
+    auto errors = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("errors.log"));
+    errors->set_level(spdlog::level::err);
+    spdlog::logger log("two", {all, errors});
+    log.set_pattern("%v");
+    log.flush_on(spdlog::level::err);
+    log.info("one");
+    log.error("two");  // waits until it is written
+    EXPECT_EQ(text("all.log"), "one\ntwo\n");
+    EXPECT_EQ(text("errors.log"), "two\n");
+}
+
+TEST_F(Spdlog, RotatingFilesAreNamedAsThere) {
+    auto log = spdlog::rotating_logger_mt("rotating", path("log.txt"), 4096, 2);
+    log->set_pattern("%v");
+    for (int i = 0; i < 500; ++i) log->info("{:040}", i);
+    log->flush();
+    for (const char* name : {"log.txt", "log.1.txt", "log.2.txt"})
+        EXPECT_TRUE(fs::exists(path(name))) << name;
+    EXPECT_FALSE(fs::exists(path("log.3.txt")));
+    EXPECT_NE(text("log.txt").find("0499\n"), std::string::npos);
+    EXPECT_THROW(spdlog::rotating_logger_mt("none", path("x.txt"), 0, 2), spdlog::spdlog_ex);
+    EXPECT_THROW(spdlog::daily_logger_mt("none", path("x.txt"), 2, 30), spdlog::spdlog_ex);
+}
+
+TEST_F(Spdlog, AForkedChildWritesBesideItsParent) {
+    auto log = spdlog::basic_logger_mt("forks", path("forks.log"));
+    log->set_pattern("%v");
+    log->info("parent");
+    log->flush();
+    const pid_t child = fork();
+    if (child == 0) {
+        log->info("child");
+        log->flush();
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    log->info("parent again");
+    log->flush();
+    EXPECT_EQ(text("forks.log"), "parent\nparent again\n");
+    EXPECT_EQ(text("forks-2.log"), "child\n");
+}
+
+TEST_F(Spdlog, MacrosHaveLevelsThatCompileOut) {
+    auto log = spdlog::basic_logger_mt("macros", path("macros.log"));
+    log->set_level(spdlog::level::trace);
+    log->set_pattern("%l %v");
+    int evaluated = 0;
+    SPDLOG_LOGGER_DEBUG(log, "left out {}", ++evaluated);
+    SPDLOG_LOGGER_INFO(log, "in {}", ++evaluated);
+    SPDLOG_LOGGER_CALL(log, spdlog::level::warn, "by call {}", ++evaluated);
+    if (evaluated == 2)
+        SPDLOG_LOGGER_ERROR(log, "literal {}");
+    else
+        SPDLOG_LOGGER_CRITICAL(log, "not {}", 1);
+    log->flush();
+    EXPECT_EQ(text("macros.log"), "info in 1\nwarning by call 2\nerror literal {}\n");
+}
+
+}  // namespace
