@@ -14,7 +14,7 @@ front() { sed -E 's/^\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0
 
 run() { # NAME PROGRAM PART
     mkdir -p -m 700 "$work/$1/$3/out" "$work/sessions"
-    (cd "$work/$1/$3/out" && SILVERPOINT_DIR=$work/sessions "$2" "$3" . >stdout 2>stderr) || echo "exit $?" >>"$work/$1/$3/out/stdout"
+    (cd "$work/$1/$3/out" && TMPDIR=$work SILVERPOINT_DIR=$work/sessions "$2" "$3" . >stdout 2>stderr) || echo "exit $?" >>"$work/$1/$3/out/stdout"
     # A thread's number has as many digits as it has: one is enough.
     find "$work/$1/$3/out" -type f -not -path '*.spool/*' | sort | while read -r file; do
         echo "--- ${file#"$work/$1/$3/out/"}"
