@@ -106,7 +106,7 @@ impl Collecting {
             say(format_args!("what is recorded cannot be changed to {directives:?}: {error}"));
         }
         // Whoever waits for it need not wait for the end of a sleep.
-        self.shared.change(|_| {});
+        self.shared.change(|state| state.is_switching = state.directives.is_some());
     }
 
     /// Passes until nothing is left; false when the spool cannot be written.

@@ -5,7 +5,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -51,6 +51,8 @@ struct Current {
     config: Config,
     /// Of its sinks.
     numbers: Vec<usize>,
+    /// Files of sinks that were told to end, and may still be within a write.
+    ending: Vec<(usize, PathBuf)>,
     seen: Option<Fingerprint>,
 }
 
@@ -70,7 +72,7 @@ impl Control {
         };
         let numbers = (0..config.sinks.len()).collect();
         let seen = config.file.as_ref().and_then(|file| fingerprint(&file.path));
-        let current = Mutex::new(Current { config, numbers, seen });
+        let current = Mutex::new(Current { config, numbers, ending: Vec::new(), seen });
         Ok(Self { shared, spool, threads: Mutex::new(Some(Vec::new())), current, has_hung_up })
     }
 
@@ -132,6 +134,18 @@ impl Control {
             }
         }
         let removed: Vec<usize> = left.into_iter().flatten().collect();
+        // A file has one writer.
+        {
+            let state = self.shared.lock();
+            current.ending.retain(|(number, _)| !state.finished[*number]);
+        }
+        for sink in &added {
+            if let To::File(file) = &sink.to
+                && let Some((_, path)) = current.ending.iter().find(|(_, path)| *path == file.path)
+            {
+                return Err(LoggerError::StillEnding(path.clone()));
+            }
+        }
         // Whatever fails fails here, before anything has changed.
         let first = self.shared.lock().finished.len();
         let mut deliveries = Vec::new();
@@ -147,13 +161,14 @@ impl Control {
         self.shared.change(|state| {
             deliveries.iter().for_each(|_| state.add_sink());
             for (number, sink) in kept {
-                state.changes[number] = Some(Change::Settings(Box::new(sink)));
+                state.ask(number, Change::Settings(Box::new(sink)));
             }
             for number in &removed {
-                state.changes[*number] = Some(Change::End);
+                state.ask(*number, Change::End);
             }
             if new.record != current.config.record {
                 state.directives = Some(new.record.clone());
+                state.is_switching = true;
             }
         });
         for (at, delivery) in deliveries.into_iter().enumerate() {
@@ -171,12 +186,17 @@ impl Control {
                 "the spool's place and size, and what a thread does that finds its ring full, change with the next start only",
             );
         }
+        for (sink, number) in current.config.sinks.iter().zip(&current.numbers) {
+            if let (To::File(file), true) = (&sink.to, removed.contains(number)) {
+                current.ending.push((*number, file.path.clone()));
+            }
+        }
         let mut next = first..;
         current.numbers =
             numbers.into_iter().map(|number| number.or_else(|| next.next()).unwrap_or(first)).collect();
         current.config = new;
         // The caller's next record is treated by the new rules, unless a sink is held up.
-        self.wait(|state| state.directives.is_none() && state.changes.iter().all(Option::is_none));
+        self.wait(|state| !state.is_switching && !state.is_changing.contains(&true));
         Ok(true)
     }
 

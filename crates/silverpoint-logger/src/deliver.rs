@@ -93,8 +93,13 @@ impl Delivery {
                 note = state.note.clone().filter(|_| state.noted != noted);
                 (noted, reopens) = (state.noted, state.reopens);
             }
+            let is_changed = change.is_some();
             let is_reopened = std::mem::replace(&mut reopened, reopens) != reopens;
             match self.follow_changes(change, note, is_reopened) {
+                Next::GoOn if is_changed => {
+                    let number = self.number;
+                    self.shared.change(|state| state.has_changed(number));
+                }
                 Next::GoOn => {}
                 Next::GiveUp => return,
                 Next::End => {

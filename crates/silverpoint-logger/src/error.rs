@@ -63,7 +63,7 @@ impl fmt::Display for LoggerError {
             Self::StillEnding(path) => {
                 write!(
                     f,
-                    "{}: the logger that was stopped has not ended yet; try again later",
+                    "{}: the logger or sink that was stopped has not ended yet; try again later",
                     path.display()
                 )
             }

@@ -44,8 +44,12 @@ pub(crate) struct State {
     pub(crate) nudges: Vec<Nudge>,
     /// By sink: what it shall do differently. It takes it.
     pub(crate) changes: Vec<Option<Change>>,
+    /// By sink: it has not yet done what was last wanted of it.
+    pub(crate) is_changing: Vec<bool>,
     /// What shall be recorded from now on. The collector takes it.
     pub(crate) directives: Option<String>,
+    /// It has not done so yet.
+    pub(crate) is_switching: bool,
     /// Grows whenever files are to be opened anew.
     pub(crate) reopens: u64,
     /// Grows with each note, of which the last is kept.
@@ -77,6 +81,18 @@ impl State {
         self.oldest_parts.push(0);
         self.finished.push(false);
         self.changes.push(None);
+        self.is_changing.push(false);
+    }
+
+    /// Wants something of a sink that runs.
+    pub(crate) fn ask(&mut self, number: usize, change: Change) {
+        self.changes[number] = Some(change);
+        self.is_changing[number] = true;
+    }
+
+    /// A sink has done what it had taken; meanwhile something else may be wanted.
+    pub(crate) fn has_changed(&mut self, number: usize) {
+        self.is_changing[number] = self.changes[number].is_some();
     }
 
     /// Nobody waits for it any more.
@@ -85,6 +101,7 @@ impl State {
         self.oldest_parts[number] = u64::MAX;
         self.finished[number] = true;
         self.changes[number] = None;
+        self.is_changing[number] = false;
     }
 
     /// What no sink reads any more has lower numbers.
