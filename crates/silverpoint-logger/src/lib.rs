@@ -76,6 +76,7 @@ pub fn init() -> Result<Logger, LoggerError> {
 /// The snippets of the guide, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/logger-rust.md")]
+#[doc = include_str!("../../../docs/guide/from-tracing.md")]
 mod guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/sinks.md")]
