@@ -72,6 +72,30 @@ TEST_F(LoggerTest, WhatIsRecordedComesOut) {
     EXPECT_FALSE(fs::exists(path("app.log.spool")));
 }
 
+TEST_F(LoggerTest, DetailsComeOutBeforeAWarningWithTheirContext) {
+    ASSERT_TRUE(silverpoint::start(
+        logger_config("debug").to(sink::file(path("app.log")).level("info").backtrace(2))));
+    {
+        SP_CONTEXT("request", 7);
+        for (int i = 0; i < 5; ++i) SP_DEBUG("detail {}", i);
+    }
+    SP_INFO("all is well");
+    ASSERT_TRUE(silverpoint::flush());
+    ASSERT_EQ(lines("app.log").size(), 1u);
+    SP_WARN("not any more");
+    ASSERT_TRUE(silverpoint::flush());
+    auto text = lines("app.log");
+    ASSERT_EQ(text.size(), 4u);
+    EXPECT_NE(text[1].find("[backtrace] detail 3 {request=7}"), std::string::npos) << text[1];
+    EXPECT_NE(text[2].find("[backtrace] detail 4 {request=7}"), std::string::npos) << text[2];
+    EXPECT_NE(text[3].find("not any more   "), std::string::npos) << text[3];
+    SP_DEBUG("on demand");
+    ASSERT_TRUE(silverpoint::dump_backtrace());
+    text = lines("app.log");
+    ASSERT_EQ(text.size(), 5u);
+    EXPECT_NE(text[4].find("[backtrace] on demand"), std::string::npos) << text[4];
+}
+
 TEST_F(LoggerTest, ThreadsAreFlushedFromAnyOther) {
     ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
     std::vector<std::thread> threads;

@@ -59,6 +59,9 @@ void silverpoint_reopen(void);
  * SILVERPOINT_DONE, or how many sinks have not got everything (they go on), or SILVERPOINT_NOT_RUNNING. */
 int silverpoint_flush(uint64_t timeout_ms);
 
+/* As silverpoint_flush, and sinks with a backtrace write what they keep back. */
+int silverpoint_dump_backtrace(uint64_t timeout_ms);
+
 /* As silverpoint_flush, and ends the logger: tracepoints are then what they were before it started. What was
  * not delivered in time is kept for the next logger with the same files. */
 int silverpoint_stop(uint64_t timeout_ms);

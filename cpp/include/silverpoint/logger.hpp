@@ -85,6 +85,13 @@ class sink {
     // Only records whose arguments satisfy an expression: "bytes > 1000 and user == 'ada'".
     sink& where(std::string_view expression) & { return with("where", expression); }
     sink&& where(std::string_view expression) && { return std::move(with("where", expression)); }
+    // Records below the sink's level (info, if none is set) are kept back in memory, the last `records` of
+    // them and at most 4 MiB; they come out, marked, before a record of this level or above, or by
+    // dump_backtrace(). What is recorded must be told too: logger_config("debug").
+    sink& backtrace(unsigned records, std::string_view trigger = "warn") &;
+    sink&& backtrace(unsigned records, std::string_view trigger = "warn") && {
+        return std::move(backtrace(records, trigger));
+    }
     // A file that has grown to a size ("64M") becomes app.1.log, that one app.2.log …; `keep` such old ones
     // stay.
     sink& rotate(std::string_view size, unsigned keep) & {
@@ -205,6 +212,11 @@ inline bool flush(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
            SILVERPOINT_DONE;
 }
+// As flush, and sinks with a backtrace write what they keep back.
+inline bool dump_backtrace(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
+    return silverpoint_dump_backtrace(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count())
+                                                          : 0) == SILVERPOINT_DONE;
+}
 // As flush, and ends the logger.
 inline bool stop(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return silverpoint_stop(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
@@ -236,6 +248,10 @@ inline void append_toml(std::string& out, std::string_view key, std::string_view
 inline sink& sink::with(std::string_view key, std::string_view value) {
     detail::append_toml(toml_, key, value);
     return *this;
+}
+
+inline sink& sink::backtrace(unsigned records, std::string_view trigger) & {
+    return number("backtrace.records", records).with("backtrace.trigger", trigger);
 }
 
 inline logger_config::logger_config(std::string_view record) { detail::append_toml(head_, "record", record); }

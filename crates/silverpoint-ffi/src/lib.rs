@@ -162,6 +162,16 @@ pub extern "C" fn silverpoint_flush(timeout_ms: u64) -> c_int {
 
 /// See logger.h.
 #[unsafe(no_mangle)]
+pub extern "C" fn silverpoint_dump_backtrace(timeout_ms: u64) -> c_int {
+    guarded(|| {
+        let logger = Home::own().and_then(|home| home.lock().clone());
+        let timeout = Duration::from_millis(timeout_ms);
+        logger.map_or(NOT_RUNNING, |logger| sinks(logger.dump_backtrace(timeout)))
+    })
+}
+
+/// See logger.h.
+#[unsafe(no_mangle)]
 pub extern "C" fn silverpoint_stop(timeout_ms: u64) -> c_int {
     guarded(|| stop(Duration::from_millis(timeout_ms)))
 }

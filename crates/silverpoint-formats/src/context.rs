@@ -49,6 +49,16 @@ impl Context {
         self.fields.iter().map(|field| (field.name.as_str(), &self.item[field.value.clone()]))
     }
 
+    /// Bytes of memory that it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let text = |text: &OnceLock<String>| text.get().map_or(0, String::len);
+        size_of::<Self>()
+            + 2 * self.item.len()
+            + self.fields.len() * size_of::<Field>()
+            + text(&self.text)
+            + text(&self.json)
+    }
+
     /// The value of a field, as an item of CBOR.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.fields().find(|(known, _)| *known == name).map(|(_, value)| value)

@@ -181,6 +181,48 @@ fn main() {
             assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
             println!("{}", lines(file));
         }
+        // Keeps so many records below info back, till a warning; does what standard input says, and answers each line when everything is out.
+        [file, "backtrace", records] => {
+            let count = usize::try_from(number(records)).unwrap();
+            let config = Config::new("debug").sink(Sink::file(file).backtrace(count, Level::Warn)).sink(
+                Sink::file(format!("{file}.jsonl")).json().level(Level::Warn).backtrace(2, Level::Error),
+            );
+            let logger = start(config);
+            for line in std::io::stdin().lines() {
+                let line = line.unwrap();
+                let words: Vec<&str> = line.split(' ').collect();
+                let patience = Duration::from_secs(30);
+                let flushed = match words[..] {
+                    ["debug", from, to] => {
+                        (number(from)..number(to)).for_each(|number| debug!("number {}", number));
+                        logger.flush(patience)
+                    }
+                    ["info", number] => {
+                        info!("number {}", number);
+                        logger.flush(patience)
+                    }
+                    ["warn", number] => {
+                        let _scope = silverpoint::context!(user = "ada");
+                        warn!("number {}", number);
+                        logger.flush(patience)
+                    }
+                    ["error", number] => {
+                        error!("number {}", number);
+                        logger.flush(patience)
+                    }
+                    ["dump"] => logger.dump_backtrace(patience),
+                    ["die"] => {
+                        let own = rustix::process::getpid();
+                        rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
+                        unreachable!()
+                    }
+                    _ => panic!("{line}"),
+                };
+                assert_eq!(flushed, Flushed::Complete);
+                println!("done");
+            }
+            assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+        }
         // Delivers what a killed one has left.
         [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),
         [file, "threads", threads, count] => {

@@ -16,6 +16,7 @@ use silverpoint_wire::directive;
 use silverpoint_wire::level::Level;
 use silverpoint_wire::policy::Policy;
 
+use crate::backtrace::Backtrace;
 use crate::error::LoggerError;
 use crate::pace::{Flush, Sync};
 use crate::syslog::Syslog;
@@ -169,6 +170,7 @@ pub struct Sink {
     pub(crate) text: text::Options,
     pub(crate) flush: Option<Flush>,
     pub(crate) sync: Sync,
+    pub(crate) backtrace: Option<Backtrace>,
     /// It stands in the configuration file, and goes when it does not any more.
     pub(crate) is_of_file: bool,
 }
@@ -241,6 +243,7 @@ impl Sink {
             text,
             flush: None,
             sync: Sync::Never,
+            backtrace: None,
             is_of_file: false,
         }
     }
@@ -328,6 +331,15 @@ impl Sink {
     #[must_use]
     pub fn only(mut self, filter: Filter) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// Records below the sink's level (info, if none is set) are kept back in memory, the last `records` of them and at most 4 MiB; they come out, marked, before a record of level
+    /// `trigger` or above, or by [`Logger::dump_backtrace`](crate::Logger::dump_backtrace). What is recorded must be told too: `Config::new("debug")`. After a kill the next logger with the
+    /// same file keeps them back again; a clean end forgets them.
+    #[must_use]
+    pub fn backtrace(mut self, records: usize, trigger: Level) -> Self {
+        self.backtrace = Some(Backtrace { records, trigger });
         self
     }
 

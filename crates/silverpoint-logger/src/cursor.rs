@@ -4,7 +4,7 @@
 //! to go on; otherwise the log is cut to where the write began, and the entry before says where to go on.
 //!
 //! An entry: magic, sequence, device, inode, begin, length (u64 each); number of positions, reserved (u32 each); for each position the session's id (16 bytes), ring position (u64),
-//! stream, reserved (u32 each); CRC-32C of all this (u32). Little-endian. Of an entry that is being written when its process dies the checksum is wrong.
+//! stream, kind (u32 each): 0 up to where it was delivered, 1 from where on something is kept back (module `backtrace`); CRC-32C of all this (u32). Little-endian. Of an entry that is being written when its process dies the checksum is wrong.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,6 +14,9 @@ use std::path::Path;
 const MAGIC: u64 = u64::from_le_bytes(*b"SPcursr1");
 const FIXED: usize = 56;
 const POSITION: usize = 32;
+/// Kinds of positions.
+const DELIVERED: u32 = 0;
+const HELD: u32 = 1;
 /// Positions of an entry that is read.
 const POSITIONS_MAX: usize = 1 << 20;
 
@@ -30,6 +33,8 @@ pub(crate) struct Entry {
     pub(crate) len: u64,
     /// After it.
     pub(crate) positions: Vec<Position>,
+    /// From where on something is kept back.
+    pub(crate) held: Vec<Position>,
 }
 
 /// The two files.
@@ -75,13 +80,16 @@ impl Entry {
         for word in [MAGIC, self.sequence, self.log.0, self.log.1, self.begin, self.len] {
             out.extend_from_slice(&word.to_le_bytes());
         }
-        out.extend_from_slice(&(self.positions.len() as u32).to_le_bytes());
+        out.extend_from_slice(&((self.positions.len() + self.held.len()) as u32).to_le_bytes());
         out.extend_from_slice(&[0; 4]);
-        for (session, stream, position) in &self.positions {
+        let delivered = self.positions.iter().map(|position| (position, DELIVERED));
+        for ((session, stream, position), kind) in
+            delivered.chain(self.held.iter().map(|position| (position, HELD)))
+        {
             out.extend_from_slice(session);
             out.extend_from_slice(&position.to_le_bytes());
             out.extend_from_slice(&stream.to_le_bytes());
-            out.extend_from_slice(&[0; 4]);
+            out.extend_from_slice(&kind.to_le_bytes());
         }
         out.extend_from_slice(&crc32c::crc32c(out).to_le_bytes());
     }
@@ -103,12 +111,17 @@ impl Entry {
             let position = u64::from_le_bytes(at[16..24].try_into().ok()?);
             Some((session, u32::from_le_bytes(at[24..28].try_into().ok()?), position))
         };
+        let of_kind = |kind: u32| {
+            let all = bytes[FIXED..end].chunks_exact(POSITION);
+            all.filter(|at| at[28..32] == kind.to_le_bytes()).filter_map(position).collect()
+        };
         Some(Self {
             sequence: word(8)?,
             log: (word(16)?, word(24)?),
             begin: word(32)?,
             len: word(40)?,
-            positions: bytes[FIXED..end].chunks_exact(POSITION).filter_map(position).collect(),
+            positions: of_kind(DELIVERED),
+            held: of_kind(HELD),
         })
     }
 }
@@ -126,7 +139,7 @@ mod tests {
 
     fn entry(sequence: u64, positions: usize) -> Entry {
         let positions = (0..positions).map(|n| ([n as u8; 16], n as u32, n as u64 * 8)).collect();
-        Entry { sequence, log: (1, 2), begin: 30, len: 40, positions }
+        Entry { sequence, log: (1, 2), begin: 30, len: 40, positions, held: vec![([9; 16], 3, 8)] }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use silverpoint_formats::tracefile::{Event, Follow, Note, Trace, Watcher};
 
+use crate::backtrace::{Fate, Holder, Reached, filter_of};
 use crate::config::Sink;
 use crate::crash;
 use crate::error::{LoggerError, say};
@@ -26,6 +27,7 @@ pub(crate) struct Delivery {
     label: String,
     follow: Follow,
     target: Box<dyn Target>,
+    holder: Holder,
     pace: Pace,
     shared: Arc<Shared>,
     is_failing: bool,
@@ -46,15 +48,18 @@ impl Delivery {
         let mut follow = Follow::nothing();
         follow.set_patience(WINDOW);
         follow.add(&spool.file())?;
-        follow.set_filter(&sink.filter);
+        follow.set_filter(&filter_of(&sink));
         let label = sink.label();
         let pace = Pace::new(sink.flush, sink.sync);
-        let target = target::open(sink, spool, &mut follow)?;
+        let mut holder = Holder::new(&sink);
+        let mut target = target::open(sink, spool, &mut follow)?;
+        holder.has_written(target.written());
         Ok(Self {
             number,
             label,
             follow,
             target,
+            holder,
             pace,
             shared,
             is_failing: false,
@@ -109,14 +114,17 @@ impl Delivery {
                     return shared.change(|state| state.remove_sink(number));
                 }
             }
-            let (is_last, is_given_up, wanted);
+            let (is_last, is_given_up, wanted, dump);
             {
                 let state = self.shared.lock();
                 seen = state.stored;
-                (is_last, is_given_up, wanted) =
-                    (state.has_collected, state.is_given_up, state.flush_collected);
+                (is_last, is_given_up, wanted, dump) =
+                    (state.has_collected, state.is_given_up, state.flush_collected, state.dump);
             }
             if is_given_up || !self.deliver(wanted > flushed || is_last) {
+                return;
+            }
+            if (flushed + 1..=wanted).contains(&dump) && !self.dump() {
                 return;
             }
             flushed = wanted;
@@ -147,7 +155,7 @@ impl Delivery {
             Err(error) => self.fail(&error),
         }
         // Nothing, but with the place to go on.
-        if let Err(error) = self.target.write(&self.follow) {
+        if let Err(error) = self.target.write(&Reached { follow: &self.follow, holder: &self.holder }) {
             self.fail(&error);
         }
     }
@@ -172,7 +180,8 @@ impl Delivery {
         match change {
             Some(Change::End) => return Next::End,
             Some(Change::Settings(sink)) => {
-                self.follow.set_filter(&sink.filter);
+                self.follow.set_filter(&filter_of(&sink));
+                self.holder.set(&sink);
                 self.pace.set(sink.flush, sink.sync);
                 self.target.set(&sink, self.follow.trace());
             }
@@ -187,7 +196,7 @@ impl Delivery {
     /// Writes what is due; with `all` everything that is in the spool. False when the logger gives up.
     fn deliver(&mut self, all: bool) -> bool {
         loop {
-            let shown = &mut Shown(&mut *self.target, &mut self.pace);
+            let shown = &mut Shown(&mut *self.target, &mut self.pace, &mut self.holder);
             let polled = if all { self.follow.poll_all(shown) } else { self.follow.poll(shown) };
             let is_full = self.target.is_full();
             match polled {
@@ -214,6 +223,17 @@ impl Delivery {
         }
     }
 
+    /// Writes what is kept back. False when the logger gives up.
+    fn dump(&mut self) -> bool {
+        self.target.begin(self.follow.trace());
+        let (target, pace) = (&mut self.target, &mut self.pace);
+        self.holder.dump(self.follow.trace(), |held| {
+            pace.takes(held.what.level());
+            target.event(held);
+        });
+        self.write()
+    }
+
     /// Says which parts of the spool it still reads, when that has changed.
     fn give_parts_back(&mut self) {
         // Of lines that are not written yet the records are still needed.
@@ -221,6 +241,8 @@ impl Delivery {
             return;
         }
         let oldest = self.follow.oldest_part();
+        let held = self.holder.oldest_part(self.follow.trace());
+        let oldest = held.map_or(oldest, |held| held.min(oldest));
         if std::mem::replace(&mut self.oldest_part, oldest) != oldest {
             let number = self.number;
             self.shared.change(|state| state.oldest_parts[number] = oldest);
@@ -248,7 +270,7 @@ impl Delivery {
             if self.shared.lock().is_given_up {
                 return false;
             }
-            match self.target.write(&self.follow) {
+            match self.target.write(&Reached { follow: &self.follow, holder: &self.holder }) {
                 Ok(()) => {
                     self.pace.has_written(Instant::now());
                     if std::mem::take(&mut self.is_failing) {
@@ -298,7 +320,7 @@ enum Next {
 }
 
 /// What is shown goes to the destination.
-struct Shown<'t>(&'t mut dyn Target, &'t mut Pace);
+struct Shown<'t>(&'t mut dyn Target, &'t mut Pace, &'t mut Holder);
 
 impl Watcher for Shown<'_> {
     fn begin(&mut self, trace: &Trace) {
@@ -311,5 +333,16 @@ impl Watcher for Shown<'_> {
             self.0.event(event);
         }
         !self.0.is_full()
+    }
+
+    fn event_of(&mut self, trace: &Trace, event: &Event<'_>) -> bool {
+        if event.is_shown() {
+            match self.2.take(event) {
+                Fate::Keep => return !self.0.is_full(),
+                Fate::Dump => self.2.dump(trace, |held| self.0.event(held)),
+                Fate::Deliver => {}
+            }
+        }
+        self.event(event)
     }
 }

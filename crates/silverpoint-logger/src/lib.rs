@@ -32,6 +32,7 @@
 //! The console is given each record at most once.
 #![forbid(unsafe_code)]
 
+mod backtrace;
 mod collecting;
 mod config;
 mod control;
@@ -49,6 +50,7 @@ mod spool;
 mod syslog;
 mod target;
 
+pub use backtrace::Backtrace;
 pub use config::{Config, ConfigFile, Sink};
 pub use control::reopen;
 pub use crash::drain as drain_after_crash;

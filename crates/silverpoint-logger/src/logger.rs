@@ -106,12 +106,22 @@ impl Logger {
 
     /// Waits until everything that was recorded before this call, by any thread, has come out, but no longer than `timeout`.
     pub fn flush(&self, timeout: Duration) -> Flushed {
+        self.flush_with(timeout, |_| {})
+    }
+
+    /// As [`Logger::flush`], and sinks with a [backtrace](crate::Sink::backtrace) write what they keep back.
+    pub fn dump_backtrace(&self, timeout: Duration) -> Flushed {
+        self.flush_with(timeout, |state| state.dump = state.flush_wanted)
+    }
+
+    fn flush_with(&self, timeout: Duration, and: impl FnOnce(&mut State)) -> Flushed {
         if self.control.threads().is_none() {
             return self.outcome();
         }
         let until = Instant::now().checked_add(timeout);
         let wanted = self.control.shared.change(|state| {
             state.flush_wanted += 1;
+            and(state);
             state.flush_wanted
         });
         self.nudge(until, |state| state.flush_collected >= wanted || state.has_collected);

@@ -14,6 +14,7 @@
 //! keep = 5
 //! ```
 
+mod backtrace;
 mod system;
 
 use std::borrow::Cow;
@@ -84,6 +85,7 @@ const SINK_KEYS: &[&str] = &[
     "compress",
     "flush",
     "sync",
+    "backtrace",
     "colour",
     "location",
     "pattern",
@@ -307,6 +309,7 @@ impl Reader<'_> {
         sink.filter = self.filter(table)?;
         self.rotation(table, &mut sink)?;
         self.pace(table, &mut sink)?;
+        self.backtrace(table, &mut sink)?;
         Ok(sink)
     }
 

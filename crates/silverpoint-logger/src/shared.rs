@@ -24,6 +24,8 @@ pub(crate) struct State {
     pub(crate) flush_wanted: u64,
     /// The last flush before which everything is in the spool.
     pub(crate) flush_collected: u64,
+    /// The last flush with which sinks also write what they keep back.
+    pub(crate) dump: u64,
     /// By sink: the last flush before which everything is in its destination.
     pub(crate) flushed: Vec<u64>,
     /// By sink: the oldest part of the spool that it still reads.

@@ -10,6 +10,8 @@
 //! `stall` (with `cause`, `duration_ns`), `unknown` (with `site`). `"truncated":true` where the program cut an argument, `"damaged":true` where the
 //! arguments contradict the signature: those that cannot be read are null.
 //!
+//! `"backtrace":true` stands in one that was kept back until a worse one came.
+//!
 //! A record within a context ends with its fields, `"context":{"request":7}`; before it stand the texts `trace_id` and `span_id`, when these are among them.
 
 use std::convert::Infallible;
@@ -106,6 +108,9 @@ impl Writer {
         out.push_str(",\"thread\":");
         push_string(out, event.thread_name);
         self.body(out, event);
+        if event.is_backtrace {
+            out.push_str(",\"backtrace\":true");
+        }
         if let Some(context) = event.context {
             for (name, key) in IDS {
                 if let Some(id) = context.text_of(name) {

@@ -4,6 +4,8 @@
 //! 19:02:11.123456789 INFO  indexer[4312] worker-2 net::tcp  order 7 at 3.14   pump.cpp:88
 //! ```
 //!
+//! A record of a backtrace, which was kept back until a worse one came, is marked: `[backtrace] order 7 at 3.14`.
+//!
 //! Fields of the record's context stand behind the message: `order 7 at 3.14 {request=12 user=ada}`.
 //!
 //! Columns are as wide as what the trace's dictionaries hold, within limits, so that lines stand below each other from the first on. Control
@@ -217,6 +219,7 @@ impl Writer {
             out.push_str(category);
             out.push_str("  ");
         }
+        push_backtrace(out, event);
         message(&mut self.renderer, out, event);
         if let Some(context) = event.context {
             out.push_str(if self.options.colour { " \x1b[2m{" } else { " {" });
@@ -252,6 +255,13 @@ impl Writer {
         let used = columns(&out[start..]);
         self.thread_width = self.thread_width.max(used.min(THREAD_MAX));
         spaces(out, self.thread_width.saturating_sub(used));
+    }
+}
+
+/// Marks the message of a record that was kept back.
+fn push_backtrace(out: &mut String, event: &Event<'_>) {
+    if event.is_backtrace {
+        out.push_str("[backtrace] ");
     }
 }
 

@@ -14,7 +14,6 @@ use silverpoint_wire::template::{self, Argument, Piece};
 use super::Options;
 use super::qt_pattern::{self, Clock};
 use super::spdlog_pattern::{self, Moment};
-use crate::context::Context;
 use crate::escape;
 use crate::format::{Align, Spec, columns, pad_written};
 use crate::render::{Part, Renderer};
@@ -309,7 +308,10 @@ fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Opti
         Field::Level => out.push_str(level()),
         Field::LevelLetter => out.push_str(&level()[..1]),
         Field::Category => escape::push_escaped(out, text(|site| &site.description.category)),
-        Field::Message => super::message(renderer, out, event),
+        Field::Message => {
+            super::push_backtrace(out, event);
+            super::message(renderer, out, event);
+        }
         Field::Text | Field::Fields => match &event.what {
             What::Record { site, args, .. } => {
                 let part = if field == Field::Text { Part::Text } else { Part::Fields };
@@ -340,7 +342,7 @@ fn push(renderer: &mut Renderer, out: &mut String, event: &Event<'_>, site: Opti
         Field::Path => escape::push_escaped(out, text(|site| &site.description.file)),
         Field::Line => number(out, site.map_or(0, |site| site.description.line)),
         Field::Function => escape::push_escaped(out, text(Site::function)),
-        Field::Context => out.push_str(event.context.map_or("", Context::text)),
+        Field::Context => out.push_str(event.context.map_or("", |context| context.text())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What reading gives: one record with everything that is known about it.
 
+use std::sync::Arc;
+
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::layout::record::{CONTEXT, LOSS, SPAN_END, STALL, THREAD_END, THREAD_NAME};
@@ -31,7 +33,13 @@ pub struct Event<'a> {
     /// Nanoseconds since 1970-01-01T00:00Z.
     pub wall_ns: i64,
     /// Fields of the scopes that the thread was in; `None` when there are none.
-    pub context: Option<&'a Context>,
+    pub context: Option<&'a Arc<Context>>,
+    /// The file that it stands in, by its number in [`Trace::files`](super::Trace::files).
+    pub file: usize,
+    /// Where its record began in the ring: with session and stream, what it is known by.
+    pub position: u64,
+    /// It was kept back until something happened that it helps to explain: lines mark it.
+    pub is_backtrace: bool,
     /// What happened.
     pub what: What<'a>,
 }

@@ -27,6 +27,10 @@ pub trait Watcher {
     fn begin(&mut self, trace: &Trace);
     /// An event. False: no more are wanted now.
     fn event(&mut self, event: &Event<'_>) -> bool;
+    /// The same, for who needs the trace besides.
+    fn event_of(&mut self, _trace: &Trace, event: &Event<'_>) -> bool {
+        self.event(event)
+    }
 }
 
 /// Reads files that may still grow. See the module.
@@ -189,10 +193,11 @@ impl Follow {
         watcher.begin(trace);
         let selection = (!self.filter.is_empty()).then(|| Selection::new(&self.filter, trace));
         let progress = std::mem::take(&mut self.progress);
-        let mut events = super::Events::resume(trace, selection, progress, bound_ns);
+        let shared: &Trace = trace;
+        let mut events = super::Events::resume(shared, selection, progress, bound_ns);
         self.drained = bound_ns == i64::MAX;
         while let Some(event) = events.next() {
-            if !watcher.event(&event) {
+            if !watcher.event_of(shared, &event) {
                 self.drained = false;
                 break;
             }

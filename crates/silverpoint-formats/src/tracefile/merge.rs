@@ -563,11 +563,16 @@ impl<'t> Events<'t> {
         let session_number = cursor.session as usize;
         let session = &self.trace.sessions[session_number];
         let stream = &session.streams[cursor.stream as usize];
+        let (mut file, mut position) = (0, 0);
         let (ticks, what) = match &cursor.state {
-            State::Record { raw, at, .. } => match Records::new(&raw[*at..]).next() {
-                Some(Ok(record)) => (record.header.ticks, interpret(self.trace, session_number, &record)),
-                _ => (0, What::OtherControl { site_id: PAD }),
-            },
+            State::Record { raw, at, block, .. } => {
+                file = block.block.file as usize;
+                position = block.block.header.ring_begin + *at as u64;
+                match Records::new(&raw[*at..]).next() {
+                    Some(Ok(record)) => (record.header.ticks, interpret(self.trace, session_number, &record)),
+                    _ => (0, What::OtherControl { site_id: PAD }),
+                }
+            }
             _ => (0, What::OtherControl { site_id: PAD }),
         };
         let wall = &mut cursor.wall;
@@ -582,7 +587,10 @@ impl<'t> Events<'t> {
             thread_name: &self.names[session_number][stream.thread].text,
             ticks,
             wall_ns: wall.wall_ns(ticks),
-            context: cursor.context.as_deref(),
+            context: cursor.context.as_ref(),
+            file,
+            position,
+            is_backtrace: false,
             what,
         }
     }

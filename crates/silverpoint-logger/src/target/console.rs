@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
-use silverpoint_formats::tracefile::{Event, Follow, Trace};
+use silverpoint_formats::tracefile::{Event, Trace};
 
 use super::Target;
 use super::file::BUFFER_MAX;
 use super::lines::{BATCH, Lines};
+use crate::backtrace::Reached;
 use crate::config::Sink;
 
 /// What a pipe takes in one piece (PIPE_BUF of Linux): nothing of others stands within.
@@ -99,7 +100,7 @@ impl Target for Console {
         self.lines.text.is_empty()
     }
 
-    fn write(&mut self, _: &Follow) -> io::Result<()> {
+    fn write(&mut self, _: &Reached<'_>) -> io::Result<()> {
         match (self.write)(&self.lines.text.as_bytes()[self.done..]) {
             Ok(written) => self.done += written,
             // Nobody reads any more: nothing is owed to a console.

@@ -7,7 +7,9 @@ use silverpoint_formats::tracefile::{Event, Follow, Trace};
 use super::Target;
 use super::lines::{BATCH, Lines};
 use super::logfile::LogFile;
+use crate::backtrace::{Reached, go_back};
 use crate::config::{FileSink, Sink, To};
+use crate::cursor::Position;
 use crate::error::LoggerError;
 use crate::shared::LogNote;
 use crate::spool::Spool;
@@ -22,6 +24,8 @@ pub(super) const BUFFER_MAX: usize = 16 << 20;
 pub(super) struct FileTarget {
     lines: Lines,
     file: LogFile,
+    /// See [`Target::written`].
+    written: Vec<Position>,
 }
 
 /// Bytes of lines that are written at once.
@@ -40,9 +44,10 @@ impl FileTarget {
     ) -> Result<Self, LoggerError> {
         let lines = Lines::new(sink, limit(sink, config), follow.trace());
         let opened = LogFile::open(config.clone(), sink, &spool.cursor(&config.path));
-        let (file, positions) = opened.map_err(LoggerError::io(&config.path, "opening it"))?;
+        let (file, last) = opened.map_err(LoggerError::io(&config.path, "opening it"))?;
+        let (positions, written) = go_back(last.positions, &last.held, sink.backtrace.is_some());
         follow.resume(&positions);
-        Ok(Self { lines, file })
+        Ok(Self { lines, file, written })
     }
 }
 
@@ -63,8 +68,12 @@ impl Target for FileTarget {
         self.lines.text.is_empty()
     }
 
-    fn write(&mut self, follow: &Follow) -> io::Result<()> {
-        self.file.append(self.lines.text.as_bytes(), follow.positions().collect())?;
+    fn written(&mut self) -> Vec<Position> {
+        std::mem::take(&mut self.written)
+    }
+
+    fn write(&mut self, reached: &Reached<'_>) -> io::Result<()> {
+        self.file.append(self.lines.text.as_bytes(), reached.positions(), reached.held())?;
         self.lines.text.clear();
         Ok(())
     }

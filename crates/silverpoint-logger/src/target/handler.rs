@@ -3,9 +3,10 @@
 use std::io;
 use std::sync::PoisonError;
 
-use silverpoint_formats::tracefile::{Event, Follow, Trace};
+use silverpoint_formats::tracefile::{Event, Trace};
 
 use super::Target;
+use crate::backtrace::Reached;
 use crate::config::Handler;
 
 /// Each record at most once, where others make a line of it.
@@ -25,7 +26,7 @@ impl Target for Handler {
         !self.has_told
     }
 
-    fn write(&mut self, _: &Follow) -> io::Result<()> {
+    fn write(&mut self, _: &Reached<'_>) -> io::Result<()> {
         self.has_told = false;
         (self.call.lock().unwrap_or_else(PoisonError::into_inner))(None);
         Ok(())

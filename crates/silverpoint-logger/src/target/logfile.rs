@@ -39,7 +39,7 @@ struct Open {
 
 impl LogFile {
     /// Opens the cursor, cuts off what a dead process had not finished, and says where to go on.
-    pub(super) fn open(config: FileSink, sink: &Sink, cursor: &Path) -> io::Result<(Self, Vec<Position>)> {
+    pub(super) fn open(config: FileSink, sink: &Sink, cursor: &Path) -> io::Result<(Self, Entry)> {
         let (cursor, entries) = Cursor::open(cursor)?;
         let positions = resume(&config.path, entries)?;
         let old = OldFiles::new(&config.path, config.keep);
@@ -51,14 +51,19 @@ impl LogFile {
     }
 
     /// Appends whole lines that reach up to `positions`. After an error nothing of them is there, and the same call may be made again.
-    pub(super) fn append(&mut self, lines: &[u8], positions: Vec<Position>) -> io::Result<()> {
+    pub(super) fn append(
+        &mut self,
+        lines: &[u8],
+        positions: Vec<Position>,
+        held: Vec<Position>,
+    ) -> io::Result<()> {
         self.rotate_if_due(lines.len() as u64)?;
         self.at_name()?;
         let Some(open) = &self.open else { return Err(io::ErrorKind::NotFound.into()) };
         // What others did to it (`truncate` of a log rotator) counts.
         let begin = open.file.metadata()?.len();
         let log = open.identity;
-        let mut entry = Entry { sequence: 0, log, begin, len: lines.len() as u64, positions };
+        let mut entry = Entry { sequence: 0, log, begin, len: lines.len() as u64, positions, held };
         self.cursor.announce(&mut entry)?;
         if let Err(error) = open.file.write_all_at(lines, begin) {
             // Half a line must not stay.
@@ -160,16 +165,16 @@ fn ns(time: SystemTime) -> i64 {
 }
 
 /// Where to go on; see module `cursor`.
-fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Vec<Position>> {
+fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Entry> {
     let mut entries = entries.into_iter();
-    let Some(last) = entries.next() else { return Ok(Vec::new()) };
-    let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(last.positions) };
+    let Some(last) = entries.next() else { return Ok(Entry::default()) };
+    let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(last) };
     let found = file.metadata()?;
     // Another file has the name: the one that is meant was whole when it was moved away.
     if (found.dev(), found.ino()) != last.log || found.len() >= last.begin.saturating_add(last.len) {
-        return Ok(last.positions);
+        return Ok(last);
     }
     file.set_len(last.begin.min(found.len()))?;
     let before = entries.next().filter(|before| before.sequence.wrapping_add(1) == last.sequence);
-    Ok(before.map(|before| before.positions).unwrap_or_default())
+    Ok(before.unwrap_or_default())
 }

@@ -13,7 +13,9 @@ use std::io;
 
 use silverpoint_formats::tracefile::{Event, Follow, Trace};
 
+use crate::backtrace::Reached;
 use crate::config::{Sink, To};
+use crate::cursor::Position;
 use crate::error::LoggerError;
 use crate::shared::LogNote;
 use crate::spool::Spool;
@@ -34,8 +36,13 @@ pub(crate) trait Target: Send {
     /// Nothing waits to be written.
     fn is_empty(&self) -> bool;
 
-    /// Writes what waits: it reaches up to `follow`'s positions. After an error it waits still, as far as it was not written, and the same call may be made again.
-    fn write(&mut self, follow: &Follow) -> io::Result<()>;
+    /// Writes what waits: it reaches up to `reached`. After an error it waits still, as far as it was not written, and the same call may be made again.
+    fn write(&mut self, reached: &Reached<'_>) -> io::Result<()>;
+
+    /// Up to where its last owner had written, of streams that `follow` was set further back in (module `backtrace`). Asked once.
+    fn written(&mut self) -> Vec<Position> {
+        Vec::new()
+    }
 
     /// What was written survives a loss of power afterwards, where that can be had.
     fn sync(&mut self) -> io::Result<()> {
@@ -56,13 +63,15 @@ pub(crate) trait Target: Send {
 
 /// Opens a sink's destination, and sets `follow` to where its last owner stopped.
 pub(crate) fn open(sink: Sink, spool: &Spool, follow: &mut Follow) -> Result<Box<dyn Target>, LoggerError> {
-    let name = sink.label();
+    let (name, has_backtrace) = (sink.label(), sink.backtrace.is_some());
     Ok(match &sink.to {
         To::Stderr => Box::new(console::Console::stderr(&sink, follow.trace())),
         To::Stdout => Box::new(console::Console::stdout(&sink, follow.trace())),
         To::Handler(handler) => Box::new(handler.clone()),
-        To::Journald(config) => Box::new(system::System::journald(config, &name, spool, follow)?),
-        To::Syslog(config) => Box::new(system::System::syslog(config, &name, spool, follow)?),
+        To::Journald(config) => {
+            Box::new(system::System::journald(config, &name, has_backtrace, spool, follow)?)
+        }
+        To::Syslog(config) => Box::new(system::System::syslog(config, &name, has_backtrace, spool, follow)?),
         To::File(config) => Box::new(file::FileTarget::open(&sink, config, spool, follow)?),
     })
 }

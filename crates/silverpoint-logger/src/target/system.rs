@@ -9,8 +9,9 @@ use silverpoint_formats::tracefile::{Event, Follow, Trace};
 
 use super::Target;
 use super::socket::{Address, Channel, TooLong};
+use crate::backtrace::{Reached, go_back};
 use crate::config::JournaldSink;
-use crate::cursor::{Cursor, Entry};
+use crate::cursor::{Cursor, Entry, Position};
 use crate::error::LoggerError;
 use crate::spool::Spool;
 use crate::syslog::Syslog;
@@ -31,6 +32,8 @@ pub(super) struct System {
     sent: usize,
     /// Without it no successor would find the place anyway.
     cursor: Option<Cursor>,
+    /// See [`Target::written`].
+    written: Vec<Position>,
 }
 
 enum Writer {
@@ -42,45 +45,54 @@ impl System {
     pub(super) fn journald(
         config: &JournaldSink,
         name: &str,
+        has_backtrace: bool,
         spool: &Spool,
         follow: &mut Follow,
     ) -> Result<Self, LoggerError> {
         let writer = Writer::Journal(Box::new(journal::Writer::new(config.identity.clone())));
         let channel = Channel::new(Address::Local(config.path.clone()), TooLong::File);
-        Self::new(writer, channel, name, spool, follow)
+        Self::new(writer, channel, name, has_backtrace, spool, follow)
     }
 
     pub(super) fn syslog(
         config: &Syslog,
         name: &str,
+        has_backtrace: bool,
         spool: &Spool,
         follow: &mut Follow,
     ) -> Result<Self, LoggerError> {
         let writer = Writer::Syslog(Box::new(syslog::Writer::new(config.messages.clone())));
         let channel = Channel::new(config.address.clone(), TooLong::Cut);
-        Self::new(writer, channel, name, spool, follow)
+        Self::new(writer, channel, name, has_backtrace, spool, follow)
     }
 
     fn new(
         writer: Writer,
         channel: Channel,
         name: &str,
+        has_backtrace: bool,
         spool: &Spool,
         follow: &mut Follow,
     ) -> Result<Self, LoggerError> {
-        let mut cursor = None;
+        let (mut cursor, mut written) = (None, Vec::new());
         if spool.is_kept() {
             let path = spool.cursor(Path::new(name));
             let opened = Cursor::open(&path).map_err(LoggerError::io(&path, "opening it"))?;
-            follow.resume(&opened.1.into_iter().next().unwrap_or_default().positions);
-            cursor = Some(opened.0);
+            let last = opened.1.into_iter().next().unwrap_or_default();
+            let (positions, before) = go_back(last.positions, &last.held, has_backtrace);
+            follow.resume(&positions);
+            (cursor, written) = (Some(opened.0), before);
         }
         let (bytes, waiting) = Default::default();
-        Ok(Self { writer, channel, bytes, waiting, sent: 0, cursor })
+        Ok(Self { writer, channel, bytes, waiting, sent: 0, cursor, written })
     }
 }
 
 impl Target for System {
+    fn written(&mut self) -> Vec<Position> {
+        std::mem::take(&mut self.written)
+    }
+
     fn begin(&mut self, _: &Trace) {}
 
     fn event(&mut self, event: &Event<'_>) {
@@ -100,7 +112,7 @@ impl Target for System {
         self.waiting.is_empty()
     }
 
-    fn write(&mut self, follow: &Follow) -> io::Result<()> {
+    fn write(&mut self, reached: &Reached<'_>) -> io::Result<()> {
         while let Some(len) = self.waiting.front() {
             self.channel.send(&self.bytes[self.sent..self.sent + len])?;
             self.sent += len;
@@ -109,7 +121,8 @@ impl Target for System {
         self.bytes.clear();
         self.sent = 0;
         if let Some(cursor) = &mut self.cursor {
-            let mut entry = Entry { positions: follow.positions().collect(), ..Entry::default() };
+            let (positions, held) = (reached.positions(), reached.held());
+            let mut entry = Entry { positions, held, ..Entry::default() };
             // An entry that cannot be written makes a successor repeat more; what was sent needs no second attempt because of that.
             if cursor.announce(&mut entry).is_ok() {
                 cursor.done();

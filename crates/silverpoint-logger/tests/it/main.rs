@@ -1,5 +1,6 @@
 //! Programs that log, ended in every way.
 
+mod backtrace;
 mod console;
 mod ends;
 mod harness;

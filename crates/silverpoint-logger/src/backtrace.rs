@@ -1,0 +1,214 @@
+//! Backtraces: records below a sink's level are kept back in memory, the last of them, and come out when a bad one does, or on demand.
+//!
+//! ```text
+//!  spool ──▶ of the sink's level or above? ── yes ──▶ bad enough? ── yes ──▶ first what is kept back, marked ──▶ the destination
+//!                   │ no                                  │ no ─────────────────────────────────────────────▶
+//!                   ▼
+//!             kept back: the last N, at most 4 MiB
+//! ```
+//!
+//! **Exactly once.** What is kept back was not written. So a file's cursor says two things of a stream: up to where its records of the sink's level are in the file, and from where on
+//! others are kept back. A successor reads from the latter place: what lies before the former and is of the sink's level, it has; the rest it keeps back anew. The parts of the spool that hold what
+//! is kept back stay, but for those older than the last two: a record that waits for ever must not hold up the spool. It stays in memory, and a successor does not have it.
+
+use std::collections::{HashMap, VecDeque};
+
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::tracefile::{Event, Follow, KeptEvent, Trace};
+use silverpoint_wire::level::Level;
+
+use crate::config::Sink;
+use crate::cursor::Position;
+
+/// Bytes of memory of what a sink keeps back.
+const BYTES_MAX: usize = 4 << 20;
+/// Parts of the spool that stay for it.
+const PARTS: u64 = 2;
+
+/// What a sink keeps back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backtrace {
+    /// The last so many.
+    pub records: usize,
+    /// They come out before a record of this level or above.
+    pub trigger: Level,
+}
+
+/// What is kept back of one sink, and what was written before its life began.
+#[derive(Debug, Default)]
+pub(crate) struct Holder {
+    backtrace: Option<Backtrace>,
+    /// The sink's: what is below it is kept back.
+    level: Option<Level>,
+    held: VecDeque<KeptEvent>,
+    bytes: usize,
+    /// Up to where a predecessor has written, of streams that were gone back in.
+    written: HashMap<([u8; 16], u32), u64>,
+}
+
+/// What to do with a record.
+pub(crate) enum Fate {
+    /// It goes on its way.
+    Deliver,
+    /// So it does, after what was kept back.
+    Dump,
+    /// It is not for the destination now.
+    Keep,
+}
+
+impl Holder {
+    /// Nothing yet.
+    pub(crate) fn new(sink: &Sink) -> Self {
+        let mut holder = Self::default();
+        holder.set(sink);
+        holder
+    }
+
+    /// A predecessor has written what is of the sink's level up to these positions.
+    pub(crate) fn has_written(&mut self, written: Vec<Position>) {
+        self.written = written.into_iter().map(|(session, stream, at)| ((session, stream), at)).collect();
+    }
+
+    /// Other settings. What is kept back and not wanted any more is forgotten.
+    pub(crate) fn set(&mut self, sink: &Sink) {
+        self.backtrace = sink.backtrace;
+        self.level = level_of(sink);
+        self.shrink();
+    }
+
+    /// Judges a record that the sink's filter has let through, and keeps it if it is to be kept.
+    pub(crate) fn take(&mut self, event: &Event<'_>) -> Fate {
+        let Some(backtrace) = self.backtrace else { return Fate::Deliver };
+        let level = event.what.level();
+        if self.level.is_some_and(|least| level < least) {
+            if let Some(kept) = event.keep() {
+                self.bytes += kept.bytes();
+                self.held.push_back(kept);
+                self.shrink();
+            }
+            return Fate::Keep;
+        }
+        if !self.written.is_empty() && self.was_written(event) {
+            return Fate::Keep;
+        }
+        if level >= backtrace.trigger { Fate::Dump } else { Fate::Deliver }
+    }
+
+    /// Whether a predecessor has written it.
+    fn was_written(&mut self, event: &Event<'_>) -> bool {
+        let Some(info) = &event.session.info else { return false };
+        let stream = (info.session_id, event.stream.number);
+        let Some(until) = self.written.get(&stream) else { return false };
+        if event.position >= *until {
+            self.written.remove(&stream);
+            return false;
+        }
+        true
+    }
+
+    /// Drops the oldest of what is too much.
+    fn shrink(&mut self) {
+        let most = self.backtrace.map_or(0, |backtrace| backtrace.records);
+        while self.held.len() > most || self.bytes > BYTES_MAX {
+            let Some(oldest) = self.held.pop_front() else { break };
+            self.bytes -= oldest.bytes().min(self.bytes);
+        }
+        if self.held.is_empty() {
+            self.bytes = 0;
+        }
+    }
+
+    /// What is kept back, the oldest first: it is not afterwards.
+    pub(crate) fn dump(&mut self, trace: &Trace, mut give: impl FnMut(&Event<'_>)) {
+        self.bytes = 0;
+        for held in self.held.drain(..) {
+            let _ = held.with(trace, &mut give);
+        }
+    }
+
+    /// What is kept back and can be had again after this process's death.
+    fn pinned<'t>(&self, trace: &'t Trace) -> impl Iterator<Item = &KeptEvent> + use<'_, 't> {
+        let part = |file: usize| trace.files.get(file).map_or(0, |file| file.part());
+        let newest = trace.files.last().map_or(0, |file| file.part());
+        self.held.iter().filter(move |held| part(held.file()) + PARTS > newest)
+    }
+
+    /// The oldest part of the spool that it needs.
+    pub(crate) fn oldest_part(&self, trace: &Trace) -> Option<u64> {
+        self.pinned(trace).filter_map(|held| Some(trace.files.get(held.file())?.part())).min()
+    }
+}
+
+/// The least level that goes to a sink with a backtrace; `None`: it has none.
+fn level_of(sink: &Sink) -> Option<Level> {
+    sink.backtrace.map(|_| sink.filter.level.unwrap_or(Level::Info))
+}
+
+/// What a sink wants of the spool: all levels where it keeps some back.
+pub(crate) fn filter_of(sink: &Sink) -> Filter {
+    match sink.backtrace {
+        Some(_) => Filter { level: None, ..sink.filter.clone() },
+        None => sink.filter.clone(),
+    }
+}
+
+/// How far a sink has come. Made where it is written down: it takes a look at all streams.
+pub(crate) struct Reached<'t> {
+    pub(crate) follow: &'t Follow,
+    pub(crate) holder: &'t Holder,
+}
+
+impl Reached<'_> {
+    /// Up to where everything of the sink's level is written.
+    pub(crate) fn positions(&self) -> Vec<Position> {
+        let of = |(session, stream, at): Position| {
+            let written = self.holder.written.get(&(session, stream)).copied().unwrap_or(0);
+            (session, stream, at.max(written))
+        };
+        self.follow.positions().map(of).collect()
+    }
+
+    /// From where a successor reads instead, since something from there on is kept back.
+    pub(crate) fn held(&self) -> Vec<Position> {
+        let trace = self.follow.trace();
+        let mut oldest: HashMap<([u8; 16], u32), u64> = HashMap::new();
+        for held in self.holder.pinned(trace) {
+            let (session, stream) = held.stream();
+            let Some(info) = trace.sessions.get(session).and_then(|session| session.info.as_ref()) else {
+                continue;
+            };
+            let at = oldest.entry((info.session_id, stream)).or_insert(u64::MAX);
+            *at = held.position().min(*at);
+        }
+        // Where a predecessor had come further, what is read again is not all kept back yet.
+        for (session, stream, at) in self.follow.positions() {
+            if self.holder.written.contains_key(&(session, stream)) {
+                let held = oldest.entry((session, stream)).or_insert(at);
+                *held = at.min(*held);
+            }
+        }
+        oldest.into_iter().map(|((session, stream), at)| (session, stream, at)).collect()
+    }
+}
+
+/// Where to go on, by what a predecessor has said; and up to where it has written what must not be written again.
+pub(crate) fn go_back(
+    positions: Vec<Position>,
+    held: &[Position],
+    has_backtrace: bool,
+) -> (Vec<Position>, Vec<Position>) {
+    if !has_backtrace || held.is_empty() {
+        return (positions, Vec::new());
+    }
+    let held: HashMap<_, _> = held.iter().map(|(session, stream, at)| ((*session, *stream), *at)).collect();
+    let mut written = Vec::new();
+    let back = positions.into_iter().map(|(session, stream, at)| match held.get(&(session, stream)) {
+        Some(from) if *from < at => {
+            written.push((session, stream, at));
+            (session, stream, *from)
+        }
+        _ => (session, stream, at),
+    });
+    let back = back.collect();
+    (back, written)
+}
