@@ -19,7 +19,11 @@ fn main() {
         }
         [file, "storm", way, threads] => storm(file, way, threads.parse().unwrap()),
         [file, way] => {
-            let _logger = start(file);
+            let mut config = config(file);
+            if way == "segv-without-handler" {
+                config.crash = None;
+            }
+            let _logger = Logger::start(config).unwrap_or_else(|error| panic!("{error}"));
             info!("begun");
             fail(way);
             info!("still here");
@@ -29,11 +33,17 @@ fn main() {
 }
 
 fn start(file: &str) -> Logger {
+    Logger::start(config(file)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn config(file: &str) -> Config {
     let mut config =
         Config::new("info").sink(Sink::file(file)).sink(Sink::file(format!("{file}.jsonl")).json());
     let crash = config.crash.as_mut().unwrap();
     crash.term = true;
-    Logger::start(config).unwrap_or_else(|error| panic!("{error}"))
+    // A machine may be busy with other tests.
+    crash.wait = Duration::from_secs(30);
+    config
 }
 
 /// Until the crash. What a thread tells is accepted: it is recorded before it is told.
@@ -56,6 +66,10 @@ fn storm(file: &str, way: &str, threads: usize) {
                         let _ = std::io::stdout().lock().write_all(line.as_bytes());
                         let _ = std::io::stdout().lock().flush();
                     }
+                    // What is logged while the sinks catch up is not the point.
+                    if number % 64 == 63 || MUST_FAIL.load(Ordering::Relaxed) {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
                     if thread == 0 && MUST_FAIL.load(Ordering::Relaxed) {
                         fail(way);
                     }
@@ -72,7 +86,9 @@ fn storm(file: &str, way: &str, threads: usize) {
 fn fail(way: &str) {
     match way {
         // SAFETY: none; it is to fail.
-        "segv" => unsafe { std::ptr::without_provenance_mut::<u8>(16).write_volatile(1) },
+        "segv" | "segv-without-handler" => unsafe {
+            std::ptr::without_provenance_mut::<u8>(16).write_volatile(1)
+        },
         // SAFETY: raises a signal of this process.
         "term" => unsafe {
             libc::raise(libc::SIGTERM);
@@ -80,6 +96,13 @@ fn fail(way: &str) {
         "abort" => std::process::abort(),
         "stack" => {
             std::hint::black_box(descend(0));
+        }
+        "stack-of-thread" => {
+            let thread = std::thread::spawn(|| {
+                info!("first of this thread");
+                descend(0)
+            });
+            std::hint::black_box(thread.join().unwrap());
         }
         "panic" => panic!("out of luck, {}", 7),
         "panic-of-thread" => {

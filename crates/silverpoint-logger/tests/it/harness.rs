@@ -50,7 +50,17 @@ impl Scratch {
 
     /// `logging FILE WORDS…` in the directory.
     pub fn logging<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Command {
-        let mut command = Command::new(program());
+        self.example("logging", words)
+    }
+
+    /// Another example, which is given the same file.
+    pub fn example<'w>(&self, name: &str, words: impl IntoIterator<Item = &'w str>) -> Command {
+        self.command(&example(name), words)
+    }
+
+    /// Any program, which is given the same file.
+    pub fn command<'w>(&self, program: &Path, words: impl IntoIterator<Item = &'w str>) -> Command {
+        let mut command = Command::new(program);
         command
             .arg(self.path("app.log"))
             .args(words)
@@ -82,10 +92,10 @@ impl Drop for Scratch {
 }
 
 /// The example, which is built with the tests.
-fn program() -> PathBuf {
+fn example(name: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
-    let found = own.ancestors().map(|path| path.join("examples/logging")).find(|path| path.exists());
-    found.unwrap_or_else(|| panic!("examples/logging is not built beside {}", own.display()))
+    let found = own.ancestors().map(|path| path.join("examples").join(name)).find(|path| path.exists());
+    found.unwrap_or_else(|| panic!("examples/{name} is not built beside {}", own.display()))
 }
 
 /// The numbers of the lines `… number N …`. A program that outruns the sinks has waited, which is a line too.

@@ -2,6 +2,7 @@
 
 mod backtrace;
 mod console;
+mod crashed;
 mod ends;
 mod harness;
 mod reload;

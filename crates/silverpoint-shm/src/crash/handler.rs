@@ -314,9 +314,13 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         return;
     }
     // What follows of a crash that is recorded already: the abort of a panic or of the handler before ours, and that handler's own faults.
-    let is_told =
-        signal == libc::SIGABRT && IS_TOLD.get() && (cfg!(panic = "abort") || std::thread::panicking())
-            || is_within_forwarded(&interrupted);
+    let ends_panic =
+        signal == libc::SIGABRT && IS_TOLD.get() && (cfg!(panic = "abort") || std::thread::panicking());
+    if ends_panic {
+        // Nobody has waited as long as the program could survive it.
+        drain();
+    }
+    let is_told = ends_panic || is_within_forwarded(&interrupted);
     if let Some(state) = existing().filter(|_| !is_told) {
         match state.enter(sys::thread_id()) {
             Entered::First => {

@@ -1,0 +1,230 @@
+//! Programs that crash: the record of it, everything that was accepted, and the end that they would have had anyway.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::harness::Scratch;
+
+const SIGABRT: i32 = 6;
+const SIGKILL: i32 = 9;
+const SIGSEGV: i32 = 11;
+const SIGTERM: i32 = 15;
+
+/// What a program has left: how it ended, its text, its objects, and standard output.
+struct Left {
+    status: ExitStatus,
+    text: String,
+    json: Vec<Value>,
+    out: String,
+}
+
+fn crash(scratch: &Scratch, way: &str) -> Left {
+    let output = scratch.example("crashing", [way]).output().unwrap();
+    Left {
+        status: output.status,
+        text: scratch.read("app.log"),
+        json: objects(&scratch.read("app.log.jsonl")),
+        out: String::from_utf8(output.stdout).unwrap(),
+    }
+}
+
+fn objects(json: &str) -> Vec<Value> {
+    json.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+/// The crashes among objects.
+fn crashes(json: &[Value]) -> Vec<&Value> {
+    json.iter().filter(|object| object["category"] == "silverpoint.crash").collect()
+}
+
+/// Whether a function is in a crash's stack, with a line of its source.
+fn has_function(crash: &Value, name: &str) -> bool {
+    let frames = crash["stack"].as_array().into_iter().flatten();
+    let mut places = frames.flat_map(|frame| frame["places"].as_array().into_iter().flatten());
+    places.any(|place| {
+        place["function"].as_str().is_some_and(|function| function.contains(name)) && place["line"].is_u64()
+    })
+}
+
+/// One crash, already in the files when the process has ended.
+fn expect(way: &str, signal: Option<i32>, what: &str, function: &str) {
+    let scratch = Scratch::new();
+    let left = crash(&scratch, way);
+    assert_eq!(left.status.signal(), signal, "{way}: {}", left.status);
+    let found = crashes(&left.json);
+    assert_eq!(found.len(), 1, "{way}: {}", left.text);
+    let (crash, args) = (found[0], &found[0]["args"]);
+    assert!(args["what"].as_str().unwrap().contains(what), "{way}: {args}");
+    assert!(has_function(crash, function), "{way}: {crash}");
+    let lines: Vec<&str> = left.text.lines().collect();
+    assert!(lines[0].contains("begun"), "{way}: {}", left.text);
+    let at = lines.iter().position(|line| line.contains(what)).unwrap();
+    assert!(lines[at + 1].trim_start().starts_with("#0 "), "{way}: {}", left.text);
+    assert!(left.text.contains(&format!("{function} (")), "{way}: {}", left.text);
+    // Nothing comes twice, and nothing was missing.
+    let resumed = scratch.example("crashing", ["resume"]).status().unwrap();
+    assert!(resumed.success());
+    assert_eq!(scratch.read("app.log"), left.text, "{way}");
+}
+
+#[test]
+fn signals_are_recorded_and_end_the_process_as_ever() {
+    expect("segv", Some(SIGSEGV), "SIGSEGV (SEGV_MAPERR) at address 0x10", "crashing::fail");
+    expect("term", Some(SIGTERM), "SIGTERM (SI_TKILL) sent by process", "crashing::fail");
+    expect("abort", Some(SIGABRT), "SIGABRT (SI_TKILL)", "crashing::fail");
+    expect("within-record", Some(SIGSEGV), "SIGSEGV (SEGV_MAPERR)", "crashing::fail");
+}
+
+/// The standard library tells of it, and aborts.
+#[test]
+fn a_stack_that_is_used_up() {
+    expect("stack", Some(SIGABRT), "SIGSEGV", "crashing::descend");
+    expect("stack-of-thread", Some(SIGABRT), "SIGSEGV", "crashing::descend");
+}
+
+#[test]
+fn panics_are_recorded() {
+    expect("panic", None, "panicked: out of luck, 7", "crashing::fail");
+    expect(
+        "check",
+        Some(SIGABRT),
+        "panicked: assertion `left == right` failed: arithmetic",
+        "crashing::fail",
+    );
+    let scratch = Scratch::new();
+    let left = crash(&scratch, "panic-of-thread");
+    assert!(left.status.success());
+    let found = crashes(&left.json);
+    assert_eq!(found.len(), 1);
+    assert_eq!((&found[0]["level"], &found[0]["thread"]), (&"error".into(), &"unlucky".into()));
+    assert!(found[0]["args"]["where"].as_str().unwrap().contains("crashing.rs:"), "{}", found[0]);
+    assert!(left.text.lines().last().unwrap().contains("still here"), "{}", left.text);
+}
+
+/// A child has no logger: its record waits in a session of its own, and nobody waits for sinks.
+#[test]
+fn a_forked_child_ends_as_it_would() {
+    let scratch = Scratch::new();
+    let left = crash(&scratch, "forked");
+    assert!(left.status.success());
+    assert!(left.out.ends_with(" 11\n"), "{}", left.out);
+    assert!(crashes(&left.json).is_empty());
+    assert_eq!(scratch.sessions(), 1, "the child's");
+}
+
+/// Whether a core is dumped is the system's matter, with the handler and without.
+#[test]
+fn cores_are_dumped_as_ever() {
+    let dumped = |way: &str| {
+        let scratch = Scratch::new();
+        let mut shell = Command::new("sh");
+        let plain = scratch.example("crashing", [way]);
+        shell.arg("-c").arg("ulimit -c unlimited; exec \"$@\"").arg("sh");
+        shell.arg(plain.get_program()).args(plain.get_args());
+        shell.current_dir(scratch.path("sessions")).env("SILVERPOINT_DIR", scratch.path("sessions"));
+        let status = shell.output().unwrap().status;
+        assert_eq!(status.signal(), Some(SIGSEGV));
+        status.core_dumped()
+    };
+    assert_eq!(dumped("segv"), dumped("segv-without-handler"));
+}
+
+/// At any moment, while three threads log. `SILVERPOINT_CRASH_ROUNDS`: of each way. `SILVERPOINT_CRASH_PROGRAM`: another program that does the same.
+#[test]
+fn crashes_lose_nothing_and_repeat_nothing() {
+    let rounds: u64 = std::env::var("SILVERPOINT_CRASH_ROUNDS").map_or(1, |rounds| rounds.parse().unwrap());
+    let program = std::env::var_os("SILVERPOINT_CRASH_PROGRAM").map(PathBuf::from);
+    // A Rust program whose stack is used up is aborted by the standard library.
+    let stack = if program.is_some() { SIGSEGV } else { SIGABRT };
+    for (way, signal) in
+        [("segv", SIGSEGV), ("abort", SIGABRT), ("stack", stack), ("check", SIGABRT), ("kill", SIGKILL)]
+    {
+        let (mut records, mut in_time) = (0, 0);
+        for round in 0..rounds {
+            let (count, was_in_time) = storm(program.as_ref(), way, signal, round);
+            records += count;
+            in_time += u64::from(was_in_time);
+        }
+        let late = if way == "kill" { "none is expected" } else { "the others by the next start" };
+        println!(
+            "{way}: {rounds} rounds ended by signal {signal}; {records} records, each found once; the crash's record was delivered before the end in {in_time}, {late}"
+        );
+    }
+}
+
+/// One round; how many records there were, and whether the crash's was in the log when the process ended.
+fn storm(program: Option<&PathBuf>, way: &str, signal: i32, round: u64) -> (usize, bool) {
+    const THREADS: usize = 3;
+    let scratch = Scratch::new();
+    let command = |words: &[&str]| match program {
+        Some(program) => scratch.command(program, words.iter().copied()),
+        None => scratch.example("crashing", words.iter().copied()),
+    };
+    let mut running = command(&["storm", way, &THREADS.to_string()]).spawn().unwrap();
+    let mut out = BufReader::new(running.stdout.take().unwrap());
+    let mut told = String::new();
+    out.read_line(&mut told).unwrap();
+    // Times that are spread, not random: the moments within the program's work are random enough.
+    std::thread::sleep(Duration::from_micros(300 + round * 7919 % 30_000));
+    if way == "kill" {
+        running.kill().unwrap();
+    } else {
+        running.stdin.take().unwrap().write_all(b"\n").unwrap();
+    }
+    out.read_to_string(&mut told).unwrap();
+    let output = running.wait_with_output().unwrap();
+    let context = format!("{way}, round {round}: {}", output.status);
+    assert_eq!(output.status.signal(), Some(signal), "{context}");
+    // The last line may have been cut.
+    let whole = told.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let mut accepted = [0_u64; THREADS];
+    for line in whole.lines() {
+        for (most, word) in accepted.iter_mut().zip(line.split(' ')) {
+            *most = (*most).max(word.parse().unwrap());
+        }
+    }
+    let is_crash = |line: &&str| line.contains("silverpoint.crash");
+    let was_in_time = scratch.read("app.log").lines().any(|line| is_crash(&line));
+    let resumed = command(&["resume"]).output().unwrap();
+    assert!(resumed.status.success(), "{context}: {}", String::from_utf8_lossy(&resumed.stderr));
+    let text = scratch.read("app.log");
+    let expected = usize::from(way != "kill");
+    assert_eq!(text.lines().filter(is_crash).count(), expected, "{context}");
+    let numbers = |line: &str| {
+        let mut words = line.split("thread ").nth(1)?.split_whitespace();
+        Some((words.next()?.parse().ok()?, words.nth(1)?.parse().ok()?))
+    };
+    let in_text = text.lines().filter(|line| line.contains(" number ")).filter_map(numbers).collect();
+    let json = objects(&scratch.read("app.log.jsonl"));
+    assert_eq!(crashes(&json).len(), expected, "{context}");
+    let numbers = |object: &Value| {
+        let args = &object["args"];
+        let word = |name: &str, at: usize| args[name].as_u64().or(args[at].as_u64());
+        Some((word("thread", 0)? as usize, word("number", 1)?))
+    };
+    let in_json =
+        json.iter().filter(|object| object["category"] != "silverpoint.crash").filter_map(numbers).collect();
+    let count = count(in_text, &accepted, &format!("{context}, text"));
+    assert_eq!(count, self::count(in_json, &accepted, &format!("{context}, JSON")), "{context}");
+    (count, was_in_time)
+}
+
+/// Each thread's numbers are there from 0 on without a gap, in order, and as many as were accepted.
+fn count(found: Vec<(usize, u64)>, accepted: &[u64], context: &str) -> usize {
+    let mut next = vec![0; accepted.len()];
+    for (thread, number) in &found {
+        assert_eq!(next[*thread], *number, "{context}: thread {thread}");
+        next[*thread] += 1;
+    }
+    for (thread, (next, accepted)) in next.iter().zip(accepted).enumerate() {
+        assert!(next >= accepted, "{context}: thread {thread} has {next} of at least {accepted}");
+    }
+    found.len()
+}
