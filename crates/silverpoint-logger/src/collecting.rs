@@ -53,7 +53,7 @@ impl Collecting {
     pub(crate) fn run(mut self, control: &Arc<Control>) {
         let _own = crash::OwnThread::enter();
         let mut watch = Watch::new();
-        let (mut removed, mut crashes) = (0, crash::wanted());
+        let (mut removed, mut crashes) = (0, self.shared.place.since);
         loop {
             let crash = crash::wanted();
             if std::mem::replace(&mut crashes, crash) != crash {

@@ -35,35 +35,40 @@ impl Slot {
 
 /// A logger whose answer is waited for, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place(Option<&'static Slot>);
+pub(crate) struct Place {
+    slot: Option<&'static Slot>,
+    /// The last request before it: those after it are its own to answer.
+    pub(crate) since: u32,
+}
 
 impl Place {
     pub(crate) fn take() -> Self {
+        let since = wanted();
         let free = ALL.iter().find(|slot| !slot.is_taken.swap(true, Ordering::AcqRel));
         if let Some(slot) = free {
-            slot.answered.store(wanted(), Ordering::Relaxed);
+            slot.answered.store(since, Ordering::Relaxed);
             slot.process.store(std::process::id(), Ordering::Release);
         }
-        Self(free)
+        Self { slot: free, since }
     }
 
     /// Everything that was recorded before the request of this number is delivered.
     pub(crate) fn answer(&self, request: u32) {
-        if let Some(slot) = self.0 {
+        if let Some(slot) = self.slot {
             slot.answered.store(request, Ordering::Release);
         }
     }
 
     /// Nobody answers any more.
     pub(crate) fn retire(&self) {
-        self.0.iter().for_each(|slot| slot.process.store(0, Ordering::Release));
+        self.slot.iter().for_each(|slot| slot.process.store(0, Ordering::Release));
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         self.retire();
-        if let Some(slot) = self.0 {
+        if let Some(slot) = self.slot {
             slot.is_taken.store(false, Ordering::Release);
         }
     }

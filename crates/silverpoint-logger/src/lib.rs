@@ -79,6 +79,7 @@ pub fn init() -> Result<Logger, LoggerError> {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/logger-rust.md")]
 #[doc = include_str!("../../../docs/guide/from-tracing.md")]
+#[doc = include_str!("../../../docs/guide/after-a-crash.md")]
 mod guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/sinks.md")]

@@ -13,7 +13,8 @@ use crate::crash;
 pub(crate) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    place: crash::Place,
+    /// Of this logger among those that a crash waits for.
+    pub(crate) place: crash::Place,
 }
 
 #[derive(Debug, Default)]

@@ -1,0 +1,62 @@
+// Crashes of programs with a logger inside: they are in the log, with names, before the process ends. The
+// program that crashes is beside this one (crash_storm.cpp).
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "support/traced.hpp"
+
+namespace {
+
+std::string beside(const std::string& name) {
+    char path[4096] = {};
+    [[maybe_unused]] const auto len = readlink("/proc/self/exe", path, sizeof path - 1);
+    const std::string self = path;
+    return self.substr(0, self.rfind('/') + 1) + name;
+}
+
+// How it ended, and its log.
+std::pair<int, std::string> run(const std::string& way) {
+    const std::string file = std::string(std::getenv("SILVERPOINT_DIR")) + "/" + way + ".log";
+    const pid_t child = fork();
+    if (child == 0) {
+        unsetenv("SILVERPOINT_FILTER");
+        execl(beside("crash_storm").c_str(), "crash_storm", file.c_str(), way.c_str(), nullptr);
+        _exit(126);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return {status, text.str()};
+}
+
+void expect(const std::string& way, int signal, const std::string& says, const std::string& function) {
+    const auto [status, text] = run(way);
+    ASSERT_TRUE(WIFSIGNALED(status)) << way << ": " << status << " " << text;
+    EXPECT_EQ(WTERMSIG(status), signal) << way;
+    EXPECT_NE(text.find("begun"), std::string::npos) << text;
+    const auto crash = text.find("silverpoint.crash");
+    ASSERT_NE(crash, std::string::npos) << way << ": " << text;
+    EXPECT_EQ(text.find("silverpoint.crash", crash + 1), std::string::npos) << text;
+    EXPECT_NE(text.find(says, crash), std::string::npos) << text;
+    EXPECT_NE(text.find("    #0 ", crash), std::string::npos) << text;
+    const auto at = text.find(function, crash);
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_NE(text.find("crash_storm.cpp:", at), std::string::npos) << text;
+}
+
+TEST(CrashLogger, CrashesAreDeliveredBeforeTheEnd) {
+    expect("segv", SIGSEGV, "SIGSEGV (SEGV_MAPERR) at address 0x10 in thread crash_storm", "fault (");
+    expect("abort", SIGABRT, "SIGABRT (SI_TKILL) sent by process", "fail (");
+    expect("stack", SIGSEGV, "SIGSEGV", "descend (");
+    expect("check", SIGABRT, "check failed: low_address == 17 at ", "fail (");
+    expect("throw", SIGABRT, "uncaught std::runtime_error: out of luck", "fail (");
+}
+
+}  // namespace

@@ -1,0 +1,101 @@
+// A program with a logger inside that ends badly, for scripts/crash-test and crash_logger_test: `crash_storm
+// FILE WAY`, `crash_storm FILE storm WAY THREADS`, `crash_storm FILE resume`. What it does is what
+// crates/silverpoint-logger/examples/crashing.rs does, by the C++ headers.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <silverpoint/logger.hpp>
+#include <silverpoint/silverpoint.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr unsigned kMost = 16;
+volatile std::uintptr_t low_address = 16;
+
+[[gnu::noinline]] void fault() { *reinterpret_cast<volatile int*>(low_address) = 1; }
+
+// Ends long after the stack does.
+[[gnu::noinline]] unsigned descend(unsigned depth) {
+    volatile char room[256];
+    room[0] = static_cast<char>(depth);
+    if (depth == 0xFFFFFFFF) return 0;
+    return descend(depth + 1) + static_cast<unsigned>(room[0]);
+}
+
+[[gnu::noinline]] void fail(std::string_view way) {
+    if (way == "segv") {
+        fault();
+    } else if (way == "abort") {
+        std::abort();
+    } else if (way == "stack") {
+        std::printf("%u\n", descend(0));
+    } else if (way == "check") {
+        SP_CHECK(low_address == 17, "it is {}", std::uintptr_t{low_address});
+    } else if (way == "throw") {
+        throw std::runtime_error("out of luck");
+    }
+}
+
+void start(const std::string& file) {
+    // A machine may be busy with other tests.
+    const std::string toml = "record = 'info'\ncrash-wait = '30s'\n[[sink]]\nto = 'file'\npath = '" + file +
+                             "'\n[[sink]]\nto = 'file'\nformat = 'json'\npath = '" + file + ".jsonl'\n";
+    if (!silverpoint::start(toml)) std::exit(3);
+}
+
+// Until the crash. What a thread tells is accepted: it is recorded before it is told.
+void storm(std::string_view way, unsigned threads) {
+    static std::atomic<std::uint64_t> told[kMost];
+    static std::atomic<bool> must_fail{false};
+    std::vector<std::thread> all;
+    for (unsigned thread = 0; thread < threads; ++thread) {
+        all.emplace_back([thread, threads, way] {
+            for (std::uint64_t number = 0;; ++number) {
+                SP_INFO("thread {} number {}", thread, number);
+                told[thread].store(number + 1, std::memory_order_release);
+                if (number % 64 == 0) {
+                    std::string line;
+                    for (unsigned other = 0; other < threads; ++other)
+                        line += std::to_string(told[other].load(std::memory_order_acquire)) + " ";
+                    line.back() = '\n';
+                    if (write(1, line.data(), line.size()) < 0) return;
+                }
+                // What is logged while the sinks catch up is not the point.
+                if (number % 64 == 63 || must_fail.load(std::memory_order_relaxed)) usleep(1000);
+                if (thread == 0 && must_fail.load(std::memory_order_relaxed)) fail(way);
+            }
+        });
+    }
+    // The moment is the tester's.
+    char byte = 0;
+    if (read(0, &byte, 1) < 0) return;
+    must_fail.store(true, std::memory_order_relaxed);
+    for (auto& thread : all) thread.join();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count < 3) return 2;
+    const std::string file = words[1], command = words[2];
+    start(file);
+    if (command == "resume") return silverpoint::stop(std::chrono::seconds(60)) ? 0 : 1;
+    if (command == "storm" && count == 5) {
+        storm(words[3], static_cast<unsigned>(std::atoi(words[4])) % (kMost + 1));
+    } else {
+        SP_INFO("begun");
+        fail(command);
+        SP_INFO("still here");
+    }
+    return 0;
+}
