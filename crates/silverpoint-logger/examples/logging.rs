@@ -359,6 +359,24 @@ fn main() {
             }
             println!("{:?}", logger.stop(Duration::from_secs(60)));
         }
+        // A handler that sleeps until it is told to go on, beside a file that has everything meanwhile.
+        [file, "sleeper", count] => {
+            let (wake, sleep) = std::sync::mpsc::channel::<()>();
+            let seen = Arc::new(Mutex::new(0_u64));
+            let log = Arc::clone(&seen);
+            let handler = Sink::handler(move |_| {
+                // Fails when it is told, and goes on at once from then on.
+                let _ = sleep.recv();
+                *log.lock().unwrap() += 1;
+            });
+            let logger = start(Config::new("info").sink(handler).sink(Sink::file(file)));
+            (0..number(count)).for_each(|number| info!("number {}", number));
+            assert_eq!(logger.flush(Duration::from_secs(1)), Flushed::Late { sinks: 1 });
+            println!("{} {}", std::fs::read_to_string(file).unwrap().lines().count(), seen.lock().unwrap());
+            drop(wake);
+            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+            println!("{}", seen.lock().unwrap());
+        }
         // Beside a file, a handler that counts the arguments of what it is given.
         [file, "handler"] => {
             let seen = Arc::new(Mutex::new(Vec::new()));

@@ -9,6 +9,7 @@ use silverpoint_shm::observer::SessionName;
 use crate::control::{Control, Watch};
 use crate::crash;
 use crate::error::say;
+use crate::quota::{self, Quota};
 use crate::shared::Shared;
 use crate::spool::Spool;
 
@@ -22,11 +23,14 @@ pub(crate) struct Collecting {
     pub(crate) spool: Arc<Spool>,
     shared: Arc<Shared>,
     pub(crate) sessions: Vec<SessionName>,
+    quota: Quota,
+    /// The spool could not be written at the last look.
+    is_failing: bool,
 }
 
 impl Collecting {
-    pub(crate) fn new(collector: Collector, spool: Arc<Spool>, shared: Arc<Shared>) -> Self {
-        Self { collector: Some(collector), spool, shared, sessions: Vec::new() }
+    pub(crate) fn new(collector: Collector, quota: Quota, spool: Arc<Spool>, shared: Arc<Shared>) -> Self {
+        Self { collector: Some(collector), spool, shared, sessions: Vec::new(), quota, is_failing: false }
     }
 
     /// One look at everything. What concerns other threads is told to them.
@@ -43,8 +47,14 @@ impl Collecting {
             self.shared.change(|state| state.nudges = nudges);
             self.sessions = sessions;
         }
-        if pass.bytes > 0 {
-            self.shared.change(|state| state.stored += 1);
+        let removed = self.quota.enforce(&self.spool, collector.stats().rotations);
+        if pass.bytes > 0 || !removed.is_empty() || pass.is_failing != self.is_failing {
+            self.is_failing = pass.is_failing;
+            self.shared.change(|state| {
+                quota::add(&mut state.given_up, removed);
+                state.is_spool_failing = pass.is_failing;
+                state.stored += u64::from(pass.bytes > 0);
+            });
         }
         pass
     }

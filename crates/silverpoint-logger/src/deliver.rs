@@ -1,15 +1,17 @@
 //! One sink: reads the spool from a place of its own, and gives its destination what it finds there.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::tracefile::{Event, Follow, Note, Trace, Watcher};
+use silverpoint_formats::tracefile::{Event, Follow, Matter, Note, Trace, Watcher, What};
+use silverpoint_wire::layout::cause::SINK_FULL;
 
 use crate::backtrace::{Fate, Holder, Reached, filter_of};
 use crate::config::Sink;
 use crate::crash;
 use crate::error::{LoggerError, say};
 use crate::pace::Pace;
+use crate::quota::{GivenUp, Met};
 use crate::shared::{Change, LogNote, Shared};
 use crate::spool::Spool;
 use crate::target::{self, Target};
@@ -29,6 +31,7 @@ pub(crate) struct Delivery {
     target: Box<dyn Target>,
     holder: Holder,
     pace: Pace,
+    met: Met,
     shared: Arc<Shared>,
     is_failing: bool,
     /// As it was last told.
@@ -54,6 +57,8 @@ impl Delivery {
         let mut holder = Holder::new(&sink);
         let mut target = target::open(sink, spool, &mut follow)?;
         holder.has_written(target.written());
+        let mut met = Met::default();
+        met.skipped(follow.trace(), GivenUp::new);
         Ok(Self {
             number,
             label,
@@ -61,6 +66,7 @@ impl Delivery {
             target,
             holder,
             pace,
+            met,
             shared,
             is_failing: false,
             oldest_part: 0,
@@ -151,7 +157,7 @@ impl Delivery {
             }
         }
         match self.follow.poll_all(&mut Nobody) {
-            Ok(notes) => self.tell(&notes),
+            Ok(notes) => self.tell(&notes, false),
             Err(error) => self.fail(&error),
         }
         // Nothing, but with the place to go on.
@@ -196,11 +202,24 @@ impl Delivery {
     /// Writes what is due; with `all` everything that is in the spool. False when the logger gives up.
     fn deliver(&mut self, all: bool) -> bool {
         loop {
-            let shown = &mut Shown(&mut *self.target, &mut self.pace, &mut self.holder);
+            let shared = &self.shared;
+            let given_up = || shared.lock().given_up.clone();
+            let (target, pace, holder) = (&mut *self.target, &mut self.pace, &mut self.holder);
+            let shown =
+                &mut Shown { target, pace, holder, met: &mut self.met, given_up: &given_up, skipped: 0 };
             let polled = if all { self.follow.poll_all(shown) } else { self.follow.poll(shown) };
+            let skipped = shown.skipped;
             let is_full = self.target.is_full();
+            if skipped > 0 {
+                let number = self.number;
+                self.shared.change(|state| state.skipped[number] += skipped);
+                say(format_args!(
+                    "{}: skipped {skipped} records: it was too slow, and the spool had grown beyond its size",
+                    self.label
+                ));
+            }
             match polled {
-                Ok(notes) => self.tell(&notes),
+                Ok(notes) => self.tell(&notes, skipped > 0),
                 // The spool cannot be read: what it holds is not given up because of that.
                 Err(error) => {
                     self.fail(&error);
@@ -292,10 +311,12 @@ impl Delivery {
     /// Says once that something fails.
     fn fail(&mut self, error: &dyn std::fmt::Display) {
         if !std::mem::replace(&mut self.is_failing, true) {
-            say(format_args!(
-                "{}: {error}; what is not written waits in the spool, and is tried again",
-                self.label
-            ));
+            // The collector has said why.
+            let place = match self.shared.lock().is_spool_failing {
+                true => "what is in the spool waits there, which cannot be written either now",
+                false => "what is not written waits in the spool",
+            };
+            say(format_args!("{}: {error}; {place}, and is tried again", self.label));
         }
     }
 
@@ -304,8 +325,10 @@ impl Delivery {
         !self.shared.wait_for(Some(Instant::now() + time), |state| state.is_given_up)
     }
 
-    fn tell(&self, notes: &[Note]) {
-        for note in notes {
+    fn tell(&self, notes: &[Note], has_skipped: bool) {
+        // What is missing has been told already, in records.
+        let is_told = |note: &&Note| !has_skipped || !matches!(note.matter, Matter::MissingBytes { .. });
+        for note in notes.iter().filter(is_told) {
             say(format_args!("{}: {note}", self.label));
         }
     }
@@ -320,26 +343,57 @@ enum Next {
 }
 
 /// What is shown goes to the destination.
-struct Shown<'t>(&'t mut dyn Target, &'t mut Pace, &'t mut Holder);
+struct Shown<'t> {
+    target: &'t mut dyn Target,
+    pace: &'t mut Pace,
+    holder: &'t mut Holder,
+    met: &'t mut Met,
+    given_up: &'t dyn Fn() -> GivenUp,
+    /// Records that lie in parts of the spool that are gone.
+    skipped: u64,
+}
 
 impl Watcher for Shown<'_> {
     fn begin(&mut self, trace: &Trace) {
-        self.0.begin(trace);
+        self.target.begin(trace);
+        let skipped = self.met.skipped(trace, self.given_up);
+        self.skipped += skipped;
+        // Where they would stand, as a loss that nobody else has told.
+        if skipped > 0
+            && let Some((session_number, session)) = trace.sessions.iter().enumerate().next_back()
+            && let Some(stream) = session.streams.last()
+        {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            self.event(&Event {
+                session,
+                session_number,
+                stream,
+                tid: session.pid,
+                thread_name: "",
+                context: None,
+                ticks: 0,
+                file: 0,
+                position: 0,
+                is_backtrace: false,
+                wall_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
+                what: What::Loss { cause: SINK_FULL as u8, count: skipped, span_ns: 0 },
+            });
+        }
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         if event.is_shown() {
-            self.1.takes(event.what.level());
-            self.0.event(event);
+            self.pace.takes(event.what.level());
+            self.target.event(event);
         }
-        !self.0.is_full()
+        !self.target.is_full()
     }
 
     fn event_of(&mut self, trace: &Trace, event: &Event<'_>) -> bool {
         if event.is_shown() {
-            match self.2.take(event) {
-                Fate::Keep => return !self.0.is_full(),
-                Fate::Dump => self.2.dump(trace, |held| self.0.event(held)),
+            match self.holder.take(event) {
+                Fate::Keep => return !self.target.is_full(),
+                Fate::Dump => self.holder.dump(trace, |held| self.target.event(held)),
                 Fate::Deliver => {}
             }
         }

@@ -2,8 +2,12 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::{Mutex, TryLockError};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use silverpoint_collect::CollectError;
 use silverpoint_formats::tracefile::OpenError;
 use silverpoint_wire::directive::DirectiveError;
@@ -102,9 +106,30 @@ impl From<OpenError> for LoggerError {
     }
 }
 
-/// Says something to people. Never through the tracepoints: it would come back.
+/// How long standard error is waited for.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whoever writes to standard error within the logger holds it: a sink may stand still there.
+pub(crate) static STDERR: Mutex<()> = Mutex::new(());
+
+/// Says something to people. Never through the tracepoints: it would come back. Nobody is waited for: what a terminal that stands still would hold up is not said.
 pub(crate) fn say(text: impl fmt::Display) {
+    let until = Instant::now() + PATIENCE;
+    let stderr = io::stderr();
+    let mut ready = [PollFd::from_borrowed_fd(stderr.as_fd(), PollFlags::OUT)];
+    let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
+    if !poll(&mut ready, Some(&patience)).is_ok_and(|count| count > 0) {
+        return;
+    }
+    let _own = loop {
+        match STDERR.try_lock() {
+            Ok(own) => break own,
+            Err(TryLockError::Poisoned(own)) => break own.into_inner(),
+            Err(TryLockError::WouldBlock) if Instant::now() > until => return,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    };
     // Standard error may be gone or full, which must not end a thread.
     // In one call: nobody else's lines stand within.
-    let _ = io::stderr().lock().write_all(format!("silverpoint: {text}\n").as_bytes());
+    let _ = stderr.lock().write_all(format!("silverpoint: {text}\n").as_bytes());
 }

@@ -44,6 +44,7 @@ mod idle;
 mod lock;
 mod logger;
 mod pace;
+mod quota;
 mod settings;
 mod shared;
 mod spool;

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
+use crate::quota::Quota;
 use crate::shared::{Shared, State};
 use crate::spool::Spool;
 
@@ -27,7 +28,8 @@ const NUDGE: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {
-    /// Everything that was recorded before the call is out: written to the console, or handed to the system for each file.
+    /// Everything that was recorded before the call is out: written to the console, or handed to the system for each file. What the spool had to give up before a sink had got it
+    /// is not owed any more: the sink says how many records that were, and so does [`Logger::skipped`].
     Complete,
     /// The time was over first. So many sinks have not got everything; they go on.
     Late {
@@ -59,8 +61,9 @@ impl Logger {
         let spool = Arc::new(Spool::open(&config)?);
         spool.number_files(&mut config, true);
         let shared = Arc::new(Shared::new(config.sinks.len()));
+        let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
         let mut collecting =
-            Collecting::new(collector(&config, &spool)?, Arc::clone(&spool), Arc::clone(&shared));
+            Collecting::new(collector(&config, &spool)?, quota, Arc::clone(&spool), Arc::clone(&shared));
         // Before anything is attached: what cannot start must leave the program as it was.
         let mut deliveries = Vec::new();
         for (number, sink) in config.sinks.iter().enumerate() {
@@ -136,6 +139,12 @@ impl Logger {
         if is_out { Flushed::Complete } else { self.outcome() }
     }
 
+    /// Records that sinks have not got, because they were slow or failing and the spool had grown beyond its quota ([`Config::spool_bytes`]): the sum over all sinks since the
+    /// start, before their filters.
+    pub fn skipped(&self) -> u64 {
+        self.control.shared.lock().skipped.iter().sum()
+    }
+
     /// Delivers everything and ends, but waits no longer than `timeout`: what was not delivered then is kept for the next logger with the same files. Tracepoints are
     /// afterwards what they were before the start.
     pub fn stop(self, timeout: Duration) -> Flushed {
@@ -205,7 +214,13 @@ impl Logger {
 impl Drop for Logger {
     fn drop(&mut self) {
         if let Flushed::Late { sinks } = self.end(PATIENCE) {
-            say(format_args!("{sinks} sinks have not got everything; what is missing waits in the spool"));
+            let state = self.control.shared.lock();
+            let place = if state.is_whole {
+                "the spool"
+            } else {
+                "the spool, which is not whole, and in its session"
+            };
+            say(format_args!("{sinks} sinks have not got everything; what is missing waits in {place}"));
         }
     }
 }
@@ -223,7 +238,8 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
             // By the spool's lock.
             is_owned: true,
             rotate_bytes: Some(PART_BYTES),
-            quota_bytes: Some(config.spool_bytes.max(SPOOL_BYTES_MIN)),
+            // Kept here (module quota): records that a sink has not got are counted.
+            quota_bytes: None,
             ..OutputConfig::new(spool.file())
         };
         let left_behind = left_behind.clone();

@@ -7,6 +7,7 @@ use silverpoint_shm::observer::Nudge;
 
 use crate::config::Sink;
 use crate::crash;
+use crate::quota::GivenUp;
 
 /// See the module.
 #[derive(Debug)]
@@ -33,6 +34,12 @@ pub(crate) struct State {
     pub(crate) oldest_parts: Vec<u64>,
     /// By sink: it has delivered everything after the collector's end.
     pub(crate) finished: Vec<bool>,
+    /// Parts of the spool that were given up because it had grown too large.
+    pub(crate) given_up: GivenUp,
+    /// By sink: records that it has not got because of that.
+    pub(crate) skipped: Vec<u64>,
+    /// The spool cannot be written at the moment.
+    pub(crate) is_spool_failing: bool,
     /// The collector gives the sessions back and ends.
     pub(crate) is_stopping: bool,
     /// It has; nothing more comes into the spool.
@@ -83,6 +90,7 @@ impl State {
         self.flushed.push(0);
         self.oldest_parts.push(0);
         self.finished.push(false);
+        self.skipped.push(0);
         self.changes.push(None);
         self.is_changing.push(false);
     }

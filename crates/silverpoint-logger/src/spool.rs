@@ -165,6 +165,15 @@ impl Spool {
         self.directory.join(format!("spool.{number}.silver"))
     }
 
+    /// Numbers of the parts that are there, in ascending order.
+    pub(crate) fn parts(&self) -> Vec<u64> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let number = |name: &str| name.strip_prefix("spool.")?.strip_suffix(".silver")?.parse().ok();
+        let mut numbers: Vec<u64> = entries.filter_map(|entry| number(entry.file_name().to_str()?)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
     /// Where a log's cursor lies, without its ending.
     pub(crate) fn cursor(&self, log: &Path) -> PathBuf {
         let name = log.file_name().unwrap_or_default().to_string_lossy().into_owned();

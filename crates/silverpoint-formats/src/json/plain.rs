@@ -6,6 +6,7 @@ use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{WalkError, walk};
 
 use super::value::{JsonVisitor, Stack};
+use crate::cbor;
 
 /// Appends the value of type `ty` that begins at byte `at` of packed arguments, and gives where it ends; `None`, and nothing is appended, when the bytes contradict the type.
 pub fn push_plain(out: &mut String, stack: &mut Stack, ty: &Type, args: &[u8], at: usize) -> Option<usize> {
@@ -15,11 +16,23 @@ pub fn push_plain(out: &mut String, stack: &mut Stack, ty: &Type, args: &[u8], a
         out.truncate(start);
         return None;
     };
+    unquote(out, start);
+    Some(end)
+}
+
+/// As [`push_plain`], of a well-formed item of CBOR.
+pub fn push_plain_item(out: &mut String, stack: &mut Stack, item: &[u8]) {
+    let start = out.len();
+    let _: Result<(), cbor::Error<Infallible>> = cbor::visit(item, &mut JsonVisitor::new(out, stack));
+    unquote(out, start);
+}
+
+/// Makes a text of a JSON string that begins there.
+fn unquote(out: &mut String, start: usize) {
     if out[start..].starts_with('"') {
         let json = out.split_off(start);
-        push_unescaped(out, &json[1..json.len() - 1]);
+        push_unescaped(out, json.strip_suffix('"').unwrap_or(&json).get(1..).unwrap_or_default());
     }
-    Some(end)
 }
 
 /// What a JSON string means, between its quotes, as the writer of this module makes them: `\u` only below U+0080.

@@ -1,6 +1,6 @@
-//! The named arguments of a record, one after the other.
+//! The named arguments of a record and the fields of its context, one after the other.
 
-use crate::json::{Stack, push_plain};
+use crate::json::{Stack, push_plain, push_plain_item};
 use crate::site::Site;
 use crate::tracefile::{Event, What};
 
@@ -12,17 +12,24 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Gives each name with its value as plain text. What cannot be read, and what follows it, is left out: the message says `<damaged>`.
+    /// Gives each name with its value as plain text: the record's own first, then those of its context. What cannot be read, and what follows it, is left out: the message says
+    /// `<damaged>`.
     pub(super) fn each(&mut self, event: &Event<'_>, mut take: impl FnMut(&str, &str)) {
-        let What::Record { site, args, .. } = event.what else { return };
-        let mut at = 0;
-        for (ty, name) in site.types.iter().zip(&site.names) {
-            self.value.clear();
-            let Some(end) = push_plain(&mut self.value, &mut self.stack, ty, args, at) else { return };
-            at = end;
-            if !name.is_empty() {
-                take(name, &self.value);
+        if let What::Record { site, args, .. } = event.what {
+            let mut at = 0;
+            for (ty, name) in site.types.iter().zip(&site.names) {
+                self.value.clear();
+                let Some(end) = push_plain(&mut self.value, &mut self.stack, ty, args, at) else { break };
+                at = end;
+                if !name.is_empty() {
+                    take(name, &self.value);
+                }
             }
+        }
+        for (name, value) in event.context.iter().flat_map(|context| context.fields()) {
+            self.value.clear();
+            push_plain_item(&mut self.value, &mut self.stack, value);
+            take(name, &self.value);
         }
     }
 }

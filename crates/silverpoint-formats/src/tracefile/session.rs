@@ -90,6 +90,11 @@ pub struct Thread {
 }
 
 impl Stream {
+    /// Records in its blocks that were not forgotten yet, as their headers state.
+    pub fn records_stated(&self) -> u64 {
+        self.blocks.iter().map(|block| u64::from(block.header.records)).sum()
+    }
+
     /// Forgets the blocks that lie wholly before a position.
     fn forget_before(&mut self, position: u64) {
         self.blocks.retain(|block| block.header.ring_end > position);

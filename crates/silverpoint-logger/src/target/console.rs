@@ -13,6 +13,7 @@ use super::file::BUFFER_MAX;
 use super::lines::{BATCH, Lines};
 use crate::backtrace::Reached;
 use crate::config::Sink;
+use crate::error::STDERR;
 
 /// What a pipe takes in one piece (PIPE_BUF of Linux): nothing of others stands within.
 const PIPE_PIECE: usize = 4096;
@@ -34,7 +35,11 @@ pub(super) struct Console {
 
 impl Console {
     pub(super) fn stderr(sink: &Sink, trace: &Trace) -> Self {
-        Self { lines: lines(sink, trace), done: 0, write: |lines| write(io::stderr().lock().as_fd(), lines) }
+        let write = |lines: &[u8]| {
+            let _own = STDERR.lock();
+            write(io::stderr().lock().as_fd(), lines)
+        };
+        Self { lines: lines(sink, trace), done: 0, write }
     }
 
     pub(super) fn stdout(sink: &Sink, trace: &Trace) -> Self {

@@ -1,0 +1,337 @@
+//! Sinks that are slow, fail or stand still: nobody waits for them, and what they have not got comes when they can take it.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::harness::{Scratch, numbers, wait_until};
+
+/// A program that logs by a configuration, a step for each line that it is told.
+struct Steps(Child);
+
+impl Steps {
+    fn start(mut command: Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+
+    fn configured(scratch: &Scratch, config: &str, words: &[&str]) -> Self {
+        Self::start(configured(scratch, config, words))
+    }
+
+    /// Returns when everything of it is recorded.
+    fn step(&mut self) {
+        self.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        self.0.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+    }
+
+    /// Reads standard error up to a line that has all of these words.
+    fn until_told(&mut self, words: &[&str]) {
+        let err = self.0.stderr.as_mut().unwrap();
+        let mut seen = Vec::new();
+        loop {
+            let line_begin = seen.len();
+            while seen.last() != Some(&b'\n') || seen.len() == line_begin {
+                let mut byte = [0];
+                let read = err.read(&mut byte).unwrap();
+                assert!(read > 0, "{words:?} in {}", String::from_utf8_lossy(&seen));
+                seen.push(byte[0]);
+            }
+            let line = String::from_utf8_lossy(&seen[line_begin..]).into_owned();
+            if words.iter().all(|word| line.contains(word)) {
+                return;
+            }
+        }
+    }
+
+    /// Ends it, well. Gives the rest of standard output and error.
+    fn end(mut self) -> (String, String) {
+        drop(self.0.stdin.take());
+        let output = self.0.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(output.stdout), text(output.stderr));
+        assert!(output.status.success(), "{}: {out}{err}", output.status);
+        (out, err)
+    }
+}
+
+fn configured(scratch: &Scratch, config: &str, words: &[&str]) -> Command {
+    fs::write(scratch.path("log.toml"), config).unwrap();
+    scratch.logging(["from", "log.toml"].into_iter().chain(words.iter().copied()))
+}
+
+fn whole(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+/// A small file system of its own, where root allows that.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(path: PathBuf) -> Option<Self> {
+        fs::create_dir(&path).unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs"])
+            .arg(&path)
+            .output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(path));
+        }
+        eprintln!(
+            "SKIPPED: no file system can be mounted here: what a full disk does is tested by a limit of the size of files alone"
+        );
+        None
+    }
+
+    /// Until nothing more goes in.
+    fn fill(&self) {
+        let mut filler = File::create(self.0.join("filler")).unwrap();
+        while filler.write_all(&[0; 4096]).is_ok() {}
+        while filler.write_all(&[0]).is_ok() {}
+    }
+
+    fn make_room(&self) {
+        fs::remove_file(self.0.join("filler")).unwrap();
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_delays_what_waits_in_a_spool_elsewhere() {
+    let scratch = Scratch::new();
+    let Some(small) = Small::mount(scratch.path("small")) else { return };
+    let config = "spool = 'spools'\n[[sink]]\nto = 'file'\npath = 'small/app.log'\n";
+    let mut program = Steps::configured(&scratch, config, &["steps", "3000"]);
+    program.step();
+    small.fill();
+    program.step();
+    program.step();
+    program.until_told(&["small/app.log", "No space left", "waits in the spool"]);
+    small.make_room();
+    let (_, err) = program.end();
+    assert!(err.contains("it can be written again"), "{err}");
+    assert_eq!(numbers(&scratch.read("small/app.log")), whole(9000));
+    drop(small);
+}
+
+/// The spool too: what is recorded stays in the program's memory, and nobody says that it waits in the spool.
+#[test]
+fn a_disk_that_is_full_for_the_spool_too_loses_nothing_that_fits_in_memory() {
+    let scratch = Scratch::new();
+    let Some(small) = Small::mount(scratch.path("small")) else { return };
+    let config = "policy = 'block=forever'\n[[sink]]\nto = 'file'\npath = 'small/app.log'\n";
+    let mut program = Steps::configured(&scratch, config, &["steps", "3000"]);
+    program.step();
+    small.fill();
+    program.step();
+    program.until_told(&[
+        "small/app.log.spool",
+        "No space left",
+        "nothing is released until it can be written again",
+    ]);
+    program.step();
+    small.make_room();
+    program.end();
+    assert_eq!(numbers(&scratch.read("small/app.log")), whole(9000));
+    drop(small);
+}
+
+/// With `drop` nobody waits, and what was dropped is counted: received and lost are all.
+#[test]
+fn what_is_dropped_while_nothing_can_be_written_is_counted() {
+    let scratch = Scratch::new();
+    let Some(small) = Small::mount(scratch.path("small")) else { return };
+    let config = "policy = 'drop'\n[[sink]]\nto = 'file'\npath = 'small/app.log'\n";
+    let mut command = configured(&scratch, config, &["steps", "50"]);
+    command.env("SILVERPOINT_MEMORY", "256K");
+    let mut program = Steps::start(command);
+    program.step();
+    small.fill();
+    program.step();
+    program.until_told(&[
+        "small/app.log.spool",
+        "No space left",
+        "nothing is released until it can be written again",
+    ]);
+    (0..600).for_each(|_| program.step());
+    small.make_room();
+    // A loss is told before the next record that its thread can keep: so up to a step of which the last one is kept.
+    let mut steps = 602;
+    loop {
+        program.step();
+        steps += 1;
+        let last = format!("number {} ", steps * 50 - 1);
+        let is_kept = (0..25).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            scratch.read("small/app.log").contains(&last)
+        });
+        if is_kept {
+            break;
+        }
+        assert!(steps < 650, "nothing is kept although there is room");
+    }
+    program.end();
+    let text = scratch.read("small/app.log");
+    let (lost, kept): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.contains(" lost "));
+    let count =
+        |line: &&str| line.split(" lost ").nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
+    let lost: u64 = lost.iter().map(count).sum();
+    let kept = numbers(&kept.join("\n"));
+    assert!(kept.is_sorted_by(|a, b| a < b), "in order, each once");
+    assert!(lost > 0);
+    assert_eq!(kept.len() as u64 + lost, steps * 50);
+}
+
+/// As far as no file may grow further: the program goes on, and the next one without the limit delivers everything.
+#[test]
+fn a_limit_of_the_size_of_files_delays_what_waits() {
+    let scratch = Scratch::new();
+    let sink = "[[sink]]\nto = 'file'\npath = 'app.log'\n";
+    let logging = configured(&scratch, sink, &["bulk", "500"]);
+    // The limit's signal is ignored, so that writing fails instead.
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "trap '' XFSZ; ulimit -f 131072; exec \"$0\" \"$@\""])
+        .arg(logging.get_program())
+        .args(logging.get_args());
+    limited.current_dir(logging.get_current_dir().unwrap());
+    for (key, value) in logging.get_envs() {
+        match value {
+            Some(value) => limited.env(key, value),
+            None => limited.env_remove(key),
+        };
+    }
+    limited.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut program = Steps::start(limited);
+    program.step();
+    program.until_told(&["File too large"]);
+    program.0.kill().unwrap();
+    program.0.wait().unwrap();
+    // The session's memory is files too: the limit is beyond their size.
+    Steps::configured(&scratch, sink, &["steps", "0"]).end();
+    assert_eq!(numbers(&scratch.read("app.log")), whole(500));
+}
+
+/// Standard error is a pipe that nobody reads for a long time.
+#[test]
+fn a_pipe_that_nobody_reads_holds_up_nobody() {
+    let scratch = Scratch::new();
+    let config = "[[sink]]\nto = 'stderr'\n[[sink]]\nto = 'file'\npath = 'app.log'\n";
+    let mut program = Steps::configured(&scratch, config, &["steps", "5000"]);
+    program.step();
+    program.step();
+    assert!(
+        wait_until(|| scratch.read("app.log").lines().count() == 10_000),
+        "the file gets everything meanwhile"
+    );
+    let (_, err) = program.end();
+    assert_eq!(numbers(&err), whole(10_000), "and so does the pipe when it is read");
+}
+
+/// The same with a terminal.
+#[test]
+fn a_terminal_that_stands_still_holds_up_nobody() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let scratch = Scratch::new();
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&master).and_then(|()| unlockpt(&master)).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    let terminal = File::options().read(true).write(true).open(name).unwrap();
+    let config = "[[sink]]\nto = 'stderr'\ncolour = false\n[[sink]]\nto = 'file'\npath = 'app.log'\n";
+    let mut command = configured(&scratch, config, &["steps", "5000"]);
+    command.stderr(terminal);
+    let mut program = Steps::start(command);
+    program.step();
+    program.step();
+    assert!(
+        wait_until(|| scratch.read("app.log").lines().count() == 10_000),
+        "the file gets everything meanwhile"
+    );
+    drop(program.0.stdin.take());
+    let mut lines = BufReader::new(File::from(master)).lines();
+    for expected in 0..10_000 {
+        let line = lines.next().unwrap().unwrap();
+        assert_eq!(numbers(line.trim_end()), [expected]);
+    }
+    assert!(program.0.wait().unwrap().success());
+}
+
+#[test]
+fn a_directory_that_is_removed_and_comes_back_gets_the_rest() {
+    let scratch = Scratch::new();
+    let logs = scratch.path("logs");
+    fs::create_dir(&logs).unwrap();
+    let config = "spool = 'spools'\n[[sink]]\nto = 'file'\npath = 'logs/app.log'\n";
+    let mut program = Steps::configured(&scratch, config, &["steps", "100"]);
+    program.step();
+    assert!(wait_until(|| scratch.read("logs/app.log").lines().count() == 100));
+    fs::remove_dir_all(&logs).unwrap();
+    program.step();
+    program.until_told(&["logs/app.log", "No such file", "waits in the spool"]);
+    fs::create_dir(&logs).unwrap();
+    program.end();
+    assert_eq!(numbers(&scratch.read("logs/app.log")), (100..200).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_handler_that_sleeps_holds_up_nobody() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["sleeper", "5000"]);
+    assert_eq!((out.as_str(), err.as_str()), ("5000 0\n5000\n", ""));
+}
+
+/// The spool is full and the oldest is given up: how many records that were is said on standard error, in the sink's output, and is true.
+#[test]
+fn what_a_full_spool_gives_up_is_counted() {
+    let scratch = Scratch::new();
+    let journal = scratch.path("journal");
+    let config = format!(
+        "spool = 'spools'\nspool-size = '64M'\n[[sink]]\nto = 'syslog'\naddress = '{}'\nlevel = 'info'\n",
+        journal.display()
+    );
+    let mut program = Steps::configured(&scratch, &config, &["bulk", "900"]);
+    program.step();
+    assert!(wait_until(|| parts(&scratch.path("spools")) == 4), "parts are removed");
+    let socket = UnixDatagram::bind(&journal).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    drop(program.0.stdin.take());
+    let (mut received, mut told) = (Vec::new(), 0_u64);
+    let mut bytes = vec![0; 64 << 10];
+    while received.last() != Some(&899) {
+        let len = socket.recv(&mut bytes).expect("in time");
+        let message = String::from_utf8_lossy(&bytes[..len]).into_owned();
+        if let Some(rest) = message.split(": lost ").nth(1) {
+            assert!(rest.contains("(sink_full)"), "{message}");
+            told += rest.split(' ').next().unwrap().parse::<u64>().unwrap();
+        } else if message.contains("number ") {
+            received.extend(numbers(&message));
+        }
+    }
+    let (out, err) = program.end();
+    assert!(out.contains("Complete"), "{out}");
+    let missing = 900 - received.len() as u64;
+    // Waits of the thread are records too.
+    assert!(
+        missing > 200 && told >= missing && told <= 2 * missing,
+        "{missing} are missing, {told} are told"
+    );
+    let skipped =
+        err.split(": skipped ").skip(1).map(|rest| rest.split(' ').next().unwrap().parse::<u64>().unwrap());
+    assert_eq!(skipped.sum::<u64>(), told, "{err}");
+}
+
+/// Parts of the spools in a directory, the newest included.
+fn parts(spools: &Path) -> usize {
+    let spools = fs::read_dir(spools).into_iter().flatten().flatten();
+    spools
+        .flat_map(|spool| fs::read_dir(spool.path()).into_iter().flatten().flatten())
+        .filter(|entry| entry.file_name().to_string_lossy().ends_with(".silver"))
+        .count()
+}
