@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <silverpoint/silverpoint.hpp>
+#include <silverpoint/silverpoint.h>
 #include <sstream>
 #include <thread>
 
@@ -245,6 +245,13 @@ TEST(C, ATextThatNoRingTakesIsCutAndSaysSo) {
     std::int32_t after = 0;
     std::memcpy(&after, seen.record.args.data() + 8 + (length & 0x7FFFFFFF), 4);
     EXPECT_EQ(after, 7);
+}
+
+TEST(C, TheHeaderMeansCppInCpp) {
+    SP_INFO("{} {}", 1, "two");
+    EXPECT_EQ(one().site.language, 1);
+    SP_INFOF("%d %s", 1, "two");
+    EXPECT_EQ(one().site.flags, 2);
 }
 
 TEST(C, SharesTheRingOfCpp) {

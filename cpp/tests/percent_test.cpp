@@ -1,4 +1,7 @@
 // printf style: what is recorded. What is refused: compile_fail; what it renders as: the readers' tests.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <silverpoint/silverpoint.hpp>
@@ -42,6 +45,30 @@ TEST(Percent, TextsOfEveryKindAndNull) {
     char array[8] = "array";
     SP_INFOF("%s %s %s %s", null, array, std::string("string"), std::string_view("view"));
     EXPECT_EQ(one().text, "\"(null)\" \"array\" \"string\" \"view\"");
+}
+
+TEST(Percent, PrecisionBoundsWhatIsRead) {
+    // Nothing behind the third byte may be read: the page after it cannot be.
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    char* two = static_cast<char*>(
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(two, MAP_FAILED);
+    ASSERT_EQ(mprotect(two + page, page, PROT_NONE), 0);
+    char* text = two + page - 3;
+    __builtin_memcpy(text, "abc", 3);
+    const char* whole = "whole";
+    const char* null = nullptr;
+    SP_INFOF("%d %.*s %s", 1, 3, text, whole);
+    auto seen = one();
+    EXPECT_EQ(seen.text, "1 3 \"abc\" \"whole\"");
+    EXPECT_EQ(seen.site.signature, "iiss");
+    SP_INFOF("%.3s|%-8.2s|%.0s|%5.1f", text, text, text, 2.0);
+    EXPECT_EQ(one().text, "\"abc\" \"ab\" \"\" 2");
+    SP_INFOF("%.*s %.5s %.2s", -1, whole, null, std::string("whole"));
+    EXPECT_EQ(one().text, "-1 \"whole\" \"(null)\" \"whole\"");
+    SP_INFOF("%.2ls", L"wide");
+    EXPECT_EQ(one().site.signature, "Z");
+    munmap(two, 2 * page);
 }
 
 TEST(Percent, LevelsAndStatements) {

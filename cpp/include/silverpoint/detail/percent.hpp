@@ -65,6 +65,9 @@ consteval bool is_length(std::string_view length, std::initializer_list<std::str
     return false;
 }
 
+// How many units of a text its conversion reads at most: no limit, or what the argument before says.
+inline constexpr int kWhole = -1, kAsBefore = -2;
+
 consteval void check_conversion(char conversion, std::string_view length, PercentType type) {
     using enum PercentType::What;
     switch (conversion) {
@@ -111,10 +114,12 @@ consteval void check_conversion(char conversion, std::string_view length, Percen
     }
 }
 
+// `most` gets the limits of the arguments' texts; whether there is any.
 template <class... Ts>
-consteval void check_percent(std::string_view text) {
+consteval bool check_percent(std::string_view text, int* most) {
     constexpr std::size_t count = sizeof...(Ts);
     constexpr PercentType types[count + 1] = {percent_type<Ts>()..., {}};
+    bool is_any = false;
     std::size_t next = 0, at = 0;
     const auto peek = [&] {
         if (at >= text.size()) printf_ends_within_a_conversion();
@@ -125,18 +130,19 @@ consteval void check_percent(std::string_view text) {
         return types[next++];
     };
     const auto amount = [&] {
+        int value = 0;
         if (peek() == '*') {
             ++at;
             const PercentType type = take();
             if (type.what != PercentType::kInteger || type.size > 4) printf_width_or_precision_wants_an_int();
-            return;
+            return kAsBefore;
         }
-        std::size_t value = 0;
         for (; peek() >= '0' && peek() <= '9'; ++at) {
-            value = value * 10 + static_cast<std::size_t>(peek() - '0');
+            value = value * 10 + (peek() - '0');
             if (value > 1000) printf_width_or_precision_exceeds_1000();
         }
         if (peek() == '$') printf_positional_arguments_are_not_supported();
+        return value;
     };
     while (at < text.size()) {
         if (text[at++] != '%') continue;
@@ -146,9 +152,10 @@ consteval void check_percent(std::string_view text) {
         }
         while (std::string_view("-+ #0").find(peek()) != std::string_view::npos) ++at;
         amount();
+        int precision = kWhole;
         if (peek() == '.') {
             ++at;
-            amount();
+            precision = amount();
         }
         const std::size_t length = at;
         while (std::string_view("hljztL").find(peek()) != std::string_view::npos) ++at;
@@ -158,28 +165,80 @@ consteval void check_percent(std::string_view text) {
         if (std::string_view("diuoxXcspaAeEfFgG").find(conversion) == std::string_view::npos)
             printf_has_an_unknown_conversion();
         check_conversion(conversion, modifier, take());
+        if (conversion == 's' && precision != kWhole) {
+            most[next - 1] = precision;
+            is_any = true;
+        }
     }
     if (next != count) printf_has_fewer_conversions_than_arguments();
+    return is_any;
 }
 
 // A literal that was checked against the arguments' types.
 template <class... Ts>
 struct Percent {
     std::string_view text;
+    bool is_bounded;
+    int most[sizeof...(Ts) + 1];
     template <std::size_t N>
     consteval Percent(const char (&literal)[N]) : text(literal, N - 1) {
-        check_percent<Ts...>(text);
+        for (int& one : most) one = kWhole;
+        is_bounded = check_percent<Ts...>(text, most);
     }
 };
+
+// An argument of which no more is read than its conversion wants: text behind a pointer need not end with a
+// zero then (`%.4s`, `%.*s`).
+template <class T>
+SP_DETAIL_HOT decltype(auto) bounded(const T& arg, [[maybe_unused]] int most, [[maybe_unused]] int before) {
+    if constexpr (percent_type<T>().what == PercentType::kTextPointer) {
+        using C = std::remove_cv_t<std::remove_pointer_t<T>>;
+        if (most == kAsBefore) most = before;
+        // A negative precision is none.
+        if (arg == nullptr || most < 0) {
+            const auto whole = measure<C>(arg);
+            return std::basic_string_view<C>(whole.data, whole.size);
+        }
+        std::size_t size = 0;
+        while (size < static_cast<std::size_t>(most) && arg[size] != 0) ++size;
+        return std::basic_string_view<C>(arg, size);
+    } else {
+        return arg;
+    }
+}
+
+template <class T>
+SP_DETAIL_HOT int amount_of([[maybe_unused]] const T& arg) {
+    if constexpr (std::is_convertible_v<const T&, int> && percent_type<T>().what == PercentType::kInteger) {
+        return static_cast<int>(arg);
+    } else {
+        return kWhole;
+    }
+}
 
 struct StartPercent {
     StreamSite& site;
 
     template <class... Ts>
     SP_DETAIL_HOT Done operator()(Percent<std::type_identity_t<Ts>...> text, const Ts&... args) const {
+        if constexpr ((kMayBeBounded<Ts> || ...)) {
+            if (text.is_bounded) {
+                [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+                    const int amounts[] = {kWhole, amount_of(args)...};
+                    record(site.site, Kind::kPercent, {}, text.text,
+                           bounded(args, text.most[I], amounts[I])...);
+                }
+                (std::index_sequence_for<Ts...>());
+                return {};
+            }
+        }
         record(site.site, Kind::kPercent, {}, text.text, args...);
         return {};
     }
+
+  private:
+    template <class T>
+    static constexpr bool kMayBeBounded = percent_type<T>().what == PercentType::kTextPointer;
 };
 
 SP_DETAIL_END
