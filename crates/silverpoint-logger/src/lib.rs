@@ -85,3 +85,6 @@ mod guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/sinks.md")]
 mod sinks {}
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/context.md")]
+mod context {}
