@@ -15,8 +15,9 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// Say whether a logger would take the files, and where the first mistake in each is
+    /// Say whether a logger would take the files, and where the first mistake in each is; show what is in force
     ///
+    /// Each key that counts is shown with its value or its default, as a configuration that means the same.
     /// Nothing is started and no file is made. Exit status: 0 all are right; 1 one is not, or cannot be read; 2 wrong usage.
     Check {
         /// Configuration files (TOML)
@@ -30,10 +31,12 @@ pub fn run(args: Args) -> Outcome {
     let Action::Check { files } = args.action;
     let mut exit = Exit::Success;
     for file in files {
-        match Config::from_file(&file).and_then(Config::check) {
-            Ok(config) => {
+        let checked = Config::from_file(&file).and_then(Config::check);
+        match checked.and_then(|config| Config::effective_file(&file).map(|shown| (config, shown))) {
+            Ok((config, shown)) => {
                 let path = file.display();
-                println!("{path}: records {}, {} sinks", config.record, config.sinks.len());
+                println!("# {path}: records {}, {} sinks", config.record, config.sinks.len());
+                print!("{shown}");
             }
             Err(error) => {
                 note(error);

@@ -15,6 +15,7 @@
 //! ```
 
 mod backtrace;
+mod effective;
 mod system;
 
 use std::borrow::Cow;
@@ -131,21 +132,13 @@ impl Config {
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SettingsError> {
         let path = path.as_ref();
         let source = path.display().to_string();
-        let fail = |text: String| SettingsError { source: source.clone(), line: 0, text };
-        let file = File::open(path).map_err(|error| fail(error.to_string()))?;
-        let mut bytes = Vec::new();
-        // Whatever it is, a device too.
-        file.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
-        if bytes.len() as u64 > FILE_MAX {
-            return Err(fail(format!("more than {FILE_MAX} bytes: that is no configuration")));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            fail(format!("at byte {}: not UTF-8, so it is no TOML", error.utf8_error().valid_up_to()))
-        })?;
-        let mut config = Self::from_text(&text, &source)?;
+        let mut config = Self::from_text(&read(path)?, &source)?;
         config.sinks.iter_mut().for_each(|sink| sink.is_of_file = true);
-        let base =
-            std::env::current_dir().map_err(|error| fail(format!("the current directory: {error}")))?;
+        let base = std::env::current_dir().map_err(|error| SettingsError {
+            source,
+            line: 0,
+            text: format!("the current directory: {error}"),
+        })?;
         config.file = Some(ConfigFile { path: base.join(path), base, record: None });
         Ok(config)
     }
@@ -219,6 +212,21 @@ impl Config {
         }
         Ok(self)
     }
+}
+
+/// The text of a file.
+fn read(path: &Path) -> Result<String, SettingsError> {
+    let fail = |text: String| SettingsError { source: path.display().to_string(), line: 0, text };
+    let file = File::open(path).map_err(|error| fail(error.to_string()))?;
+    let mut bytes = Vec::new();
+    // Whatever it is, a device too.
+    file.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
+    if bytes.len() as u64 > FILE_MAX {
+        return Err(fail(format!("more than {FILE_MAX} bytes: that is no configuration")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        fail(format!("at byte {}: not UTF-8, so it is no TOML", error.utf8_error().valid_up_to()))
+    })
 }
 
 /// One text, for errors.

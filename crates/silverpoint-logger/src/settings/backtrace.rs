@@ -7,7 +7,7 @@ use super::{LEVELS, Reader, SettingsError, Value, kind, level};
 use crate::backtrace::Backtrace;
 use crate::config::Sink;
 
-const KEYS: &[&str] = &["records", "trigger"];
+pub(super) const KEYS: &[&str] = &["records", "trigger"];
 /// Records that may be kept back; their bytes are bounded besides.
 const RECORDS_MAX: usize = 1_000_000;
 
