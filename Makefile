@@ -8,12 +8,13 @@ PROGRAM ?= $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
 # Where the library for C is built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
-.PHONY: demo test bench kill-test lint format install install-files help
+.PHONY: demo test bench kill-test crash-test lint format install install-files help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
 	@echo "make test       all tests"
 	@echo "make kill-test  the 500 rounds of the kill test"
+	@echo "make crash-test crashes at any moment, 300 rounds of each kind in Rust and C++"
 	@echo "make bench      measure, and write bench/results (QUICK=1: about a minute)"
 	@echo "make install    program, manual pages, completions, headers for C and C++, library for C under PREFIX=$(PREFIX)"
 	@echo "make lint       formatting and lints, as in continuous integration"
@@ -26,6 +27,10 @@ demo:
 test:
 	scripts/setup test
 	scripts/test
+
+crash-test:
+	scripts/setup test
+	scripts/test crash-full
 
 kill-test:
 	scripts/setup test

@@ -23,8 +23,15 @@ fn main() {
             if way == "segv-without-handler" {
                 config.crash = None;
             }
+            if way == "sink" {
+                config = config.sink(Sink::handler(|_| fail("segv")));
+            }
             let _logger = Logger::start(config).unwrap_or_else(|error| panic!("{error}"));
             info!("begun");
+            if way == "sink" {
+                // Its thread does it.
+                std::thread::sleep(Duration::from_secs(60));
+            }
             fail(way);
             info!("still here");
         }

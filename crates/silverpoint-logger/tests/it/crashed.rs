@@ -108,6 +108,21 @@ fn panics_are_recorded() {
     assert!(left.text.lines().last().unwrap().contains("still here"), "{}", left.text);
 }
 
+/// Nobody waits for a sink that has crashed itself; what was recorded is delivered by the next start.
+#[test]
+fn a_thread_of_the_loggers_own() {
+    let scratch = Scratch::new();
+    let left = crash(&scratch, "sink");
+    assert_eq!(left.status.signal(), Some(SIGSEGV));
+    assert!(scratch.example("crashing", ["resume"]).status().unwrap().success());
+    let json = objects(&scratch.read("app.log.jsonl"));
+    let found = crashes(&json);
+    assert_eq!(found.len(), 1);
+    assert!(found[0]["thread"].as_str().unwrap().starts_with("sp-"), "{}", found[0]);
+    assert!(has_function(found[0], "crashing::fail"), "{}", found[0]);
+    assert!(scratch.read("app.log").lines().next().unwrap().contains("begun"));
+}
+
 /// A child has no logger: its record waits in a session of its own, and nobody waits for sinks.
 #[test]
 fn a_forked_child_ends_as_it_would() {
