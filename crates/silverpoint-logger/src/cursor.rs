@@ -5,6 +5,7 @@
 //!
 //! An entry: magic, sequence, device, inode, begin, length (u64 each); number of positions, reserved (u32 each); for each position the session's id (16 bytes), ring position (u64),
 //! stream, kind (u32 each): 0 up to where it was delivered, 1 from where on something is kept back (module `backtrace`); CRC-32C of all this (u32). Little-endian. Of an entry that is being written when its process dies the checksum is wrong.
+//! When what it announces has been written, the complement of its sequence (u64) follows: a log that is shorter then was cut by somebody else, and nothing is repeated.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -31,6 +32,8 @@ pub(crate) struct Entry {
     pub(crate) log: (u64, u64),
     pub(crate) begin: u64,
     pub(crate) len: u64,
+    /// What it announces was written, for certain.
+    pub(crate) is_done: bool,
     /// After it.
     pub(crate) positions: Vec<Position>,
     /// From where on something is kept back.
@@ -72,6 +75,9 @@ impl Cursor {
     /// What was announced is in the log.
     pub(crate) fn done(&mut self) {
         self.sequence = self.sequence.wrapping_add(1);
+        // Where this fails a successor judges by the length of the log.
+        let file = &self.files[(self.sequence % 2) as usize];
+        let _ = file.write_all_at(&(!self.sequence).to_le_bytes(), self.bytes.len() as u64);
     }
 }
 
@@ -120,6 +126,7 @@ impl Entry {
             log: (word(16)?, word(24)?),
             begin: word(32)?,
             len: word(40)?,
+            is_done: word(end + 4) == Some(!word(8)?),
             positions: of_kind(DELIVERED),
             held: of_kind(HELD),
         })
@@ -127,7 +134,7 @@ impl Entry {
 }
 
 fn read(file: &File) -> io::Result<Option<Entry>> {
-    let size = (file.metadata()?.len() as usize).min(FIXED + POSITIONS_MAX * POSITION + 4);
+    let size = (file.metadata()?.len() as usize).min(FIXED + POSITIONS_MAX * POSITION + 12);
     let mut bytes = vec![0; size];
     file.read_exact_at(&mut bytes, 0)?;
     Ok(Entry::decode(&bytes))
@@ -139,7 +146,15 @@ mod tests {
 
     fn entry(sequence: u64, positions: usize) -> Entry {
         let positions = (0..positions).map(|n| ([n as u8; 16], n as u32, n as u64 * 8)).collect();
-        Entry { sequence, log: (1, 2), begin: 30, len: 40, positions, held: vec![([9; 16], 3, 8)] }
+        Entry {
+            sequence,
+            log: (1, 2),
+            begin: 30,
+            len: 40,
+            is_done: false,
+            positions,
+            held: vec![([9; 16], 3, 8)],
+        }
     }
 
     #[test]
@@ -170,9 +185,14 @@ mod tests {
             cursor.announce(&mut entry(0, 6 - round as usize)).unwrap();
             cursor.done();
             let (_, entries) = Cursor::open(&base).unwrap();
-            assert_eq!(entries[0], entry(round, 6 - round as usize));
+            assert_eq!(entries[0], Entry { is_done: true, ..entry(round, 6 - round as usize) });
             assert_eq!(entries.len(), 2.min(round as usize));
         }
+        // One that was announced only is not done, although an older one of the same length was in its place.
+        let (mut cursor, _) = Cursor::open(&base).unwrap();
+        cursor.announce(&mut entry(0, 2)).unwrap();
+        let (_, entries) = Cursor::open(&base).unwrap();
+        assert_eq!(entries[0], entry(6, 2));
         std::fs::remove_dir_all(directory).unwrap();
     }
 }

@@ -63,7 +63,8 @@ impl LogFile {
         // What others did to it (`truncate` of a log rotator) counts.
         let begin = open.file.metadata()?.len();
         let log = open.identity;
-        let mut entry = Entry { sequence: 0, log, begin, len: lines.len() as u64, positions, held };
+        let mut entry =
+            Entry { sequence: 0, log, begin, len: lines.len() as u64, is_done: false, positions, held };
         self.cursor.announce(&mut entry)?;
         if let Err(error) = open.file.write_all_at(lines, begin) {
             // Half a line must not stay.
@@ -174,7 +175,56 @@ fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Entry> {
     if (found.dev(), found.ino()) != last.log || found.len() >= last.begin.saturating_add(last.len) {
         return Ok(last);
     }
+    // Cut by somebody else after it was written (`copytruncate`).
+    if last.is_done && (found.len() < last.begin || found.len() == 0) {
+        return Ok(last);
+    }
     file.set_len(last.begin.min(found.len()))?;
     let before = entries.next().filter(|before| before.sequence.wrapping_add(1) == last.sequence);
     Ok(before.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log of one write, left by a process that died then or, `unfinished`, within a second one.
+    fn left(name: &str, unfinished: bool) -> (std::path::PathBuf, std::path::PathBuf) {
+        let directory =
+            std::env::temp_dir().join(format!("silverpoint-logfile-{}-{name}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("app.log");
+        let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
+        let (mut log, _) = LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap();
+        log.append(b"one\n", vec![([1; 16], 1, 8)], Vec::new()).unwrap();
+        if unfinished {
+            let log_identity = log.open.as_ref().unwrap().identity;
+            let positions = vec![([1; 16], 1, 16)];
+            let mut entry = Entry { log: log_identity, begin: 4, len: 4, positions, ..Entry::default() };
+            log.cursor.announce(&mut entry).unwrap();
+            log.open.as_ref().unwrap().file.write_all_at(b"tw", 4).unwrap();
+        }
+        (directory, path)
+    }
+
+    fn resumed(directory: &Path, path: &Path) -> Vec<Position> {
+        let (_, entries) = Cursor::open(&directory.join("cursor")).unwrap();
+        resume(path, entries).unwrap().positions
+    }
+
+    #[test]
+    fn a_log_that_others_have_cut_repeats_nothing() {
+        let (directory, path) = left("cut", false);
+        File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn a_write_that_was_not_finished_is_taken_back() {
+        let (directory, path) = left("unfinished", true);
+        assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
+        assert_eq!(fs::read(&path).unwrap(), b"one\n");
+        fs::remove_dir_all(directory).unwrap();
+    }
 }
