@@ -2,13 +2,13 @@
 // and that signals, threads, forks and kills leave what was recorded whole.
 #include <fcntl.h>
 #include <signal.h>
+#include <silverpoint/silverpoint.h>
 #include <sys/wait.h>
 
 #include <atomic>
 #include <fstream>
 #include <map>
 #include <set>
-#include <silverpoint/silverpoint.h>
 #include <sstream>
 #include <thread>
 
