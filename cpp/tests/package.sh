@@ -23,6 +23,19 @@ add_executable(with_static main.cpp)
 target_link_libraries(with_static PRIVATE silverpoint::logger)
 add_executable(with_shared main.cpp)
 target_link_libraries(with_shared PRIVATE silverpoint::logger_shared)
+# Its sources name headers of spdlog's.
+add_executable(with_spdlog_names spdlog.cpp)
+target_link_libraries(with_spdlog_names PRIVATE silverpoint::instead_of_spdlog)
+END
+cat >"$scratch/app/spdlog.cpp" <<'END'
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+#ifndef SP_LOGGER_KEEPS
+#    error "these are spdlog's own headers"
+#endif
+int main(int, char** argv) {
+    spdlog::basic_logger_mt("app", argv[1])->info("number {}", 7);
+}
 END
 cmake -S "$scratch/app" -B "$scratch/app/build" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$scratch/usr" >"$scratch/log" &&
     cmake --build "$scratch/app/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
@@ -64,10 +77,10 @@ for program in with_cmake with_pkg_config; do
     grep -rq 'number %d' "$scratch/sessions" || { echo "$program: nothing in its session"; exit 1; }
     rm -r "$scratch/sessions"
 done
-for program in with_static with_shared with_pkg_config; do
+for program in with_static with_shared with_spdlog_names with_pkg_config; do
     mkdir -m 700 "$scratch/sessions"
     SILVERPOINT_DIR=$scratch/sessions "$scratch/app/build/$program" "$scratch/$program.log"
     rm -r "$scratch/sessions"
     grep -q 'number 7' "$scratch/$program.log" || { echo "$program: nothing in its log"; exit 1; }
 done
-echo "three programs logged, and two of C recorded"
+echo "four programs logged, and two of C recorded"
