@@ -79,6 +79,30 @@ fn main() {
                 println!("{answer}");
             }
         }
+        // How often its other threads wake up in how many milliseconds, while nothing is recorded; as log.toml says.
+        [_, "idle"] => {
+            let logger = start(Config::from_file("log.toml").unwrap());
+            info!("one");
+            assert_eq!(logger.flush(Duration::from_secs(30)), Flushed::Complete);
+            let own = std::process::id().to_string();
+            let switches = || -> u64 {
+                let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+                let others = tasks.filter(|task| task.file_name().to_str() != Some(&own));
+                let texts =
+                    others.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
+                let count = |text: String| {
+                    let line = text.lines().find(|line| line.starts_with("voluntary_ctxt_switches:"))?;
+                    line.split_whitespace().nth(1)?.parse::<u64>().ok()
+                };
+                texts.filter_map(count).sum()
+            };
+            // What came is written, and nobody waits for more.
+            std::thread::sleep(Duration::from_secs(1));
+            let (since, before) = (Instant::now(), switches());
+            std::thread::sleep(Duration::from_secs(3));
+            let count = switches() - before;
+            println!("{count} {}", since.elapsed().as_millis());
+        }
         // Prints and records on both streams at once: lines that begin with a word and end with `end`, short and long ones.
         [_, "noisy", count] => {
             let plain =
