@@ -1,0 +1,144 @@
+// Beginning, end and destinations of logging.
+#pragma once
+
+#include "check.hpp"
+#include "cleaner.hpp"
+
+namespace google {
+
+inline bool IsGoogleLoggingInitialized() { return glog_internal_namespace_::is_initialized(); }
+
+// From now on messages go to files; the logger's thread writes them.
+inline void InitGoogleLogging(const char* argv0) {
+    using namespace glog_internal_namespace_;
+    if (is_initialized())
+        LogMessageFatal(__FILE__, __LINE__).stream()
+            << "Check failed: !IsGoogleLoggingInitialized() You called InitGoogleLogging() twice!";
+    program_name = (new std::string(base_name(argv0)))->c_str();
+    state.fail.store(dump_stack_and_abort, std::memory_order_release);
+    // Where files go is decided now rather than by a thread that comes later.
+    if (!FLAGS_logtostderr && !FLAGS_logtostdout) start_logger();
+    watch_end();
+    change_how(~0u << kLookAt, look_now() << kLookAt);
+    change_how(0, kInitialized);
+}
+
+#ifdef GLOG_CUSTOM_PREFIX_SUPPORT
+// The callback writes what stands before each message, but for a space.
+inline void InitGoogleLogging(const char* argv0, CustomPrefixCallback callback, void* data = nullptr) {
+    using namespace glog_internal_namespace_;
+    if (callback != nullptr) {
+        state.custom_prefix_callback = reinterpret_cast<void*>(callback);
+        state.custom_prefix_data = data;
+        state.custom_prefix = [](std::ostream& out, LogSeverity severity, const char* file, int line,
+                                 const LogMessageTime& time) {
+            const int thread = thread_number();
+            reinterpret_cast<CustomPrefixCallback>(state.custom_prefix_callback)(
+                out, LogMessageInfo(LogSeverityNames[severity], file, line, thread, time),
+                state.custom_prefix_data);
+        };
+        change_how(0, kHasCustomPrefix);
+    }
+    InitGoogleLogging(argv0);
+}
+#endif
+
+// Everything is written, files are closed; what is logged later goes to stderr.
+inline void ShutdownGoogleLogging() {
+    using namespace glog_internal_namespace_;
+    if (!is_initialized())
+        LogMessageFatal(__FILE__, __LINE__).stream() << "Check failed: IsGoogleLoggingInitialized() You "
+                                                        "called ShutdownGoogleLogging() without calling "
+                                                        "InitGoogleLogging() first!";
+    stop_logger();
+    change_how(kInitialized, 0);
+    const std::lock_guard lock(state.lock);
+    for (auto& file : state.files) file.reset();
+    state.has_extension = false;
+    state.extension.clear();
+    program_name = nullptr;
+}
+
+// Until everything of these severities that was logged before is in its file.
+inline void FlushLogFiles(LogSeverity min_severity) {
+    using namespace glog_internal_namespace_;
+    wait_for_files();
+    const std::lock_guard lock(state.lock);
+    flush_files(min_severity);
+}
+inline void FlushLogFilesUnsafe(LogSeverity min_severity) { FlushLogFiles(min_severity); }
+
+// A path that the extension, the time and the process are appended to; empty: no file for this severity.
+inline void SetLogDestination(LogSeverity severity, const char* base_filename) {
+    using namespace glog_internal_namespace_;
+    wait_for_files();
+    const std::lock_guard lock(state.lock);
+    state.file(severity).set_base_name(base_filename);
+}
+
+// The link beside the file: name.SEVERITY; empty: none.
+inline void SetLogSymlink(LogSeverity severity, const char* symlink_basename) {
+    using namespace glog_internal_namespace_;
+    wait_for_files();
+    const std::lock_guard lock(state.lock);
+    state.file(severity).set_link(symlink_basename);
+}
+
+// Stands between a file's name and the time.
+inline void SetLogFilenameExtension(const char* filename_extension) {
+    using namespace glog_internal_namespace_;
+    wait_for_files();
+    const std::lock_guard lock(state.lock);
+    state.extension = filename_extension;
+    state.has_extension = true;
+    for (LogSeverity severity = 0; severity < NUM_SEVERITIES; ++severity)
+        state.file(severity).set_extension(state.extension);
+}
+
+// Messages of this severity and above go to stderr, too.
+inline void SetStderrLogging(LogSeverity min_severity) {
+    FLAGS_stderrthreshold = min_severity < 0 ? 0 : min_severity;
+}
+
+// All messages go to stderr, and none to files.
+inline void LogToStderr() {
+    SetStderrLogging(0);
+    for (LogSeverity severity = 0; severity < NUM_SEVERITIES; ++severity) SetLogDestination(severity, "");
+}
+
+inline void AddLogSink(LogSink* destination) {
+    using namespace glog_internal_namespace_;
+    const std::unique_lock lock(sinks.lock);
+    sinks.list.push_back(destination);
+    change_how(0, kHasSinks);
+}
+inline void RemoveLogSink(LogSink* destination) {
+    using namespace glog_internal_namespace_;
+    const std::unique_lock lock(sinks.lock);
+    const auto found = std::find(sinks.list.begin(), sinks.list.end(), destination);
+    if (found != sinks.list.end()) sinks.list.erase(found);
+    if (sinks.list.empty()) change_how(kHasSinks, 0);
+}
+
+// Nothing is mailed: these say so by their results, and do nothing else.
+inline void SetEmailLogging(LogSeverity, const char*) {}
+inline bool SendEmail(const char*, const char*, const char*) { return false; }
+
+namespace base {
+
+// Where lines of a severity go instead of a file. It is the caller's until another takes its place.
+inline Logger* GetLogger(LogSeverity severity) {
+    using namespace glog_internal_namespace_;
+    const std::lock_guard lock(state.lock);
+    return &state.logger(severity);
+}
+inline void SetLogger(LogSeverity severity, Logger* logger) {
+    using namespace glog_internal_namespace_;
+    wait_for_files();
+    const std::lock_guard lock(state.lock);
+    const bool is_own = logger == state.files[severity].get();
+    state.loggers[severity] = is_own ? nullptr : logger;
+}
+
+}  // namespace base
+}  // namespace google

@@ -1,0 +1,385 @@
+// What LOG(INFO) is: a stream that packs values as they come, each as its type; when the statement ends they
+// are a record, or text. Literals are noted by their address, and are part of the record's template.
+//
+// Where a std::ostream is wanted it is one: what comes then is text.
+#pragma once
+
+#include <ios>
+#include <type_traits>
+
+#include "deliver.hpp"
+
+namespace google {
+
+enum PRIVATE_Counter { COUNTER };
+
+namespace glog_internal_namespace_ [[gnu::visibility("hidden")]] {
+
+// --- Which values are packed as what they are.
+
+template <class T>
+constexpr bool is_manipulator() {
+    // std::setw and its like, by the names that the standard libraries give their types.
+    constexpr std::string_view name = __PRETTY_FUNCTION__;
+    return std::is_class_v<T> &&
+           (name.find("std::_Set") != name.npos || name.find("std::_Reset") != name.npos ||
+            name.find("::__iom_t") != name.npos);
+}
+
+template <class T>
+constexpr char code_of() {
+    using std::is_same_v;
+    if constexpr (is_same_v<T, bool>) {
+        return 'b';
+    } else if constexpr (is_same_v<T, char> || is_same_v<T, signed char> || is_same_v<T, unsigned char>) {
+        return 'c';
+    } else if constexpr (is_same_v<T, short> || is_same_v<T, int> || is_same_v<T, long> ||
+                         is_same_v<T, long long> || is_same_v<T, unsigned short> || is_same_v<T, unsigned> ||
+                         is_same_v<T, unsigned long> || is_same_v<T, unsigned long long>) {
+        constexpr char code = sizeof(T) == 2 ? 'h' : sizeof(T) == 4 ? 'i' : 'l';
+        return std::is_signed_v<T> ? code : static_cast<char>(code - 32);
+    } else if constexpr (is_same_v<T, float>) {
+        return 'f';
+    } else if constexpr (is_same_v<T, double> || is_same_v<T, long double>) {
+        return 'd';
+    } else if constexpr (std::is_pointer_v<T>) {
+        using To = std::remove_cv_t<std::remove_pointer_t<T>>;
+        if constexpr (is_same_v<To, char> || is_same_v<To, signed char> || is_same_v<To, unsigned char>) {
+            return 's';
+        } else {
+            return std::is_void_v<To> || code_of<To>() != 0 ? 'p' : 0;
+        }
+    } else if constexpr (is_same_v<T, std::string> || is_same_v<T, std::string_view>) {
+        return 's';
+    } else if constexpr (is_same_v<T, PRIVATE_Counter>) {
+        return 'l';
+    } else {
+        return 0;  // as an ostream writes it
+    }
+}
+
+template <class T>
+concept Streamable = requires(std::ostream& out, const T& value) { out << value; };
+
+// Everything of one message.
+class Line {
+  public:
+    Line(Place* place, LogSeverity severity, const char* function)
+        : place_(place), function_(function), severity_(static_cast<std::uint8_t>(severity)) {
+        if (severity < __atomic_load_n(&FLAGS_minloglevel, __ATOMIC_RELAXED)) [[unlikely]]
+            return;
+        way_ = Way::kText;
+        // The usual way, if nothing else is asked for.
+        const unsigned look = look_now();
+        if (state.how.load(std::memory_order_acquire) == (kInitialized | kAsync | look << kLookAt) &&
+            severity < FLAGS_stderrthreshold && !FLAGS_logtostderr && !FLAGS_alsologtostderr &&
+            !FLAGS_logtostdout && FLAGS_log_backtrace_at.empty() && place->site.is_on(function, kCategory))
+            [[likely]]
+            way_ = Way::kRecord;
+    }
+    Line(const Line&) = delete;
+    Line& operator=(const Line&) = delete;
+    SP_DETAIL_HOT ~Line() {
+        if (way_ != Way::kNone || scratch_ != nullptr || tail_ != nullptr) end();
+    }
+
+    // Itself, so that macros can go on with <<.
+    SP_DETAIL_HOT Line& stream() { return *this; }
+    SP_DETAIL_HOT Line& counted(std::int64_t count) {
+        counter_ = count;
+        return *this;
+    }
+    SP_DETAIL_HOT Line& verbose(int number) {
+        verbosity_ = number;
+        return *this;
+    }
+
+    template <std::size_t N>
+    SP_DETAIL_HOT Line& operator<<(const char (&text)[N]) {
+        if (way_ == Way::kNone) [[unlikely]]
+            return *this;
+        if (count_ >= kPiecesMost) [[unlikely]]
+            return write(static_cast<const char*>(text));
+        if (scratch_ != nullptr) [[unlikely]]
+            take_look_of_literal();
+        codes_[count_++] = kLiteral;
+        literals_[literal_count_++] = text;
+        return *this;
+    }
+    // What may have changed, or be gone, when the statement ends.
+    template <std::size_t N>
+    SP_DETAIL_HOT Line& operator<<(char (&text)[N]) {
+        return *this << static_cast<const char*>(text);
+    }
+    template <std::size_t N>
+    SP_DETAIL_HOT Line& operator<<(const char (&&text)[N]) {
+        return *this << static_cast<const char*>(text);
+    }
+    template <Streamable T>
+    SP_DETAIL_HOT Line& operator<<(const T& value) {
+        if (way_ == Way::kNone) [[unlikely]]
+            return *this;
+        if (count_ >= kPiecesMost) [[unlikely]]
+            return write(value);
+        if constexpr (is_manipulator<T>()) {
+            manipulate(value);
+        } else if constexpr (std::is_array_v<T>) {
+            pack<std::decay_t<T>>(value);
+        } else {
+            pack<T>(value);
+        }
+        return *this;
+    }
+    Line& operator<<(std::ostream& (*manipulator)(std::ostream&)) { return set(manipulator); }
+    Line& operator<<(std::ios& (*manipulator)(std::ios&)) { return set(manipulator); }
+    Line& operator<<(std::ios_base& (*manipulator)(std::ios_base&)) { return set(manipulator); }
+    // From here on text.
+    operator std::ostream&() { return as_ostream(); }
+
+  private:
+    enum class Way : std::uint8_t { kNone, kRecord, kText };
+
+    // --- Packing.
+
+    template <class T>
+    SP_DETAIL_HOT void pack(const T& value) {
+        constexpr char code = code_of<T>() != 0 ? code_of<T>() : 's';
+        if (scratch_ != nullptr) [[unlikely]]
+            take_look_of(value);
+        if constexpr (code == 's') {
+            pack_text(value);
+        } else if constexpr (std::is_same_v<T, PRIVATE_Counter>) {
+            put(counter_);
+        } else if constexpr (std::is_same_v<T, long double>) {
+            put(static_cast<double>(value));
+        } else if constexpr (code == 'p') {
+            const auto* address = const_cast<const void*>(static_cast<const volatile void*>(value));
+            put(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address)));
+        } else {
+            put(value);
+        }
+        codes_[count_++] = code;
+    }
+    template <class T>
+    SP_DETAIL_HOT void put(const T& value) {
+        if (room_ - size_ < sizeof value) [[unlikely]]
+            grow(sizeof value);
+        __builtin_memcpy(packed_ + size_, &value, sizeof value);
+        size_ += static_cast<std::uint32_t>(sizeof value);
+    }
+    SP_DETAIL_HOT void put_bytes(const char* text, std::size_t size) {
+        if (size > kLineMost) size = kLineMost;
+        if (room_ - size_ < size + 4) [[unlikely]]
+            grow(size + 4);
+        const auto length = static_cast<std::uint32_t>(size);
+        __builtin_memcpy(packed_ + size_, &length, 4);
+        __builtin_memcpy(packed_ + size_ + 4, text, size);
+        size_ += length + 4;
+    }
+    template <class T>
+    SP_DETAIL_HOT void pack_text(const T& value) {
+        if constexpr (std::is_pointer_v<T>) {
+            const char* text = reinterpret_cast<const char*>(value);
+            if (text == nullptr) [[unlikely]] {
+                stop(count_);
+                text = "";
+            }
+            put_bytes(text, __builtin_strlen(text));
+        } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>) {
+            put_bytes(value.data(), value.size());
+        } else {
+            pack_written(value);
+        }
+    }
+    // By its own operator <<.
+    template <class T>
+    SP_DETAIL_COLD void pack_written(const T& value) {
+        const ScratchHolder own;
+        Scratch& out = *own;
+        if (scratch_ != nullptr) {
+            out.copyfmt(*scratch_);
+            out.width(width_);
+        }
+        out.counter = counter_;
+        out << value;
+        put_bytes(out.text().data(), out.text().size());
+        if (!out.good()) stop(count_ + 1);
+        // What it leaves set holds for the rest.
+        if (scratch_ != nullptr || out.look() != Look{}) {
+            if (scratch_ == nullptr) scratch_ = take_scratch();
+            scratch_->copyfmt(out);
+        }
+    }
+    // As an ostream after a null pointer: nothing more is written.
+    SP_DETAIL_COLD void stop(std::size_t piece) {
+        if (piece < stop_) stop_ = static_cast<std::uint8_t>(piece);
+        is_text_ = true;
+    }
+    SP_DETAIL_COLD void grow(std::size_t wanted) {
+        const std::size_t room = (room_ + wanted) * 2;
+        char* larger = new char[room];
+        std::memcpy(larger, packed_, size_);
+        if (packed_ != own_) delete[] packed_;
+        packed_ = larger;
+        room_ = static_cast<std::uint32_t>(room);
+    }
+
+    // --- Manipulators.
+
+    SP_DETAIL_COLD void set_look(const Look& look) {
+        const std::size_t piece = count_;
+        if (look == Look{}) return;
+        looks_[piece] = look;
+        looked_ |= 1u << piece;
+        std::uint64_t hash = look_hash_ ^ (piece + 1);
+        const auto add = [&](std::uint64_t value) {
+            hash = (hash ^ value) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
+        };
+        add(static_cast<unsigned char>(look.base) | static_cast<std::uint64_t>(look.real) << 8 |
+            static_cast<std::uint64_t>(static_cast<unsigned char>(look.fill)) << 16 |
+            static_cast<std::uint64_t>(look.align) << 24 |
+            static_cast<std::uint64_t>(look.plus | look.has_base << 1 | look.has_point << 2 |
+                                       look.upper << 3 | look.words << 4)
+                << 32);
+        add(look.width | static_cast<std::uint64_t>(static_cast<std::uint16_t>(look.precision)) << 16);
+        look_hash_ = hash;
+    }
+    template <class T>
+    SP_DETAIL_COLD void take_look_of(const T& value) {
+        // What writes itself has its look in its text.
+        if constexpr (code_of<T>() != 0) {
+            const Look look = scratch_->look();
+            set_look(look);
+            // A template has no way to say so.
+            if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+                if (look.base != 0 && value < 0) is_text_ = true;
+        } else {
+            width_ = scratch_->width();
+        }
+        scratch_->width(0);
+    }
+    SP_DETAIL_COLD void take_look_of_literal() {
+        set_look(scratch_->look());
+        scratch_->width(0);
+    }
+    template <class Manipulator>
+    SP_DETAIL_COLD void manipulate(const Manipulator& manipulator) {
+        if (scratch_ == nullptr) scratch_ = take_scratch();
+        *scratch_ << manipulator;
+        std::string& written = scratch_->text();
+        if (!written.empty()) {
+            Look look;
+            look.base = written[0];
+            set_look(look);
+            if (written.size() > 1) is_text_ = true;
+            written.clear();
+        }
+        codes_[count_++] = kManipulator;
+    }
+    template <class Manipulator>
+    Line& set(Manipulator manipulator) {
+        if (way_ == Way::kNone) return *this;
+        if (count_ >= kPiecesMost) return write(manipulator);
+        manipulate(manipulator);
+        return *this;
+    }
+
+    // --- As an ostream.
+
+    SP_DETAIL_COLD std::ostream& as_ostream() {
+        if (tail_ == nullptr) {
+            tail_ = take_scratch();
+            if (scratch_ != nullptr) tail_->copyfmt(*scratch_);
+            tail_->counter = counter_;
+            append_text(tail_->text(), pieces(), std::min<std::size_t>(count_, stop_));
+            if (way_ == Way::kNone || stop_ != kNever) tail_->setstate(std::ios_base::badbit);
+            // What comes by << from now on comes here.
+            count_ = kPiecesMost;
+        }
+        return *tail_;
+    }
+    template <class T>
+    SP_DETAIL_COLD Line& write(const T& value) {
+        as_ostream() << value;
+        return *this;
+    }
+
+    // --- The end.
+
+    Pieces pieces() const { return {codes_, count_, literals_, looks_, looked_, packed_, size_}; }
+
+    [[gnu::noinline]] void end() {
+        if (way_ == Way::kNone) return release();
+        if (way_ == Way::kRecord && !is_text_ && tail_ == nullptr && size_ <= kPackedMost) [[likely]] {
+            if (place_->has_verbosity) put(verbosity_);
+            const std::uint64_t head = place_->site.head.load(std::memory_order_acquire);
+            if (head != 0 && is_as_completed(*place_, codes_, literals_, literal_count_, look_hash_))
+                [[likely]] {
+                sp::record_captured(head, place_->site, sp::PackedBytes{packed_, size_});
+                if (scratch_ != nullptr || packed_ != own_) [[unlikely]]
+                    release();
+                return;
+            }
+        } else if (way_ == Way::kText && place_->has_verbosity) {
+            put(verbosity_);
+        }
+        end_otherwise();
+    }
+
+    SP_DETAIL_COLD void end_otherwise() {
+        const Pieces all = pieces();
+        const auto record_typed = [&] {
+            return !is_text_ && tail_ == nullptr && place_->site.is_on(function_, kCategory) &&
+                   record_unusual(*place_, all, literal_count_, look_hash_);
+        };
+        if (way_ == Way::kRecord && record_typed()) return release();
+        const ScratchHolder scratch;
+        std::string& text = tail_ != nullptr ? tail_->text() : scratch->text();
+        if (tail_ == nullptr) append_text(text, all, std::min<std::size_t>(count_, stop_));
+        if (way_ == Way::kRecord && record_text(place_->as_text, kCategory, text, function_))
+            return release();
+        const Message message{severity_, place_->site.file, static_cast<int>(place_->site.line),
+                              text,      time_now(),        {}};
+        deliver(message, [&](std::string_view cut, For what) {
+            const bool done = what == For::kConsole
+                                  ? record_text(place_->console, kConsoleCategory, cut, function_)
+                                  : record_typed() || record_text(place_->as_text, kCategory, cut, function_);
+            return done ? Recorded::kYes : Recorded::kNo;
+        });
+        release();
+    }
+
+    SP_DETAIL_COLD void release() {
+        if (scratch_ != nullptr) give_back(std::exchange(scratch_, nullptr));
+        if (tail_ != nullptr) give_back(std::exchange(tail_, nullptr));
+        if (packed_ != own_) delete[] std::exchange(packed_, own_);
+    }
+
+    static constexpr std::uint8_t kNever = 0xFF;
+
+    Place* const place_;
+    const char* const function_;
+    const std::uint8_t severity_;
+    Way way_ = Way::kNone;
+    bool is_text_ = false;        // cannot be a typed record
+    std::uint8_t stop_ = kNever;  // the piece from which on nothing is written
+    std::uint8_t count_ = 0;      // pieces
+    std::uint8_t literal_count_ = 0;
+    int verbosity_ = 0;
+    std::uint32_t size_ = 0, room_ = sizeof own_;
+    std::uint32_t looked_ = 0;
+    std::uint64_t look_hash_ = 0;
+    std::int64_t counter_ = 0;
+    std::streamsize width_ = 0;
+    Scratch* scratch_ = nullptr;  // once there are manipulators
+    Scratch* tail_ = nullptr;     // once it is an ostream
+    char* packed_ = own_;
+    char codes_[kPiecesMost] = {};
+    const char* literals_[kPiecesMost];  // written before they are read, as what follows
+    Look looks_[kPiecesMost];
+    char own_[400];
+};
+
+}  // namespace glog_internal_namespace_
+
+}  // namespace google

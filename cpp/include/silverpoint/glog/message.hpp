@@ -1,0 +1,246 @@
+// Messages as objects with a std::ostream: severities that are known when the program runs, fatal ones,
+// system errors, messages for a sink or a string. Each is text from the beginning.
+#pragma once
+
+#include <unordered_map>
+
+#include "line.hpp"
+
+namespace google {
+
+struct CheckOpString;
+
+namespace base_logging {
+
+// Keeps what fits into memory of somebody else's, two bytes less; what is beyond is left out.
+class LogStreamBuf : public std::streambuf {
+  public:
+    LogStreamBuf(char* buffer, int size) { setp(buffer, buffer + size - 2); }
+    int_type overflow(int_type c) override { return traits_type::not_eof(c); }
+    std::size_t pcount() const { return static_cast<std::size_t>(pptr() - pbase()); }
+    char* pbase() const { return std::streambuf::pbase(); }
+};
+
+}  // namespace base_logging
+
+namespace glog_internal_namespace_ {
+
+// The place of a file's name, a line and a severity: made once.
+inline Place& place_of(const char* file, int line, LogSeverity severity) {
+    static std::mutex& lock = *new std::mutex;
+    static auto& known = *new std::unordered_map<std::uint64_t, Place*>;
+    std::uint64_t key = 0xCBF29CE484222325u;
+    const auto add = [&](unsigned char byte) { key = (key ^ byte) * 0x100000001B3u; };
+    for (const char* c = file; *c != 0; ++c) add(static_cast<unsigned char>(*c));
+    for (unsigned i = 0; i < 4; ++i) add(static_cast<unsigned char>(static_cast<unsigned>(line) >> 8 * i));
+    add(static_cast<unsigned char>(severity));
+    const std::lock_guard guard(lock);
+    Place*& place = known[key];
+    if (place == nullptr) {
+        constexpr silverpoint::Level kLevels[] = {silverpoint::Level::kInfo, silverpoint::Level::kWarn,
+                                                  silverpoint::Level::kError, silverpoint::Level::kFatal};
+        const std::string& name = *new std::string(file);
+        place = new Place(kLevels[severity], name.c_str(), static_cast<std::uint32_t>(line));
+    }
+    return *place;
+}
+
+}  // namespace glog_internal_namespace_
+
+class LogMessage {
+  public:
+    // For the line number: the message has no prefix.
+    enum { kNoLogPrefix = -1 };
+
+    class LogStream : public std::ostream {
+      public:
+        LogStream(char* buffer, int size, int64 counter)
+            : std::ostream(nullptr), buffer_(buffer, size), counter_(counter), self_(this) {
+            rdbuf(&buffer_);
+        }
+        LogStream(const LogStream&) = delete;
+        LogStream& operator=(const LogStream&) = delete;
+
+        int64 ctr() const { return counter_; }
+        void set_ctr(int64 counter) { counter_ = counter; }
+        LogStream* self() const { return self_; }
+        std::size_t pcount() const { return buffer_.pcount(); }
+        char* pbase() const { return buffer_.pbase(); }
+        char* str() const { return pbase(); }
+
+      private:
+        base_logging::LogStreamBuf buffer_;
+        int64 counter_;
+        LogStream* self_;
+    };
+
+    using SendMethod = void (LogMessage::*)();
+
+    LogMessage(const char* file, int line, LogSeverity severity, int64 counter, SendMethod method)
+        : file_(file),
+          line_(line),
+          severity_(severity),
+          method_(method),
+          room_(new char[kRoom]),
+          stream_(room_.get(), kRoom, counter) {}
+    LogMessage(const char* file, int line) : LogMessage(file, line, GLOG_INFO, 0, &LogMessage::SendToLog) {}
+    LogMessage(const char* file, int line, LogSeverity severity)
+        : LogMessage(file, line, severity, 0, &LogMessage::SendToLog) {}
+    LogMessage(const char* file, int line, LogSeverity severity, LogSink* sink, bool also_send_to_log)
+        : LogMessage(file, line, severity) {
+        extra_.sink = sink;
+        extra_.to_log = also_send_to_log;
+    }
+    LogMessage(const char* file, int line, LogSeverity severity, std::vector<std::string>* list)
+        : LogMessage(file, line, severity) {
+        extra_.list = list;
+        extra_.to_log = list == nullptr;
+    }
+    LogMessage(const char* file, int line, LogSeverity severity, std::string* text)
+        : LogMessage(file, line, severity) {
+        extra_.text = text;
+    }
+    LogMessage(const char* file, int line, const CheckOpString& result);
+    LogMessage(const LogMessage&) = delete;
+    LogMessage& operator=(const LogMessage&) = delete;
+    ~LogMessage() { Flush(); }
+
+    // Delivers now. The destructor does too, if nobody has.
+    void Flush() {
+        if (std::exchange(is_flushed_, true)) return;
+        (this->*method_)();
+    }
+
+    static const std::size_t kMaxLogMessageLen = 30000;
+
+    void SendToLog() { send(); }
+    void SendToSyslogAndLog() {
+        extra_.to_syslog = true;
+        send();
+    }
+
+    // Ends the program as a fatal message does.
+    [[noreturn]] static void Fail() {
+        glog_internal_namespace_::stop_logger();
+        glog_internal_namespace_::fail();
+    }
+
+    std::ostream& stream() { return stream_; }
+    // Of the time when the message began.
+    int preserved_errno() const { return errno_; }
+    const LogMessageTime& getLogMessageTime() const { return time_; }
+
+    // Messages so far, those on their way included.
+    static int64 num_messages(int severity) {
+        glog_internal_namespace_::wait_for_files();
+        return glog_internal_namespace_::state.messages[severity].load(std::memory_order_relaxed);
+    }
+
+  private:
+    static constexpr int kRoom = 30000;
+
+    void send() {
+        using namespace glog_internal_namespace_;
+        const Message message{severity_, file_, line_, {stream_.pbase(), stream_.pcount()}, time_, extra_};
+        errno = errno_;
+        deliver(message, [&](std::string_view text, For way) {
+            Place& place = place_of(file_, line_, severity_);
+            const bool done = way == For::kConsole ? record_text(place.console, kConsoleCategory, text, "")
+                                                   : record_text(place.as_text, kCategory, text, "");
+            return done ? Recorded::kYes : Recorded::kNo;
+        });
+    }
+
+    const int errno_ = errno;
+    const LogMessageTime time_ = glog_internal_namespace_::time_now();
+    const char* const file_;
+    const int line_;
+    const LogSeverity severity_;
+    const SendMethod method_;
+    glog_internal_namespace_::Extra extra_;
+    bool is_flushed_ = false;
+    const std::unique_ptr<char[]> room_;
+    LogStream stream_;
+};
+
+class LogMessageFatal : public LogMessage {
+  public:
+    LogMessageFatal(const char* file, int line) : LogMessage(file, line, GLOG_FATAL) {}
+    LogMessageFatal(const char* file, int line, const CheckOpString& result)
+        : LogMessage(file, line, result) {}
+    [[noreturn]] ~LogMessageFatal() {
+        Flush();
+        glog_internal_namespace_::fail();
+    }
+};
+
+// The system's words for a number of errno.
+inline int posix_strerror_r(int error, char* buffer, size_t size) {
+    if (buffer == nullptr || size == 0) return EINVAL;
+    // The GNU one: the text may be elsewhere.
+    const char* text = ::strerror_r(error, buffer, size);
+    if (text != buffer) std::snprintf(buffer, size, "%s", text);
+    return 0;
+}
+inline std::string StrError(int error) {
+    char text[128];
+    posix_strerror_r(error, text, sizeof text);
+    return text;
+}
+
+// Ends with what errno said when it began.
+class ErrnoLogMessage : public LogMessage {
+  public:
+    using LogMessage::LogMessage;
+    ~ErrnoLogMessage() {
+        stream() << ": " << StrError(preserved_errno()) << " [" << preserved_errno() << "]";
+    }
+};
+
+inline void LogAtLevel(const int severity, const std::string& text) {
+    LogMessage(__FILE__, __LINE__, severity).stream() << text;
+}
+
+// Makes nothing of a stream, so that both branches of ?: are void.
+class LogMessageVoidify {
+  public:
+    void operator&(std::ostream&) const {}
+    void operator&(const glog_internal_namespace_::Line&) const {}
+};
+
+// What GOOGLE_STRIP_LOG makes of messages.
+class NullStream : public LogMessage::LogStream {
+  public:
+    NullStream() : LogMessage::LogStream(room_, 2, 0) {}
+    NullStream(const char*, int, const CheckOpString&) : NullStream() {}
+    NullStream& stream() { return *this; }
+
+  private:
+    char room_[2];
+};
+template <class T>
+NullStream& operator<<(NullStream& stream, const T&) {
+    return stream;
+}
+class NullStreamFatal : public NullStream {
+  public:
+    using NullStream::NullStream;
+    [[noreturn]] ~NullStreamFatal() { _exit(EXIT_FAILURE); }
+};
+
+// The number of times that LOG_EVERY_N and its like came by.
+inline std::ostream& operator<<(std::ostream& out, const PRIVATE_Counter&) {
+    if (const auto* message = dynamic_cast<LogMessage::LogStream*>(&out)) return out << message->ctr();
+    if (const auto* scratch = dynamic_cast<glog_internal_namespace_::Scratch*>(&out))
+        return out << scratch->counter;
+    LogMessageFatal(__FILE__, __LINE__).stream() << "COUNTER is for messages of LOG_EVERY_N and its like";
+}
+
+namespace glog_internal_namespace_ {
+
+// The stream of a message of LOG_EVERY_N.
+SP_DETAIL_HOT Line& counted(Line&& line, int count) { return line.counted(count); }
+inline NullStream& counted(NullStream&& stream, int) { return stream; }
+
+}  // namespace glog_internal_namespace_
+}  // namespace google

@@ -1,0 +1,187 @@
+// Where a message is logged: its sites, and how one becomes complete.
+#pragma once
+
+#include "route.hpp"
+
+namespace google::glog_internal_namespace_ {
+
+// Pieces of a message whose types are known when the program is compiled: their codes. Values as in
+// signatures (spec/wire.md), and
+inline constexpr char kLiteral = '"';      // a literal
+inline constexpr char kManipulator = '*';  // sets how the next values are written; may write a character
+// Later ones are text.
+inline constexpr std::size_t kPiecesMost = 24;
+
+constexpr bool is_value(char code) { return code != kLiteral && code != kManipulator; }
+
+// A message that is packed: what a record of the first site holds.
+struct Pieces {
+    const char* codes;  // kPiecesMost of them, zero behind the last
+    std::size_t count;
+    const char* const* literals;  // by number of the literal
+    const Look* looks;            // by number of the piece
+    std::uint32_t looked;         // bits: pieces whose look is not the plain one
+    const char* packed;
+    std::size_t size;
+
+    const Look& look(std::size_t piece) const {
+        static constexpr Look kPlain;
+        return (looked >> piece & 1) != 0 ? looks[piece] : kPlain;
+    }
+};
+
+// Appends the message as text: of the first `count` pieces.
+inline void append_text(std::string& out, const Pieces& pieces, std::size_t count) {
+    Arguments arguments(pieces.packed, pieces.size);
+    std::size_t literal = 0;
+    for (std::size_t i = 0; i < count && i < pieces.count; ++i) {
+        const char code = pieces.codes[i];
+        const Look& look = pieces.look(i);
+        if (code == kLiteral) {
+            put_text(out, pieces.literals[literal++], look);
+        } else if (code == kManipulator) {
+            if (look.base != 0) out += look.base;
+        } else if (!arguments.put(out, code, look)) {
+            return;
+        }
+    }
+}
+
+}  // namespace google::glog_internal_namespace_
+
+namespace silverpoint {
+inline namespace v1 [[gnu::visibility("hidden")]] {
+namespace detail {
+
+// Arguments that are packed already.
+struct PackedBytes {
+    const char* data;
+    std::size_t size;
+};
+template <>
+struct Codec<PackedBytes> {
+    static constexpr std::size_t fixed = kVaries;
+    SP_DETAIL_HOT static std::size_t size(const PackedBytes& bytes) { return bytes.size; }
+    SP_DETAIL_HOT static char* put(char* out, const PackedBytes& bytes) {
+        return put_block(out, bytes.data, bytes.size);
+    }
+};
+
+}  // namespace detail
+}  // namespace gnu::visibility("hidden")
+}  // namespace silverpoint
+
+namespace google {
+namespace glog_internal_namespace_ [[gnu::visibility("hidden")]] {
+
+namespace sp = silverpoint::detail;
+
+// A place in the source. The first site has typed arguments, literals are part of its template; the second
+// has the message as one text, for what is not as it was the first time (other literals, other manipulators),
+// and for what is text from the beginning.
+struct Place {
+    sp::Site site;
+    sp::Site as_text;
+    // What goes to the console only: no file gets it.
+    sp::Site console;
+    std::atomic<const char*> literals[kPiecesMost] = {};
+    // Of the pieces it was completed with, eight a word.
+    std::atomic<std::uint64_t> codes[kPiecesMost / 8] = {};
+    // What the looks of the pieces come to.
+    std::atomic<std::uint64_t> looks{0};
+    // VLOG's number is a field of its records.
+    bool has_verbosity;
+
+    constexpr Place(silverpoint::Level level, const char* file, std::uint32_t line, bool verbosity = false)
+        : site(level, file, line),
+          as_text(level, file, line),
+          console(level, file, line),
+          has_verbosity(verbosity) {}
+};
+
+// Completes the first site by this message: its template, names and signature.
+SP_DETAIL_COLD bool complete_place(Place& place, const Pieces& pieces, std::uint64_t looks) {
+    std::string text, signature, names;
+    std::size_t literal = 0;
+    for (std::size_t i = 0; i < pieces.count; ++i) {
+        const char code = pieces.codes[i];
+        const Look& look = pieces.look(i);
+        if (is_value(code)) {
+            signature += code;
+            text += '{';
+            if (code == 'd' || code == 'f' || code == 'b' || (pieces.looked >> i & 1) != 0)
+                if (!append_spec(text, code, look)) return false;
+            text += '}';
+            continue;
+        }
+        std::string piece;
+        if (code == kManipulator) {
+            if (look.base != 0) piece = look.base;
+        } else {
+            const char* const address = pieces.literals[literal];
+            if (!sp::is_read_only(address)) return false;
+            place.literals[literal++].store(address, std::memory_order_relaxed);
+            put_text(piece, address, look);
+        }
+        for (const char c : piece) text.append(c == '{' || c == '}' ? 2 : 1, c);
+    }
+    // The line's end is no part of the message (see ends_with_literal).
+    if (ends_with_literal(text) && !text.empty() && text.back() == '\n') text.pop_back();
+    if (place.has_verbosity) {
+        names.append(signature.size(), '\n').append("verbosity\n");
+        signature += 'i';
+    }
+    if (text.size() > 2000 || !is_utf8(text)) return false;
+    place.looks.store(looks, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < kPiecesMost / 8; ++i) {
+        std::uint64_t word;
+        std::memcpy(&word, pieces.codes + i * 8, 8);
+        place.codes[i].store(word, std::memory_order_relaxed);
+    }
+    return place.site.complete(sp::Kind::kStream, names, text, signature, 0);
+}
+
+// Whether a message is as the one that completed the place.
+SP_DETAIL_HOT bool is_as_completed(const Place& place, const char* codes, const char* const* literals,
+                                   std::size_t count, std::uint64_t looks) {
+    bool same = place.looks.load(std::memory_order_relaxed) == looks;
+    for (std::size_t i = 0; i < kPiecesMost / 8; ++i) {
+        std::uint64_t word;
+        __builtin_memcpy(&word, codes + i * 8, 8);
+        same &= place.codes[i].load(std::memory_order_relaxed) == word;
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        same &= place.literals[i].load(std::memory_order_relaxed) == literals[i];
+    return same;
+}
+
+// The record of a message as text, by one of the place's sites.
+SP_DETAIL_COLD bool record_text(sp::Site& site, const char* category, std::string_view text,
+                                const char* function) {
+    if (!site.is_on(function, category)) return false;
+    std::uint64_t head = site.head.load(std::memory_order_acquire);
+    if (head == 0) {
+        head = sp::complete_site<std::string_view>(site, sp::Kind::kStream, {}, "{}");
+        if (head == 0) return false;
+    }
+    sp::record_captured(head, site, sp::TextRef<char>{text.data(), text.size()});
+    return true;
+}
+
+// Longer ones go as text, which may be cut.
+inline constexpr std::size_t kPackedMost = 8000;
+
+// The record of a packed message; false when it must go as text.
+SP_DETAIL_COLD bool record_unusual(Place& place, const Pieces& pieces, std::size_t literals,
+                                   std::uint64_t looks) {
+    if (pieces.size > kPackedMost) return false;
+    if (place.site.head.load(std::memory_order_acquire) == 0 && !complete_place(place, pieces, looks))
+        return false;
+    const std::uint64_t head = place.site.head.load(std::memory_order_acquire);
+    if (!is_as_completed(place, pieces.codes, pieces.literals, literals, looks)) return false;
+    sp::record_captured(head, place.site, sp::PackedBytes{pieces.packed, pieces.size});
+    return true;
+}
+
+}  // namespace glog_internal_namespace_
+}  // namespace google

@@ -1,0 +1,129 @@
+// A std::ostream to use for a moment: for manipulators, and for values that write themselves.
+#pragma once
+
+#include <algorithm>
+#include <ostream>
+#include <streambuf>
+#include <string>
+#include <utility>
+
+#include "render.hpp"
+
+namespace google::glog_internal_namespace_ {
+
+// A message is not longer than this, its prefix included and its line end not.
+inline constexpr std::size_t kLineMost = 29998;
+
+// Keeps what is written to it, up to a line's length.
+class ScratchBuffer : public std::streambuf {
+  public:
+    std::string& text() { return text_; }
+    const std::string& text() const { return text_; }
+
+  protected:
+    int_type overflow(int_type c) override {
+        if (!traits_type::eq_int_type(c, traits_type::eof()) && text_.size() < kLineMost)
+            text_ += traits_type::to_char_type(c);
+        return traits_type::not_eof(c);
+    }
+    std::streamsize xsputn(const char* from, std::streamsize count) override {
+        const std::size_t room = kLineMost - std::min(kLineMost, text_.size());
+        text_.append(from, std::min(room, static_cast<std::size_t>(count)));
+        return count;
+    }
+
+  private:
+    std::string text_;
+};
+
+class Scratch final : private ScratchBuffer, public std::ostream {
+  public:
+    Scratch() : std::ostream(nullptr) { rdbuf(static_cast<std::streambuf*>(this)); }
+    using ScratchBuffer::text;
+
+    // The counter of LOG_EVERY_N, which is written by google::COUNTER.
+    std::int64_t counter = 0;
+    Scratch* next = nullptr;
+
+    // As if new.
+    void reset() {
+        text().clear();
+        clear();
+        flags(std::ios_base::skipws | std::ios_base::dec);
+        width(0);
+        precision(6);
+        fill(' ');
+        counter = 0;
+    }
+
+    // How the next value is to be written.
+    Look look() const {
+        Look look;
+        const auto flags = this->flags();
+        const auto base = flags & std::ios_base::basefield;
+        const auto real = flags & std::ios_base::floatfield;
+        const auto adjust = flags & std::ios_base::adjustfield;
+        look.base = base == std::ios_base::hex ? 'x' : base == std::ios_base::oct ? 'o' : 0;
+        look.real = real == std::ios_base::fixed        ? 'f'
+                    : real == std::ios_base::scientific ? 'e'
+                    : real != std::ios_base::fmtflags{} ? 'a'
+                                                        : 0;
+        look.plus = (flags & std::ios_base::showpos) != 0;
+        look.has_base = (flags & std::ios_base::showbase) != 0;
+        look.has_point = (flags & std::ios_base::showpoint) != 0;
+        look.upper = (flags & std::ios_base::uppercase) != 0;
+        look.words = (flags & std::ios_base::boolalpha) != 0;
+        look.align = adjust == std::ios_base::left ? '<' : adjust == std::ios_base::internal ? '=' : '>';
+        look.fill = fill();
+        const auto wide = width();
+        look.width = static_cast<std::uint16_t>(wide < 0 ? 0 : wide > 30000 ? 30000 : wide);
+        const auto digits = precision();
+        look.precision = static_cast<std::int16_t>(digits < 0 ? 6 : digits > 1000 ? 1000 : digits);
+        return look;
+    }
+};
+
+// Those of this thread that nobody uses: one within another while the arguments of LOG log themselves.
+struct Scratches {
+    Scratch* first = nullptr;
+    bool is_gone = false;
+    ~Scratches() {
+        is_gone = true;
+        while (first != nullptr) delete std::exchange(first, first->next);
+    }
+};
+inline Scratches& scratches() {
+    static thread_local Scratches known;
+    return known;
+}
+
+inline Scratch* take_scratch() {
+    Scratches& own = scratches();
+    if (own.first == nullptr) return new Scratch;
+    return std::exchange(own.first, own.first->next);
+}
+inline void give_back(Scratch* scratch) {
+    Scratches& own = scratches();
+    if (own.is_gone || scratch->text().capacity() > 64 * 1024) {
+        delete scratch;
+        return;
+    }
+    scratch->reset();
+    scratch->next = std::exchange(own.first, scratch);
+}
+
+// One for a scope.
+class ScratchHolder {
+  public:
+    ScratchHolder() : scratch_(take_scratch()) {}
+    ScratchHolder(const ScratchHolder&) = delete;
+    ScratchHolder& operator=(const ScratchHolder&) = delete;
+    ~ScratchHolder() { give_back(scratch_); }
+    Scratch& operator*() const { return *scratch_; }
+    Scratch* operator->() const { return scratch_; }
+
+  private:
+    Scratch* scratch_;
+};
+
+}  // namespace google::glog_internal_namespace_
