@@ -313,19 +313,22 @@ TEST_F(LoggerTest, AFunctionOfTheProgramsIsGivenRecordsUnformatted) {
         }
         int number = 0;
         if (event->args_size >= sizeof number) std::memcpy(&number, event->args, sizeof number);
-        to.records.push_back(as_text(event->category) + "|" + as_text(event->text) + "|" +
-                             as_text(event->signature) + "|" + std::to_string(number) + "|" +
-                             std::to_string(event->level) + "|" +
-                             std::to_string(event->tid == static_cast<unsigned>(getpid())));
+        to.records.push_back(
+            as_text(event->category) + "|" + as_text(event->text) + "|" + as_text(event->signature) + "|" +
+            std::to_string(number) + "|" + std::to_string(event->level) + "|" +
+            std::to_string(event->tid == static_cast<unsigned>(getpid())) + "|" + as_text(event->context));
     };
     EXPECT_EQ(silverpoint_add_handler(nullptr, "", take, nullptr), SILVERPOINT_INVALID);
     ASSERT_EQ(silverpoint_add_handler("handled", "handled=debug", take, &seen), SILVERPOINT_DONE);
     ASSERT_TRUE(silverpoint::start(logger_config("warn").to(sink::file(path("app.log")))));
-    SP_LOG(debug, "handled", "order {}", 7);
+    {
+        SP_CONTEXT("user", "ada");
+        SP_LOG(debug, "handled", "order {}", 7);
+    }
     SP_LOG(debug, "other", "order {}", 8);
     SP_LOG(warn, "other", "order {}", 9);
     ASSERT_TRUE(silverpoint::flush());
-    EXPECT_EQ(seen.records, std::vector<std::string>{"handled|order {}|i|7|1|1"});
+    EXPECT_EQ(seen.records, std::vector<std::string>{"handled|order {}|i|7|1|1|{\"user\":\"ada\"}"});
     EXPECT_GE(seen.ends, 1);
     ASSERT_TRUE(silverpoint::stop());
     // A sink has what is recorded because of a handler too: its own level decides.

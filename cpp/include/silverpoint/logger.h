@@ -91,6 +91,7 @@ typedef struct silverpoint_event {
     silverpoint_text signature; /* types of the arguments (spec/wire.md section 10) */
     const unsigned char* args;  /* packed; zero bytes follow up to a multiple of 8 */
     size_t args_size;
+    silverpoint_text context; /* fields of the scopes that the thread was in, a JSON object; may be empty */
 } silverpoint_event;
 
 /* Called with each record, in order of time, and with null when no more wait for the moment; by one thread of

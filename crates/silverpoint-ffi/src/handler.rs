@@ -42,6 +42,7 @@ pub(crate) struct CEvent {
     signature: CText,
     args: *const u8,
     args_size: usize,
+    context: CText,
 }
 
 #[derive(Clone, Copy)]
@@ -127,6 +128,7 @@ impl Handler {
             signature: CText::of(&described.signature),
             args: args.as_ptr(),
             args_size: args.len(),
+            context: CText::of(event.context.map_or("", |context| context.json())),
         };
         // SAFETY: as whoever added the handler promises; what the event refers to lives until the return.
         unsafe { (self.call)(&raw const event, self.data.0) };
