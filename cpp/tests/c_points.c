@@ -31,7 +31,7 @@ void c_every_type(void) {
     SP_INFO("%d %c %hhd %hhu %hd %hu", yes, letter, small, byte, two, positive);
     SP_INFO("%d %u %ld %lu %lld %llu", INT_MIN, UINT_MAX, LONG_MIN, ULONG_MAX, LLONG_MIN, ULLONG_MAX);
     SP_INFO("%f %f %Lf %p %zu %s", (double)0.5f, 2.5, 3.5L, (void*)4096, sizeof(int), "text");
-    SP_EVENT("types", 0.5f, yes, &letter, two);
+    SP_EVENT("types", 0.5f, yes, "text", two);
 }
 
 void c_qualified_types(void) {
@@ -161,8 +161,8 @@ void c_statements(bool yes) {
         SP_INFO("yes");
     else
         SP_INFO("no %d", 1);
-    switch (yes) {
-        case true:
+    switch ((int)yes) {
+        case 1:
             SP_INFO("case");
             break;
         default:
