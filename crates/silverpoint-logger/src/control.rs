@@ -150,6 +150,12 @@ impl Control {
         let first = self.shared.lock().finished.len();
         let mut deliveries = Vec::new();
         for (at, sink) in added.into_iter().enumerate() {
+            // Where only another directory may be written, the start has said what that means.
+            if let To::File(file) = &sink.to
+                && new.spool.is_none()
+            {
+                self.spool.claim(&file.path)?;
+            }
             deliveries.push(Delivery::open(first + at, sink, &self.spool, Arc::clone(&self.shared))?);
         }
         if self.threads().is_none() {

@@ -42,7 +42,8 @@ pub(crate) struct Spool {
     directory: PathBuf,
     /// Held until the last thread that uses the spool has ended.
     _lock: Lock,
-    _claims: Vec<Claim>,
+    /// Of the logs beside the one whose directory this is.
+    claims: Mutex<Vec<Claim>>,
     /// Which of several processes with the same files this is: the first has 1.
     pub(crate) number: u32,
     /// Nothing is kept for a successor: there are no files.
@@ -97,7 +98,14 @@ impl Spool {
                 }
             }
             let known = Mutex::default();
-            return Ok(Self { directory, _lock: own, _claims: claims, number, is_temporary: false, known });
+            return Ok(Self {
+                directory,
+                _lock: own,
+                claims: Mutex::new(claims),
+                number,
+                is_temporary: false,
+                known,
+            });
         }
         Err(LoggerError::io(base, "finding a spool that no other process has")(
             io::ErrorKind::AddrInUse.into(),
@@ -121,10 +129,37 @@ impl Spool {
             if let Some(lock) = lock(&directory)? {
                 let known = Mutex::default();
                 let (number, is_temporary) = (1, true);
-                return Ok(Self { directory, _lock: lock, _claims: Vec::new(), number, is_temporary, known });
+                return Ok(Self {
+                    directory,
+                    _lock: lock,
+                    claims: Mutex::default(),
+                    number,
+                    is_temporary,
+                    known,
+                });
             }
         }
         Err(LoggerError::io(parent, "finding a name for the spool")(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Takes a log that is written from now on too; an error when another process has it.
+    pub(crate) fn claim(&self, log: &Path) -> Result<(), LoggerError> {
+        let directory = beside(log);
+        let mut claims = self.claims.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let is_file = fs::metadata(log).map_or(true, |found| found.is_file());
+        if !is_file || directory == self.directory || claims.iter().any(|claim| claim.directory == directory)
+        {
+            return Ok(());
+        }
+        match lock(&directory)? {
+            Some(lock) => claims.push(Claim { directory, lock }),
+            None => {
+                return Err(LoggerError::io(log, "taking it, which another process writes")(
+                    io::ErrorKind::AddrInUse.into(),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a successor finds what is left here.

@@ -210,3 +210,26 @@ fn nothing_is_lost_or_repeated_by_reloads() {
     let is_full = |line: &str| line.as_bytes()[4] == b'-';
     assert!(text.lines().any(is_full) && text.lines().any(|line| !is_full(line)));
 }
+
+/// A file that a reload adds, but that another process writes: the reload is refused, and everything is as before.
+#[test]
+fn a_reload_takes_no_file_of_another_process() {
+    let scratch = Scratch::new();
+    let sink = |name: &str| format!("[[sink]]\nto = 'file'\npath = '{name}'\n");
+    configure(&scratch, &sink("a.log"));
+    fs::write(scratch.path("other.toml"), sink("b.log")).unwrap();
+    let mut other = scratch.logging(["from", "other.toml", "steps", "1"]).spawn().unwrap();
+    other.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    let mut told = BufReader::new(other.stdout.take().unwrap());
+    told.read_line(&mut String::new()).unwrap();
+    let mut program = Obeying::start(&scratch, Some("log.toml"));
+    configure(&scratch, &(sink("a.log") + &sink("b.log")));
+    let error = program.tell("reload");
+    assert!(error.contains("b.log: taking it, which another process writes"), "{error}");
+    program.record("one");
+    drop(other.stdin.take());
+    assert!(other.wait().unwrap().success());
+    program.end();
+    assert_eq!(scratch.read("b.log").lines().count(), 1, "that of the other process");
+    assert!(scratch.read("a.log").contains("one"));
+}
