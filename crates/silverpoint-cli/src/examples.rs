@@ -116,6 +116,16 @@ pub const ALL: &[Example] = &[
         "silverpoint split app.silver -o 'app-{}.silver' --size 20M --compress zstd",
         "Files that are small enough to be sent.",
     ),
+    example(
+        "convert",
+        "silverpoint convert --level warn app.silver warnings.cbor",
+        "Warnings and worse as a sequence of CBOR items.",
+    ),
+    example(
+        "convert",
+        "silverpoint convert --from jsonl --to silver --keep-going - all.silver",
+        "JSON lines from a pipe as a trace file; lines that are none are counted and left out.",
+    ),
     example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
     example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
     example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),

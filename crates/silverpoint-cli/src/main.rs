@@ -5,6 +5,7 @@ mod attach;
 mod cat;
 mod collect;
 mod config;
+mod convert;
 mod ctl;
 mod doctor;
 mod examples;
@@ -72,6 +73,7 @@ enum Command {
     Merge(repair::MergeArgs),
     Trim(trim::Args),
     Split(split::Args),
+    Convert(convert::Args),
     Ctl(ctl::Args),
     Config(config::Args),
     Doctor(doctor::Args),
@@ -99,6 +101,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => repair::merge(args),
         Command::Trim(args) => trim::run(args),
         Command::Split(args) => split::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Config(args) => config::run(args),
         Command::Doctor(args) => doctor::run(args),

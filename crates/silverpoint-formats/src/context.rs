@@ -38,10 +38,19 @@ impl Context {
     /// Reads the arguments of a *context* record; `None` when they are no context, or one without fields.
     pub(crate) fn read(args: &[u8]) -> Option<Self> {
         let len = u32_at(args, 0)? as usize;
-        let item = args.get(4..4usize.checked_add(len)?).filter(|_| len <= CONTEXT_MAX)?;
-        let fields = fields(item)?;
+        Self::from_item(args.get(4..4usize.checked_add(len)?)?)
+    }
+
+    /// Reads an item of CBOR, a map of texts to values; `None` when it is none, or one without fields, or longer than 64 KiB.
+    pub fn from_item(item: &[u8]) -> Option<Self> {
+        let fields = fields(Some(item).filter(|item| item.len() <= CONTEXT_MAX)?)?;
         let context = Self { item: item.to_vec(), fields, ..Self::default() };
         (!context.fields.is_empty()).then_some(context)
+    }
+
+    /// The item of CBOR that it was read from.
+    pub fn item(&self) -> &[u8] {
+        &self.item
     }
 
     /// Names and values, the latter as items of CBOR (see [`cbor::visit`]), each name once.

@@ -119,6 +119,11 @@ impl Kind {
         Kind::ALL.get(usize::from(number)).copied()
     }
 
+    /// The kind of this [name](Kind::name).
+    pub fn from_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Lower-case name, words joined by `_`.
     pub fn name(self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@ mod attach;
 mod builder;
 mod causes;
 mod containers;
+mod convert;
 mod differential;
 mod doctor;
 mod files;

@@ -5,12 +5,14 @@
 mod evaluate;
 mod expression;
 mod glob;
+mod records;
 mod selection;
 
 use jiff::tz::TimeZone;
 use silverpoint_wire::level::Level;
 
 pub use expression::{Expression, ExpressionError, Literal, Operator, Test};
+pub use records::{Facts, RecordFilter};
 pub(crate) use selection::Selection;
 
 use crate::site::Site;

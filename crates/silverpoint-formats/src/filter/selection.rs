@@ -224,7 +224,7 @@ impl Selection {
 }
 
 /// An expression whose paths have been looked up in the sites.
-struct Compiled {
+pub(super) struct Compiled {
     tree: Node,
     tests: Vec<Test>,
     /// By site number; made when the site first occurs.
@@ -254,14 +254,23 @@ enum Place {
 const CONTEXT_STEP: &str = "context";
 
 impl Compiled {
-    fn new(expression: &Expression, sites: usize) -> Self {
+    pub(super) fn new(expression: &Expression, sites: usize) -> Self {
         let mut tests = Vec::new();
         let tree = Node::new(expression, &mut tests);
         Self { tree, tests, places: vec![None; sites], renderer: Renderer::new(), message: String::new() }
     }
 
-    fn passes(&mut self, site: &Site, number: usize, context: Option<&Context>, args: &[u8]) -> bool {
+    pub(super) fn passes(
+        &mut self,
+        site: &Site,
+        number: usize,
+        context: Option<&Context>,
+        args: &[u8],
+    ) -> bool {
         let tests = &self.tests;
+        if number >= self.places.len() {
+            self.places.resize(number + 1, None);
+        }
         let places =
             self.places[number].get_or_insert_with(|| tests.iter().map(|test| place(test, site)).collect());
         let mut evaluation = Evaluation {

@@ -22,12 +22,13 @@ use silverpoint_wire::value::{WalkError, walk};
 
 use super::escape::push_string;
 use super::value::{JsonVisitor, Stack};
+use crate::Context;
 use crate::crash;
 use crate::render::Renderer;
 use crate::site::Site;
 use crate::text;
 use crate::time::TimeText;
-use crate::tracefile::{Event, Trace, What, cause_name};
+use crate::tracefile::{Event, Session, Trace, What, cause_name};
 
 /// Fields of a context that stand in the object itself, too, where collectors of traces look for them.
 const IDS: [(&str, &str); 2] = [("trace_id", ",\"trace_id\":"), ("span_id", ",\"span_id\":")];
@@ -42,19 +43,72 @@ pub struct Options {
 /// Writes objects. Keeps what is the same for all records of a site or process, and room that is reused.
 pub struct Writer {
     options: Options,
+    lines: Lines,
+    /// By session number.
+    processes: Vec<ProcessJson>,
+    /// By site number.
+    sites: Vec<SiteJson>,
+}
+
+/// Writes objects of whatever has the parts of a record; who calls keeps what is the same for all of a site or process.
+pub struct Lines {
     time: TimeText,
     renderer: Renderer,
     stack: Stack,
     message: String,
-    /// By session number: `"process":…,"pid":…`.
-    processes: Vec<String>,
-    /// By site number: `"category":… "template":…`, each with its keys.
-    sites: Vec<SiteJson>,
     /// For the addresses of crashes.
     symbols: Symbols,
 }
 
-struct SiteJson {
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            time: TimeText::rfc3339_utc(),
+            renderer: Renderer::new(),
+            stack: Stack::default(),
+            message: String::new(),
+            symbols: Symbols::new(),
+        }
+    }
+}
+
+/// What an object is made of, beside process and site.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// Nanoseconds since 1970-01-01T00:00Z.
+    pub wall_ns: i64,
+    /// The time in the session's own clock, where it is to be told.
+    pub ticks: Option<u64>,
+    /// Kernel thread id.
+    pub tid: u32,
+    /// The thread's name at this time.
+    pub thread_name: &'a str,
+    /// Fields of the scopes that the thread was in.
+    pub context: Option<&'a Context>,
+    /// It was kept back until something happened that it helps to explain.
+    pub is_backtrace: bool,
+    /// What happened.
+    pub what: What<'a>,
+}
+
+/// `"process":…,"pid":…`.
+#[derive(Clone, Debug)]
+pub struct ProcessJson(String);
+
+impl ProcessJson {
+    /// Of this process.
+    pub fn new(name: &str, pid: u32) -> Self {
+        let mut json = String::from("\"process\":");
+        push_string(&mut json, name);
+        json.push_str(",\"pid\":");
+        json.push_str(itoa::Buffer::new().format(pid));
+        Self(json)
+    }
+}
+
+/// `"category":… "template":…`, each with its keys.
+#[derive(Clone, Debug)]
+pub struct SiteJson {
     /// Category, file, line, function.
     place: String,
     /// Kind and template.
@@ -64,30 +118,15 @@ struct SiteJson {
 impl Writer {
     /// A writer for one trace.
     pub fn new(options: Options, trace: &Trace) -> Self {
-        let mut writer = Self {
-            options,
-            time: TimeText::rfc3339_utc(),
-            renderer: Renderer::new(),
-            stack: Stack::default(),
-            message: String::new(),
-            processes: Vec::new(),
-            sites: Vec::new(),
-            symbols: Symbols::new(),
-        };
+        let mut writer = Self { options, lines: Lines::default(), processes: Vec::new(), sites: Vec::new() };
         writer.update(trace);
         writer
     }
 
     /// Takes sites and sessions into account that the trace did not have before.
     pub fn update(&mut self, trace: &Trace) {
-        let processes = trace.sessions.iter().map(|session| {
-            let mut json = String::from("\"process\":");
-            push_string(&mut json, &session.name);
-            json.push_str(",\"pid\":");
-            json.push_str(itoa::Buffer::new().format(session.pid));
-            json
-        });
-        self.processes = processes.collect();
+        let process = |session: &Session| ProcessJson::new(&session.name, session.pid);
+        self.processes = trace.sessions.iter().map(process).collect();
         self.sites = trace.sites.iter().map(SiteJson::new).collect();
     }
 
@@ -96,18 +135,46 @@ impl Writer {
         if !event.is_shown() {
             return;
         }
+        let parts = Parts {
+            wall_ns: event.wall_ns,
+            ticks: self.options.ticks.then_some(event.ticks),
+            tid: event.tid,
+            thread_name: event.thread_name,
+            context: event.context.map(|context| &**context),
+            is_backtrace: event.is_backtrace,
+            what: event.what,
+        };
+        let site = match event.what {
+            What::Record { site_number, .. } => Some(site_number),
+            What::SpanEnd { site_number, .. } => site_number,
+            _ => None,
+        };
+        let site = site.and_then(|number| self.sites.get(number));
+        self.lines.line(out, &parts, self.processes.get(event.session_number), site);
+    }
+}
+
+impl Lines {
+    /// Appends an object and a newline. `site` is that of a record or of a span's end.
+    pub fn line(
+        &mut self,
+        out: &mut String,
+        event: &Parts<'_>,
+        process: Option<&ProcessJson>,
+        site: Option<&SiteJson>,
+    ) {
         out.push_str("{\"time\":\"");
         self.time.push(out, event.wall_ns);
         out.push('"');
-        if self.options.ticks {
-            number(out, "ticks", event.ticks);
+        if let Some(ticks) = event.ticks {
+            number(out, "ticks", ticks);
         }
         out.push_str(level_json(event.what.level()));
-        out.push_str(self.processes.get(event.session_number).map_or("\"process\":null", String::as_str));
+        out.push_str(process.map_or("\"process\":null", |process| process.0.as_str()));
         number(out, "tid", u64::from(event.tid));
         out.push_str(",\"thread\":");
         push_string(out, event.thread_name);
-        self.body(out, event);
+        self.body(out, event, site);
         if event.is_backtrace {
             out.push_str(",\"backtrace\":true");
         }
@@ -124,10 +191,10 @@ impl Writer {
         out.push_str("}\n");
     }
 
-    fn body(&mut self, out: &mut String, event: &Event<'_>) {
+    fn body(&mut self, out: &mut String, event: &Parts<'_>, json: Option<&SiteJson>) {
         match event.what {
-            What::Record { site, site_number, args, truncated } => {
-                if let Some(json) = self.sites.get(site_number) {
+            What::Record { site, args, truncated, .. } => {
+                if let Some(json) = json {
                     out.push_str(&json.place);
                     out.push_str(&json.kind);
                 }
@@ -140,8 +207,8 @@ impl Writer {
                 }
                 return;
             }
-            What::SpanEnd { site_number, duration_ns, .. } => {
-                if let Some(json) = site_number.and_then(|number| self.sites.get(number)) {
+            What::SpanEnd { duration_ns, .. } => {
+                if let Some(json) = json {
                     out.push_str(&json.place);
                 }
                 out.push_str(",\"kind\":\"span_end\",\"duration_ns\":");
@@ -169,9 +236,9 @@ impl Writer {
         self.message(out, event);
     }
 
-    fn message(&mut self, out: &mut String, event: &Event<'_>) {
+    fn message(&mut self, out: &mut String, event: &Parts<'_>) {
         self.message.clear();
-        text::message(&mut self.renderer, &mut self.message, event);
+        text::say(&mut self.renderer, &mut self.message, &event.what, event.thread_name);
         out.push_str(",\"message\":");
         push_string(out, &self.message);
     }
@@ -206,7 +273,8 @@ impl Writer {
 }
 
 impl SiteJson {
-    fn new(site: &Site) -> Self {
+    /// Of this site.
+    pub fn new(site: &Site) -> Self {
         let description = &site.description;
         let mut place = String::from(",\"category\":");
         push_string(&mut place, &description.category);

@@ -286,7 +286,12 @@ fn location(options: &Options, site: &Site) -> String {
 
 /// Appends what an event says, in one line.
 pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
-    match &event.what {
+    say(renderer, out, &event.what, event.thread_name);
+}
+
+/// As [`message`], of something that no trace file holds. `thread_name` is what a thread is called from now on.
+pub fn say(renderer: &mut Renderer, out: &mut String, what: &What<'_>, thread_name: &str) {
+    match what {
         What::Record { site, args, .. } if site.is_crash && crash::push_summary(out, args) => {}
         What::Record { site, args, .. } => {
             // What cannot be read is marked in the text.
@@ -324,7 +329,7 @@ pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
         }
         What::ThreadName => {
             out.push_str("thread is called ");
-            escape::push_escaped(out, event.thread_name);
+            escape::push_escaped(out, thread_name);
         }
         What::ThreadEnd => out.push_str("thread ends"),
         What::Context => out.push_str("context"),

@@ -1,0 +1,234 @@
+//! Trace events of Chrome (JSON object format), as chrome://tracing, Perfetto and Speedscope open them. Written only: `docs/formats.md` says what is left out.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io::{self, Write};
+
+use silverpoint_formats::json::{JsonVisitor, Stack, push_plain, push_string};
+use silverpoint_formats::render::Renderer;
+use silverpoint_formats::site::Site;
+use silverpoint_formats::text;
+use silverpoint_formats::tracefile::What;
+use silverpoint_wire::level::Kind;
+use silverpoint_wire::value::{WalkError, walk};
+
+use crate::{Record, WriteError, Writer};
+
+/// Writes one object with the array `traceEvents`.
+pub struct ChromeWriter<W> {
+    out: W,
+    text: String,
+    stack: Stack,
+    renderer: Renderer,
+    message: String,
+    id: String,
+    begun: bool,
+    /// Names of threads, by process number and thread id, as they were told last.
+    threads: HashMap<(usize, u32), String>,
+    /// Whether a process has been named.
+    processes: HashMap<usize, ()>,
+}
+
+impl<W: Write> ChromeWriter<W> {
+    /// Begins the object.
+    pub fn new(out: W) -> Self {
+        Self {
+            out,
+            text: String::new(),
+            stack: Stack::default(),
+            renderer: Renderer::new(),
+            message: String::new(),
+            id: String::new(),
+            begun: false,
+            threads: HashMap::new(),
+            processes: HashMap::new(),
+        }
+    }
+
+    fn event(&mut self) {
+        self.text.push_str(if self.begun {
+            ",\n"
+        } else {
+            "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+        });
+        self.begun = true;
+    }
+
+    /// Names of process and thread, where they are new.
+    fn names(&mut self, record: &Record<'_>) {
+        if self.processes.insert(record.process_number, ()).is_none() {
+            self.metadata("process_name", record, &record.process.name);
+        }
+        let key = (record.process_number, record.tid);
+        if self.threads.get(&key).map(String::as_str) != Some(record.thread) {
+            self.threads.insert(key, record.thread.to_owned());
+            if !record.thread.is_empty() {
+                self.metadata("thread_name", record, record.thread);
+            }
+        }
+    }
+
+    fn metadata(&mut self, what: &str, record: &Record<'_>, name: &str) {
+        self.event();
+        self.text.push_str("{\"ph\":\"M\",\"name\":\"");
+        self.text.push_str(what);
+        self.text.push('"');
+        self.who(record);
+        self.text.push_str(",\"args\":{\"name\":");
+        push_string(&mut self.text, name);
+        self.text.push_str("}}");
+    }
+
+    fn who(&mut self, record: &Record<'_>) {
+        self.number(",\"pid\":", record.process.pid.into());
+        self.number(",\"tid\":", record.tid.into());
+    }
+
+    fn number(&mut self, key: &str, value: u64) {
+        self.text.push_str(key);
+        self.text.push_str(itoa::Buffer::new().format(value));
+    }
+
+    /// Phase, name, category, place and time.
+    fn begin(&mut self, record: &Record<'_>, phase: &str, name: &str, category: &str, wall_ns: i64) {
+        self.event();
+        self.text.push_str("{\"ph\":\"");
+        self.text.push_str(phase);
+        self.text.push_str("\",\"name\":");
+        push_string(&mut self.text, name);
+        self.text.push_str(",\"cat\":");
+        push_string(&mut self.text, category);
+        self.who(record);
+        self.text.push_str(",\"ts\":");
+        micros(&mut self.text, wall_ns.unsigned_abs(), wall_ns < 0);
+    }
+
+    /// Arguments by name; those without by their number.
+    fn args(&mut self, site: &Site, args: &[u8], more: &[(&str, &str)]) {
+        self.text.push_str(",\"args\":{");
+        for (at, (name, value)) in more.iter().enumerate() {
+            self.text.push_str(if at > 0 { "," } else { "" });
+            push_string(&mut self.text, name);
+            self.text.push(':');
+            push_string(&mut self.text, value);
+        }
+        let mut at = Some(0);
+        for (index, ty) in site.types.iter().enumerate() {
+            if index > 0 || !more.is_empty() {
+                self.text.push(',');
+            }
+            match site.names.get(index) {
+                Some(name) => push_string(&mut self.text, name),
+                None => push_string(&mut self.text, itoa::Buffer::new().format(index)),
+            }
+            self.text.push(':');
+            let start = self.text.len();
+            at = at.and_then(|at| {
+                let mut visitor = JsonVisitor::new(&mut self.text, &mut self.stack);
+                let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut visitor);
+                walked.ok()
+            });
+            if at.is_none() {
+                self.text.truncate(start);
+                self.text.push_str("null");
+            }
+        }
+        self.text.push('}');
+    }
+
+    fn record(&mut self, record: &Record<'_>, site: &Site, args: &[u8]) {
+        let category = &site.description.category;
+        let name = &site.description.template;
+        let phase = match site.kind() {
+            Kind::Span => "B",
+            Kind::Counter => "C",
+            Kind::AsyncBegin => "b",
+            Kind::AsyncEnd => "e",
+            Kind::AsyncInstant => "n",
+            Kind::FlowBegin => "s",
+            Kind::FlowStep => "t",
+            Kind::FlowEnd => "f",
+            _ => "i",
+        };
+        self.message.clear();
+        let _ = self.renderer.message(&mut self.message, site, args);
+        let message = std::mem::take(&mut self.message);
+        let shown = if matches!(site.kind(), Kind::Log | Kind::Stream) { &message } else { name };
+        self.begin(record, phase, shown, category, record.wall_ns);
+        match phase {
+            "i" => self.text.push_str(",\"s\":\"t\""),
+            "b" | "e" | "n" | "s" | "t" | "f" => {
+                self.text.push_str(",\"id\":");
+                // A string, for the numbers of JSON end at 2^53.
+                self.id.clear();
+                let first = site.types.first();
+                let is_there = first.and_then(|ty| push_plain(&mut self.id, &mut self.stack, ty, args, 0));
+                push_string(&mut self.text, if is_there.is_some() { &self.id } else { "0" });
+                if phase == "f" {
+                    self.text.push_str(",\"bp\":\"e\"");
+                }
+            }
+            _ => {}
+        }
+        if phase == "C" && site.names.is_empty() && site.types.len() == 1 {
+            self.text.push_str(",\"args\":{\"value\":");
+            let walked: Result<usize, WalkError<Infallible>> =
+                walk(&site.types[0], args, 0, &mut JsonVisitor::new(&mut self.text, &mut self.stack));
+            self.text.push_str(if walked.is_err() { "null}" } else { "}" });
+        } else if phase == "C" {
+            self.args(site, args, &[]);
+        } else {
+            let line = format!("{}:{}", site.description.file, site.description.line);
+            let place = [("level", site.level().name()), ("at", &line)];
+            self.args(site, args, &place);
+        }
+        self.text.push('}');
+        self.message = message;
+    }
+}
+
+/// Microseconds with three digits of a fraction.
+fn micros(out: &mut String, ns: u64, is_negative: bool) {
+    use std::fmt::Write;
+    let sign = if is_negative { "-" } else { "" };
+    let _ = write!(out, "{sign}{}.{:03}", ns / 1000, ns % 1000);
+}
+
+impl<W: Write> Writer for ChromeWriter<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+        self.names(record);
+        match record.what {
+            What::Record { site, args, .. } => self.record(record, site, args),
+            What::SpanEnd { site, .. } => {
+                let name = site.map_or("span", |site| &site.description.template);
+                let category = site.map_or("", |site| &site.description.category);
+                self.begin(record, "E", name, category, record.wall_ns);
+                self.text.push('}');
+            }
+            What::Loss { .. } | What::Stall { .. } | What::Unknown { .. } => {
+                self.message.clear();
+                text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
+                let message = std::mem::take(&mut self.message);
+                self.begin(record, "i", &message, "silverpoint", record.wall_ns);
+                self.text.push_str(",\"s\":\"t\"}");
+                self.message = message;
+            }
+            What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}
+        }
+        if self.text.len() >= 64 << 10 {
+            self.out.write_all(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if !self.begun {
+            self.text.push_str("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+        }
+        self.text.push_str("\n]}\n");
+        self.out.write_all(self.text.as_bytes())?;
+        self.text.clear();
+        self.out.flush()
+    }
+}

@@ -1,0 +1,120 @@
+//! Bytes of an input, with offset, line and column.
+
+use std::io::Read;
+
+use crate::{Place, ReadError};
+
+const CHUNK: usize = 64 << 10;
+
+/// Reads bytes one after the other, and knows where it stands. Memory is one chunk.
+pub struct Input {
+    source: Box<dyn Read>,
+    chunk: Vec<u8>,
+    at: usize,
+    /// Offset of the chunk in the input.
+    base: u64,
+    line: u64,
+    /// Offset at which the line begins.
+    line_at: u64,
+    ended: bool,
+}
+
+impl Input {
+    /// From the start.
+    pub fn new(source: Box<dyn Read>) -> Self {
+        Self { source, chunk: Vec::new(), at: 0, base: 0, line: 1, line_at: 0, ended: false }
+    }
+
+    /// Where the next byte stands.
+    pub fn place(&self) -> Place {
+        let offset = self.offset();
+        Place { offset, line: self.line, column: offset - self.line_at + 1 }
+    }
+
+    /// Bytes before the next one.
+    pub fn offset(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    #[cold]
+    fn fill(&mut self) -> Result<(), ReadError> {
+        if self.ended {
+            return Ok(());
+        }
+        self.base += self.chunk.len() as u64;
+        self.at = 0;
+        self.chunk.resize(CHUNK, 0);
+        let read = loop {
+            match self.source.read(&mut self.chunk) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        match read {
+            Ok(len) => {
+                self.chunk.truncate(len);
+                self.ended = len == 0;
+                Ok(())
+            }
+            Err(error) => {
+                self.chunk.clear();
+                self.ended = true;
+                Err(ReadError::of_io(self.place(), error))
+            }
+        }
+    }
+
+    /// The next byte, which stays; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of reading.
+    #[inline]
+    pub fn peek(&mut self) -> Result<Option<u8>, ReadError> {
+        if self.at == self.chunk.len() {
+            self.fill()?;
+        }
+        Ok(self.chunk.get(self.at).copied())
+    }
+
+    /// Passes over the byte that was peeked.
+    #[inline]
+    pub fn bump(&mut self) {
+        if self.chunk.get(self.at) == Some(&b'\n') {
+            self.line += 1;
+            self.line_at = self.offset() + 1;
+        }
+        if self.at < self.chunk.len() {
+            self.at += 1;
+        }
+    }
+
+    /// Takes the next byte; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of reading.
+    #[inline]
+    pub fn take(&mut self) -> Result<Option<u8>, ReadError> {
+        let byte = self.peek()?;
+        if byte.is_some() {
+            self.bump();
+        }
+        Ok(byte)
+    }
+
+    /// What is at hand before the next line break, quote or backslash: a run that needs no looking at. May be empty.
+    pub(crate) fn run(&mut self, stops: impl Fn(u8) -> bool) -> &[u8] {
+        let rest = &self.chunk[self.at..];
+        let len = rest.iter().position(|byte| *byte == b'\n' || stops(*byte)).unwrap_or(rest.len());
+        self.at += len;
+        &self.chunk[self.at - len..self.at]
+    }
+
+    /// Passes over the rest of the line, its end included.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn skip_line(&mut self) -> Result<(), ReadError> {
+        while self.take()?.is_some_and(|byte| byte != b'\n') {}
+        Ok(())
+    }
+}

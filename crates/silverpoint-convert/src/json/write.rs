@@ -1,0 +1,124 @@
+//! Records as JSON: the lines that `silverpoint cat --json` prints, or such as give everything back (`docs/formats.md`).
+
+use std::convert::Infallible;
+use std::io::{self, Write};
+
+use silverpoint_formats::json::{JsonVisitor, Lines, Parts, ProcessJson, SiteJson, Stack};
+use silverpoint_formats::render::Renderer;
+use silverpoint_formats::text;
+use silverpoint_formats::tracefile::What;
+
+use crate::document;
+use crate::{Interned, Record, WriteError, Writer};
+
+/// How objects stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One a line.
+    Lines,
+    /// One array of all.
+    Array,
+}
+
+/// Bytes that are written at a time.
+const CHUNK: usize = 64 << 10;
+
+/// See the module.
+pub struct JsonWriter<W> {
+    out: W,
+    shape: Shape,
+    is_lossless: bool,
+    text: String,
+    begun: bool,
+    lines: Lines,
+    sites: Interned<SiteJson>,
+    processes: Interned<ProcessJson>,
+    renderer: Renderer,
+    message: String,
+    stack: Stack,
+}
+
+impl<W: Write> JsonWriter<W> {
+    /// `is_lossless`: with signatures, and arguments in the exact form.
+    pub fn new(out: W, shape: Shape, is_lossless: bool) -> Self {
+        Self {
+            out,
+            shape,
+            is_lossless,
+            text: String::with_capacity(2 * CHUNK),
+            begun: false,
+            lines: Lines::default(),
+            sites: Interned::default(),
+            processes: Interned::default(),
+            renderer: Renderer::new(),
+            message: String::new(),
+            stack: Stack::default(),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(self.text.as_bytes())?;
+        self.text.clear();
+        Ok(())
+    }
+
+    fn exact(&mut self, record: &Record<'_>) {
+        self.message.clear();
+        text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
+        let mut visitor = JsonVisitor::new(&mut self.text, &mut self.stack);
+        let done: Result<(), Infallible> =
+            document::visit(record, &self.message, document::Options::default(), &mut visitor);
+        match done {
+            Ok(()) => self.text.push('\n'),
+            Err(never) => match never {},
+        }
+    }
+
+    fn usual(&mut self, record: &Record<'_>) {
+        let parts = Parts {
+            wall_ns: record.wall_ns,
+            ticks: None,
+            tid: record.tid,
+            thread_name: record.thread,
+            context: record.context,
+            is_backtrace: record.is_backtrace,
+            what: record.what,
+        };
+        let process = self
+            .processes
+            .get(record.process_number, || ProcessJson::new(&record.process.name, record.process.pid));
+        let site = match record.what {
+            What::Record { site, site_number, .. } => Some((site, site_number)),
+            What::SpanEnd { site: Some(site), site_number: Some(number), .. } => Some((site, number)),
+            _ => None,
+        };
+        let site = site.map(|(site, number)| &*self.sites.get(number, || SiteJson::new(site)));
+        self.lines.line(&mut self.text, &parts, Some(process), site);
+    }
+}
+
+impl<W: Write> Writer for JsonWriter<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+        if self.shape == Shape::Array {
+            self.text.push_str(if self.begun { "," } else { "[\n" });
+        }
+        self.begun = true;
+        if self.is_lossless {
+            self.exact(record);
+        } else {
+            self.usual(record);
+        }
+        if self.text.len() >= CHUNK {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.shape == Shape::Array {
+            self.text.push_str(if self.begun { "]\n" } else { "[]\n" });
+        }
+        self.flush()?;
+        self.out.flush()
+    }
+}

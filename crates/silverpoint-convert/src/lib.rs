@@ -1,0 +1,40 @@
+//! Records from any format to any other: one [`Reader`] and one [`Writer`] a format, and one [`Record`] between them.
+//!
+//! ```text
+//! Reader ─▶ Record: who, when, what ─▶ Writer          silver, json, tsv, cbor …: one module a format
+//!           and packed arguments, which a writer sees through one value visitor (silverpoint_wire::value)
+//! ```
+//!
+//! What is text or CBOR goes one way in: the format's parser puts one record at a time into a flat [`scratch`](scratch::Scratch), `interpret` makes
+//! head, site and arguments of it. And one way out: [`document`] drives a visitor with the record. No tree is built, and memory is that of the largest
+//! record, and of the distinct sites and processes. Whatever is read, nothing panics.
+//!
+//! Somebody's own format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/logfmt.rs`.
+#![forbid(unsafe_code)]
+
+pub mod document;
+mod error;
+mod exact;
+mod formats;
+mod input;
+mod interned;
+mod interpret;
+mod merge;
+mod pack;
+mod record;
+pub mod scratch;
+
+pub mod cbor;
+pub mod chrome;
+pub mod json;
+pub mod silver;
+pub mod tsv;
+pub mod xml;
+
+pub use error::{Place, ReadError, WriteError};
+pub use formats::{Format, Formats, MakeReader, MakeWriter, SILVER, WriteOptions};
+pub use input::Input;
+pub use interned::Interned;
+pub use interpret::Parsed;
+pub use merge::Merge;
+pub use record::{Process, Reader, Record, Writer, copy};

@@ -1,0 +1,100 @@
+//! What goes from readers to writers.
+
+use std::io;
+
+use silverpoint_formats::Context;
+use silverpoint_formats::tracefile::What;
+
+use crate::{ReadError, WriteError};
+
+/// The process of a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Process {
+    /// The executable's name without directories; `?` when unknown.
+    pub name: String,
+    /// Process id; 0 when unknown.
+    pub pid: u32,
+}
+
+/// One record, borrowed from its reader.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Nanoseconds since 1970-01-01T00:00Z.
+    pub wall_ns: i64,
+    /// In the clock of its session, where the source says it.
+    pub ticks: Option<u64>,
+    /// The process.
+    pub process: &'a Process,
+    /// Its number; in one conversion the same number is always the same process.
+    pub process_number: usize,
+    /// Kernel thread id; 0 when unknown.
+    pub tid: u32,
+    /// The thread's name at this time; may be empty.
+    pub thread: &'a str,
+    /// Fields of the scopes that the thread was in.
+    pub context: Option<&'a Context>,
+    /// It was kept back until something happened that it helps to explain.
+    pub is_backtrace: bool,
+    /// What happened: site and packed arguments, the end of a span, a loss, a wait. Numbers of sites are, in one conversion, always the same site. `begin_ticks` of
+    /// a span's end means nothing here: its time less its duration is when it began.
+    pub what: What<'a>,
+}
+
+/// Gives records, in order of time. [`Reader::advance`] goes to the next one; [`Reader::record`] shows it as often as it is asked for.
+pub trait Reader {
+    /// Goes to the next record; false at the end.
+    ///
+    /// # Errors
+    /// What cannot be read. When the error [may be passed over](ReadError::may_go_on), the next call continues after the damage.
+    fn advance(&mut self) -> Result<bool, ReadError>;
+
+    /// Where [`Reader::advance`] has gone; `None` before the first call and at the end.
+    fn record(&self) -> Option<Record<'_>>;
+
+    /// Bytes of the source that have been read.
+    fn position(&self) -> u64;
+}
+
+/// Takes records.
+pub trait Writer {
+    /// Writes one.
+    ///
+    /// # Errors
+    /// Those of the output, and a record that the format cannot hold.
+    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError>;
+
+    /// Writes what must stand at the end. Nothing may be written after it.
+    ///
+    /// # Errors
+    /// Those of the output.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// Writes all records of a reader. `damaged` is asked about each part that cannot be read and may be passed over: an error ends the copy. Gives how many were written.
+///
+/// # Errors
+/// That of `damaged`, and those of writing.
+pub fn copy<E: From<ReadError> + From<WriteError>>(
+    reader: &mut dyn Reader,
+    writer: &mut dyn Writer,
+    mut damaged: impl FnMut(ReadError) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut count = 0;
+    loop {
+        match reader.advance() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) if error.may_go_on => {
+                damaged(error)?;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(record) = reader.record() {
+            writer.write(&record)?;
+            count += 1;
+        }
+    }
+    writer.finish().map_err(WriteError::Io)?;
+    Ok(count)
+}

@@ -1,0 +1,158 @@
+//! One record as flat CBOR, as a format's parser puts it there, and where in the input each value stood.
+
+use crate::Place;
+
+/// Nesting of values that readers accept.
+pub const NESTING_MAX: usize = 128;
+/// Bytes of one record at most.
+pub const RECORD_MAX: usize = 64 << 20;
+/// Values of a record whose places are kept; those behind them are said to stand where the last of these does.
+const PLACES_MAX: usize = 1 << 20;
+
+/// See the module. Containers are of indefinite length: nobody need know beforehand how much comes.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    bytes: Vec<u8>,
+    places: Vec<(usize, Place)>,
+}
+
+impl Scratch {
+    /// Forgets the record, keeps the room.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
+    /// The item.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The value that is put next stood here.
+    pub fn place(&mut self, place: Place) {
+        self.place_at(self.bytes.len(), place);
+    }
+
+    /// The value that will stand at this offset of the item stood here.
+    pub(crate) fn place_at(&mut self, at: usize, place: Place) {
+        if self.places.len() < PLACES_MAX {
+            self.places.push((at, place));
+        }
+    }
+
+    /// Where the value at this offset of the item stood, or what is known to stand before it.
+    pub fn place_of(&self, at: usize) -> Place {
+        let after = self.places.partition_point(|(known, _)| *known <= at);
+        after.checked_sub(1).and_then(|i| self.places.get(i)).map_or_else(Place::default, |(_, p)| p.clone())
+    }
+
+    fn head(&mut self, major: u8, number: u64) {
+        push_head(&mut self.bytes, major, number);
+    }
+
+    /// No value.
+    pub fn null(&mut self) {
+        self.bytes.push(0xF6);
+    }
+
+    /// A truth value.
+    pub fn bool(&mut self, value: bool) {
+        self.bytes.push(if value { 0xF5 } else { 0xF4 });
+    }
+
+    /// An integer.
+    pub fn unsigned(&mut self, value: u128) {
+        push_u128(&mut self.bytes, value);
+    }
+
+    /// An integer.
+    pub fn signed(&mut self, value: i128) {
+        push_i128(&mut self.bytes, value);
+    }
+
+    /// A float.
+    pub fn float(&mut self, value: f64) {
+        self.bytes.push(0xFB);
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    /// Text.
+    pub fn text(&mut self, text: &str) {
+        self.head(3, text.len() as u64);
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// Bytes.
+    pub fn octets(&mut self, bytes: &[u8]) {
+        self.head(2, bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// An item that is well-formed CBOR already.
+    pub fn item(&mut self, item: &[u8]) {
+        self.bytes.extend_from_slice(item);
+    }
+
+    /// Elements follow, up to [`Scratch::end`].
+    pub fn begin_sequence(&mut self) {
+        self.bytes.push(0x9F);
+    }
+
+    /// Keys (texts) and values follow in turn, up to [`Scratch::end`].
+    pub fn begin_map(&mut self) {
+        self.bytes.push(0xBF);
+    }
+
+    /// The innermost container is complete.
+    pub fn end(&mut self) {
+        self.bytes.push(0xFF);
+    }
+}
+
+/// The head of an item.
+pub(crate) fn push_head(out: &mut Vec<u8>, major: u8, number: u64) {
+    let major = major << 5;
+    match number {
+        0..24 => out.push(major | number as u8),
+        24..0x100 => out.extend_from_slice(&[major | 24, number as u8]),
+        0x100..0x1_0000 => {
+            out.push(major | 25);
+            out.extend_from_slice(&(number as u16).to_be_bytes());
+        }
+        0x1_0000..0x1_0000_0000 => {
+            out.push(major | 26);
+            out.extend_from_slice(&(number as u32).to_be_bytes());
+        }
+        _ => {
+            out.push(major | 27);
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+    }
+}
+
+pub(crate) fn push_u128(out: &mut Vec<u8>, value: u128) {
+    match u64::try_from(value) {
+        Ok(value) => push_head(out, 0, value),
+        Err(_) => big(out, 2, value),
+    }
+}
+
+pub(crate) fn push_i128(out: &mut Vec<u8>, value: i128) {
+    if value >= 0 {
+        return push_u128(out, value.cast_unsigned());
+    }
+    let below = (-1 - value).cast_unsigned();
+    match u64::try_from(below) {
+        Ok(below) => push_head(out, 1, below),
+        Err(_) => big(out, 3, below),
+    }
+}
+
+/// A bignum: tag 2 or 3, the shortest bytes.
+fn big(out: &mut Vec<u8>, tag: u64, value: u128) {
+    push_head(out, 6, tag);
+    let bytes = value.to_be_bytes();
+    let from = value.leading_zeros() as usize / 8;
+    push_head(out, 2, (bytes.len() - from) as u64);
+    out.extend_from_slice(&bytes[from..]);
+}

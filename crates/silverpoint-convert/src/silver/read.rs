@@ -1,0 +1,158 @@
+//! Records of trace files, as they are read by `silverpoint_formats::tracefile`.
+
+use std::sync::Arc;
+
+use silverpoint_formats::Context;
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::tracefile::{Event, Events, Trace, What};
+
+use crate::{Process, ReadError, Reader, Record};
+
+/// Reads the records of a trace that a filter takes; names and ends of threads are told by the records that follow.
+pub struct TraceReader<'t> {
+    trace: &'t Trace,
+    events: Events<'t>,
+    /// Number of the input: the upper half of the numbers of its sites and processes.
+    input: usize,
+    processes: Vec<Process>,
+    current: Option<Current>,
+    args: Vec<u8>,
+    thread: String,
+    context: Option<Arc<Context>>,
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    wall_ns: i64,
+    ticks: u64,
+    session: usize,
+    tid: u32,
+    is_backtrace: bool,
+    what: Kept,
+}
+
+#[derive(Clone, Copy)]
+enum Kept {
+    Record { site: usize, truncated: bool },
+    Unknown { site_id: u32 },
+    SpanEnd { site: Option<usize>, begin_ticks: u64, duration_ns: Option<u64> },
+    Loss { cause: u8, count: u64, span_ns: u64 },
+    Stall { cause: u8, duration_ns: u64 },
+}
+
+impl<'t> TraceReader<'t> {
+    /// Of the input of this number.
+    pub fn new(trace: &'t Trace, filter: &Filter, input: u32) -> Self {
+        let process = |session: &silverpoint_formats::tracefile::Session| Process {
+            name: session.name.clone(),
+            pid: session.pid,
+        };
+        Self {
+            trace,
+            events: trace.select(filter),
+            input: (input as usize) << 32,
+            processes: trace.sessions.iter().map(process).collect(),
+            current: None,
+            args: Vec::new(),
+            thread: String::new(),
+            context: None,
+        }
+    }
+
+    /// What is known to be missing: complete at the end.
+    pub fn events(&self) -> &Events<'t> {
+        &self.events
+    }
+
+    fn keep(
+        event: &Event<'_>,
+        args: &mut Vec<u8>,
+        thread: &mut String,
+        context: &mut Option<Arc<Context>>,
+    ) -> Option<Current> {
+        let what = match event.what {
+            What::Record { site_number, args: packed, truncated, .. } => {
+                args.clear();
+                args.extend_from_slice(packed);
+                Kept::Record { site: site_number, truncated }
+            }
+            What::Unknown { site_id, args: packed } => {
+                args.clear();
+                args.extend_from_slice(packed);
+                Kept::Unknown { site_id }
+            }
+            What::SpanEnd { site_number, begin_ticks, duration_ns, .. } => {
+                Kept::SpanEnd { site: site_number, begin_ticks, duration_ns }
+            }
+            What::Loss { cause, count, span_ns } => Kept::Loss { cause, count, span_ns },
+            What::Stall { cause, duration_ns } => Kept::Stall { cause, duration_ns },
+            What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => return None,
+        };
+        if thread != event.thread_name {
+            thread.clear();
+            thread.push_str(event.thread_name);
+        }
+        if context.as_ref().map(Arc::as_ptr) != event.context.map(Arc::as_ptr) {
+            *context = event.context.cloned();
+        }
+        Some(Current {
+            wall_ns: event.wall_ns,
+            ticks: event.ticks,
+            session: event.session_number,
+            tid: event.tid,
+            is_backtrace: event.is_backtrace,
+            what,
+        })
+    }
+}
+
+impl Reader for TraceReader<'_> {
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        while let Some(event) = self.events.next() {
+            self.current = Self::keep(&event, &mut self.args, &mut self.thread, &mut self.context);
+            if self.current.is_some() {
+                return Ok(true);
+            }
+        }
+        self.current = None;
+        Ok(false)
+    }
+
+    fn record(&self) -> Option<Record<'_>> {
+        let current = self.current.as_ref()?;
+        let number = |site: usize| self.input | site;
+        let what = match current.what {
+            Kept::Record { site, truncated } => What::Record {
+                site: &self.trace.sites[site],
+                site_number: number(site),
+                args: &self.args,
+                truncated,
+            },
+            Kept::Unknown { site_id } => What::Unknown { site_id, args: &self.args },
+            Kept::SpanEnd { site, begin_ticks, duration_ns } => What::SpanEnd {
+                site: site.map(|site| &self.trace.sites[site]),
+                site_number: site.map(number),
+                begin_ticks,
+                duration_ns,
+            },
+            Kept::Loss { cause, count, span_ns } => What::Loss { cause, count, span_ns },
+            Kept::Stall { cause, duration_ns } => What::Stall { cause, duration_ns },
+        };
+        Some(Record {
+            wall_ns: current.wall_ns,
+            ticks: Some(current.ticks),
+            process: &self.processes[current.session],
+            process_number: number(current.session),
+            tid: current.tid,
+            thread: &self.thread,
+            context: self.context.as_deref(),
+            is_backtrace: current.is_backtrace,
+            what,
+        })
+    }
+
+    /// The events of all files together have no place in one: 0.
+    fn position(&self) -> u64 {
+        0
+    }
+}

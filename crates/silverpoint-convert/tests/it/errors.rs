@@ -1,0 +1,98 @@
+//! What is malformed: where, what was found, what was expected.
+
+use silverpoint_convert::ReadError;
+
+use crate::support::{all, convert, with_reader};
+
+fn error(format: &str, bytes: &[u8]) -> ReadError {
+    match convert(format, bytes, "cbor") {
+        Err(error) => *error.downcast::<ReadError>().unwrap(),
+        Ok(_) => panic!("{format} was read"),
+    }
+}
+
+#[test]
+fn a_wrong_value_is_told_with_its_place() {
+    let line =
+        r#"{"time":"2026-11-20T19:02:11Z","template":"t","signature":"<|x:[i,>","args":[{"x":[1,true]}]}"#;
+    let text = format!("{}\n{line}\n", r#"{"time":"2026-11-20T19:02:11Z"}"#);
+    let error = error("jsonl", text.as_bytes());
+    assert_eq!(error.path, "[1].args[0].x[1]");
+    assert_eq!(error.place.line, 2);
+    assert_eq!(error.place.column as usize, line.find("true").unwrap() + 1);
+    assert_eq!(error.place.offset as usize, text.find("true").unwrap());
+    assert!(error.may_go_on);
+    let told = error.to_string();
+    assert!(told.contains("found bool") && told.contains("expected an integer"), "{told}");
+}
+
+#[test]
+fn broken_text_is_told_with_its_place_and_passed_over() {
+    let text = "{\"time\":\"2026-11-20T19:02:11Z\",\"a\":[1,}\n{\"time\":\"2026-11-20T19:02:12Z\"}\n";
+    let error = error("jsonl", text.as_bytes());
+    assert_eq!((error.path.as_str(), error.found.as_str()), ("[0].a[1]", "'}'"));
+    assert_eq!(error.place.offset as usize, text.find("}").unwrap());
+    let (mut errors, mut records) = (0, 0);
+    with_reader("jsonl", text.as_bytes(), |reader| {
+        loop {
+            match reader.advance() {
+                Ok(true) => records += 1,
+                Ok(false) => break,
+                Err(error) => {
+                    assert!(error.may_go_on);
+                    errors += 1;
+                }
+            }
+        }
+    });
+    assert_eq!((errors, records), (1, 1));
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let deep = "[".repeat(100_000);
+    assert!(error("jsonl", format!("{{\"a\":{deep}").as_bytes()).found.contains("nested deeper"));
+    let mut cbor = vec![0x81; 100_000];
+    cbor.push(1);
+    assert!(error("cbor", &cbor).found.contains("nested deeper"));
+}
+
+#[test]
+fn lengths_are_not_trusted() {
+    // A text, bytes, an array, a map of 4 GB that end at once.
+    for major in [2_u8, 3, 4, 5] {
+        let bytes = [0xA1, 0x61, b'a', major << 5 | 26, 0xFF, 0xFF, 0xFF, 0xFF, 0x00];
+        let error = error("cbor", &bytes);
+        assert!(error.found.contains("the end of the input"), "{error}");
+    }
+}
+
+#[test]
+fn an_empty_input_has_no_records() {
+    for format in ["jsonl", "json", "cbor", "tsv"] {
+        assert!(all(format, b"").is_empty());
+    }
+    assert!(all("json", b" [ ] ").is_empty());
+    assert!(error("json", b"[{\"time\":\"2026-11-20T19:02:11Z\"}] x").expected.contains("nothing after"));
+}
+
+#[test]
+fn xml_tells_where_and_knows_no_document_types() {
+    let text = "<?xml version=\"1.0\"?>\n<silverpoint>\n<record><list name=\"args\"><int>seven</int></list></record>";
+    let wrong = error("xml", text.as_bytes());
+    assert_eq!((wrong.path.as_str(), wrong.place.line), ("[0].args[0]", 3));
+    assert!(wrong.found.contains("seven"));
+    assert!(error("xml", b"<!DOCTYPE a [<!ENTITY b \"c\">]><a/>").expected.contains("document types"));
+    assert!(error("xml", b"<silverpoint><record><int name=\"x\">1</text>").expected.contains("</int>"));
+    let deep = format!("<silverpoint>{}", "<list name=\"a\">".repeat(10_000));
+    assert!(error("xml", deep.as_bytes()).found.contains("nested deeper"));
+}
+
+#[test]
+fn tsv_tells_column_and_line() {
+    let text = "time\tx\n\"2026-11-20T19:02:11Z\"\t[1,}\n\"2026-11-20T19:02:11Z\"\n";
+    let wrong = error("tsv", text.as_bytes());
+    assert_eq!((wrong.path.as_str(), wrong.place.line, wrong.found.as_str()), ("[0].x[1]", 2, "'}'"));
+    let short = error("tsv", b"time\tx\n\"2026-11-20T19:02:11Z\"\n");
+    assert_eq!((short.found.as_str(), &*short.expected), ("1 cells", "as many as there are columns: 2"));
+}
