@@ -67,10 +67,9 @@ inline std::atomic<bool> has_reported{false};
 
 }  // namespace glog_internal_namespace_
 
-// Called instead of abort() after a fatal message.
-inline void InstallFailureFunction(logging_fail_func_t function) {
-    glog_internal_namespace_::state.fail.store(reinterpret_cast<void (*)()>(function),
-                                               std::memory_order_release);
+// Called instead of abort() after a fatal message. (For some compilers [[noreturn]] is no part of a type.)
+inline void InstallFailureFunction(void (*function)()) {
+    glog_internal_namespace_::state.fail.store(function, std::memory_order_release);
 }
 
 // Once more on stderr and in the files of errors and below, for a program that is about to end.

@@ -376,7 +376,9 @@ class Line {
     char* packed_ = own_;
     char codes_[kPiecesMost] = {};
     const char* literals_[kPiecesMost];  // written before they are read, as what follows
-    Look looks_[kPiecesMost];
+    union {
+        Look looks_[kPiecesMost];  // not even set to what is plain
+    };
     char own_[400];
 };
 
