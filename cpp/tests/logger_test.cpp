@@ -1,16 +1,21 @@
 // The logger inside the process: what tracepoints of this program record comes out in files.
 #include "silverpoint/logger.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -153,6 +158,86 @@ TEST_F(LoggerTest, AFileIsFollowed) {
     found = lines("set.log");
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0], "five (1, 2)");
+}
+
+// What is written to standard output and standard error, both of them `to`, while `work` runs; `from` is the
+// other end, read until nobody has `to` any more.
+std::string written(int from, int to, const std::function<void()>& work) {
+    std::string text;
+    std::thread reader([&] {
+        char buffer[4096];
+        // Of a terminal that nobody has open any more reading fails.
+        for (ssize_t n; (n = read(from, buffer, sizeof buffer)) > 0;)
+            text.append(buffer, static_cast<std::size_t>(n));
+    });
+    std::fflush(stdout);
+    const int saved[] = {dup(1), dup(2)};
+    dup2(to, 1);
+    dup2(to, 2);
+    close(to);
+    work();
+    std::cout.flush();
+    std::fflush(stdout);
+    dup2(saved[0], 1);
+    dup2(saved[1], 2);
+    close(saved[0]);
+    close(saved[1]);
+    reader.join();
+    close(from);
+    return text;
+}
+
+// Lines of the logger and of the program, through iostream and stdio, to one pipe or terminal.
+TEST_F(LoggerTest, LinesOfTheConsoleAreWhole) {
+    constexpr int count = 1000;
+    const auto work = [&] {
+        ASSERT_TRUE(silverpoint::start(logger_config()
+                                           .to(sink::standard_error().format("qdebug"))
+                                           .to(sink::standard_output().format("qdebug"))));
+        const std::string filling(100, 'x');
+        std::vector<std::thread> threads;
+        const auto run = [&](auto print) {
+            threads.emplace_back([print] {
+                for (int i = 0; i < count; ++i) print(i);
+            });
+        };
+        run([&](int i) {
+            std::cout << "cout " + std::to_string(i) + " " + filling + " end\n" << std::flush;
+        });
+        run([&](int i) {
+            std::printf("printf %d %s end\n", i, filling.c_str());
+            std::fflush(stdout);
+        });
+        run([&](int i) { std::fprintf(stderr, "fprintf %d %s end\n", i, filling.c_str()); });
+        run([&](int i) { SP_INFO("record {} {} end", i, filling); });
+        for (auto& thread : threads) thread.join();
+        ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(30)));
+    };
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    std::string texts[2] = {written(ends[0], ends[1], work), ""};
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ASSERT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ASSERT_GE(other, 0);
+    texts[1] = written(terminal, other, work);
+    for (const auto& text : texts) {
+        std::map<std::string, int> found;
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) {
+            if (!line.empty() && line.back() == '\r') line.pop_back();
+            // A thread that waited is told in a line of its own.
+            if (line.find(" for room in the ring") != std::string::npos) continue;
+            std::istringstream words(line);
+            std::string what, number, filling, end, more;
+            ASSERT_TRUE(words >> what >> number >> filling >> end && !(words >> more)) << line;
+            ASSERT_TRUE(filling.size() == 100 && end == "end") << line;
+            ++found[what];
+        }
+        const std::map<std::string, int> expected{
+            {"cout", count}, {"printf", count}, {"fprintf", count}, {"record", 2 * count}};
+        EXPECT_EQ(found, expected);
+    }
 }
 
 TEST_F(LoggerTest, ThereIsOneAtATime) {
