@@ -16,8 +16,8 @@ inline void InitGoogleLogging(const char* argv0) {
             << "Check failed: !IsGoogleLoggingInitialized() You called InitGoogleLogging() twice!";
     program_name = (new std::string(base_name(argv0)))->c_str();
     state.fail.store(dump_stack_and_abort, std::memory_order_release);
-    // Where files go is decided now rather than by a thread that comes later.
-    if (!FLAGS_logtostderr && !FLAGS_logtostdout) start_logger();
+    // A prefix of the program's own is made where a message is logged, and so is the line.
+    if (!FLAGS_logtostderr && !FLAGS_logtostdout && state.custom_prefix == nullptr) start_logger();
     watch_end();
     change_how(~0u << kLookAt, look_now() << kLookAt);
     change_how(0, kInitialized);

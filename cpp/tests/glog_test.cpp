@@ -1,0 +1,55 @@
+// What glog's macros record: what no program written for glog can see.
+#define GLOG_CUSTOM_PREFIX_SUPPORT
+#include "silverpoint/glog.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <string>
+
+#include "silverpoint/logger.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Glog, MessagesAreRecordsWithTemplateAndTypedArguments) {
+    const fs::path directory = fs::temp_directory_path() / ("silverpoint-glog-" + std::to_string(getpid()));
+    fs::create_directories(directory);
+    FLAGS_log_dir = directory.string();
+    FLAGS_v = 2;
+    const auto json = directory / "app.jsonl";
+    ASSERT_TRUE(silverpoint::start(
+        silverpoint::logger_config("info").to(silverpoint::sink::file(json.string()).json())));
+    google::InitGoogleLogging(
+        "glog_test",
+        [](std::ostream& out, const google::LogMessageInfo& info, void* data) {
+            out << static_cast<const char*>(data) << info.severity[0] << info.line_number;
+        },
+        const_cast<char*>("own "));
+    LOG(INFO) << "order " << 7 << " at " << std::setprecision(3) << 3.14159 << " for " << std::string("ada");
+    VLOG(2) << "verbose";
+    google::FlushLogFiles(google::GLOG_INFO);
+    ASSERT_TRUE(silverpoint::flush());
+    const std::string records = text_of(json);
+    EXPECT_NE(records.find("\"order {} at {:.3g} for {}\""), std::string::npos) << records;
+    EXPECT_NE(records.find("order 7 at 3.14 for ada"), std::string::npos) << records;
+    EXPECT_NE(records.find("\"verbosity\":2"), std::string::npos) << records;
+    const std::string lines = text_of(directory / "glog_test.INFO");
+    EXPECT_NE(lines.find("\nown I" + std::to_string(__LINE__ - 9) + " order 7 at 3.14 for ada\n"),
+              std::string::npos)
+        << lines;
+    google::ShutdownGoogleLogging();
+    EXPECT_TRUE(silverpoint::stop());
+    fs::remove_all(directory);
+}
+
+}  // namespace
