@@ -12,7 +12,7 @@ use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
-use crate::pack::{Mismatch, Whole, goes_on, mismatch, octets, pack, time, whole};
+use crate::pack::{Mismatch, Whole, goes_on, mismatch, octets, pack, skip, time, whole};
 use crate::scratch::Scratch;
 use crate::{Process, ReadError, Record};
 
@@ -400,7 +400,7 @@ fn field<'s>(fields: &mut Fields<'s>, name: &'s str, items: &mut Decoder<'s>) ->
         };
     }
     if is_null && name != "args" {
-        return items.skip().map_err(|_| wrong(items, "a value"));
+        return skip(items).ok_or_else(|| wrong(items, "a value"));
     }
     match name {
         "time" | "timestamp" | "@timestamp" | "ts" if fields.time.is_none() => {
@@ -444,17 +444,17 @@ fn field<'s>(fields: &mut Fields<'s>, name: &'s str, items: &mut Decoder<'s>) ->
         }
         "message" | "msg" if fields.message.is_none() => {
             fields.message = Some(at);
-            items.skip().map_err(|_| wrong(items, "a value"))?;
+            skip(items).ok_or_else(|| wrong(items, "a value"))?;
         }
         "args" | "context" => {
             *if name == "args" { &mut fields.args } else { &mut fields.context } = Some(at);
-            items.skip().map_err(|_| wrong(items, "a value"))?;
+            skip(items).ok_or_else(|| wrong(items, "a value"))?;
         }
         // They stand in the context too.
-        "trace_id" | "span_id" | "damaged" => items.skip().map_err(|_| wrong(items, "a value"))?,
+        "trace_id" | "span_id" | "damaged" => skip(items).ok_or_else(|| wrong(items, "a value"))?,
         _ => {
             fields.others.push((name, at));
-            items.skip().map_err(|_| wrong(items, "a value"))?;
+            skip(items).ok_or_else(|| wrong(items, "a value"))?;
         }
     }
     Ok(())
@@ -480,7 +480,7 @@ fn argument_starts(bytes: &[u8], at: usize, names: &mut String, starts: &mut Vec
             names.push('\n');
         }
         starts.push(items.position());
-        items.skip().map_err(|_| wrong(&items))?;
+        skip(&mut items).ok_or_else(|| wrong(&items))?;
     }
     Ok(())
 }
@@ -513,7 +513,7 @@ fn infer(bytes: &[u8], at: usize) -> char {
 fn item_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let mut items = Decoder::new(bytes);
     items.set_position(at);
-    items.skip().ok()?;
+    skip(&mut items)?;
     bytes.get(at..items.position())
 }
 

@@ -6,6 +6,7 @@ use silverpoint_wire::layout::signature::{CUT, ZERO_SIZED_MAX};
 use silverpoint_wire::signature::Type;
 
 use crate::exact::may_be_null;
+use crate::scratch::NESTING_MAX;
 
 /// Why a value is none of the type.
 #[derive(Debug)]
@@ -496,4 +497,35 @@ pub(crate) fn goes_on(items: &mut Decoder<'_>, stated: Option<u64>, seen: u64) -
             Err(_) => false,
         },
     }
+}
+
+/// Passes over the next value, whatever it is made of.
+pub(crate) fn skip(items: &mut Decoder<'_>) -> Option<()> {
+    skip_nested(items, 0)
+}
+
+fn skip_nested(items: &mut Decoder<'_>, depth: usize) -> Option<()> {
+    if depth > 2 * NESTING_MAX {
+        return None;
+    }
+    match items.datatype().ok()? {
+        ty @ (Item::Array | Item::ArrayIndef | Item::Map | Item::MapIndef) => {
+            let is_map = matches!(ty, Item::Map | Item::MapIndef);
+            let stated = if is_map { items.map() } else { items.array() }.ok()?;
+            let mut seen = 0;
+            while goes_on(items, stated, seen) {
+                seen += 1;
+                for _ in 0..=usize::from(is_map) {
+                    skip_nested(items, depth + 1)?;
+                }
+            }
+        }
+        Item::Tag => {
+            items.tag().ok()?;
+            skip_nested(items, depth + 1)?;
+        }
+        Item::Break => return None,
+        _ => items.skip().ok()?,
+    }
+    Some(())
 }

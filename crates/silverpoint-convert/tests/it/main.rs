@@ -1,6 +1,8 @@
 //! Conversions: there and back through every format, errors with their places, hostile inputs.
 
 mod errors;
+mod generated;
 mod golden;
+mod judges;
 mod round_trip;
 mod support;
