@@ -20,6 +20,7 @@ FACILITIES = (
     ("nothing", 0, None, (), "the two reads of the clock alone"),
     ("silverpoint", 1, None, (), "silverpoint::start, one text file, defaults"),
     ("silverpoint json", 5, None, (), "the same, one line of JSON an entry"),
+    ("silverpoint glog.hpp", 8, None, (), "glog's program, below, with `#include <silverpoint/glog.hpp>`"),
     ("glog", 2, "/usr/include/glog/logging.h", ("-lglog", "-lgflags"), "files only, its own buffering"),
     ("spdlog", 3, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "basic_logger_mt"),
     ("spdlog async", 4, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "async_factory: 8192 entries, one thread, block"),

@@ -28,7 +28,10 @@
 // The same two with an entry of three numbers, for the rate of the sink.
 #define SILVERPOINT_NUMBERS 6
 #define SILVERPOINT_JSON_NUMBERS 7
-#define IS_SILVERPOINT (LOGGER == SILVERPOINT || LOGGER >= SILVERPOINT_JSON)
+#define IS_SILVERPOINT \
+    (LOGGER == SILVERPOINT || (LOGGER >= SILVERPOINT_JSON && LOGGER <= SILVERPOINT_JSON_NUMBERS))
+// The program written for glog, with one line changed.
+#define GLOG_COMPATIBLE 8
 
 #if IS_SILVERPOINT
 #    include <silverpoint/logger.hpp>
@@ -50,8 +53,12 @@ static void end() {
 #        define STATEMENT(title, count, pointer, string, real) \
             SP_INFO("{} iteration #{} {}{} and a float: {:.6g}", title, count, pointer, string, real)
 #    endif
-#elif LOGGER == GLOG
-#    include <glog/logging.h>
+#elif LOGGER == GLOG || LOGGER == GLOG_COMPATIBLE
+#    if LOGGER == GLOG_COMPATIBLE
+#        include <silverpoint/glog.hpp>
+#    else
+#        include <glog/logging.h>
+#    endif
 
 #    include <iomanip>
 static void begin(const std::string& file) {
