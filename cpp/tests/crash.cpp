@@ -170,6 +170,7 @@ int main(int, char** arguments) {
     silverpoint::crash_options options;
     options.term = options.trap = true;
     if (!silverpoint::install_crash_handler(options)) return 3;
+    if (std::string_view(arguments[1]) == "nothing") return 0;
     SP_INFO("begun");
     ways.at(arguments[1])();
     std::puts("end");

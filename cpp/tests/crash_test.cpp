@@ -32,6 +32,7 @@ Ran run(const std::string& way) {
     const pid_t child = fork();
     if (child == 0) {
         dup2(pipes[1], 1);
+        if (way == "nothing") unsetenv("SILVERPOINT_FILTER");
         execl(beside("crash").c_str(), "crash", way.c_str(), nullptr);
         _exit(126);
     }
@@ -162,6 +163,13 @@ TEST(Crash, TheHandlerBeforeIsCalled) {
     expect_crash("chained-fault", SIGSEGV, {"SIGSEGV"});
     expect_crash("chained-abort", SIGABRT, {"SIGSEGV"});
     expect_crash("chained-terminate", SIGABRT, {"out of luck"});
+}
+
+// What is kept for a crash that never comes is nothing that others should keep.
+TEST(Crash, AProgramThatRecordedNothingLeavesNothing) {
+    const Ran ran = run("nothing");
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_TRUE(Session::paths_of(ran.pid).empty());
 }
 
 TEST(Crash, WhatIsIgnoredStaysIgnored) {

@@ -33,11 +33,11 @@ enum {
 /* Starts the process's logger: from the return on, tracepoints record what it wants. At the end of the
  * process (return from main, exit) it delivers what there is, for at most five seconds.
  *
- * config: a configuration in TOML (docs/guide/configuration.md); null: level info and above on standard error,
- * or what the variable SILVERPOINT of the environment says instead. error: where a text of at most error_size
- * bytes, its zero included, is written when it fails; may be null. Returns SILVERPOINT_DONE, _RUNNING
- * (nothing is changed), _INVALID (a mistake in config, or in what the variable SILVERPOINT says, or in the
- * file that it names, which may be missing) or _FAILED. */
+ * config: a configuration in TOML (docs/guide/configuration.md); null: level info and above on standard
+ * error, or what the variable SILVERPOINT of the environment says instead. error: where a text of at most
+ * error_size bytes, its zero included, is written when it fails; may be null. Returns SILVERPOINT_DONE,
+ * _RUNNING (nothing is changed), _INVALID (a mistake in config, or in what the variable SILVERPOINT says, or
+ * in the file that it names, which may be missing) or _FAILED. */
 int silverpoint_start(const char* config, char* error, size_t error_size);
 
 /* As silverpoint_start, with the configuration in a file (docs/guide/configuration.md), and what the variable

@@ -231,7 +231,8 @@ SP_DETAIL_COLD bool is_session_of_interest() {
     for (unsigned cause = 0; cause < kCauses; ++cause)
         if (session.longword(at::kSessionLosses + 8 * cause).load(std::memory_order_relaxed) != 0)
             return true;
-    return session.word(at::kSlabsNext).load(std::memory_order_acquire) != 0 ||
+    // Without a stream there is no record: slices may be kept for a crash.
+    return session.word(at::kStreamsNext).load(std::memory_order_acquire) != 0 ||
            session.word(at::kCollectorPid).load(std::memory_order_acquire) != 0 ||
            session.word(at::kDirectivesLen).load(std::memory_order_acquire) != 0 || session.flags != 0;
 }

@@ -88,12 +88,13 @@ SP_DETAIL_COLD Content content_of_session(const Path& path, std::uint64_t& bytes
     bytes = static_cast<std::uint64_t>(found.st_blocks) * 512;
     if (lstat(rings.add("/rings").c_str(), &found) == 0)
         bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
-    std::uint32_t slabs, flags;
-    std::memcpy(&slabs, header + at::kSlabsNext, sizeof slabs);
+    // Without a stream there is no record: slices may be kept for a crash.
+    std::uint32_t streams, flags;
+    std::memcpy(&streams, header + at::kStreamsNext, sizeof streams);
     std::memcpy(&flags, header + at::kFlags, sizeof flags);
     std::uint64_t losses[kCauses];
     std::memcpy(losses, header + at::kSessionLosses, sizeof losses);
-    bool is_empty = slabs == 0;
+    bool is_empty = streams == 0;
     for (const std::uint64_t lost : losses) is_empty = is_empty && lost == 0;
     if (is_empty) return Content::kNothing;
     return (flags & kFlagExpected) != 0 ? Content::kExpected : Content::kRecords;

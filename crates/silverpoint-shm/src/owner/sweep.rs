@@ -128,7 +128,8 @@ fn examine(root: &Root, name: Name, now: u64) -> Found {
     let Ok(control) = open(c"control") else { return Found::Empty(lock) };
     let read = rustix::io::pread(&control, &mut header, 0).unwrap_or(0);
     let losses = (0..8).any(|cause| get64(&header, at::header::SESSION_LOSSES + 8 * cause) != 0);
-    if read < header.len() || (get32(&header, at::header::SLABS_NEXT) == 0 && !losses) {
+    // Without a stream there is no record: slices may be kept for a crash.
+    if read < header.len() || (get32(&header, at::header::STREAMS_NEXT) == 0 && !losses) {
         return Found::Empty(lock);
     }
     if get32(&header, at::header::FLAGS) & at::control::FLAG_EXPECTED != 0 {
