@@ -112,6 +112,12 @@ pub const ALL: &[Example] = &[
     ),
     example("split", "silverpoint split app.silver -o parts/ --every 10m", "A file for each ten minutes."),
     example(
+        "sql",
+        "silverpoint sql app.silver 'select level, count(*) from records group by level'",
+        "Ask by SQL; docs/sql.md has the tables.",
+    ),
+    example("sql", "silverpoint sql app.silver --save app.sqlite", "The same tables as a SQLite database."),
+    example(
         "split",
         "silverpoint split app.silver -o 'app-{}.silver' --size 20M --compress zstd",
         "Files that are small enough to be sent.",

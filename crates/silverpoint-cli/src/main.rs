@@ -26,6 +26,7 @@ mod run;
 mod sessions;
 mod sites;
 mod split;
+mod sql;
 mod stats;
 mod store;
 mod summary;
@@ -74,6 +75,7 @@ enum Command {
     Trim(trim::Args),
     Split(split::Args),
     Convert(convert::Args),
+    Sql(sql::Args),
     Ctl(ctl::Args),
     Config(config::Args),
     Doctor(doctor::Args),
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Command::Trim(args) => trim::run(args),
         Command::Split(args) => split::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Sql(args) => sql::run(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Config(args) => config::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -20,6 +20,7 @@ mod recover;
 mod run;
 mod secure;
 mod split;
+mod sql;
 mod storage;
 mod table;
 mod terminal;

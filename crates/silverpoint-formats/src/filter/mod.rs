@@ -5,6 +5,7 @@
 mod evaluate;
 mod expression;
 mod glob;
+mod picked;
 mod records;
 mod selection;
 
@@ -12,6 +13,7 @@ use jiff::tz::TimeZone;
 use silverpoint_wire::level::Level;
 
 pub use expression::{Expression, ExpressionError, Literal, Operator, Test};
+pub use picked::Picked;
 pub use records::{Facts, RecordFilter};
 pub(crate) use selection::Selection;
 

@@ -9,7 +9,7 @@ use silverpoint_wire::record::Record;
 use silverpoint_wire::value::skip;
 
 use super::expression::{Expression, Test};
-use super::{Filter, any_matches, evaluate};
+use super::{Filter, Picked, any_matches, evaluate};
 use crate::context::Context;
 use crate::render::Renderer;
 use crate::site::Site;
@@ -29,6 +29,8 @@ pub(crate) struct Selection {
     sites: Vec<bool>,
     /// By session and thread, by the thread's name as it is now.
     threads: Vec<Vec<bool>>,
+    /// Ids of the threads that are wanted; `None`: all.
+    tids: Option<Vec<u32>>,
     /// Of each session the bits of a block's `sites` that may lead to something wanted.
     site_bits: Vec<u64>,
     /// Bits of a block's `levels` that may.
@@ -66,6 +68,47 @@ impl Selection {
             control[other as usize] = of_no_site && least == Level::Trace;
         }
         // Names of threads are followed through every block that may have one.
+        let levels = Level::ALL.into_iter().filter(|level| *level >= least || unknown);
+        Self {
+            from_ns: resolve(&filter.since).unwrap_or(i64::MIN),
+            until_ns: resolve(&filter.until).unwrap_or(i64::MAX),
+            sessions: trace.sessions.iter().map(|s| filter.process(s.pid, &s.name)).collect(),
+            levels: levels.fold(LEVELS_CONTROL, |bits, level| bits | 1 << level as u32),
+            with_contexts: filter.expression.is_some(),
+            expression: filter.expression.as_ref().map(|e| Compiled::new(e, trace.sites.len())),
+            filter: filter.clone(),
+            ..Self::of(trace, sites, control, unknown)
+        }
+    }
+
+    /// What was picked. The numbers are those of this trace; what is beyond the end of a list is not wanted.
+    pub(crate) fn picked(picked: &Picked, trace: &Trace) -> Self {
+        let mut sites = picked.sites.clone();
+        sites.resize(trace.sites.len(), false);
+        let mut sessions = picked.sessions.clone();
+        sessions.resize(trace.sessions.len(), false);
+        let mut control = [false; FIRST_ID as usize];
+        for id in [LOSS, STALL] {
+            control[id as usize] = picked.others;
+        }
+        let mut wanted = sites.iter().zip(&trace.sites).filter(|(wanted, _)| **wanted);
+        control[SPAN_END as usize] = picked.others || wanted.any(|(_, site)| site.kind() == Kind::Span);
+        let wanted = sites.iter().zip(&trace.sites).filter(|(wanted, _)| **wanted || picked.others);
+        let levels = wanted.fold(LEVELS_CONTROL, |bits, (_, site)| bits | 1 << site.level() as u32);
+        Self {
+            from_ns: picked.from_ns,
+            until_ns: picked.until_ns,
+            sessions,
+            tids: picked.tids.clone(),
+            // Records of unknown sites have levels of their own.
+            levels: if picked.others { u32::MAX } else { levels },
+            ..Self::of(trace, sites, control, picked.others)
+        }
+    }
+
+    /// What follows from the sites and the control records that are wanted; everything else is.
+    fn of(trace: &Trace, sites: Vec<bool>, control: [bool; FIRST_ID as usize], unknown: bool) -> Self {
+        // Names of threads are followed through every block that may have one.
         let names = site_bit(THREAD_NAME);
         let control_bits =
             (1..FIRST_ID).filter(|id| control[*id as usize]).fold(names, |bits, id| bits | site_bit(id));
@@ -76,7 +119,6 @@ impl Selection {
                 .filter(|(_, number)| sites[*number])
                 .fold(control_bits, |bits, (id, _)| bits | site_bit(id)),
         });
-        let levels = Level::ALL.into_iter().filter(|level| *level >= least || unknown);
         let passed_over = trace.sessions.iter().map(|session| {
             let mut table = vec![false; FIRST_ID as usize];
             for id in (1..FIRST_ID).filter(|id| !matches!(*id, THREAD_NAME | CONTEXT)) {
@@ -91,19 +133,20 @@ impl Selection {
             table
         });
         Self {
-            passed_over: passed_over.collect(),
-            from_ns: resolve(&filter.since).unwrap_or(i64::MIN),
-            until_ns: resolve(&filter.until).unwrap_or(i64::MAX),
-            sessions: trace.sessions.iter().map(|s| filter.process(s.pid, &s.name)).collect(),
+            filter: Filter::default(),
+            from_ns: i64::MIN,
+            until_ns: i64::MAX,
+            sessions: vec![true; trace.sessions.len()],
             threads: trace.sessions.iter().map(|s| vec![true; s.threads.len()]).collect(),
+            tids: None,
             site_bits: site_bits.collect(),
-            levels: levels.fold(LEVELS_CONTROL, |bits, level| bits | 1 << level as u32),
+            levels: u32::MAX,
+            with_contexts: false,
+            passed_over: passed_over.collect(),
             control,
             unknown,
-            with_contexts: filter.expression.is_some(),
-            expression: filter.expression.as_ref().map(|e| Compiled::new(e, trace.sites.len())),
+            expression: None,
             sites,
-            filter: filter.clone(),
         }
     }
 
@@ -116,6 +159,11 @@ impl Selection {
     /// Whether anything of a session is wanted.
     pub(crate) fn session(&self, number: usize) -> bool {
         self.sessions[number]
+    }
+
+    /// Whether anything of a thread is wanted, as far as its id tells.
+    pub(crate) fn tid(&self, tid: u32) -> bool {
+        self.tids.as_ref().is_none_or(|tids| tids.contains(&tid))
     }
 
     /// Whether a block may hold something wanted, or a thread's name (or a context, where that decides).

@@ -199,7 +199,8 @@ impl Lines {
                     out.push_str(&json.kind);
                 }
                 self.message(out, event);
-                let damaged = self.args(out, site, args);
+                out.push_str(",\"args\":");
+                let damaged = push_args(out, &mut self.stack, site, args);
                 out.push_str(if truncated { ",\"truncated\":true" } else { "" });
                 out.push_str(if damaged { ",\"damaged\":true" } else { "" });
                 if site.is_crash {
@@ -242,34 +243,34 @@ impl Lines {
         out.push_str(",\"message\":");
         push_string(out, &self.message);
     }
+}
 
-    /// Appends the arguments; true when not all could be read.
-    fn args(&mut self, out: &mut String, site: &Site, args: &[u8]) -> bool {
-        let named = !site.names.is_empty() || site.types.is_empty();
-        out.push_str(if named { ",\"args\":{" } else { ",\"args\":[" });
-        let mut at = Some(0);
-        for (index, ty) in site.types.iter().enumerate() {
-            if index > 0 {
-                out.push(',');
-            }
-            if let Some(name) = site.names.get(index) {
-                push_string(out, name);
-                out.push(':');
-            }
-            let start = out.len();
-            at = at.and_then(|at| {
-                let mut visitor = JsonVisitor::new(out, &mut self.stack);
-                let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut visitor);
-                walked.ok()
-            });
-            if at.is_none() {
-                out.truncate(start);
-                out.push_str("null");
-            }
+/// Appends the arguments of a record: an object when they have names, else an array. True when not all could be read; those are null.
+pub fn push_args(out: &mut String, stack: &mut Stack, site: &Site, args: &[u8]) -> bool {
+    let named = !site.names.is_empty() || site.types.is_empty();
+    out.push(if named { '{' } else { '[' });
+    let mut at = Some(0);
+    for (index, ty) in site.types.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
         }
-        out.push(if named { '}' } else { ']' });
-        at.is_none()
+        if let Some(name) = site.names.get(index) {
+            push_string(out, name);
+            out.push(':');
+        }
+        let start = out.len();
+        at = at.and_then(|at| {
+            let mut visitor = JsonVisitor::new(out, stack);
+            let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut visitor);
+            walked.ok()
+        });
+        if at.is_none() {
+            out.truncate(start);
+            out.push_str("null");
+        }
     }
+    out.push(if named { '}' } else { ']' });
+    at.is_none()
 }
 
 impl SiteJson {

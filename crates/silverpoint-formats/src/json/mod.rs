@@ -6,6 +6,6 @@ mod plain;
 mod value;
 
 pub use escape::{push_f32, push_f64, push_hex, push_string};
-pub use line::{Lines, Options, Parts, ProcessJson, SiteJson, Writer};
+pub use line::{Lines, Options, Parts, ProcessJson, SiteJson, Writer, push_args};
 pub use plain::{push_plain, push_plain_item};
 pub use value::{JsonVisitor, Stack};

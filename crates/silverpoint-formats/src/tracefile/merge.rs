@@ -51,6 +51,7 @@ pub struct Events<'t> {
     /// Payloads that no cursor needs now.
     spare: Vec<Vec<u8>>,
     open_bytes: usize,
+    blocks_read: u64,
     notes: Vec<Note>,
     /// Control records that have no meaning here, and the file of the last one.
     unknown_controls: (u64, u32),
@@ -151,6 +152,7 @@ impl<'t> Events<'t> {
             reader: BlockReader::default(),
             spare: Vec::new(),
             open_bytes: 0,
+            blocks_read: 0,
             notes: Vec::new(),
             unknown_controls: (0, 0),
             left: None,
@@ -163,6 +165,10 @@ impl<'t> Events<'t> {
                 continue;
             }
             for (at, stream) in session.holding() {
+                let tid = session.threads[stream.thread].tid;
+                if events.selection.as_ref().is_some_and(|selection| !selection.tid(tid)) {
+                    continue;
+                }
                 if let Some(selection) = &mut events.selection
                     && stream.thread < known
                 {
@@ -270,6 +276,32 @@ impl<'t> Events<'t> {
     pub fn next(&mut self) -> Option<Event<'_>> {
         let index = self.next_index()?;
         Some(self.event(index))
+    }
+
+    /// The event that [`Events::next`] gave last, once more; `None` before the first and after the last.
+    pub fn current(&self) -> Option<Event<'_>> {
+        let cursor = &self.cursors[self.current? as usize];
+        let State::Record { ticks, .. } = cursor.state else { return None };
+        let session = &self.trace.sessions[cursor.session as usize];
+        let wall_ns = match cursor.wall.contains(ticks) {
+            true => cursor.wall.wall_ns(ticks),
+            false => session.clock.segment(ticks).wall_ns(ticks),
+        };
+        Some(self.at(cursor, ticks, wall_ns))
+    }
+
+    /// Where the event that [`Events::next`] gave last was recorded: the number of the session in the trace, the place of the stream in
+    /// [`Session::streams`](super::Session::streams), and the position in its ring.
+    pub fn position(&self) -> Option<(usize, usize, u64)> {
+        let cursor = &self.cursors[self.current? as usize];
+        let State::Record { block, at, .. } = &cursor.state else { return None };
+        let position = block.block.header.ring_begin.saturating_add(*at as u64);
+        Some((cursor.session as usize, cursor.stream as usize, position))
+    }
+
+    /// How many blocks of records have been read so far.
+    pub fn blocks_read(&self) -> u64 {
+        self.blocks_read
     }
 
     /// The cursor that stands at the next record that is wanted.
@@ -390,6 +422,7 @@ impl<'t> Events<'t> {
         let cursor = &mut self.cursors[index as usize];
         let State::Block(next) = &cursor.state else { return None };
         let next = *next;
+        self.blocks_read += 1;
         let session = &self.trace.sessions[cursor.session as usize];
         if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
             self.note(note);
@@ -560,25 +593,29 @@ impl<'t> Events<'t> {
 
     fn event(&mut self, index: u32) -> Event<'_> {
         let cursor = &mut self.cursors[index as usize];
+        let ticks = if let State::Record { ticks, .. } = cursor.state { ticks } else { 0 };
+        let wall_ns = cursor.wall_ns(&self.trace.sessions[cursor.session as usize], ticks);
+        self.at(&self.cursors[index as usize], ticks, wall_ns)
+    }
+
+    /// What stands where a cursor stands.
+    #[inline]
+    fn at<'a>(&'a self, cursor: &'a Cursor<'t>, ticks: u64, wall_ns: i64) -> Event<'a> {
         let session_number = cursor.session as usize;
         let session = &self.trace.sessions[session_number];
         let stream = &session.streams[cursor.stream as usize];
         let (mut file, mut position) = (0, 0);
-        let (ticks, what) = match &cursor.state {
+        let what = match &cursor.state {
             State::Record { raw, at, block, .. } => {
                 file = block.block.file as usize;
                 position = block.block.header.ring_begin + *at as u64;
                 match Records::new(&raw[*at..]).next() {
-                    Some(Ok(record)) => (record.header.ticks, interpret(self.trace, session_number, &record)),
-                    _ => (0, What::OtherControl { site_id: PAD }),
+                    Some(Ok(record)) => interpret(self.trace, session_number, &record),
+                    _ => What::OtherControl { site_id: PAD },
                 }
             }
-            _ => (0, What::OtherControl { site_id: PAD }),
+            _ => What::OtherControl { site_id: PAD },
         };
-        let wall = &mut cursor.wall;
-        if !wall.contains(ticks) {
-            *wall = session.clock.segment(ticks);
-        }
         Event {
             session,
             session_number,
@@ -586,7 +623,7 @@ impl<'t> Events<'t> {
             tid: session.threads[stream.thread].tid,
             thread_name: &self.names[session_number][stream.thread].text,
             ticks,
-            wall_ns: wall.wall_ns(ticks),
+            wall_ns,
             context: cursor.context.as_ref(),
             file,
             position,

@@ -53,7 +53,7 @@ pub(crate) use walk::Head;
 use silverpoint_wire::process;
 use silverpoint_wire::version::FormatVersion;
 
-use crate::filter::{Filter, Selection};
+use crate::filter::{Filter, Picked, Selection};
 use crate::site::Site;
 use crate::time::When;
 
@@ -421,6 +421,11 @@ impl Trace {
     /// Those that a filter selects. Blocks whose summary excludes them are not read.
     pub fn select(&self, filter: &Filter) -> Events<'_> {
         Events::new(self, Some(Selection::new(filter, self)))
+    }
+
+    /// Those of the picked sites, processes, threads and times. Blocks that can have none of them are not read, nor is anything of other threads.
+    pub fn pick(&self, picked: &Picked) -> Events<'_> {
+        Events::new(self, Some(Selection::picked(picked, self)))
     }
 
     fn source(&self, file: u32) -> Option<&Source> {

@@ -95,6 +95,12 @@ impl Stream {
         self.blocks.iter().map(|block| u64::from(block.header.records)).sum()
     }
 
+    /// Positions in the ring of the first byte that a block holds and of the one behind the last; both 0 without blocks.
+    pub fn extent(&self) -> (u64, u64) {
+        let begin = self.blocks.first().map_or(0, |block| block.header.ring_begin);
+        (begin, self.blocks.iter().map(|block| block.header.ring_end).max().unwrap_or(begin))
+    }
+
     /// Forgets the blocks that lie wholly before a position.
     fn forget_before(&mut self, position: u64) {
         self.blocks.retain(|block| block.header.ring_end > position);
@@ -121,6 +127,13 @@ impl Session {
 
     fn place(&self, number: u32) -> Option<usize> {
         self.streams.binary_search_by_key(&number, |stream| stream.number).ok()
+    }
+
+    /// Whether its wall time never steps back: what was recorded later has no earlier time.
+    pub fn runs_forward(&self) -> bool {
+        let mut anchors: Vec<_> = self.anchors.iter().map(|anchor| (anchor.ticks, anchor.wall_ns)).collect();
+        anchors.sort_unstable();
+        anchors.is_sorted_by_key(|(_, wall_ns)| *wall_ns)
     }
 
     /// `name[pid]`.

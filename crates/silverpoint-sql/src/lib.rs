@@ -1,0 +1,32 @@
+//! SQL over trace files: virtual tables that read as far as a query needs, and databases that hold the same tables.
+//!
+//! ```text
+//! Trace ─▶ records, spans     virtual tables: constraints ─▶ Picked ─▶ blocks that are read ─▶ rows, one at a time
+//!       ─▶ sites, threads …   small tables, filled when the trace is opened
+//!       ─▶ views              one for each event name, with a column for each argument
+//! ```
+//!
+//! What SQLite pushes down only narrows what is read; it looks at every row again by itself, so that a mistake here can cost time but no row too many.
+//! A [`Database`] cannot be changed: neither a query nor anything in a file can write anywhere. [`write_database`] makes one that can.
+#![deny(unsafe_code)]
+
+mod database;
+mod error;
+mod module;
+mod names;
+mod open_spans;
+mod plan;
+mod records;
+mod row;
+mod save;
+mod small;
+mod spans;
+mod state;
+mod views;
+
+pub use database::{Database, Limits, Rows};
+pub use error::Error;
+pub use names::{KEYWORDS, is_keyword};
+pub use rusqlite::InterruptHandle;
+pub use rusqlite::types::ValueRef;
+pub use save::{Saved, write_database};

@@ -1,0 +1,157 @@
+//! A trace as a database in a file: the same tables and views, for any program that knows SQLite.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use silverpoint_formats::tracefile::{Note, Trace, Verdict};
+
+use crate::database::Database;
+use crate::error::Error;
+use crate::module::Kind;
+use crate::records::Records;
+use crate::spans::Spans;
+use crate::{small, views};
+
+/// What was written.
+#[derive(Debug)]
+pub struct Saved {
+    /// Rows of `records`.
+    pub records: u64,
+    /// Rows of `spans`.
+    pub spans: u64,
+    /// What is missing in the trace.
+    pub notes: Vec<Note>,
+    /// The verdict about the trace.
+    pub verdict: Verdict,
+}
+
+/// Writes a trace as a SQLite database with the tables and views of `docs/sql.md`, in one transaction and under a temporary name beside `path`; it gets its
+/// own when it is whole and durable. Replaces what is there if `force` is given. `begun` is given what ends it from another thread.
+///
+/// # Errors
+/// The file cannot be written, or is there already; nothing is left then.
+pub fn write_database(
+    trace: Trace,
+    path: &Path,
+    force: bool,
+    begun: impl FnOnce(rusqlite::InterruptHandle),
+) -> Result<Saved, Error> {
+    let failed = |error: io::Error| Error::File(format!("{}: {error}", path.display()));
+    let exists = || Error::File(format!("{}: it is there already; --force replaces it", path.display()));
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => {
+            return Err(Error::File(format!("{}: it is there and is no regular file", path.display())));
+        }
+        Ok(found) => {
+            if trace.files.iter().any(|file| is_same(&found, &file.path)) {
+                return Err(Error::File(format!(
+                    "{}: it would overwrite what it is made from",
+                    path.display()
+                )));
+            }
+            if !force {
+                return Err(exists());
+            }
+        }
+        Err(_) => {}
+    }
+    // Made absolute: SQLite would take a name that begins with `file:` for a URI.
+    let absolute = std::path::absolute(path).map_err(failed)?;
+    let temporary = Temporary::create(&absolute).map_err(failed)?;
+    let database = Database::unlocked(trace)?;
+    begun(database.interrupt_handle());
+    let saved = fill(&database, &temporary.path)?;
+    File::open(&temporary.path).and_then(|file| file.sync_all()).map_err(failed)?;
+    temporary.publish(&absolute, force).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => exists(),
+        _ => failed(error),
+    })?;
+    Ok(saved)
+}
+
+fn fill(database: &Database, path: &Path) -> Result<Saved, Error> {
+    let Some(text) = path.to_str() else {
+        return Err(Error::File(format!("{}: SQLite needs a name in UTF-8", path.display())));
+    };
+    let connection = database.connection();
+    // It is nobody's before it has its name: what dies here leaves nothing that is read.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    connection.execute("attach ? as saved", [text])?;
+    connection.execute_batch("pragma saved.journal_mode = off; pragma saved.synchronous = off; begin")?;
+    connection.execute_batch(&format!(
+        "create table saved.records({}); create table saved.spans({})",
+        columns::<Records>(),
+        columns::<Spans>()
+    ))?;
+    // In a damaged file two records may seem to stand in one place: the first is kept.
+    let records = connection.execute("insert or ignore into saved.records select * from main.records", [])?;
+    let spans = connection.execute("insert or ignore into saved.spans select * from main.spans", [])?;
+    for (name, columns) in small::TABLES {
+        connection.execute_batch(&format!(
+            "create table saved.{name}({columns}); insert into saved.{name} select * from main.{name}"
+        ))?;
+    }
+    connection.execute_batch(
+        "create index saved.records_time on records(time_ns); create index saved.records_name on records(name, time_ns); \
+create index saved.spans_name on spans(name, begin_ns)",
+    )?;
+    views::create(connection, "saved", &views::of(database.trace()).0)?;
+    connection.execute_batch("commit; detach saved")?;
+    Ok(Saved {
+        records: records as u64,
+        spans: spans as u64,
+        notes: database.notes(),
+        verdict: database.verdict(),
+    })
+}
+
+/// The columns of a table; its ids are its row ids.
+fn columns<K: Kind>() -> String {
+    let schema = K::SCHEMA.to_str().unwrap_or_default();
+    let columns = schema.split_once('(').map_or("", |(_, columns)| columns).trim_end_matches(')');
+    columns.replacen("id integer", "id integer primary key", 1)
+}
+
+/// Whether a path leads to a file.
+fn is_same(found: &fs::Metadata, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()))
+}
+
+/// A file that is not whole yet. Dropped it leaves nothing.
+struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    fn create(path: &Path) -> io::Result<Self> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let path = PathBuf::from(name);
+        File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(Self { path })
+    }
+
+    fn publish(self, path: &Path, force: bool) -> io::Result<()> {
+        if force {
+            return fs::rename(&self.path, path);
+        }
+        // A link never replaces anything. Where there are none, a look must do.
+        match fs::hard_link(&self.path, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            Err(_) if fs::symlink_metadata(path).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(&self.path, path),
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // There no more when it was renamed.
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,9 @@
+//! Tables over made traces and kept ones: what they hold, what is read for them, and the databases that are written.
+
+#[path = "../../../silverpoint-formats/examples/make_trace/builder.rs"]
+mod builder;
+mod harness;
+mod hostile;
+mod narrowed;
+mod saved;
+mod tables;

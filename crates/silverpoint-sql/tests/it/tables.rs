@@ -1,0 +1,218 @@
+//! What the tables hold.
+
+use silverpoint_formats::json;
+use silverpoint_formats::tracefile::Trace;
+
+use crate::builder::EPOCH_NS;
+use crate::harness::{ask, database, kept, mistake, sample};
+
+#[test]
+fn records_have_all_columns() {
+    let db = database(sample());
+    let rows = ask(
+        &db,
+        "select time, level, severity, kind, category, name, message, template, file, line, function, process, pid, tid, thread, args, \
+context from records where time_ns = (select min(time_ns) from records)",
+    );
+    let order = "2026-11-20T19:02:11.000001000Z|info|2|log|net::tcp|-|order 7 at 3.14|order {} at {:.2f}|src/net/pump.cpp|88|app::Pump::start\
+|indexer|4312|4312|main|[7,3.141592653589793]|{\"request\":7,\"user\":\"ada\"}";
+    assert_eq!(rows, [order]);
+    let kinds = ask(&db, "select kind, name, duration_ns from records order by time_ns");
+    let expected = [
+        "log|-|-",
+        "span|scan|-",
+        "counter|queue.length|-",
+        "span|open|-",
+        "span_end|open|500",
+        "async_begin|fetch|-",
+        "async_end|fetch|-",
+        "event|file.indexed|-",
+        "span_end|scan|7000",
+        "span|open|-",
+    ];
+    assert_eq!(kinds, expected);
+    let first = EPOCH_NS as i64 + 1_000;
+    assert_eq!(
+        ask(&db, "select min(time_ns), count(distinct id), count(*) from records"),
+        [format!("{first}|10|10")]
+    );
+    assert_eq!(ask(&db, "select count(*) from records where rowid <> id"), ["0"]);
+}
+
+#[test]
+fn records_know_the_span_that_they_are_in() {
+    let db = database(sample());
+    let rows = ask(
+        &db,
+        "select r.kind, r.name, s.name from records r left join spans s on s.id = r.span order by r.time_ns",
+    );
+    let expected = [
+        "log|-|-",
+        "span|scan|scan",
+        "counter|queue.length|-",
+        "span|open|open",
+        "span_end|open|open",
+        "async_begin|fetch|scan",
+        "async_end|fetch|-",
+        "event|file.indexed|-",
+        "span_end|scan|scan",
+        "span|open|open",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn spans_have_durations_parents_and_arguments() {
+    let db = database(sample());
+    let rows = ask(
+        &db,
+        "select s.name, s.kind, s.duration_ns, s.end_ns - s.begin_ns, s.tid, p.name, s.args from spans s left join spans p on p.id = s.parent \
+order by s.begin_ns",
+    );
+    let expected = [
+        "scan|span|7000|7000|4312|-|{\"dir\":\"/usr/include\"}",
+        "open|span|500|500|4312|scan|{}",
+        "fetch|async|3000|3000|4312|-|{\"id\":5,\"url\":\"http://x\"}",
+        "open|span|-|-|4312|-|{}",
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(ask(&db, "select name from spans where end is null"), ["open"]);
+    // The end of an async span is in another thread, at a site of another level.
+    assert_eq!(
+        ask(&db, "select duration_ns from spans where tid = 4312 and level = 'info' and kind = 'async'"),
+        ["3000"]
+    );
+}
+
+#[test]
+fn small_tables() {
+    let db = database(sample());
+    assert_eq!(
+        ask(&db, "select process, pid, executable from processes"),
+        ["indexer|4312|/usr/bin/indexer", "digest|77|/opt/digest"]
+    );
+    assert_eq!(
+        ask(&db, "select pid, tid, thread from threads order by tid"),
+        ["77|77|digest", "4312|4312|main", "4312|4313|worker"]
+    );
+    assert_eq!(ask(&db, "select tid, cause, records, bytes from losses"), ["4313|full|3|-"]);
+    let sites = ask(
+        &db,
+        "select pid, kind, level, name, signature, arguments from sites where name = 'file.indexed'",
+    );
+    assert_eq!(sites, ["4312|event|debug|file.indexed|sLid|[\"path\",\"bytes\",\"id\",\"ratio\"]"]);
+    assert_eq!(ask(&db, "select count(*) from records join sites using (site)"), ["10"]);
+    assert_eq!(ask(&db, "select name, value, typeof(value) from counters"), ["queue.length|12|integer"]);
+}
+
+#[test]
+fn a_view_for_each_name_with_typed_columns() {
+    let db = database(sample());
+    let types = ask(
+        &db,
+        "select path, typeof(path), bytes, typeof(bytes), id, typeof(id), ratio, typeof(ratio) from file_indexed",
+    );
+    // An integer beyond 63 bits has no type of its own in SQLite.
+    assert_eq!(types, ["a \"b\".h|text|1.8446744073709552e19|real|-1|integer|3.0|real"]);
+    assert_eq!(ask(&db, "select dir, duration_ns from scan"), ["/usr/include|7000"]);
+    assert_eq!(ask(&db, "select url, duration_ns from fetch where id = 5"), ["http://x|3000"]);
+    assert_eq!(ask(&db, "select count(*) from open"), ["2"]);
+}
+
+#[test]
+fn records_are_those_of_the_other_writers() {
+    for path in kept() {
+        let trace = Trace::open(&[&path]).unwrap();
+        let (mut writer, mut lines) = (json::Writer::new(json::Options::default(), &trace), String::new());
+        let mut events = trace.events();
+        while let Some(event) = events.next() {
+            writer.line(&mut lines, &event);
+        }
+        let verdict = events.verdict();
+        drop(events);
+        let field = |value: &serde_json::Value| match value {
+            serde_json::Value::Null => "-".to_owned(),
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let names = [
+            "time", "level", "kind", "category", "message", "file", "line", "function", "process", "pid",
+            "tid", "thread",
+        ];
+        let expected: Vec<String> = lines
+            .lines()
+            .map(|line| {
+                let object: serde_json::Value = serde_json::from_str(line).unwrap();
+                names.map(|name| field(&object[name])).join("|")
+            })
+            .collect();
+        let db = database(trace);
+        assert_eq!(ask(&db, &format!("select {} from records", names.join(", "))), expected, "{path:?}");
+        assert_eq!(db.verdict(), verdict, "{path:?}");
+        // Every table and view can be read to its end.
+        for (name, columns) in db.tables().unwrap() {
+            let rows = ask(&db, &format!("select * from \"{name}\""));
+            assert!(!columns.is_empty() && rows.len() <= expected.len().max(1000), "{path:?} {name}");
+        }
+        let ends = ask(&db, "select count(*) from records where kind = 'span_end' and name is not null");
+        assert_eq!(
+            ask(&db, "select count(*) from spans where kind = 'span' and end_ns is not null"),
+            ends,
+            "{path:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_can_be_changed() {
+    let scratch = crate::harness::Scratch::new();
+    let db = database(sample());
+    let other = scratch.path("other.sqlite");
+    let other = other.to_str().unwrap();
+    for sql in [
+        "delete from records",
+        "delete from sites",
+        "insert into threads values(1, 2, 3, 4)",
+        "update losses set records = 0",
+        "drop table sites",
+        "drop view counters",
+        "create table x(y)",
+        "create temp table x(y)",
+        "create view x as select 1",
+        "pragma query_only = off",
+        "pragma writable_schema = on",
+        "begin",
+        "analyze",
+        "select load_extension('x')",
+    ] {
+        let error = mistake(&db, sql);
+        assert!(error.is_usage(), "{sql}: {error}");
+    }
+    for sql in [format!("attach '{other}' as x"), format!("vacuum into '{other}'")] {
+        assert!(mistake(&db, &sql).is_usage(), "{sql}");
+    }
+    assert!(scratch.names().is_empty(), "{:?}", scratch.names());
+    assert_eq!(
+        ask(&db, "select count(*) from records; select name from pragma_table_info('threads')")[0],
+        "10"
+    );
+    assert_eq!(
+        ask(
+            &db,
+            "with recursive n(x) as (select 1 union all select x + 1 from n where x < 3) select sum(x) from n"
+        ),
+        ["6"]
+    );
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    let db = database(sample());
+    assert_eq!(
+        mistake(&db, "select\n  levl from records").to_string(),
+        "no such column: levl\n    levl from records\n    ^"
+    );
+    assert!(mistake(&db, "selec 1").is_usage());
+    assert!(mistake(&db, "select * from records where pid = ?").to_string().contains("have no value"));
+    assert!(mistake(&db, "select json('x')").to_string().contains("malformed JSON"));
+}
