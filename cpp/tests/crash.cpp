@@ -1,5 +1,6 @@
 // Ends in the way that its argument says, for crash_test: `crash WAY`.
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,9 +50,7 @@ const std::map<std::string_view, std::function<void()>> ways = {
     {"trap", [] { __builtin_trap(); }},
     {"bus",
      [] {
-         char name[] = "/tmp/silverpoint-crash-XXXXXX";
-         const int fd = mkstemp(name);
-         unlink(name);
+         const int fd = memfd_create("empty", MFD_CLOEXEC);
          *static_cast<volatile char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) = 1;
      }},
     {"abort", [] { std::abort(); }},
@@ -163,9 +162,20 @@ void before(std::string_view way) {
     }
 }
 
+// Whatever the limits of the shell: a stack that ends before the memory does, and no core files.
+void set_limits() {
+    rlimit limit{};
+    getrlimit(RLIMIT_STACK, &limit);
+    limit.rlim_cur = limit.rlim_max < (8u << 20) ? limit.rlim_max : (8u << 20);
+    setrlimit(RLIMIT_STACK, &limit);
+    limit.rlim_cur = limit.rlim_max = 0;
+    setrlimit(RLIMIT_CORE, &limit);
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
+    set_limits();
     before(arguments[1]);
     silverpoint::crash_options options;
     options.term = options.trap = true;

@@ -2,6 +2,7 @@
 // FILE WAY`, `crash_storm FILE storm WAY THREADS`, `crash_storm FILE resume`. What it does is what
 // crates/silverpoint-logger/examples/crashing.rs does, by the C++ headers.
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -83,10 +84,21 @@ void storm(std::string_view way, unsigned threads) {
     for (auto& thread : all) thread.join();
 }
 
+// Whatever the limits of the shell: a stack that ends before the memory does, and no core files.
+void set_limits() {
+    rlimit limit{};
+    getrlimit(RLIMIT_STACK, &limit);
+    limit.rlim_cur = limit.rlim_max < (8u << 20) ? limit.rlim_max : (8u << 20);
+    setrlimit(RLIMIT_STACK, &limit);
+    limit.rlim_cur = limit.rlim_max = 0;
+    setrlimit(RLIMIT_CORE, &limit);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
     if (count < 3) return 2;
+    set_limits();
     const std::string file = words[1], command = words[2];
     start(file);
     if (command == "resume") return silverpoint::stop(std::chrono::seconds(60)) ? 0 : 1;

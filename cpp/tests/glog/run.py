@@ -15,6 +15,7 @@ import concurrent.futures
 import os
 import pathlib
 import re
+import resource
 import shlex
 import stat
 import subprocess
@@ -116,6 +117,8 @@ def run(theirs, ours, text, line):
 def main():
     theirs_at, ours_at, sources = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     failures, runs = [], []
+    # No core files beside the logs of the programs that crash: they are never the same.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for source in map(pathlib.Path, sources):
             text = source.read_text()

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit};
 use serde_json::Value;
 
 use crate::harness::Scratch;
@@ -23,7 +24,17 @@ struct Left {
     out: String,
 }
 
+/// Whatever the limits of the shell, for all children: a stack that ends before the memory does, and no core files where nobody looks for them.
+fn set_limits() {
+    let stack = rustix::process::getrlimit(Resource::Stack);
+    let most = stack.maximum.map_or(8 << 20, |maximum| maximum.min(8 << 20));
+    rustix::process::setrlimit(Resource::Stack, Rlimit { current: Some(most), ..stack }).unwrap();
+    let core = rustix::process::getrlimit(Resource::Core);
+    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), ..core }).unwrap();
+}
+
 fn crash(scratch: &Scratch, way: &str) -> Left {
+    set_limits();
     let output = scratch.example("crashing", [way]).output().unwrap();
     Left {
         status: output.status,
@@ -177,6 +188,7 @@ fn crashes_lose_nothing_and_repeat_nothing() {
 /// One round; how many records there were, and whether the crash's was in the log when the process ended.
 fn storm(program: Option<&PathBuf>, way: &str, signal: i32, round: u64) -> (usize, bool) {
     const THREADS: usize = 3;
+    set_limits();
     let scratch = Scratch::new();
     let command = |words: &[&str]| match program {
         Some(program) => scratch.command(program, words.iter().copied()),
