@@ -39,8 +39,8 @@ pub struct Session {
     pub(super) signatures: Signatures,
     sites: SiteNumbers,
     pub(super) anchors: Vec<Anchor>,
-    /// Numbers of threads by their ids.
-    by_tid: HashMap<u32, usize>,
+    /// Numbers of threads by their ids, and by the stream where that is 0, unknown: it may be anybody's, and has a thread of its own.
+    by_tid: HashMap<(u32, Option<u32>), usize>,
     /// No record earlier than this follows, but for late ones.
     pub(super) watermark: u64,
     /// How often something was added.
@@ -343,8 +343,9 @@ impl Session {
             stream.gaps.sort_unstable();
             stream.gaps.dedup();
             let tid = stream.info.map_or(0, |info| info.tid);
+            let unknown = (tid == 0).then_some(number);
             let (threads, named_by) = (&mut self.threads, &mut self.named_by);
-            stream.thread = *self.by_tid.entry(tid).or_insert_with(|| {
+            stream.thread = *self.by_tid.entry((tid, unknown)).or_insert_with(|| {
                 threads.push(Thread { tid, name: String::new() });
                 named_by.push(0);
                 threads.len() - 1
