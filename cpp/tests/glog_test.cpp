@@ -3,8 +3,11 @@
 #include "silverpoint/glog.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -19,6 +22,34 @@ namespace fs = std::filesystem;
 std::string text_of(const fs::path& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A logger that was started before has its crash record, and glog's files have what was logged.
+TEST(Glog, CrashesAreRecordedBeforeTheReport) {
+    const fs::path directory =
+        fs::temp_directory_path() / ("silverpoint-glog-crash-" + std::to_string(getpid()));
+    fs::create_directories(directory);
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit none{};
+        setrlimit(RLIMIT_CORE, &none);
+        FLAGS_log_dir = directory.string();
+        silverpoint::start("record = 'info'\ncrash-wait = '30s'\n[[sink]]\nto = 'file'\npath = '" +
+                           (directory / "app.log").string() + "'\n");
+        google::InitGoogleLogging("crasher");
+        google::InstallFailureSignalHandler();
+        LOG(ERROR) << "about to fail";
+        raise(SIGSEGV);
+        _exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
+    const std::string log = text_of(directory / "app.log"), errors = text_of(directory / "crasher.ERROR");
+    EXPECT_NE(log.find("about to fail"), std::string::npos) << log;
+    EXPECT_NE(log.find("silverpoint.crash"), std::string::npos) << log;
+    EXPECT_NE(errors.find("about to fail"), std::string::npos) << errors;
+    fs::remove_all(directory);
 }
 
 TEST(Glog, MessagesAreRecordsWithTemplateAndTypedArguments) {

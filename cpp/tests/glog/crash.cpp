@@ -6,6 +6,8 @@
 // run: fatal GLOG_log_dir=.
 // run: writer GLOG_log_dir=.
 // run: plain GLOG_log_dir=.
+// run: at-once GLOG_log_dir=.
+// run: twice GLOG_log_dir=.
 // Addresses, threads and names differ.
 // skip: * ^PC: @
 // skip: * ^\*\*\* (Aborted|SIG)
@@ -33,6 +35,12 @@ int main(int argc, char** argv) {
     fflush(stdout);
     LOG(INFO) << "begins";
     LOG(WARNING) << "warns";
+    if (what == "at-once" || what == "twice") {
+        // What is written at once is in the files, whatever comes next.
+        if (what == "twice") google::InstallFailureSignalHandler();
+        LOG(ERROR) << "fails";
+        raise(SIGSEGV);
+    }
     google::FlushLogFiles(google::GLOG_INFO);
     if (what == "segv" || what == "writer" || what == "plain") raise(SIGSEGV);
     if (what == "abort") std::abort();

@@ -326,4 +326,16 @@ SP_DETAIL_COLD void take_signal(int signal) {
     if (sigaction(signal, &action, nullptr) != 0) crash_settings.is_ours[signal] = false;
 }
 
+// Has a handler called after ours, in place of whatever was: the signal may be ours already. take_signal
+// makes it so where it is not.
+SP_DETAIL_COLD void take_signal_after_crash(int signal, const struct sigaction& action) {
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) != 0) return;
+    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == &on_crash_signal) {
+        crash_settings.before[signal] = action;
+    } else if (sigaction(signal, &action, nullptr) == 0) {
+        crash_settings.is_ours[signal] = false;
+    }
+}
+
 SP_DETAIL_END

@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "../crash.hpp"
+#include "../logger.h"
 #include "message.hpp"
 
 namespace google {
@@ -140,12 +141,17 @@ inline void InstallFailureSignalHandler() {
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     action.sa_sigaction = handle_failure;
-    for (const FailureSignal& known : kFailureSignals) sigaction(known.number, &action, nullptr);
-    is_failure_handler_installed = true;
     // Before that one: the crash record, and everything that was logged goes to its files.
+    for (const FailureSignal& known : kFailureSignals)
+        silverpoint::detail::take_signal_after_crash(known.number, action);
+    is_failure_handler_installed = true;
+    silverpoint::detail::crash_settings.drain.store(&silverpoint_drain_after_crash,
+                                                    std::memory_order_release);
     silverpoint::crash_options options;
     options.term = true;
     options.terminate = false;
+    if (const std::int64_t wait = silverpoint_crash_wait(); wait >= 0)
+        options.wait_ms = static_cast<unsigned>(wait < 86'400'000 ? wait : 86'400'000);
     silverpoint::install_crash_handler(options);
 }
 
