@@ -1,4 +1,4 @@
-//! Ids that join what several programs do for one request: the W3C Trace Context (https://www.w3.org/TR/trace-context/), in and out.
+//! Ids that join what several programs do for one request: the W3C Trace Context (<https://www.w3.org/TR/trace-context/>), in and out.
 //!
 //! ```text
 //!  traceparent, tracestate of a request ─▶ TraceContext::accept ─▶ enter ─▶ fields trace_id, span_id, parent_id of all records inside

@@ -105,8 +105,8 @@ SP_DETAIL_COLD void wrap(Lane& lane, std::size_t size) {
 }
 
 // How far the hot path goes before it comes by here again: a quarter of the ring, since looking at the
-// collector's words costs as much as ten records; an eighth where records are overwritten, so that the history is not cut
-// shorter than that.
+// collector's words costs as much as ten records; an eighth where records are overwritten, so that the
+// history is not cut shorter than that.
 inline std::uint32_t stride_of(const Lane& lane) {
     if (!session.is_collected()) return lane.eighth;
     for (unsigned level = 0; level < kLevels; ++level)
