@@ -347,7 +347,7 @@ TEST(CLife, SignalHandlersMayRecordWithinARecord) {
     action.sa_flags = SA_RESTART;
     for (const int number : kSignals) sigaction(number, &action, nullptr);
     constexpr std::uint64_t kAll = 200'000;
-    std::atomic<bool> done{false};
+    std::atomic<bool> done{false}, is_over{false};
     Session& session = traced::session();
     const std::uint64_t nested_before = session.ring_losses_ever(4) + session.session_losses(4);
     session.set<std::uint32_t>(768, 1);  // a collector: the rings wait for it
@@ -363,6 +363,8 @@ TEST(CLife, SignalHandlersMayRecordWithinARecord) {
         for (std::uint64_t i = kAll; interruptions < 1000; ++i) c_number(i);
         done = true;
         attacker.join();
+        // Not before: the last handlers may wait for room.
+        is_over = true;
     });
     std::uint64_t loops = 0, handled = 0;
     std::map<std::uint32_t, std::string> texts;
@@ -377,7 +379,7 @@ TEST(CLife, SignalHandlersMayRecordWithinARecord) {
             ++(texts[record.site] == "c.number" ? loops : handled);
         }
     };
-    while (!done) look();
+    while (!is_over) look();
     victim.join();
     look();
     const std::uint64_t lost = session.ring_losses_ever(4) + session.session_losses(4) - nested_before;
