@@ -90,6 +90,7 @@ impl Control {
                 return Err(LoggerError::Thread(io::Error::other("the logger has ended")));
             };
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+            forget_ended(threads);
             threads.push(thread.map_err(LoggerError::Thread)?);
             Ok(())
         })
@@ -300,6 +301,11 @@ impl Watch {
     }
 }
 
+/// A thread that has ended keeps its stack until nobody wants to wait for it any more: a program whose configuration changes every minute would grow without end.
+fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
+    threads.retain(|thread| !thread.is_finished());
+}
+
 fn fingerprint(path: &Path) -> Option<Fingerprint> {
     let found = fs::metadata(path).ok()?;
     Some((found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec(), found.ino(), found.size()))
@@ -315,5 +321,26 @@ impl To {
             // Of the others all settings are in their text.
             (own, other) => format!("{own:?}") == format!("{other:?}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_have_ended_are_forgotten_and_no_others() {
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let mut threads: Vec<JoinHandle<()>> = (0..3).map(|_| std::thread::spawn(|| {})).collect();
+        threads.push(std::thread::spawn(move || held.recv().unwrap_or_default()));
+        let until = Instant::now() + Duration::from_secs(30);
+        while threads.len() > 1 {
+            assert!(Instant::now() < until, "{} are left", threads.len());
+            forget_ended(&mut threads);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(!threads[0].is_finished());
+        drop(release);
+        threads.remove(0).join().unwrap();
     }
 }
