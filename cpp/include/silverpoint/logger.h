@@ -113,7 +113,7 @@ int64_t silverpoint_crash_wait(void);
 
 /* Waits until everything that was recorded before the call has come out, at most timeout_ms; at once in a
  * thread of the logger's own. Returns SILVERPOINT_DONE, also where no logger runs, or 1 when the time was
- * over first. Async-signal-safe: the one function that may be called from signal handlers. */
+ * over first. Async-signal-safe, as silverpoint_reopen is. */
 int silverpoint_drain_after_crash(uint64_t timeout_ms);
 
 #ifdef __cplusplus
