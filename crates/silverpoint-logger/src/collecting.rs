@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use silverpoint_collect::{Collector, Message, Pass};
 use silverpoint_shm::observer::SessionName;
@@ -15,6 +16,8 @@ use crate::spool::Spool;
 
 /// Passes until a flush has seen everything that was there when it was asked for, at most.
 const FLUSH_PASSES: usize = 1000;
+/// Between two looks whether the spool can be written again, in the end.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// Collects into the spool until the logger stops. Dropped before that, it gives the sessions back.
 pub(crate) struct Collecting {
@@ -99,7 +102,7 @@ impl Collecting {
                 collector.rest();
             }
         }
-        let is_whole = self.drain();
+        let is_whole = self.drain_in_time();
         self.leave();
         self.shared.change(|state| {
             state.has_collected = true;
@@ -132,6 +135,18 @@ impl Collecting {
         }
         // A program that records faster than this may do so for ever; what was there at first is stored.
         true
+    }
+
+    /// Passes until nothing is left. A spool that cannot be written now may be in time: false only when whoever ends the logger does not wait any longer.
+    fn drain_in_time(&mut self) -> bool {
+        loop {
+            if self.drain() {
+                return true;
+            }
+            if self.shared.wait_for(Some(Instant::now() + RETRY), |state| state.is_given_up) {
+                return false;
+            }
+        }
     }
 
     /// Gives the sessions back.

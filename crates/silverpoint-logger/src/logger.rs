@@ -21,6 +21,8 @@ const PART_BYTES: u64 = 16 << 20;
 const SPOOL_BYTES_MIN: u64 = 4 * PART_BYTES;
 /// How long a logger that is dropped waits for its sinks.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the collector may take to give the sessions back when the time is over.
+const LEAVING: Duration = Duration::from_millis(500);
 /// Between two attempts to wake the collector.
 const NUDGE: Duration = Duration::from_millis(1);
 
@@ -163,6 +165,8 @@ impl Logger {
             .wait_for(until, |state| state.has_collected && !state.finished.contains(&false));
         self.control.shared.change(|state| state.is_given_up = true);
         if !is_out {
+            // A collector that could not store everything gives the sessions back now; it may be within a call, too.
+            self.nudge(Instant::now().checked_add(LEAVING), |state| state.has_collected);
             // A sink may be within a call that does not return (a terminal that stands still). It ends with the process, and holds the spool till then.
             return self.outcome();
         }
