@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, SystemTime};
 
-use crate::harness::{Scratch, numbers};
+use crate::harness::{Scratch, numbers, wait_until};
 
 /// The log and its old files, the oldest first, whether they are compressed or not.
 fn whole_log(scratch: &Scratch) -> String {
@@ -44,6 +44,10 @@ fn killed_while_it_rotates_and_compresses_nothing_is_lost_or_half() {
         let mut out = BufReader::new(running.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
+        // Every other time there is more than one file of it, however busy the machine is.
+        while round % 2 == 1 && line.lines().last() != Some("10000") {
+            assert!(out.read_line(&mut line).unwrap() > 0, "it has ended");
+        }
         std::thread::sleep(Duration::from_micros(3_000 + round * 7_757 % 20_000));
         running.kill().unwrap();
         running.wait().unwrap();
@@ -60,9 +64,19 @@ fn killed_while_it_rotates_and_compresses_nothing_is_lost_or_half() {
         assert!(found.len() as u64 > told, "round {round}: {} of at least {}", found.len(), told + 1);
         let wrong = found.iter().zip(0..).find(|(found, expected)| **found != *expected);
         assert_eq!(wrong, None, "round {round}: of {} records", found.len());
-        compressed += scratch.names().iter().filter(|name| name.ends_with(".zst")).count();
+        let zst = || scratch.names().iter().filter(|name| name.ends_with(".zst")).count();
+        // The thread that compresses has the lowest priority, and may not have had its turn before the end.
+        let is_rotated = scratch.names().len() > 1;
+        let is_compressed = || {
+            if zst() == 0 {
+                scratch.run(["resume-rotating"]);
+            }
+            zst() > 0
+        };
+        assert!(!is_rotated || wait_until(is_compressed), "round {round}: {:?}", scratch.names());
+        compressed += zst();
     }
-    assert!(rounds == 0 || compressed > 0, "nothing was compressed in {rounds} rounds");
+    assert!(rounds < 2 || compressed > 0, "nothing was compressed in {rounds} rounds");
 }
 
 /// A process that is not killed leaves what its thread had no time for to the next one.
