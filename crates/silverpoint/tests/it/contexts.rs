@@ -42,7 +42,8 @@ fn with_contexts(session: &reader::Session) -> Vec<(String, String)> {
             }
         }
     }
-    all.sort();
+    // Two of one stream may have the same ticks: they stay in its order.
+    all.sort_by_key(|(ticks, ..)| *ticks);
     all.into_iter().map(|(_, what, context)| (what, context)).collect()
 }
 

@@ -121,6 +121,8 @@ const NEED_A_KERNEL: &[&str] = &[
     "a_tiny_file_system_and_an_old_kernel",
     "an_executed_image_has_its_own_session",
     "a_forked_child_has_its_own_session",
+    "a_forked_child_begins_without_fields",
+    "a_logger_of_a_forked_child_has_its_first_record",
     "a_child_of_many_threads",
     "copies_of_one_process_share_the_session",
     "all_descriptors_closed",
