@@ -77,6 +77,21 @@ TEST_F(LoggerTest, WhatIsRecordedComesOut) {
     EXPECT_FALSE(fs::exists(path("app.log.spool")));
 }
 
+TEST_F(LoggerTest, ATraceFileIsWrittenBesideALog) {
+    ASSERT_TRUE(silverpoint::start(logger_config("debug")
+                                       .to(sink::file(path("app.log")))
+                                       .to(sink::trace_file(path("app.silver")).level("warn"))));
+    SP_INFO("below {}", 1);
+    SP_WARN("number {} of {}", 2, "a trace file");
+    ASSERT_TRUE(silverpoint::stop());
+    EXPECT_EQ(lines("app.log").size(), 2u);
+    std::ifstream file(path("app.silver"), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    EXPECT_EQ(bytes.substr(0, 8), "\x9ESPBLK\r\n");
+    EXPECT_NE(bytes.find("a trace file"), std::string::npos);
+    EXPECT_NE(bytes.find("number {} of {}"), std::string::npos);
+}
+
 TEST_F(LoggerTest, DetailsComeOutBeforeAWarningWithTheirContext) {
     ASSERT_TRUE(silverpoint::start(
         logger_config("debug").to(sink::file(path("app.log")).level("info").backtrace(2))));

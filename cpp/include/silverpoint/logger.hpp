@@ -46,6 +46,11 @@ class sink {
         return std::move(sink("file").with("path", path));
     }
 
+    // A trace file, appended to: what silverpoint cat and all other tools read.
+    [[nodiscard]] static sink trace_file(std::string_view path) {
+        return std::move(sink("trace-file").with("path", path));
+    }
+
     // The journal of systemd, with each named argument as a field of its own.
     [[nodiscard]] static sink journald() { return sink("journald"); }
     // A syslog receiver: /dev/log, or at "/path/of/a/socket", "udp://host:port", "tcp://host:port".

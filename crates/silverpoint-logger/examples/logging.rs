@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use silverpoint::{debug, error, info, warn};
+use silverpoint::{context, debug, error, info, span, warn};
+use silverpoint_formats::time::Style;
 use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, What, text};
 
 fn main() {
@@ -249,6 +250,21 @@ fn main() {
         }
         // Delivers what a killed one has left.
         [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),
+        // Text and a trace file beside each other, of several threads with names, contexts and spans; says how far the first is.
+        [file, "traced", bytes, threads, count] => {
+            let logger = start(traced(file, number(bytes)));
+            std::thread::scope(|scope| {
+                for thread in 0..number(threads) {
+                    let body = move || traced_thread(thread, number(count));
+                    let named = std::thread::Builder::new().name(format!("worker {thread}"));
+                    named.spawn_scoped(scope, body).unwrap();
+                }
+            });
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
+        [file, "resume-traced", bytes] => {
+            assert_eq!(start(traced(file, number(bytes))).stop(Duration::from_secs(60)), Flushed::Complete);
+        }
         [file, "threads", threads, count] => {
             let sink = Sink::file(file).rotate(32 << 10, 1000);
             let logger = start(Config::new("info").sink(sink));
@@ -485,6 +501,31 @@ fn flush_all_but_one(logger: &Logger) {
 
 fn rotating(file: &str) -> Config {
     Config::new("info").sink(Sink::file(file).rotate(128 << 10, u32::MAX).compress(1))
+}
+
+/// Text and a trace file of the same records; the latter is rotated at a size, unless that is 0.
+fn traced(file: &str, bytes: u64) -> Config {
+    let options = text::Options { time: Style::None, process: false, ..text::Options::default() };
+    let trace = Sink::trace_file(format!("{file}.silver")).level(Level::Info);
+    let trace = if bytes > 0 { trace.rotate(bytes, u32::MAX) } else { trace };
+    Config::new("debug").sink(Sink::file(file).level(Level::Info).text(options)).sink(trace)
+}
+
+fn traced_thread(thread: u64, count: u64) {
+    let mut out = std::io::stdout();
+    // One thread says at its beginning what holds to its end, and nothing after that.
+    let _whole = (thread == 1).then(|| context!(whole = "thread"));
+    for request in 0..count {
+        let _fields = (thread != 1 && request % 3 > 0).then(|| context!(request = request, of = "somebody"));
+        debug!("left out {}", "x".repeat((request * 37 % 300) as usize));
+        info!("thread {} number {}", thread, 2 * request);
+        let _span = span!("work", request);
+        debug!("left out as well");
+        warn!("thread {} number {}", thread, 2 * request + 1);
+        if thread == 0 && request.is_multiple_of(50) {
+            let _ = writeln!(out, "{}", 2 * request + 1).and_then(|()| out.flush());
+        }
+    }
 }
 
 /// Text and JSON of the same records.

@@ -212,6 +212,8 @@ pub(crate) struct FileSink {
     pub(crate) rotate_at: Option<Boundary>,
     /// What is kept of old ones.
     pub(crate) keep: Keep,
+    /// It is a trace file.
+    pub(crate) is_trace: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -261,9 +263,25 @@ impl Sink {
     /// A file of text, appended to.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let keep = Keep { count: 0, bytes: u64::MAX, compress: None };
-        let file =
-            FileSink { path: path.into(), rotate_bytes: None, rotate_after: None, rotate_at: None, keep };
+        let (rotate_bytes, rotate_after, rotate_at) = (None, None, None);
+        let path = path.into();
+        let file = FileSink { path, rotate_bytes, rotate_after, rotate_at, keep, is_trace: false };
         Self::new(To::File(file), false)
+    }
+
+    /// A trace file, appended to: the records as they were recorded, which `silverpoint cat` and all other tools read. It holds what the sink's filter selects, and says so
+    /// (`trimmed`). Nothing is kept back for it ([`Sink::backtrace`]), and old files stay uncompressed.
+    pub fn trace_file(path: impl Into<PathBuf>) -> Self {
+        let mut sink = Self::file(path);
+        if let To::File(file) = &mut sink.to {
+            file.is_trace = true;
+        }
+        sink
+    }
+
+    /// Whether it writes a trace file.
+    pub(crate) fn is_trace(&self) -> bool {
+        matches!(&self.to, To::File(file) if file.is_trace)
     }
 
     /// The journal of systemd, by its own protocol: besides the message, level, thread, site and each named argument as a field of its own (`journalctl USER=7`). While it
@@ -339,7 +357,7 @@ impl Sink {
     /// same file keeps them back again; a clean end forgets them.
     #[must_use]
     pub fn backtrace(mut self, records: usize, trigger: Level) -> Self {
-        self.backtrace = Some(Backtrace { records, trigger });
+        self.backtrace = (!self.is_trace()).then_some(Backtrace { records, trigger });
         self
     }
 
@@ -402,7 +420,9 @@ impl Sink {
     /// one with this file.
     #[must_use]
     pub fn compress(mut self, level: i32) -> Self {
-        if let To::File(file) = &mut self.to {
+        if let To::File(file) = &mut self.to
+            && !file.is_trace
+        {
             file.keep.compress = Some(level.clamp(1, 22));
         }
         self

@@ -135,6 +135,15 @@ impl Control {
             }
         }
         let removed: Vec<usize> = left.into_iter().flatten().collect();
+        for (sink, number) in current.config.sinks.iter().zip(&current.numbers) {
+            if let To::File(old) = &sink.to
+                && removed.contains(number)
+                && added.iter().any(|new| matches!(&new.to, To::File(new) if new.path == old.path))
+            {
+                let why = "lines and a trace file cannot stand in one file; give the new one another name";
+                return Err(LoggerError::io(&old.path, "changing what it is")(std::io::Error::other(why)));
+            }
+        }
         // A file has one writer.
         {
             let state = self.shared.lock();
@@ -315,7 +324,9 @@ impl To {
     /// Whether a sink that runs can go on with the settings of another.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::File(own), Self::File(other)) => own.path == other.path,
+            (Self::File(own), Self::File(other)) => {
+                (&own.path, own.is_trace) == (&other.path, other.is_trace)
+            }
             (Self::Handler(own), Self::Handler(other)) => Arc::ptr_eq(&own.call, &other.call),
             (Self::File(_) | Self::Handler(_), _) | (_, Self::File(_) | Self::Handler(_)) => false,
             // Of the others all settings are in their text.

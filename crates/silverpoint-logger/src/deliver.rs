@@ -148,15 +148,19 @@ impl Delivery {
 
     /// What is in the spool now is not for this sink.
     pub(crate) fn begin_here(&mut self) {
-        struct Nobody;
-        impl Watcher for Nobody {
+        struct Statements<'t>(&'t mut dyn Target);
+        impl Watcher for Statements<'_> {
             fn begin(&mut self, _: &Trace) {}
 
-            fn event(&mut self, _: &Event<'_>) -> bool {
+            fn event(&mut self, event: &Event<'_>) -> bool {
+                // What holds on.
+                if !event.is_shown() {
+                    self.0.statement(event);
+                }
                 true
             }
         }
-        match self.follow.poll_all(&mut Nobody) {
+        match self.follow.poll_all(&mut Statements(&mut *self.target)) {
             Ok(notes) => self.tell(&notes, false),
             Err(error) => self.fail(&error),
         }
@@ -374,6 +378,7 @@ impl Watcher for Shown<'_> {
                 ticks: 0,
                 file: 0,
                 position: 0,
+                raw: &[],
                 is_backtrace: false,
                 wall_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
                 what: What::Loss { cause: SINK_FULL as u8, count: skipped, span_ns: 0 },
@@ -385,6 +390,8 @@ impl Watcher for Shown<'_> {
         if event.is_shown() {
             self.pace.takes(event.what.level());
             self.target.event(event);
+        } else if self.target.statement(event) {
+            self.pace.takes(event.what.level());
         }
         !self.target.is_full()
     }

@@ -17,6 +17,7 @@
 mod backtrace;
 mod effective;
 mod system;
+mod trace_file;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -100,7 +101,7 @@ const SINK_KEYS: &[&str] = &[
     "zone",
 ];
 /// Where a sink may lead.
-const DESTINATIONS: &str = "stderr, stdout, file, journald, syslog";
+const DESTINATIONS: &str = "stderr, stdout, file, trace-file, journald, syslog";
 
 /// A mistake in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -297,11 +298,13 @@ impl Reader<'_> {
         let name = self.string(to, &format!("one of {DESTINATIONS}"))?;
         let mut sink = match (name, path) {
             ("file", Some(path)) => Sink::file(self.string(path, "the path of a file")?),
+            ("trace-file", path) => self.trace_file(to, path)?,
             ("file", None) => {
                 return Err(self.mistake(to.span(), "a file needs its path: path = \"app.log\"".into()));
             }
             ("stderr" | "stdout" | "journald" | "syslog", Some(path)) => {
-                return Err(self.mistake(path.span(), "only a sink to = \"file\" has a path".into()));
+                return Err(self
+                    .mistake(path.span(), "only a sink to = \"file\" or \"trace-file\" has a path".into()));
             }
             ("stderr", None) => Sink::stderr(),
             ("stdout", None) => Sink::stdout(),
@@ -316,6 +319,7 @@ impl Reader<'_> {
         self.look(table, &mut sink)?;
         sink.filter = self.filter(table)?;
         self.rotation(table, &mut sink)?;
+        self.check_trace_file(table, &sink)?;
         self.pace(table, &mut sink)?;
         self.backtrace(table, &mut sink)?;
         Ok(sink)
@@ -400,7 +404,9 @@ impl Reader<'_> {
         let [size, age, at, keep, keep_size, compress] = keys.map(|key| table.get(key));
         let Some(first) = size.or(age).or(at).or(keep).or(keep_size).or(compress) else { return Ok(()) };
         let To::File(file) = &mut sink.to else {
-            return Err(self.mistake(first.span(), "only a sink to = \"file\" is rotated".into()));
+            return Err(
+                self.mistake(first.span(), "only a sink to = \"file\" or \"trace-file\" is rotated".into())
+            );
         };
         if let Some(value) = size {
             file.rotate_bytes = Some(self.parsed(value, "a size such as \"64M\"", units::size)?.max(4096));
@@ -464,7 +470,8 @@ impl Reader<'_> {
         }
         if let Some(value) = table.get("sync") {
             if !matches!(sink.to, To::File(_)) {
-                return Err(self.mistake(value.span(), "only a sink to = \"file\" is synced".into()));
+                return Err(self
+                    .mistake(value.span(), "only a sink to = \"file\" or \"trace-file\" is synced".into()));
             }
             let valid = "never, a level, or a duration such as \"1s\"";
             let read = |text: &str| match (text, level(text), units::duration(text)) {
@@ -608,17 +615,25 @@ mod tests {
             (
                 "[[sink]]\nto = \"tape\"",
                 2,
-                "\"tape\" is no destination; valid are stderr, stdout, file, journald, syslog",
+                "\"tape\" is no destination; valid are stderr, stdout, file, trace-file, journald, syslog",
             ),
             ("[[sink]]\nlevel = \"info\"", 1, "this sink has no to"),
             ("[[sink]]\nto = \"file\"", 2, "path = \"app.log\""),
-            ("[[sink]]\nto = \"stderr\"\npath = \"x\"", 3, "only a sink to = \"file\" has a path"),
+            (
+                "[[sink]]\nto = \"stderr\"\npath = \"x\"",
+                3,
+                "only a sink to = \"file\" or \"trace-file\" has a path",
+            ),
             (
                 "[[sink]]\nto = \"stderr\"\nlevel = \"loud\"",
                 3,
                 "valid are trace, debug, info, warn, error or fatal",
             ),
-            ("[[sink]]\nto = \"stderr\"\nkeep = 3", 3, "only a sink to = \"file\" is rotated"),
+            (
+                "[[sink]]\nto = \"stderr\"\nkeep = 3",
+                3,
+                "only a sink to = \"file\" or \"trace-file\" is rotated",
+            ),
             ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = -1", 4, "how many old files"),
             ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = 1", 4, "rotate-size, rotate-age or rotate-at"),
             ("[[sink]]\nto = \"file\"\npath = \"x\"\nrotate-at = \"week\"", 4, "valid are hour, day"),
@@ -646,7 +661,11 @@ mod tests {
             ),
             ("[[sink]]\nto = \"stderr\"\nflush = \"1s\"", 3, "expected flush.every"),
             ("[[sink]]\nto = \"journald\"\nflush.every = \"1s\"", 3, "only files and the console"),
-            ("[[sink]]\nto = \"stderr\"\nsync = \"1s\"", 3, "only a sink to = \"file\" is synced"),
+            (
+                "[[sink]]\nto = \"stderr\"\nsync = \"1s\"",
+                3,
+                "only a sink to = \"file\" or \"trace-file\" is synced",
+            ),
             (
                 "[[sink]]\nto = \"file\"\npath = \"x\"\nsync = \"often\"",
                 4,

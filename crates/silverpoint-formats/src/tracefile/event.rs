@@ -38,6 +38,8 @@ pub struct Event<'a> {
     pub file: usize,
     /// Where its record began in the ring: with session and stream, what it is known by.
     pub position: u64,
+    /// The record as it lies in the ring, header and padding included; empty for what was kept back meanwhile, or never lay in a ring.
+    pub raw: &'a [u8],
     /// It was kept back until something happened that it helps to explain: lines mark it.
     pub is_backtrace: bool,
     /// What happened.

@@ -38,6 +38,8 @@ pub trait Watcher {
 pub struct Follow {
     growing: Growing,
     filter: Filter,
+    /// See [`Follow::give_statements`].
+    has_statements: bool,
     progress: Progress,
     held: Held,
     /// See [`Follow::set_patience`].
@@ -65,6 +67,7 @@ impl Follow {
     pub fn new(trace: Trace, heads: &[PathBuf], filter: &Filter) -> Self {
         Self {
             filter: absolute(filter, &trace),
+            has_statements: false,
             growing: Growing::new(trace, heads),
             progress: Progress::default(),
             held: Held::default(),
@@ -106,6 +109,11 @@ impl Follow {
     /// From now on gives only what another filter selects.
     pub fn set_filter(&mut self, filter: &Filter) {
         self.filter = absolute(filter, &self.growing.trace);
+    }
+
+    /// From now on names of threads and contexts are given of whatever the filter selects: for who writes records down that are to be read without the others.
+    pub fn give_statements(&mut self) {
+        self.has_statements = true;
     }
 
     /// How long a session that brings nothing holds up what lies beyond its watermark: order among threads against delay. At first a second.
@@ -192,9 +200,12 @@ impl Follow {
         let trace = &mut self.growing.trace;
         watcher.begin(trace);
         let selection = (!self.filter.is_empty()).then(|| Selection::new(&self.filter, trace));
+        let has_statements = self.has_statements;
+        let selection = selection.map(|all| if has_statements { all.with_contexts() } else { all });
         let progress = std::mem::take(&mut self.progress);
         let shared: &Trace = trace;
-        let mut events = super::Events::resume(shared, selection, progress, bound_ns);
+        let mut events =
+            super::Events::resume(shared, selection, progress, bound_ns).with_statements(has_statements);
         self.drained = bound_ns == i64::MAX;
         while let Some(event) = events.next() {
             if !watcher.event_of(shared, &event) {

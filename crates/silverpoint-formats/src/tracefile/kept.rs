@@ -95,6 +95,7 @@ impl KeptEvent {
             context: self.context.as_ref(),
             file: self.file,
             position: self.position,
+            raw: &[],
             is_backtrace: true,
             what,
         }))

@@ -57,6 +57,8 @@ pub struct Events<'t> {
     unknown_controls: (u64, u32),
     /// For whoever rewrites: blocks that cursors have left since the last look.
     left: Option<Vec<Left<'t>>>,
+    /// Names of threads and contexts are given whatever the selection says.
+    with_statements: bool,
 }
 
 /// Where a record stands that was given out.
@@ -156,6 +158,7 @@ impl<'t> Events<'t> {
             notes: Vec::new(),
             unknown_controls: (0, 0),
             left: None,
+            with_statements: false,
         };
         events.names.resize(trace.sessions.len(), Vec::new());
         for (number, session) in trace.sessions.iter().enumerate() {
@@ -200,7 +203,13 @@ impl<'t> Events<'t> {
     /// For whoever rewrites: names of threads and contexts are given whatever the selection says, and blocks that are done with are told.
     pub(super) fn keep_statements(trace: &'t Trace, selection: Option<Selection>) -> Self {
         let selection = selection.map(Selection::with_contexts);
-        Self { left: Some(Vec::new()), ..Self::new(trace, selection) }
+        Self { left: Some(Vec::new()), with_statements: true, ..Self::new(trace, selection) }
+    }
+
+    /// Gives names of threads and contexts whatever the selection says, which must have been made for it.
+    pub(super) fn with_statements(mut self, is_wanted: bool) -> Self {
+        self.with_statements = is_wanted;
+        self
     }
 
     /// The place of the next record that is wanted.
@@ -583,7 +592,7 @@ impl<'t> Events<'t> {
         if (CONTEXT + 1..FIRST_ID).contains(&record.header.site) {
             self.unknown_controls = (self.unknown_controls.0 + 1, block.block.file);
         }
-        if self.left.is_some() && matches!(record.header.site, THREAD_NAME | CONTEXT) {
+        if self.with_statements && matches!(record.header.site, THREAD_NAME | CONTEXT) {
             return true;
         }
         let Some(selection) = &mut self.selection else { return true };
@@ -604,13 +613,16 @@ impl<'t> Events<'t> {
         let session_number = cursor.session as usize;
         let session = &self.trace.sessions[session_number];
         let stream = &session.streams[cursor.stream as usize];
-        let (mut file, mut position) = (0, 0);
+        let (mut file, mut position, mut bytes) = (0, 0, &[][..]);
         let what = match &cursor.state {
             State::Record { raw, at, block, .. } => {
                 file = block.block.file as usize;
                 position = block.block.header.ring_begin + *at as u64;
                 match Records::new(&raw[*at..]).next() {
-                    Some(Ok(record)) => interpret(self.trace, session_number, &record),
+                    Some(Ok(record)) => {
+                        bytes = &raw[*at..*at + record.header.size as usize];
+                        interpret(self.trace, session_number, &record)
+                    }
                     _ => What::OtherControl { site_id: PAD },
                 }
             }
@@ -627,6 +639,7 @@ impl<'t> Events<'t> {
             context: cursor.context.as_ref(),
             file,
             position,
+            raw: bytes,
             is_backtrace: false,
             what,
         }

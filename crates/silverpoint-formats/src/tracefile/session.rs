@@ -120,6 +120,11 @@ impl Session {
         self.sites.all()
     }
 
+    /// Pairs of its ticks and the system's clocks.
+    pub fn anchors(&self) -> &[Anchor] {
+        &self.anchors
+    }
+
     /// The stream of this number.
     pub(super) fn stream(&self, number: u32) -> Option<&Stream> {
         self.streams.get(self.place(number)?)

@@ -29,17 +29,19 @@ const SINK_DEFAULTS: &[(&str, &[&str], &str)] = &[
     ("location", LINES, "true"),
     ("colour", &["file"], "false"),
     ("colour", &["stderr", "stdout"], "on a terminal, unless NO_COLOR is set"),
-    ("flush", LINES, "at once"),
-    ("sync", &["file"], "\"never\""),
-    ("rotate-size", &["file"], "never"),
-    ("rotate-age", &["file"], "never"),
-    ("rotate-at", &["file"], "never"),
-    ("keep", &["file"], "0"),
+    ("flush", WAITING, "at once"),
+    ("sync", FILES, "\"never\""),
+    ("rotate-size", FILES, "never"),
+    ("rotate-age", FILES, "never"),
+    ("rotate-at", FILES, "never"),
+    ("keep", FILES, "0"),
     ("compress", &["file"], "\"none\""),
     ("identity", &["journald", "syslog"], "the program's name"),
     ("facility", &["syslog"], "\"user\""),
     ("protocol", &["syslog"], "rfc3164 at a socket, rfc5424 at a host"),
 ];
+const FILES: &[&str] = &["file", "trace-file"];
+const WAITING: &[&str] = &["file", "trace-file", "stderr", "stdout"];
 const LINES: &[&str] = &["file", "stderr", "stdout"];
 const FLUSH_DEFAULTS: &[(&str, &str)] = &[("every", "\"1s\""), ("bytes", "\"256K\"")];
 const BACKTRACE_DEFAULTS: &[(&str, &str)] = &[("trigger", "\"warn\"")];

@@ -11,6 +11,9 @@ use crate::syslog::Syslog;
 const JOURNALD: [&str; 2] = ["address", "identity"];
 const SYSLOG: [&str; 5] = ["address", "identity", "facility", "protocol", "message-size"];
 
+/// How lines look.
+pub(super) const LINES: [&str; 7] = ["format", "colour", "pattern", "location", "time", "digits", "zone"];
+
 impl Reader<'_> {
     /// Of `to = "journald"`.
     pub(super) fn journald(&self, table: &DeTable<'_>) -> Result<Sink, SettingsError> {
@@ -98,8 +101,7 @@ impl Reader<'_> {
             let whose = if JOURNALD.contains(key) { "\"journald\" or \"syslog\"" } else { "\"syslog\"" };
             return Err(self.mistake(value.span(), format!("only a sink to = {whose} has {key}")));
         }
-        let lines = ["format", "colour", "pattern", "location", "time", "digits", "zone"];
-        match lines.iter().find_map(|key| table.get(*key).map(|value| (key, value))) {
+        match LINES.iter().find_map(|key| table.get(*key).map(|value| (key, value))) {
             Some((key, value)) if !own.is_empty() => {
                 let text = format!("a sink to = {to:?} has no {key}: its messages have their own form");
                 Err(self.mistake(value.span(), text))
@@ -161,7 +163,7 @@ mod tests {
             ("to = 'syslog'\naddress = 'tcp://:601'", 3, "is no address"),
             ("to = 'syslog'\nprotocol = 'rfc1'", 3, "valid are rfc5424, rfc3164"),
             ("to = 'syslog'\nmessage-size = '100'", 3, "from 480 bytes"),
-            ("to = 'syslog'\npath = 'x'", 3, "only a sink to = \"file\" has a path"),
+            ("to = 'syslog'\npath = 'x'", 3, "only a sink to = \"file\" or \"trace-file\" has a path"),
             ("to = 'syslog'\nformat = 'json'", 3, "has no format"),
             ("to = 'journald'\nfacility = 'user'", 3, "only a sink to = \"syslog\" has facility"),
             ("to = 'journald'\naddress = 'socket'", 3, "no absolute path"),

@@ -57,8 +57,29 @@ impl LogFile {
         positions: Vec<Position>,
         held: Vec<Position>,
     ) -> io::Result<()> {
-        self.rotate_if_due(lines.len() as u64)?;
-        self.at_name()?;
+        self.prepare(lines.len() as u64)?;
+        self.append_here(lines, positions, held)
+    }
+
+    /// Rotates if it is time, with so many bytes to come, and finds the file that has the name. Gives its identity, and its length.
+    pub(super) fn prepare(&mut self, coming: u64) -> io::Result<((u64, u64), u64)> {
+        self.rotate_if_due(coming)?;
+        let open = self.at_name()?;
+        Ok((open.identity, open.file.metadata()?.len()))
+    }
+
+    /// The file as [`LogFile::prepare`] has found it.
+    pub(super) fn file(&self) -> io::Result<&File> {
+        self.open.as_ref().map(|open| &open.file).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// As [`LogFile::append`], to the file that [`LogFile::prepare`] has found.
+    pub(super) fn append_here(
+        &mut self,
+        lines: &[u8],
+        positions: Vec<Position>,
+        held: Vec<Position>,
+    ) -> io::Result<()> {
         let Some(open) = &self.open else { return Err(io::ErrorKind::NotFound.into()) };
         // What others did to it (`truncate` of a log rotator) counts.
         let begin = open.file.metadata()?.len();

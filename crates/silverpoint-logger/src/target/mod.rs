@@ -8,6 +8,7 @@ mod logfile;
 mod rotate;
 mod socket;
 mod system;
+mod trace;
 
 use std::io;
 
@@ -29,6 +30,11 @@ pub(crate) trait Target: Send {
 
     /// Takes an event that is shown ([`Event::is_shown`]).
     fn event(&mut self, event: &Event<'_>);
+
+    /// Takes an event that is not shown but says something about others: a thread's name, a context. True: it waits to be written. Only for who has asked the follower for them.
+    fn statement(&mut self, _event: &Event<'_>) -> bool {
+        false
+    }
 
     /// No more events are wanted before the next write.
     fn is_full(&self) -> bool;
@@ -72,6 +78,9 @@ pub(crate) fn open(sink: Sink, spool: &Spool, follow: &mut Follow) -> Result<Box
             Box::new(system::System::journald(config, &name, has_backtrace, spool, follow)?)
         }
         To::Syslog(config) => Box::new(system::System::syslog(config, &name, has_backtrace, spool, follow)?),
+        To::File(config) if config.is_trace => {
+            Box::new(trace::TraceTarget::open(&sink, config, spool, follow)?)
+        }
         To::File(config) => Box::new(file::FileTarget::open(&sink, config, spool, follow)?),
     })
 }

@@ -10,3 +10,4 @@ mod reload;
 mod rotation;
 mod sinks;
 mod system;
+mod traces;

@@ -1,0 +1,159 @@
+//! A trace file: the records that a sink selects, as they were recorded (`spec/file.md`, section 5.1).
+//!
+//! ```text
+//!  file, session, sites, streams, anchors │ records │ sites, streams that are new │ records │ …
+//! ```
+//!
+//! What waits is stretches of rings, one after the other for each stream; a write makes whole blocks of them, after what they need that the file has not described yet, and appends them as
+//! module `logfile` appends lines. Names of threads and contexts are taken whatever the filter says, and the last of each stream are repeated where a new file begins: each file stands alone.
+//!
+//! What the file has described is known by its identity and length. When these are not as they were left (it is another one, or somebody cut it), the file itself is asked: its headers, its
+//! sessions and streams, and the blocks that hold names or contexts.
+
+mod content;
+mod run;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use silverpoint_formats::tracefile::{Event, Follow, Trace, What};
+
+use super::Target;
+use super::logfile::LogFile;
+use crate::backtrace::Reached;
+use crate::config::{FileSink, Sink, To};
+use crate::error::LoggerError;
+use crate::shared::LogNote;
+use crate::spool::Spool;
+use content::Content;
+use run::Run;
+
+/// Bytes that are written at once.
+const BATCH: usize = 1 << 20;
+/// A pad that is longer costs more than another block, in the file and in every reader's index.
+const PAD_MAX: u64 = 256;
+/// Bytes of a block at most, but for one record.
+const BLOCK: usize = 512 << 10;
+
+/// See the module.
+pub(super) struct TraceTarget {
+    log: LogFile,
+    /// The file as it was left, and what is in it.
+    content: Content,
+    /// By the trace's numbers of sessions, and by streams.
+    waiting: BTreeMap<(usize, u32), Vec<Run>>,
+    bytes: usize,
+    limit: usize,
+    notes: Vec<String>,
+}
+
+fn limit(sink: &Sink, config: &FileSink) -> usize {
+    let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / 8) as usize);
+    sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, super::file::BUFFER_MAX)).min(part)
+}
+
+impl TraceTarget {
+    /// Goes on where the cursor says that its last owner stopped.
+    pub(super) fn open(
+        sink: &Sink,
+        config: &FileSink,
+        spool: &Spool,
+        follow: &mut Follow,
+    ) -> Result<Self, LoggerError> {
+        let opening = |error| LoggerError::io(&config.path, "opening it")(error);
+        let (log, last) =
+            LogFile::open(config.clone(), sink, &spool.cursor(&config.path)).map_err(opening)?;
+        let content = Content::read(&log).map_err(opening)?;
+        follow.resume(&last.positions);
+        follow.give_statements();
+        let limit = limit(sink, config);
+        Ok(Self { log, content, waiting: BTreeMap::new(), bytes: 0, limit, notes: Vec::new() })
+    }
+
+    fn take(&mut self, event: &Event<'_>) {
+        let runs = self.waiting.entry((event.session_number, event.stream.number)).or_default();
+        self.bytes += event.raw.len();
+        if !runs.last_mut().is_some_and(|run| run.extend(event)) {
+            runs.push(Run::new(event));
+        }
+    }
+}
+
+impl Target for TraceTarget {
+    fn begin(&mut self, _: &Trace) {}
+
+    fn event(&mut self, event: &Event<'_>) {
+        match event.what {
+            // The logger's own: it has no place in a ring.
+            What::Loss { count, .. } if event.raw.is_empty() => {
+                self.notes.push(format!("{count} records were given up: the sink was too slow"));
+            }
+            _ if event.raw.is_empty() => {}
+            _ => self.take(event),
+        }
+    }
+
+    fn statement(&mut self, event: &Event<'_>) -> bool {
+        let is_taken = matches!(event.what, What::ThreadName | What::Context) && !event.raw.is_empty();
+        if is_taken {
+            self.take(event);
+        }
+        is_taken
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes >= self.limit
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.notes.is_empty()
+    }
+
+    fn write(&mut self, reached: &Reached<'_>) -> io::Result<()> {
+        let (identity, len) = self.log.prepare(self.bytes as u64)?;
+        if !self.content.is(identity, len) {
+            let mut found = Content::read(&self.log)?;
+            // A new file: what was stated in the one before holds on.
+            if len == 0 {
+                found.take_statements(&mut self.content);
+            }
+            self.content = found;
+        }
+        let content = &mut self.content;
+        let positions = reached.positions();
+        let out = content.compose(reached.follow.trace(), &self.waiting, &self.notes, &positions);
+        let written = self.log.append_here(&out, positions, reached.held());
+        match written {
+            Ok(()) => {
+                content.has_grown(identity, len + out.len() as u64);
+                content.take_stated(reached.follow.trace(), &self.waiting);
+            }
+            // It is looked at again.
+            Err(_) => content.is_doubtful(),
+        }
+        written?;
+        self.waiting.clear();
+        self.notes.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+
+    fn set(&mut self, sink: &Sink, _: &Trace) {
+        if let To::File(config) = &sink.to {
+            self.limit = limit(sink, config);
+            self.log.set(config.clone(), sink);
+        }
+    }
+
+    fn reopen(&mut self) -> io::Result<()> {
+        self.log.reopen()
+    }
+
+    fn note(&mut self, note: &LogNote) {
+        self.notes.push(note.text.clone());
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.log.sync()
+    }
+}
