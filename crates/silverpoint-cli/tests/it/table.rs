@@ -79,7 +79,7 @@ const INPUTS: [Input; 19] = [
 /// What a command does with a file: the exit codes that are right for each sort of it; none: it is not called.
 type Codes = fn(Input) -> &'static [i32];
 
-/// A command, how it is called (`FILE` is the file, `OUT` the name of a new one, `OUT-{}` that of several), and how it must end.
+/// A command, how it is called (`FILE` is the file, `OUT` the name of a new one, `OUT-{}` that of several, `~` a space within a word), and how it must end.
 struct Row {
     command: &'static str,
     calls: &'static [&'static str],
@@ -121,6 +121,16 @@ const ROWS: &[Row] = &[
             "--only FILE -o OUT-{} --force --size 100M --compress lz4",
             "FILE -o OUT-{} --force --every 1h",
         ],
+        codes: reads,
+    },
+    Row {
+        command: "convert",
+        calls: &["FILE OUT --force", "--to jsonl --lossless FILE -", "--to cbor --level warn FILE -"],
+        codes: reads,
+    },
+    Row {
+        command: "sql",
+        calls: &["FILE select~count(*)~from~records", "--json FILE select~*~from~spans"],
         codes: reads,
     },
     Row { command: "recover", calls: &["FILE -o OUT"], codes: recovers },
@@ -393,7 +403,7 @@ fn call(scratch: &Scratch, row: &Row, words: &str, path: &Path, input: Input) ->
             "FILE" => command.arg(path),
             "OUT" => command.arg(&out),
             "OUT-{}" => command.arg(scratch.path("out-{}.silver")),
-            other => command.arg(other),
+            other => command.arg(other.replace('~', " ")),
         };
     }
     command.stdin(Stdio::null());
