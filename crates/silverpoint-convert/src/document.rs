@@ -6,7 +6,7 @@ use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::What;
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::level::Kind;
-use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
+use silverpoint_wire::value::{Nobody, Sequence, Text, Visitor, WalkError, walk};
 
 use crate::{Record, exact};
 
@@ -165,7 +165,7 @@ fn cause<V: Visitor>(cause: u8, visitor: &mut V) -> Result<(), V::Error> {
 pub(crate) fn is_exact(site: &Site, args: &[u8]) -> bool {
     let mut at = 0;
     for ty in &site.types {
-        let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut Deaf);
+        let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut Nobody);
         match walked {
             Ok(end) => at = end,
             Err(_) => return false,
@@ -196,41 +196,3 @@ fn arguments<V: Visitor>(site: &Site, args: &[u8], visitor: &mut V) -> Result<()
     }
     visitor.end()
 }
-
-/// A visitor that only lets a walk check the bytes.
-struct Deaf;
-
-macro_rules! ignore {
-    ($($name:ident($($type:ty),*)),*) => {
-        impl Visitor for Deaf {
-            type Error = Infallible;
-            $(fn $name(&mut self, $(_: $type),*) -> Result<(), Self::Error> { Ok(()) })*
-        }
-    };
-}
-
-ignore!(
-    null(),
-    bool(bool),
-    i64(i64),
-    u64(u64),
-    i128(i128),
-    u128(u128),
-    f32(f32),
-    f64(f64),
-    char(char),
-    pointer(u64),
-    text(Text<'_>, u32),
-    bytes(&[u8], u32),
-    uuid([u8; 16]),
-    time(i64),
-    duration(i64),
-    any(&[u8]),
-    none(),
-    begin_sequence(Sequence, u32, u32),
-    begin_map(u32),
-    begin_record(&str, usize),
-    field(&str),
-    end(),
-    enumeration(&str, Option<&str>, i64)
-);

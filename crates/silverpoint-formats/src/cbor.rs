@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use minicbor::Decoder;
 use minicbor::data::Type;
-use silverpoint_wire::value::{Sequence, Text, Visitor};
+use silverpoint_wire::value::{Nobody, Sequence, Text, Visitor};
 
 /// Deepest nesting of arrays, maps and tags.
 const MAX_DEPTH: u32 = 32;
@@ -29,7 +29,7 @@ pub enum Error<E> {
 /// # Errors
 /// The offset of the mistake.
 pub fn check(item: &[u8]) -> Result<(), usize> {
-    match visit(item, &mut Checker) {
+    match visit(item, &mut Nobody) {
         Ok(()) => Ok(()),
         Err(Error::Malformed(at)) => Err(at),
         Err(Error::Visitor(never)) => match never {},
@@ -41,7 +41,7 @@ pub fn check(item: &[u8]) -> Result<(), usize> {
 /// # Errors
 /// The offset of the mistake, when it is not well-formed within the limits.
 pub fn end_of_item(input: &[u8], at: usize) -> Result<usize, usize> {
-    let mut reader = Reader { decoder: Decoder::new(input), visitor: &mut Checker };
+    let mut reader = Reader { decoder: Decoder::new(input), visitor: &mut Nobody };
     reader.decoder.set_position(at);
     match reader.value(0) {
         Ok(()) => Ok(reader.decoder.position()),
@@ -323,41 +323,3 @@ fn wide(bytes: &[u8]) -> Option<u128> {
     whole.get_mut(16_usize.checked_sub(bytes.len())?..)?.copy_from_slice(bytes);
     Some(u128::from_be_bytes(whole))
 }
-
-/// Looks at everything and keeps nothing.
-struct Checker;
-
-macro_rules! ignore {
-    ($($name:ident($($ty:ty),*)),*) => {
-        impl Visitor for Checker {
-            type Error = std::convert::Infallible;
-            $(fn $name(&mut self, $(_: $ty),*) -> Result<(), Self::Error> { Ok(()) })*
-        }
-    };
-}
-
-ignore!(
-    null(),
-    bool(bool),
-    i64(i64),
-    u64(u64),
-    i128(i128),
-    u128(u128),
-    f32(f32),
-    f64(f64),
-    char(char),
-    pointer(u64),
-    text(Text<'_>, u32),
-    bytes(&[u8], u32),
-    uuid([u8; 16]),
-    time(i64),
-    duration(i64),
-    any(&[u8]),
-    none(),
-    begin_sequence(Sequence, u32, u32),
-    begin_map(u32),
-    begin_record(&str, usize),
-    field(&str),
-    end(),
-    enumeration(&str, Option<&str>, i64)
-);

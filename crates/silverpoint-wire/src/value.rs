@@ -487,8 +487,9 @@ impl<V: Visitor> Walker<'_, V> {
     }
 }
 
-/// A visitor that ignores everything.
-struct Nobody;
+/// A visitor that ignores everything: a walk with it only checks the bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nobody;
 
 macro_rules! ignore {
     ($($name:ident($($type:ty),*)),*) => {
