@@ -268,9 +268,10 @@ TEST_F(LoggerTest, MistakesAreThrown) {
         silverpoint::start(std::string("\n\n[[sink]]\nto = \"fiel\"\n"));
         FAIL() << "that is no destination";
     } catch (const std::invalid_argument& error) {
-        EXPECT_STREQ(
-            error.what(),
-            "configuration:4: \"fiel\" is no destination; valid are stderr, stdout, file, journald, syslog");
+        EXPECT_STREQ(error.what(),
+                     "configuration:4: \"fiel\" is no destination; valid are stderr, stdout, file, "
+                     "trace-file, journald, "
+                     "syslog");
     }
     EXPECT_THROW(silverpoint::start(logger_config("net=loud")), std::invalid_argument);
     EXPECT_THROW(silverpoint::start(logger_config().policy("wait")), std::invalid_argument);

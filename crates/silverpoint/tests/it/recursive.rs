@@ -190,13 +190,19 @@ fn huge() {
     }
     let many = Node { name: "many".into(), children: (0..100_000).map(|_| leaf("child")).collect() };
     let several = vec![many, leaf("b")];
-    // A ring for each, so that none is overwritten.
+    // A ring for each, so that none is overwritten: no thread ends, and leaves its ring to another, before all
+    // have recorded.
+    let all = std::sync::Barrier::new(5);
+    let alone = |record: &(dyn Fn() + Sync)| {
+        record();
+        all.wait();
+    };
     std::thread::scope(|scope| {
-        scope.spawn(|| event!("broad", tree, 1u8));
-        scope.spawn(|| event!("many", several[0], 2u8));
-        scope.spawn(|| event!("after text", "x".repeat(250_000), tree));
-        scope.spawn(|| event!("several", several, 3u8));
-        scope.spawn(|| event!("beside", vec![0u8; 300_000], tree, 4u8));
+        scope.spawn(|| alone(&|| event!("broad", tree, 1u8)));
+        scope.spawn(|| alone(&|| event!("many", several[0], 2u8)));
+        scope.spawn(|| alone(&|| event!("after text", "x".repeat(250_000), tree)));
+        scope.spawn(|| alone(&|| event!("several", several, 3u8)));
+        scope.spawn(|| alone(&|| event!("beside", vec![0u8; 300_000], tree, 4u8)));
     });
 }
 

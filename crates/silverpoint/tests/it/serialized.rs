@@ -169,11 +169,23 @@ fn bounds() {
         chain = Chain(Some(Box::new(chain)));
         nested = Nested { below: vec![nested] };
     }
-    // A ring for each, so that none is overwritten.
+    // A ring for each, so that none is overwritten: no thread ends, and leaves its ring to another, before all
+    // have recorded.
+    let all = &std::sync::Barrier::new(8);
     let small_stack = || std::thread::Builder::new().stack_size(256 << 10);
     std::thread::scope(|scope| {
-        small_stack().spawn_scoped(scope, || event!("chain", Serde(&chain), 1u8)).unwrap();
-        small_stack().spawn_scoped(scope, || event!("nested", Serde(&nested), 2u8)).unwrap();
+        small_stack()
+            .spawn_scoped(scope, || {
+                event!("chain", Serde(&chain), 1u8);
+                all.wait();
+            })
+            .unwrap();
+        small_stack()
+            .spawn_scoped(scope, || {
+                event!("nested", Serde(&nested), 2u8);
+                all.wait();
+            })
+            .unwrap();
         scope.spawn(|| {
             event!(
                 "endless",
@@ -182,15 +194,26 @@ fn bounds() {
                     Ok(())
                 })),
                 3u8
-            )
+            );
+            all.wait();
         });
-        scope.spawn(|| event!("many", Serde((0..100_000u32).collect::<Vec<_>>()), 4u8));
+        scope.spawn(|| {
+            event!("many", Serde((0..100_000u32).collect::<Vec<_>>()), 4u8);
+            all.wait();
+        });
         scope.spawn(|| {
             let map: BTreeMap<u32, u32> = (0..100_000).map(|n| (n, n)).collect();
             event!("map", Serde(&map), 5u8);
+            all.wait();
         });
-        scope.spawn(|| event!("text", Serde(("é".repeat(200_000), 1u8)), 6u8));
-        scope.spawn(|| event!("bytes", Serde(Bytes(&vec![0; 300_000])), 7u8));
+        scope.spawn(|| {
+            event!("text", Serde(("é".repeat(200_000), 1u8)), 6u8);
+            all.wait();
+        });
+        scope.spawn(|| {
+            event!("bytes", Serde(Bytes(&vec![0; 300_000])), 7u8);
+            all.wait();
+        });
         scope.spawn(|| {
             // The same value is another one each time.
             let calls = std::cell::Cell::new(0);
@@ -200,6 +223,7 @@ fn bounds() {
                 Ok(())
             });
             event!("changing", Serde(&changing), 8u8);
+            all.wait();
         });
     });
     // What unwinds through it leaves nothing.

@@ -400,12 +400,14 @@ fn generic_functions_keep_types_apart() {
 fn long() {
     let text = &"\u{e9}".repeat(500_000);
     let numbers = &vec![7u64; 100_000];
-    // Two threads: the largest ring has no room for all of it.
+    // Two threads, both alive until all is recorded: the largest ring has no room for all of it.
+    let both = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             event!("whole", text[..200_000], 1u8);
             event!("text", text, after = "kept");
             event!("numbers", numbers, text[..10]);
+            both.wait();
         });
         scope.spawn(|| {
             event!("two", text, numbers, 5u8);
@@ -413,6 +415,7 @@ fn long() {
             event!("displayed", %text, 1u8);
             event!("hopeless", numbers.iter().copied().enumerate().collect::<BTreeMap<_, _>>());
             event!("last", 1u8);
+            both.wait();
         });
     });
 }
