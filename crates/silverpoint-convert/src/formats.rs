@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::cbor::{CborReader, CborWriter};
 use crate::chrome::ChromeWriter;
+use crate::csv::{CsvReader, CsvWriter};
 use crate::json::{JsonReader, JsonWriter, Shape};
 use crate::silver::SilverWriter;
 use crate::tsv::{TsvReader, TsvWriter};
@@ -115,6 +116,13 @@ const BUILT_IN: &[Format] = &[
         about: "tab-separated columns whose cells are JSON",
         reader: Some(|input, number| Box::new(TsvReader::new(input, number))),
         writer: Some(|out, _| Ok(Box::new(TsvWriter::new(out)))),
+    },
+    Format {
+        name: "csv",
+        endings: &["csv"],
+        about: "comma-separated columns (RFC 4180), for spreadsheets",
+        reader: Some(|input, number| Box::new(CsvReader::new(input, number))),
+        writer: Some(|out, _| Ok(Box::new(CsvWriter::new(out)))),
     },
     Format {
         name: "xml",

@@ -25,6 +25,17 @@ impl Input {
         Self { source, chunk: Vec::new(), at: 0, base: 0, line: 1, line_at: 0, ended: false }
     }
 
+    /// Goes to the start of some bytes that stand at this place of another input, and ends with them. Keeps the room.
+    pub(crate) fn restart(&mut self, bytes: &[u8], place: &Place) {
+        self.chunk.clear();
+        self.chunk.extend_from_slice(bytes);
+        self.at = 0;
+        self.base = place.offset;
+        self.line = place.line;
+        self.line_at = place.offset.saturating_sub(place.column.saturating_sub(1));
+        self.ended = true;
+    }
+
     /// Where the next byte stands.
     pub fn place(&self) -> Place {
         let offset = self.offset();

@@ -12,6 +12,7 @@
 //! Somebody's own format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/logfmt.rs`.
 #![forbid(unsafe_code)]
 
+mod cells;
 pub mod document;
 mod error;
 mod exact;
@@ -26,6 +27,7 @@ pub mod scratch;
 
 pub mod cbor;
 pub mod chrome;
+pub mod csv;
 pub mod json;
 pub mod silver;
 pub mod tsv;

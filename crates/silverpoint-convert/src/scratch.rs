@@ -40,6 +40,16 @@ impl Scratch {
         }
     }
 
+    /// How many places are kept.
+    pub(crate) fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The places that were kept after the first ones.
+    pub(crate) fn places_from(&mut self, first: usize) -> impl Iterator<Item = &mut Place> {
+        self.places.iter_mut().skip(first).map(|(_, place)| place)
+    }
+
     /// Where the value at this offset of the item stood, or what is known to stand before it.
     pub fn place_of(&self, at: usize) -> Place {
         let after = self.places.partition_point(|(known, _)| *known <= at);

@@ -1,53 +1,15 @@
 //! Tab-separated columns whose cells are JSON: `spec/tsv-json.md`.
 
-use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_formats::json::{JsonVisitor, Stack, push_string};
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::text;
-use silverpoint_wire::value::{Sequence, Text, Visitor};
 
+use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;
 use crate::json::{JsonParser, unexpected};
 use crate::scratch::{RECORD_MAX, Scratch};
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
-
-/// The columns, in their order. All that a record may have stands in one of them.
-const COLUMNS: [&str; 29] = [
-    "time",
-    "level",
-    "process",
-    "pid",
-    "tid",
-    "thread",
-    "kind",
-    "category",
-    "file",
-    "line",
-    "function",
-    "template",
-    "signature",
-    "message",
-    "args",
-    "context",
-    "duration_ns",
-    "cause",
-    "count",
-    "span_ns",
-    "site",
-    "of",
-    "truncated",
-    "backtrace",
-    "raw",
-    "names",
-    "flags",
-    "language",
-    "ticks",
-];
-
-/// Columns of an input at most.
-const COLUMNS_MAX: usize = 4096;
 
 /// Writes a line of names, and a line a record.
 pub struct TsvWriter<W> {
@@ -59,26 +21,13 @@ pub struct TsvWriter<W> {
     begun: bool,
 }
 
-/// Sorts the fields of a record into columns; what is within a field is JSON.
-#[derive(Default)]
-struct Cells {
-    json: String,
-    stack: Stack,
-    /// Containers that are open below the record, by their closing brackets.
-    open: Vec<char>,
-    begun: bool,
-    column: usize,
-    cells: Vec<String>,
-}
-
 impl<W: Write> TsvWriter<W> {
     /// Begins a table.
     pub fn new(out: W) -> Self {
-        let cells = Cells { cells: vec![String::new(); COLUMNS.len()], ..Cells::default() };
         Self {
             out,
             text: String::new(),
-            cells,
+            cells: Cells::new(false),
             renderer: Renderer::new(),
             message: String::new(),
             begun: false,
@@ -98,17 +47,17 @@ impl<W: Write> Writer for TsvWriter<W> {
         self.begin();
         self.message.clear();
         text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
-        self.cells.cells.iter_mut().for_each(String::clear);
+        self.cells.clear();
         let options = document::Options::default();
         match document::visit(record, &self.message, options, &mut self.cells) {
             Ok(()) => {}
             Err(never) => match never {},
         }
-        for (at, cell) in self.cells.cells.iter().enumerate() {
+        for (at, cell) in self.cells.iter().enumerate() {
             if at > 0 {
                 self.text.push('\t');
             }
-            self.text.push_str(cell);
+            self.text.push_str(cell.unwrap_or_default());
         }
         self.text.push('\n');
         if self.text.len() >= 64 << 10 {
@@ -123,109 +72,6 @@ impl<W: Write> Writer for TsvWriter<W> {
         self.out.write_all(self.text.as_bytes())?;
         self.text.clear();
         self.out.flush()
-    }
-}
-
-type Done = Result<(), Infallible>;
-
-impl Cells {
-    /// A value without parts: alone in its cell, or a part of what is there.
-    fn value(&mut self, visit: impl FnOnce(&mut JsonVisitor<'_>) -> Done) -> Done {
-        self.separate();
-        let mut visitor = JsonVisitor::new(&mut self.json, &mut self.stack);
-        visit(&mut visitor)?;
-        self.complete();
-        Ok(())
-    }
-
-    /// A comma between elements; after the name of a field there is none.
-    fn separate(&mut self) {
-        if !self.open.is_empty() && !self.json.ends_with(['[', '{', ':']) {
-            self.json.push(',');
-        }
-    }
-
-    fn complete(&mut self) {
-        if self.open.is_empty() {
-            std::mem::swap(&mut self.cells[self.column], &mut self.json);
-            self.json.clear();
-        }
-    }
-
-    fn begin(&mut self, opening: char, closing: char) -> Done {
-        self.separate();
-        self.json.push(opening);
-        self.open.push(closing);
-        Ok(())
-    }
-}
-
-macro_rules! values {
-    ($($name:ident($($arg:ident: $type:ty),*)),*) => {
-        $(fn $name(&mut self, $($arg: $type),*) -> Done { self.value(|json| json.$name($($arg),*)) })*
-    };
-}
-
-impl Visitor for Cells {
-    type Error = Infallible;
-
-    values!(
-        null(),
-        bool(value: bool),
-        i64(value: i64),
-        u64(value: u64),
-        i128(value: i128),
-        u128(value: u128),
-        f32(value: f32),
-        f64(value: f64),
-        char(value: char),
-        pointer(value: u64),
-        text(text: Text<'_>, missing: u32),
-        bytes(bytes: &[u8], missing: u32),
-        uuid(uuid: [u8; 16]),
-        time(unix_ns: i64),
-        duration(ns: i64),
-        any(cbor: &[u8]),
-        none(),
-        enumeration(name: &str, label: Option<&str>, value: i64)
-    );
-
-    fn begin_sequence(&mut self, _kind: Sequence, _len: u32, _missing: u32) -> Done {
-        self.begin('[', ']')
-    }
-
-    fn begin_map(&mut self, _len: u32) -> Done {
-        self.begin('[', ']')
-    }
-
-    fn begin_record(&mut self, _name: &str, _fields: usize) -> Done {
-        // The first one is the record itself: its fields are the columns.
-        if !std::mem::replace(&mut self.begun, true) {
-            return Ok(());
-        }
-        self.begin('{', '}')
-    }
-
-    fn field(&mut self, name: &str) -> Done {
-        if self.open.is_empty() {
-            self.column = COLUMNS.iter().position(|column| *column == name).unwrap_or(0);
-            return Ok(());
-        }
-        self.separate();
-        push_string(&mut self.json, name);
-        self.json.push(':');
-        Ok(())
-    }
-
-    fn end(&mut self) -> Done {
-        match self.open.pop() {
-            Some(bracket) => {
-                self.json.push(bracket);
-                self.complete();
-            }
-            None => self.begun = false,
-        }
-        Ok(())
     }
 }
 

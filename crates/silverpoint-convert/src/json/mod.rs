@@ -3,6 +3,6 @@
 mod parse;
 mod write;
 
+pub(crate) use parse::{END, put_number, skip_space, unexpected};
 pub use parse::{JsonParser, JsonReader};
-pub(crate) use parse::{put_number, skip_space, unexpected};
 pub use write::{JsonWriter, Shape};

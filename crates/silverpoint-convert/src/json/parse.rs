@@ -11,9 +11,12 @@ pub struct JsonParser {
 
 type Read<T = ()> = Result<T, ReadError>;
 
+/// What is found where nothing follows.
+pub(crate) const END: &str = "the end of the input";
+
 fn found(byte: Option<u8>) -> String {
     match byte {
-        None => "the end of the input".into(),
+        None => END.into(),
         Some(byte @ 0x21..0x7F) => format!("'{}'", char::from(byte)),
         Some(b'\n') => "the end of the line".into(),
         Some(byte) => format!("the byte 0x{byte:02x}"),

@@ -69,7 +69,7 @@ fn lengths_are_not_trusted() {
 
 #[test]
 fn an_empty_input_has_no_records() {
-    for format in ["jsonl", "json", "cbor", "tsv"] {
+    for format in ["jsonl", "json", "cbor", "tsv", "csv"] {
         assert!(all(format, b"").is_empty());
     }
     assert!(all("json", b" [ ] ").is_empty());
@@ -95,4 +95,68 @@ fn tsv_tells_column_and_line() {
     assert_eq!((wrong.path.as_str(), wrong.place.line, wrong.found.as_str()), ("[0].x[1]", 2, "'}'"));
     let short = error("tsv", b"time\tx\n\"2026-11-20T19:02:11Z\"\n");
     assert_eq!((short.found.as_str(), &*short.expected), ("1 cells", "as many as there are columns: 2"));
+}
+
+#[test]
+fn csv_tells_where_behind_quotes_and_line_breaks() {
+    // Each quote of the JSON stands there twice, and a line break stands in a cell before it.
+    let head = "time,kind,template,signature,args\r\n";
+    let row = "2026-11-20T19:02:11Z,event,\"two\r\nlines\",\"<|x:[i,>\",\"[{\"\"x\"\":[1,true]}]\"\r\n";
+    let text = format!("{head}{row}");
+    let wrong = error("csv", text.as_bytes());
+    assert_eq!(wrong.path, "[0].args[0].x[1]");
+    assert_eq!(wrong.place.offset as usize, text.find("true").unwrap());
+    assert_eq!(wrong.place.line, 3);
+    let line = text.split("\r\n").nth(2).unwrap();
+    assert_eq!(wrong.place.column as usize, line.find("true").unwrap() + 1);
+    assert!(wrong.found.contains("bool") && wrong.may_go_on, "{wrong}");
+
+    let broken = text.replace("[1,true]}]", "[1,");
+    let wrong = error("csv", broken.as_bytes());
+    assert_eq!(wrong.found, "the end of the cell");
+    assert_eq!(wrong.place.offset as usize, broken.find("[1,\"").unwrap() + 3);
+}
+
+#[test]
+fn csv_goes_on_after_what_is_damaged() {
+    let good = "2026-11-20T19:02:11Z,7\r\n";
+    let cases = [
+        ("2026-11-20T19:02:11Z\r\n", "1 cells", "as many as there are columns: 2"),
+        ("2026-11-20T19:02:11Z,7,8\r\n", "3 cells", "as many as there are columns: 2"),
+        ("2026-11-20T19:02:11Z,\"7\"8\r\n", "'8'", "a comma or the end of the row"),
+        ("yesterday,7\r\n", "\"yesterday\"", "a date-time of RFC 3339"),
+        ("2026-11-20T19:02:11Z,\u{7}\u{80}\r\n", "", ""),
+    ];
+    for (bad, found, expected) in cases {
+        let text = format!("time,x\r\n{good}{bad}{good}");
+        let (mut errors, mut records) = (Vec::new(), 0);
+        with_reader("csv", text.as_bytes(), |reader| {
+            loop {
+                match reader.advance() {
+                    Ok(true) => records += 1,
+                    Ok(false) => break,
+                    Err(error) => {
+                        assert!(error.may_go_on, "{error}");
+                        assert_eq!(error.place.line, 3, "{error}");
+                        errors.push(error);
+                    }
+                }
+            }
+        });
+        if found.is_empty() {
+            assert_eq!((errors.len(), records), (0, 3));
+            continue;
+        }
+        assert_eq!((errors.len(), records), (1, 2), "{bad}");
+        assert!(errors[0].found.contains(found) && errors[0].expected.contains(expected), "{}", errors[0]);
+    }
+    let open = error("csv", b"time,x\n\"2026-11-20T19:02:11Z\",\"open\n\n");
+    assert_eq!(
+        (open.found.as_str(), &*open.expected),
+        ("the end of the input", "the quote that closes the cell")
+    );
+    let bytes = error("csv", b"time,x\n2026-11-20T19:02:11Z,\xFF\n");
+    assert_eq!((bytes.found.as_str(), bytes.place.offset), ("a cell that is not UTF-8", 28));
+    assert!(error("csv", b"a,b\n1,2\n").found.contains("without the column `time`"));
+    assert!(error("csv", b"time,x,x\n").found.contains("for the second time"));
 }

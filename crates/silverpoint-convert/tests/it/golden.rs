@@ -25,7 +25,7 @@ fn renderings_are_those_of_the_specification() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let records = all("jsonl", RECORDS.as_bytes());
     assert_eq!(records.len(), 3);
-    for format in ["tsv", "cbor", "xml"] {
+    for format in ["tsv", "csv", "cbor", "xml"] {
         let path = root.join(format!("records.{format}"));
         let made = convert("jsonl", RECORDS.as_bytes(), format).unwrap();
         if std::env::var_os("SILVERPOINT_BLESS").is_some() {

@@ -55,11 +55,18 @@ fn jq_and_python_read_json() {
 }
 
 #[test]
-fn python_reads_tsv_xml_and_chrome() {
+fn python_reads_tsv_csv_xml_and_chrome() {
     let code = "import csv,json,sys\n\
         for row in csv.DictReader(sys.stdin, delimiter='\\t', quoting=csv.QUOTE_NONE): print(row['level'], json.loads(row['args'] or 'null'))";
     if let Some(out) = ask("python3", &["-c", code], &written("tsv", true)) {
         assert!(out.starts_with("\"info\" [7, 3.5]\n"), "{out}");
+    }
+    let code = "import csv,io,json,sys\n\
+        text = io.TextIOWrapper(sys.stdin.buffer, encoding='utf-8', newline='')\n\
+        rows = list(csv.DictReader(text, strict=True))\n\
+        print([r['level'] for r in rows], [json.loads(r['args'] or 'null') for r in rows][0], rows[0]['thread'], rows[1]['message'])";
+    if let Some(out) = ask("python3", &["-c", code], &written("csv", true)) {
+        assert!(out.starts_with("['info', 'warn', 'warn'] [7, 3.5] worker-2 every low=-17"), "{out}");
     }
     let code = "import sys, xml.etree.ElementTree as e\n\
         r = e.fromstring(sys.stdin.buffer.read())\n\

@@ -11,7 +11,7 @@ use silverpoint_formats::tracefile::Trace;
 use crate::support::{all, convert, with_reader, with_writer};
 
 /// Formats that carry everything.
-pub const WHOLE: &[&str] = &["silver", "jsonl", "json", "cbor", "tsv", "xml"];
+pub const WHOLE: &[&str] = &["silver", "jsonl", "json", "cbor", "tsv", "csv", "xml"];
 
 fn vector(name: &str) -> Vec<u8> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/files");
@@ -91,4 +91,27 @@ fn usual_lines_and_foreign_ones_become_records() {
     assert_eq!(parsed[1]["level"], "error");
     assert_eq!(parsed[1]["args"]["user"], "ada");
     assert_eq!(parsed[1]["message"], "hello {x} user=ada ok=true");
+}
+
+#[test]
+fn tables_of_other_programs_become_records() {
+    // A mark before UTF-8, line breaks of Unix, quotes of every sort.
+    let table = concat!(
+        "\u{FEFF}user id,timestamp,level,message,pid,ratio,ok,note\n",
+        "42,2026-11-20T19:02:12+01:00,WARN,\"hello, \"\"you\"\"\",7,0.5,true,\"two\nlines\"\n",
+        "\n",
+        "0x2A,\"1763660532000000001\",notice,7,none,007,,\n",
+    );
+    let lines = String::from_utf8(convert("csv", table.as_bytes(), "jsonl").unwrap()).unwrap();
+    let parsed: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(parsed.len(), 2);
+    assert_eq!(parsed[0]["time"], "2026-11-20T18:02:12.000000000Z");
+    assert_eq!((&parsed[0]["level"], &parsed[0]["pid"]), (&"warn".into(), &7.into()));
+    let expected = serde_json::json!({ "message": "hello, \"you\"", "user id": 42, "ratio": 0.5, "ok": true, "note": "two\nlines" });
+    assert_eq!(parsed[0]["args"], expected);
+    assert_eq!(parsed[1]["time"], "2025-11-20T17:42:12.000000001Z");
+    // What is no level and no number of a process is an argument.
+    let expected = serde_json::json!({ "message": "7", "user id": "0x2A", "level": "notice", "pid": "none", "ratio": "007" });
+    assert_eq!((&parsed[1]["args"], &parsed[1]["level"]), (&expected, &"info".into()));
 }
