@@ -186,6 +186,7 @@ fn sinks(flushed: Flushed) -> c_int {
     match flushed {
         Flushed::Complete => DONE,
         Flushed::Late { sinks } => c_int::try_from(sinks).unwrap_or(c_int::MAX).max(1),
+        Flushed::OfParent => NOT_RUNNING,
     }
 }
 

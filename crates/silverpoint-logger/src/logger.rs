@@ -38,15 +38,21 @@ pub enum Flushed {
         /// How many.
         sinks: usize,
     },
+    /// The logger is that of the process that this one was forked from, and goes on there: nothing was waited for, and nothing ended.
+    OfParent,
 }
 
 /// A running logger. Methods may be called from any thread.
 ///
 /// Dropping it delivers what there is, for at most 5 seconds, and ends it: keep it as long as `main` runs. A process that ends without that loses nothing that goes to files: the next
 /// logger with the same files delivers it, and so does `silverpoint recover`, into a trace file.
+///
+/// A forked child has a copy of it that does nothing: each method returns at once, and dropping it leaves the parent's logger as it is. A child that wants one of its own starts it.
 #[derive(Debug)]
 pub struct Logger {
     control: Arc<Control>,
+    /// Whose threads it has.
+    process: u32,
 }
 
 impl Logger {
@@ -82,7 +88,7 @@ impl Logger {
                 "another collector has this process already (`silverpoint run`?): its file gets what is recorded, not this logger's sinks",
             );
         }
-        let logger = Self { control: Arc::new(Control::new(config, shared, spool)?) };
+        let logger = Self { control: Arc::new(Control::new(config, shared, spool)?), process: own };
         let control = Arc::clone(&logger.control);
         logger.control.spawn("sp-collect", move || collecting.run(&control))?;
         for delivery in deliveries {
@@ -101,11 +107,14 @@ impl Logger {
 
     /// Reads the configuration file again, at once; without this call that happens within about a second after it was changed. When it returns, what is recorded, levels, filters, forms
     /// and rotations are the new ones (a sink that stands still takes them over when it goes on); sinks that are not in the file any more deliver what was recorded before, and end; new ones begin here. No record is lost or repeated
-    /// by it. False when the logger was not configured from a file, or has ended.
+    /// by it. False when the logger was not configured from a file, has ended, or is the parent's.
     ///
     /// # Errors
     /// A file that cannot be read or has a mistake, a new sink that cannot be opened: then everything is as before.
     pub fn reload(&self) -> Result<bool, LoggerError> {
+        if self.is_of_parent() {
+            return Ok(false);
+        }
         self.control.reload()
     }
 
@@ -120,6 +129,9 @@ impl Logger {
     }
 
     fn flush_with(&self, timeout: Duration, and: impl FnOnce(&mut State)) -> Flushed {
+        if self.is_of_parent() {
+            return Flushed::OfParent;
+        }
         if self.control.threads().is_none() {
             return self.outcome();
         }
@@ -142,8 +154,11 @@ impl Logger {
     }
 
     /// Records that sinks have not got, because they were slow or failing and the spool had grown beyond its quota ([`Config::spool_bytes`]): the sum over all sinks since the
-    /// start, before their filters.
+    /// start, before their filters. 0 of a parent's logger.
     pub fn skipped(&self) -> u64 {
+        if self.is_of_parent() {
+            return 0;
+        }
         self.control.shared.lock().skipped.iter().sum()
     }
 
@@ -155,6 +170,9 @@ impl Logger {
 
     /// As [`Logger::stop`], for a logger that others hold too. Whoever calls it again, or flushes afterwards, is told at once how it ended.
     pub fn end(&self, timeout: Duration) -> Flushed {
+        if self.is_of_parent() {
+            return Flushed::OfParent;
+        }
         let Some(threads) = self.control.threads().take() else { return self.outcome() };
         let until = Instant::now().checked_add(timeout);
         self.control.shared.change(|state| state.is_stopping = true);
@@ -169,6 +187,15 @@ impl Logger {
             self.nudge(Instant::now().checked_add(LEAVING), |state| state.has_collected);
             // A sink may be within a call that does not return (a terminal that stands still). It ends with the process, and holds the spool till then.
             return self.outcome();
+        }
+        // All is out; what a thread does yet is to close its files.
+        let until = until.map(|until| until.max(Instant::now() + LEAVING));
+        while !threads.iter().all(std::thread::JoinHandle::is_finished) {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                // Held up by a file system: what it has is the next logger's to find.
+                return self.outcome();
+            }
+            std::thread::sleep(NUDGE);
         }
         for thread in threads {
             let _ = thread.join();
@@ -185,6 +212,11 @@ impl Logger {
             ));
         }
         Flushed::Complete
+    }
+
+    /// Whether this process is a forked child of the logger's. It has none of its threads, and each lock may be held for ever by one of those.
+    fn is_of_parent(&self) -> bool {
+        self.process != std::process::id()
     }
 
     /// Of a logger that has been ended.
@@ -217,6 +249,11 @@ impl Logger {
 
 impl Drop for Logger {
     fn drop(&mut self) {
+        if self.is_of_parent() {
+            // Never dropped: that would give up locks and signal handlers that are the parent's.
+            std::mem::forget(Arc::clone(&self.control));
+            return;
+        }
         if let Flushed::Late { sinks } = self.end(PATIENCE) {
             let state = self.control.shared.lock();
             let place = if state.is_whole {

@@ -242,3 +242,20 @@ fn signals_are_the_programs() {
     assert_eq!((own.len(), others.len()), (1, 2), "{out}");
     assert!(others.iter().all(|mask| mask & (1 << 14) != 0 && mask & (1 << 12) != 0), "{out}");
 }
+
+/// Its end is the parent's matter, and each of its locks may be held by a thread that the child has not.
+#[test]
+fn a_forked_child_leaves_its_parents_logger_alone() {
+    let scratch = Scratch::new();
+    let ended = scratch.example("forking", ["20"]).output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.success(), "{err}");
+    // A file of the parent's is another process's.
+    let said: Vec<&str> = err.lines().filter(|line| !line.contains("app-2.log")).collect();
+    assert_eq!(said, [""; 0]);
+    let log = scratch.read("app.log");
+    assert!(log.lines().last().unwrap().contains("in the end"), "{log}");
+    assert!(!log.contains("of the child"), "{log}");
+    assert!(scratch.read("app-2.log").contains("of the child"), "{:?}", scratch.names());
+    assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
+}

@@ -1,0 +1,66 @@
+//! A program with a logger that forks, for the tests: `forking FILE CHILDREN`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use silverpoint::info;
+use silverpoint_logger::{Config, Flushed, Logger, Sink};
+
+/// Of waits that nothing should make use of.
+const FOR_EVER: Duration = Duration::from_secs(3600);
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [file, children] = &words[..] else { panic!("forking FILE CHILDREN") };
+    let children: u32 = children.parse().unwrap();
+    let mut logger = Some(Logger::start(Config::new("info").sink(Sink::file(file))).unwrap());
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (shared, is_over) = (&logger, &is_over);
+        // The logger's locks are held by another thread most of the time.
+        scope.spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                info!("number {}", 0);
+                assert_eq!(shared.as_ref().unwrap().flush(FOR_EVER), Flushed::Complete);
+            }
+        });
+        for _ in 0..children {
+            in_child(|| use_it(shared.as_ref().unwrap()));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    // Its own drop.
+    let dropped = &mut logger;
+    in_child(move || drop(dropped.take()));
+    // A child's logger is its own, with a file of its own.
+    in_child(|| {
+        let own = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
+        info!("of the child {}", std::process::id());
+        assert_eq!(own.stop(FOR_EVER), Flushed::Complete);
+    });
+    info!("in the end");
+    assert_eq!(logger.unwrap().stop(FOR_EVER), Flushed::Complete);
+}
+
+fn use_it(logger: &Logger) {
+    assert_eq!(logger.flush(FOR_EVER), Flushed::OfParent);
+    assert_eq!(logger.dump_backtrace(FOR_EVER), Flushed::OfParent);
+    assert!(!logger.reload().unwrap());
+    assert_eq!(logger.skipped(), 0);
+    assert_eq!(logger.end(FOR_EVER), Flushed::OfParent);
+}
+
+fn in_child(run: impl FnOnce()) {
+    // SAFETY: the child runs what it is given, and ends without returning from here.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "fork");
+    if child == 0 {
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        // SAFETY: it ends the process, and nothing else of it.
+        unsafe { libc::_exit(i32::from(outcome.is_err())) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is this process's, and nobody else waits for it.
+    let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!((waited, status), (child, 0), "the child has failed");
+}
