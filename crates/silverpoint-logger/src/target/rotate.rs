@@ -1,21 +1,25 @@
 //! Old files of a log: their names, how many stay, and their compression.
 //!
-//! `app.log` becomes `app.1.log`, that one `app.2.log` and so on; compressed ones are `app.1.log.zst`. Compression is done by a thread of its own, into `app.log.compressing`, which
+//! `app.log` becomes `app.1.log`, that one `app.2.log` and so on; compressed ones are `app.1.log.zst`. Compression is done by a thread of its own, into `app.log.N.compressing`, which
 //! takes its final name when it is whole and stored. Then the plain file is removed. A process that is killed between these two leaves both, and the next one removes the plain one; a
 //! file that is half compressed never has a final name, and is removed by the next process.
+//!
+//! Whoever ends a log does not wait for that thread, which is the last to get a processor, or may be held up by a slow disk: once it is told to end it gives no names any more, whenever
+//! it notices; what it had not finished is a plain file still, and the next logger's.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use crate::error::say;
 
 /// The ending of compressed files.
 const ENDING: &str = "zst";
+/// That of one which is being compressed.
+const UNFINISHED: &str = "compressing";
 /// Read and compressed at once; between two such pieces the thread looks whether it shall end.
 const PIECE: usize = 256 << 10;
 
@@ -35,8 +39,6 @@ pub(crate) struct Keep {
 pub(super) struct OldFiles {
     names: Arc<Names>,
     keep: Keep,
-    /// The last that was begun.
-    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
@@ -45,7 +47,7 @@ struct Names {
     path: PathBuf,
     /// Held while names change: a file that is being compressed may have another one meanwhile. Whether there is a thread that compresses all that comes until it finds nothing.
     is_compressing: Mutex<bool>,
-    /// The thread shall end.
+    /// The thread shall end. Set with the lock held: nothing gets a name afterwards.
     is_stopped: AtomicBool,
 }
 
@@ -65,7 +67,7 @@ impl OldFiles {
             is_compressing: Mutex::new(false),
             is_stopped: AtomicBool::new(false),
         });
-        let mut files = Self { names, keep, thread: None };
+        let mut files = Self { names, keep };
         if let Err(error) = files.names.tidy(true) {
             say(format_args!("{}: its old files: {error}", path.display()));
         }
@@ -131,18 +133,12 @@ impl OldFiles {
         if std::mem::replace(&mut *self.names.lock(), true) {
             return;
         }
-        if let Some(ended) = self.thread.take() {
-            let _ = ended.join();
-        }
         let names = Arc::clone(&self.names);
         // The sink's thread, which this one begins in, takes no signals; nor does this one.
         let thread = std::thread::Builder::new().name("sp-compress".to_owned());
-        match thread.spawn(move || names.compress_all(level)) {
-            Ok(thread) => self.thread = Some(thread),
-            Err(error) => {
-                *self.names.lock() = false;
-                say(format_args!("{}: no thread to compress it: {error}", self.names.path.display()));
-            }
+        if let Err(error) = thread.spawn(move || names.compress_all(level)) {
+            *self.names.lock() = false;
+            say(format_args!("{}: no thread to compress it: {error}", self.names.path.display()));
         }
     }
 }
@@ -150,10 +146,9 @@ impl OldFiles {
 impl Drop for OldFiles {
     /// What is not compressed yet is left to the next logger.
     fn drop(&mut self) {
+        // A file that is being renamed at this moment has its name first.
+        let _changing = self.names.lock();
         self.names.is_stopped.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -177,24 +172,37 @@ impl Names {
         self.path.with_file_name(name)
     }
 
-    /// Where a file is compressed into.
+    /// Where a file is compressed into. Another name each time: a thread that was told to end may not have noticed yet when the next logger begins.
     fn unfinished(&self) -> PathBuf {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut path = self.path.clone();
-        path.as_mut_os_string().push(".compressing");
+        path.as_mut_os_string().push(format!(".{number}.{UNFINISHED}"));
         path
+    }
+
+    /// Whether a name in the log's directory is one of those.
+    fn is_unfinished(&self, name: &str) -> bool {
+        let log = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let rest = name.strip_prefix(&*log).and_then(|rest| rest.strip_suffix(UNFINISHED));
+        let number = rest.and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.strip_suffix('.'));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
+    fn folder(&self) -> &Path {
+        match self.path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        }
     }
 
     /// The old files that there are, in no order.
     fn list(&self) -> io::Result<Vec<Old>> {
-        let folder = match self.path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let extension =
             self.path.extension().map_or(String::new(), |extension| format!(".{}", extension.display()));
         let mut old = Vec::new();
-        for entry in fs::read_dir(folder)? {
+        for entry in fs::read_dir(self.folder())? {
             let name = entry?.file_name();
             let Some(name) = name.to_str() else { continue };
             let (plain, is_compressed) = match name.strip_suffix(&format!(".{ENDING}")) {
@@ -220,7 +228,12 @@ impl Names {
     /// Removes the plain ones of files of which there is a compressed one, which is whole by its name; with `unfinished` also what another process was compressing.
     fn tidy(&self, unfinished: bool) -> io::Result<()> {
         if unfinished {
-            remove_if_there(&self.unfinished())?;
+            for entry in fs::read_dir(self.folder())? {
+                let entry = entry?;
+                if entry.file_name().to_str().is_some_and(|name| self.is_unfinished(name)) {
+                    remove_if_there(&entry.path())?;
+                }
+            }
         }
         let old = self.list()?;
         for file in old.iter().filter(|file| !file.is_compressed) {
@@ -251,6 +264,9 @@ impl Names {
     /// The oldest file that is not compressed. Without one no further one is asked for.
     fn next_plain(&self) -> Option<Old> {
         let mut is_compressing = self.lock();
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return None;
+        }
         let old = self.list().unwrap_or_default();
         let next = old.into_iter().filter(|file| !file.is_compressed).max_by_key(|file| file.number);
         *is_compressing = next.is_some();
@@ -301,6 +317,9 @@ impl Names {
     /// The compressed file takes the place of the plain one, whatever number that has by now.
     fn give_name(&self, compressed: &Path, identity: (u64, u64)) -> io::Result<()> {
         let _changing = self.lock();
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let is_it = |file: &&Old| {
             !file.is_compressed
                 && fs::metadata(&file.path).is_ok_and(|found| (found.dev(), found.ino()) == identity)
@@ -395,6 +414,66 @@ mod tests {
         assert_eq!(folder.names(), expected);
     }
 
+    fn until_compressed(files: &OldFiles) {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while *files.names.lock() {
+            assert!(std::time::Instant::now() < until, "it does not end");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    /// The thread is held up by a file that says nothing, a pipe; then it goes on in the middle of the next logger's work.
+    #[test]
+    fn nobody_waits_for_a_thread_that_is_held_up_and_it_names_nothing_any_more() {
+        let folder = Folder::new("held");
+        let pipe = folder.0.join("app.2.log");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        fs::write(folder.0.join("app.1.log"), "first\n").unwrap();
+        let keep = Keep { compress: Some(3), ..ALL };
+        let files = OldFiles::new(&folder.log(), keep);
+        // It opens the oldest first. Whoever opens a pipe for writing without waiting succeeds when somebody reads.
+        let open = || {
+            let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
+            rustix::fs::open(&pipe, flags, rustix::fs::Mode::empty())
+        };
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let writer = loop {
+            match open() {
+                Ok(writer) => break writer,
+                Err(_) => assert!(std::time::Instant::now() < until, "the pipe is not read"),
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        };
+        let names = Arc::clone(&files.names);
+        let (done, is_done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            drop(files);
+            done.send(()).unwrap();
+        });
+        is_done.recv_timeout(std::time::Duration::from_secs(30)).expect("the end waits for the thread");
+        assert_eq!(fs::read_to_string(folder.0.join("app.1.log")).unwrap(), "first\n");
+        assert!(!folder.0.join("app.1.log.zst").exists());
+        // The next logger's files have names of their own, and take what the first has left.
+        fs::remove_file(&pipe).unwrap();
+        fs::write(&pipe, "second\n").unwrap();
+        let next = OldFiles::new(&folder.log(), keep);
+        until_compressed(&next);
+        assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst"]);
+        // Now the pipe has an end, and the thread too; it leaves no trace.
+        drop(writer);
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while Arc::strong_count(&names) > 1 {
+            assert!(std::time::Instant::now() < until, "the thread does not end");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst"]);
+        for (name, text) in [("app.1.log.zst", "first\n"), ("app.2.log.zst", "second\n")] {
+            let bytes = fs::read(folder.0.join(name)).unwrap();
+            assert_eq!(zstd::decode_all(&bytes[..]).unwrap(), text.as_bytes(), "{name}");
+        }
+    }
+
     #[test]
     fn a_hole_ends_the_shift() {
         let folder = Folder::new("hole");
@@ -414,7 +493,7 @@ mod tests {
         for text in &texts {
             rotate(&folder, &mut files, text);
         }
-        files.thread.take().unwrap().join().unwrap();
+        until_compressed(&files);
         let expected: Vec<String> = (1..=20).map(|n| format!("app.{n}.log.zst")).collect();
         assert!(expected.iter().all(|name| folder.names().contains(name)), "{:?}", folder.names());
         assert_eq!(folder.names().len(), 20);
@@ -432,10 +511,12 @@ mod tests {
         fs::write(folder.0.join("app.1.log"), "first\n").unwrap();
         fs::write(folder.0.join("app.2.log"), "second\n").unwrap();
         fs::write(folder.0.join("app.2.log.zst"), whole).unwrap();
-        fs::write(folder.0.join("app.log.compressing"), "half of something").unwrap();
-        let mut files = OldFiles::new(&folder.log(), Keep { compress: Some(3), ..ALL });
-        files.thread.take().unwrap().join().unwrap();
-        assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst"]);
+        fs::write(folder.0.join("app.log.4294967295.compressing"), "half of something").unwrap();
+        // Somebody else's.
+        fs::write(folder.0.join("app.log.x.compressing"), "").unwrap();
+        let files = OldFiles::new(&folder.log(), Keep { compress: Some(3), ..ALL });
+        until_compressed(&files);
+        assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst", "app.log.x.compressing"]);
         let bytes = fs::read(folder.0.join("app.1.log.zst")).unwrap();
         assert_eq!(zstd::decode_all(&bytes[..]).unwrap(), b"first\n");
     }
