@@ -1,8 +1,8 @@
 //! Functions of the program's that are given records, unformatted.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::ptr::null;
-use std::sync::{Mutex, PoisonError};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use silverpoint_logger::{Config, Event, Filter, Sink, What};
 
@@ -50,8 +50,9 @@ struct Data(*mut c_void);
 
 // SAFETY: it is the program's, which promises (logger.h) that its function may be called with it by another thread.
 unsafe impl Send for Data {}
+// SAFETY: shared only to be handed on to that function.
+unsafe impl Sync for Data {}
 
-#[derive(Clone)]
 struct Handler {
     category: String,
     record: String,
@@ -59,7 +60,48 @@ struct Handler {
     data: Data,
 }
 
-static HANDLERS: Mutex<Vec<Handler>> = Mutex::new(Vec::new());
+/// One behind the other, the last that was added first. They are added and never removed, without a lock: a process may be forked while another of its threads adds one, and the child has
+/// all that were added before.
+struct Handlers(AtomicPtr<Added>);
+
+struct Added {
+    handler: Handler,
+    before: *const Added,
+}
+
+static HANDLERS: Handlers = Handlers::new();
+
+impl Handlers {
+    const fn new() -> Self {
+        Self(AtomicPtr::new(null_mut()))
+    }
+
+    fn add(&self, handler: Handler) {
+        let new = Box::into_raw(Box::new(Added { handler, before: null() }));
+        let mut before = self.0.load(Ordering::Acquire);
+        loop {
+            // SAFETY: it comes from `into_raw` above, and nobody else has seen it.
+            unsafe { (*new).before = before };
+            match self.0.compare_exchange_weak(before, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(other) => before = other,
+            }
+        }
+    }
+
+    /// In the order in which they were added.
+    fn all(&self) -> Vec<&'static Handler> {
+        let mut all = Vec::new();
+        let mut next = self.0.load(Ordering::Acquire).cast_const();
+        // SAFETY: null, or a box that was given up for good before it was put here, and is not changed since.
+        while let Some(added) = unsafe { next.as_ref() } {
+            all.push(&added.handler);
+            next = added.before;
+        }
+        all.reverse();
+        all
+    }
+}
 
 /// See logger.h.
 ///
@@ -78,16 +120,14 @@ pub unsafe extern "C" fn silverpoint_add_handler(
         let (Some(Ok(category)), Some(Ok(record)), Some(call)) = (category, record, call) else {
             return INVALID;
         };
-        let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
-        handlers.push(Handler { category, record, call, data: Data(data) });
+        HANDLERS.add(Handler { category, record, call, data: Data(data) });
         DONE
     })
 }
 
 /// The configuration, and a sink for each handler.
 pub(crate) fn add_to(mut config: Config) -> Config {
-    let handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    for handler in handlers {
+    for handler in HANDLERS.all() {
         if !handler.record.is_empty() {
             if !config.record.is_empty() {
                 config.record.push(',');
@@ -132,5 +172,71 @@ impl Handler {
         };
         // SAFETY: as whoever added the handler promises; what the event refers to lives until the return.
         unsafe { (self.call)(&raw const event, self.data.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    unsafe extern "C" fn ignore(_: *const CEvent, _: *mut c_void) {}
+
+    fn handler(category: String) -> Handler {
+        Handler { category, record: String::new(), call: ignore, data: Data(null_mut()) }
+    }
+
+    #[test]
+    fn all_that_are_added_are_there_in_the_order_of_each_thread() {
+        static ADDED: Handlers = Handlers::new();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                scope.spawn(move || {
+                    for number in 0..500 {
+                        ADDED.add(handler(format!("{thread} {number}")));
+                    }
+                });
+            }
+        });
+        let all = ADDED.all();
+        assert_eq!(all.len(), 2000);
+        for thread in 0..4 {
+            let own = format!("{thread} ");
+            let own: Vec<&str> =
+                all.iter().filter_map(|handler| handler.category.strip_prefix(&own)).collect();
+            let expected: Vec<String> = (0..500).map(|number| number.to_string()).collect();
+            assert_eq!(own, expected, "{thread}");
+        }
+    }
+
+    /// A lock that another thread holds at the fork would be held in the child for ever.
+    #[test]
+    fn a_forked_child_adds_handlers_whatever_other_threads_do() {
+        static ADDED: Handlers = Handlers::new();
+        static IS_OVER: AtomicBool = AtomicBool::new(false);
+        let adding = std::thread::spawn(|| {
+            while !IS_OVER.load(Ordering::Relaxed) && ADDED.all().len() < 20_000 {
+                ADDED.add(handler(String::new()));
+            }
+        });
+        for _ in 0..100 {
+            // SAFETY: the child adds one, and ends without returning from here.
+            let child = unsafe { libc::fork() };
+            assert!(child >= 0, "fork");
+            if child == 0 {
+                ADDED.add(handler("child".into()));
+                let has_it = ADDED.all().last().is_some_and(|last| last.category == "child");
+                // SAFETY: it ends the process.
+                unsafe { libc::_exit(i32::from(!has_it)) };
+            }
+            let mut status = 0;
+            // SAFETY: the child is this test's, and nobody else waits for it.
+            let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+            assert_eq!((waited, status), (child, 0));
+        }
+        IS_OVER.store(true, Ordering::Relaxed);
+        adding.join().unwrap();
+        assert!(ADDED.all().iter().all(|handler| handler.category.is_empty()), "the children's are theirs");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -53,6 +54,14 @@ pub struct Config {
     pub reopen_on_hangup: bool,
 }
 
+/// What tells whether a file was changed: modified, changed, inode, size.
+pub(crate) type Fingerprint = (i64, i64, i64, i64, u64, u64);
+
+pub(crate) fn fingerprint(path: &Path) -> Option<Fingerprint> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec(), found.ino(), found.size()))
+}
+
 /// A configuration file that is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFile {
@@ -61,6 +70,8 @@ pub struct ConfigFile {
     pub(crate) base: PathBuf,
     /// What the environment says instead of its `record`.
     pub(crate) record: Option<String>,
+    /// What it was just before it was read.
+    pub(crate) seen: Option<Fingerprint>,
 }
 
 impl Default for Config {

@@ -2,10 +2,7 @@
 //!
 //! The collector's thread looks at the file once a second, among its other work; what has to be done then is done by a thread of its own, since it may wait for a file system.
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -13,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use silverpoint_shm::signal_mask::with_all_blocked;
 
-use crate::config::{Config, Sink, To};
+use crate::config::{Config, Fingerprint, Sink, To, fingerprint};
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
 use crate::shared::{Change, LogNote, Shared, State};
@@ -56,9 +53,6 @@ struct Current {
     seen: Option<Fingerprint>,
 }
 
-/// What tells whether a file was changed: modified, changed, inode, size.
-type Fingerprint = (i64, i64, i64, i64, u64, u64);
-
 impl Control {
     /// Of a logger that starts with these sinks, numbered from 0.
     pub(crate) fn new(config: Config, shared: Arc<Shared>, spool: Arc<Spool>) -> Result<Self, LoggerError> {
@@ -71,7 +65,8 @@ impl Control {
             None
         };
         let numbers = (0..config.sinks.len()).collect();
-        let seen = config.file.as_ref().and_then(|file| fingerprint(&file.path));
+        // From before it was read: what was written since then is read again.
+        let seen = config.file.as_ref().and_then(|file| file.seen);
         let current = Mutex::new(Current { config, numbers, ending: Vec::new(), seen });
         Ok(Self { shared, spool, threads: Mutex::new(Some(Vec::new())), current, has_hung_up })
     }
@@ -81,18 +76,16 @@ impl Control {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a thread that the end of the logger waits for.
-    pub(crate) fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), LoggerError> {
+    /// Starts a thread that the end of the logger waits for; false when the logger was ended, and nothing runs.
+    pub(crate) fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<bool, LoggerError> {
         // The program's signals are for the program's threads.
         with_all_blocked(|| {
             let mut threads = self.threads();
-            let Some(threads) = threads.as_mut() else {
-                return Err(LoggerError::Thread(io::Error::other("the logger has ended")));
-            };
+            let Some(threads) = threads.as_mut() else { return Ok(false) };
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
             forget_ended(threads);
             threads.push(thread.map_err(LoggerError::Thread)?);
-            Ok(())
+            Ok(true)
         })
     }
 
@@ -188,9 +181,12 @@ impl Control {
             }
         });
         for (at, delivery) in deliveries.into_iter().enumerate() {
-            if let Err(error) = self.spawn("sp-sink", move || delivery.run()) {
+            let spawned = self.spawn("sp-sink", move || delivery.run());
+            if !matches!(spawned, Ok(true)) {
                 // Nobody waits for one that does not run.
                 self.shared.change(|state| state.remove_sink(first + at));
+            }
+            if let Err(error) = spawned {
                 say(error);
             }
         }
@@ -315,11 +311,6 @@ fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
     threads.retain(|thread| !thread.is_finished());
 }
 
-fn fingerprint(path: &Path) -> Option<Fingerprint> {
-    let found = fs::metadata(path).ok()?;
-    Some((found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec(), found.ino(), found.size()))
-}
-
 impl To {
     /// Whether a sink that runs can go on with the settings of another.
     fn is_same(&self, other: &Self) -> bool {
@@ -338,6 +329,26 @@ impl To {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A configuration may change at the moment in which the logger ends: that is no fault that anybody must hear of.
+    #[test]
+    fn a_logger_that_was_ended_starts_no_thread_and_says_nothing() {
+        let folder = std::env::temp_dir().join(format!("silverpoint-control-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let config = Config { spool: Some(folder.clone()), ..Config::new("info") };
+        let spool = Arc::new(Spool::open(&config).unwrap());
+        let control = Control::new(config, Arc::new(Shared::new(0)), spool).unwrap();
+        let (ran, runs) = std::sync::mpsc::channel();
+        let second = ran.clone();
+        assert!(control.spawn("one", move || ran.send(1).unwrap()).unwrap());
+        for thread in control.threads().take().unwrap() {
+            thread.join().unwrap();
+        }
+        assert!(!control.spawn("two", move || second.send(2).unwrap()).unwrap());
+        assert_eq!(runs.iter().collect::<Vec<_>>(), [1]);
+        control.spool.remove().unwrap();
+        let _ = std::fs::remove_dir_all(&folder);
+    }
 
     #[test]
     fn threads_that_have_ended_are_forgotten_and_no_others() {

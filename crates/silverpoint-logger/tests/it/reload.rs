@@ -233,3 +233,10 @@ fn a_reload_takes_no_file_of_another_process() {
     assert_eq!(scratch.read("b.log").lines().count(), 1, "that of the other process");
     assert!(scratch.read("a.log").contains("one"));
 }
+
+#[test]
+fn a_change_between_the_reading_and_the_start_is_not_missed() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("log.toml"), "[[sink]]\nto = 'file'\npath = 'before.log'\n").unwrap();
+    scratch.run(["overtaken"]);
+}
