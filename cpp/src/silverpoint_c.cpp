@@ -28,6 +28,7 @@ struct Argument {
     static constexpr std::uint32_t kMeasured = 0x100, kText = 0x101;
 };
 
+static_assert(sizeof(EveryWhile) == sizeof(std::uint64_t));
 static_assert(sizeof(Site) == 56 && offsetof(Site, head) == 8 && offsetof(Site, line) == 16 &&
               offsetof(Site, level) == 20 && offsetof(Site, language) == 21 &&
               offsetof(Site, bounded) == 22 && offsetof(Site, entry) == 24 && offsetof(Site, file) == 32 &&
@@ -281,6 +282,10 @@ const unsigned char sp_c_unregistered = 0x80;
         arguments[i].bits = std::strlen(arguments[i].block);
         arguments[i].fixed = Argument::kMeasured;
     }
+}
+
+[[gnu::visibility("hidden")]] bool sp_c_passes_EVERY(EveryWhile* last, std::int64_t milliseconds) {
+    return last->passes(milliseconds);
 }
 
 [[gnu::visibility("hidden")]] void sp_prepare_thread() { silverpoint::prepare_thread(); }

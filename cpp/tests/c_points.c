@@ -136,6 +136,31 @@ void c_async(uint64_t id, const char* url) {
 
 uint64_t c_new_id(void) { return sp_new_id(); }
 
+void c_limits(int i, int* evaluated) {
+    SP_INFO_EVERY_N(3, "every third %d", i + 0 * ++*evaluated);
+    SP_WARN_FIRST_N(2, "twice %d", i);
+    SP_ERROR_ONCE("once %d", i);
+    SP_DEBUG_IF(i == 5, "five %d", i);
+    SP_FATAL_EVERY(3600000, "an hour %d", i);
+    SP_TRACE_EVERY(-1, "no time %d", i);
+    SP_EVENT_EVERY_N(0, "all", i);
+    SP_EVENT_FIRST_N(1, "first", i);
+    SP_EVENT_ONCE("plain");
+    SP_EVENT_EVERY(3600000ull, "hour", i);
+    if (i == 6)
+        SP_EVENT_IF(true, "six", i);
+    else
+        SP_EVENT_IF(false, "never", i);
+}
+
+void c_count_to_a_hundred(void) { SP_EVENT_FIRST_N(100, "to a hundred"); }
+bool c_limit_is_evaluated(void) {
+    bool is_evaluated = false;
+    SP_CATEGORY("limit.off");
+    SP_INFO_IF((is_evaluated = true), "limited");
+    return is_evaluated;
+}
+
 static int evaluate(int* counter) { return ++*counter; }
 
 int c_evaluations(bool on) {

@@ -36,6 +36,10 @@ uint64_t c_new_id(void);
 /* Whether arguments of a tracepoint were evaluated. */
 int c_evaluations(bool on);
 int c_enabled(void);
+/* Each limit; to be called with 0 to 9. */
+void c_limits(int i, int* evaluated);
+void c_count_to_a_hundred(void);
+bool c_limit_is_evaluated(void);
 void c_statements(bool yes);
 void c_number(uint64_t number);
 void c_in_signal(uint64_t number);

@@ -50,6 +50,11 @@ accept 'SP_INFO("%d", 1); SP_FATAL("%s", "x")' -DSP_MIN_LEVEL=6
 accept 'SP_INFO("%d", 1)' -DSP_NO_SITE_SECTION
 accept 'SP_INFO("%d", 1)' -std=gnu2x
 accept 'SP_INFO("%d %s", 1, "x"); SP_SPAN("s", 1)' -O0
+accept 'SP_INFO_EVERY_N(100, "%d", 1); SP_WARN_EVERY(500, "x"); SP_ERROR_FIRST_N(3u, "%s", "x"); SP_FATAL_ONCE("x"); SP_DEBUG_IF(unknown.x > 0, "x")'
+accept 'SP_EVENT_EVERY_N(2, "e", 1); SP_EVENT_EVERY(1000L, "e"); SP_EVENT_FIRST_N(2, "e"); SP_EVENT_ONCE("e", 1); SP_EVENT_IF(true, "e")'
+accept 'SP_INFO_EVERY_N(100, "%d", 1); SP_EVENT_ONCE("e", 1)' -DSP_MIN_LEVEL=6
+refuse format 'SP_INFO_EVERY_N(3, "%d", 2.5)'
+refuse 'whole number' 'SP_INFO_EVERY(0.5, "half a second is 500")'
 refuse format 'SP_INFO("%d", 2.5)'
 refuse format 'SP_INFO("%s", 1)'
 refuse format 'SP_INFO("%d %d", 1)'

@@ -231,6 +231,55 @@ TEST(C, OffMeansThatNothingIsEvaluated) {
     EXPECT_EQ(one().site.id, seen[0].site.id);
 }
 
+TEST(C, LimitsOfOnePlace) {
+    take();
+    int evaluated = 0;
+    for (int i = 0; i < 10; ++i) c_limits(i, &evaluated);
+    EXPECT_EQ(evaluated, 4) << "arguments are evaluated for a record, and else not";
+    std::map<std::string, std::string> said;
+    for (const auto& seen : take()) {
+        said[seen.site.text] += seen.text + ' ';
+        EXPECT_EQ(seen.site.names, seen.site.kind == 2 && seen.site.text != "plain" ? "i\n" : "");
+    }
+    EXPECT_EQ(said, (std::map<std::string, std::string>{{"every third %d", "0 3 6 9 "},
+                                                        {"twice %d", "0 1 "},
+                                                        {"once %d", "0 "},
+                                                        {"five %d", "5 "},
+                                                        {"an hour %d", "0 "},
+                                                        {"no time %d", "0 1 2 3 4 5 6 7 8 9 "},
+                                                        {"all", "0 1 2 3 4 5 6 7 8 9 "},
+                                                        {"first", "0 "},
+                                                        {"plain", " "},
+                                                        {"hour", "0 "},
+                                                        {"six", "6 "}}));
+}
+
+TEST(C, ALimitIsOneForAllThreads) {
+    take();
+    std::vector<std::thread> threads;
+    std::atomic<int> ready{0};
+    for (int thread = 0; thread < 4; ++thread)
+        threads.emplace_back([&] {
+            c_prepare();
+            // Each keeps its ring until all have one.
+            for (++ready; ready < 4;) std::this_thread::yield();
+            for (int i = 0; i < 50; ++i) c_count_to_a_hundred();
+        });
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(take().size(), 100u);
+}
+
+TEST(C, ALimitIsNotEvaluatedWhileItsPlaceIsOff) {
+    take();
+    EXPECT_TRUE(c_limit_is_evaluated());
+    const auto seen = one();
+    traced::session().state(seen.site.id) = 0;
+    EXPECT_FALSE(c_limit_is_evaluated());
+    traced::session().state(seen.site.id) = 1;
+    EXPECT_TRUE(c_limit_is_evaluated());
+    EXPECT_EQ(take().size(), 1u);
+}
+
 TEST(C, ATextThatNoRingTakesIsCutAndSaysSo) {
     const std::string text(1'000'000, 'x');
     c_long_text(text.c_str());

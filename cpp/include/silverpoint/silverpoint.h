@@ -17,6 +17,7 @@
  *   SP_LOG(warn, "net", "slow: %d ms", ms);         a level and a category of its own
  *   SP_CATEGORY("net::tcp");                        category of this file, or of a block from here on
  *   if (SP_ENABLED(debug)) ...                      whether such a tracepoint here would record
+ *   SP_INFO_EVERY_N(100, "%d done", n);             limits: c/limits.h lists them
  *   SP_TEXT_N(p, n), SP_BYTES(p, n), SP_SECRET(x)     arguments: text of n bytes (%s), bytes, <secret>
  *
  * Levels: SP_TRACE, SP_DEBUG, SP_INFO, SP_WARN, SP_ERROR, SP_FATAL. SP_MIN_LEVEL (0 trace ... 5 fatal, 6
@@ -185,6 +186,8 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
             SP_C_ON(SP_C_LEVEL_##level, SP_C_KIND_LOG, 0, sp_c_category.name, "", "", sp_is_on_ = true) \
             sp_is_on_;                                                                                  \
         })
+
+#    include "c/limits.h"
 
 #endif
 #endif
