@@ -8,6 +8,7 @@ use silverpoint_formats::time::TimeText;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::document;
+use crate::fast::Cbor;
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch, push_head, push_i128, push_u128};
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
 
@@ -331,6 +332,10 @@ impl Reader for CborReader {
         if self.ended || self.input.peek()?.is_none() {
             return Ok(false);
         }
+        if self.parsed.read_known::<Cbor>(&mut self.input) {
+            return Ok(true);
+        }
+        let from = self.input.offset();
         self.scratch.clear();
         self.item.clear();
         if let Err(mut error) = self.item(0, false) {
@@ -340,6 +345,7 @@ impl Reader for CborReader {
         }
         self.scratch.item(&self.item);
         self.parsed.accept(&self.scratch)?;
+        self.parsed.learn::<Cbor>(&self.input, from);
         Ok(true)
     }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::{Place, ReadError};
 
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 256 << 10;
 
 /// Reads bytes one after the other, and knows where it stands. Memory is one chunk.
 pub struct Input {
@@ -110,6 +110,23 @@ impl Input {
             self.bump();
         }
         Ok(byte)
+    }
+
+    /// What is at hand, from the next byte on.
+    #[inline]
+    pub(crate) fn at_hand(&self) -> &[u8] {
+        &self.chunk[self.at..]
+    }
+
+    /// What has been read since an offset, if it is still at hand.
+    pub(crate) fn since(&self, offset: u64) -> Option<&[u8]> {
+        self.chunk.get(usize::try_from(offset.checked_sub(self.base)?).ok()?..self.at)
+    }
+
+    /// Passes over bytes at hand among which no line ends.
+    #[inline]
+    pub(crate) fn pass(&mut self, len: usize) {
+        self.at = (self.at + len).min(self.chunk.len());
     }
 
     /// What is at hand before the next line break, quote or backslash: a run that needs no looking at. May be empty.

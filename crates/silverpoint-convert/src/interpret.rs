@@ -12,9 +12,10 @@ use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
+use crate::fast::{Cursor, Dialect, Happened, Memo, Outcome};
 use crate::pack::{Mismatch, Whole, goes_on, mismatch, octets, pack, skip, time, whole};
 use crate::scratch::Scratch;
-use crate::{Process, ReadError, Record};
+use crate::{Input, Process, ReadError, Record};
 
 /// Bytes of descriptions of sites and processes that one input may have.
 const DESCRIBED_MAX: usize = 256 << 20;
@@ -38,6 +39,9 @@ pub struct Parsed {
     args: Vec<u8>,
     context: Option<Context>,
     signature: String,
+    /// The level of the record, as its site has it.
+    level: Option<Level>,
+    memo: Memo,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -153,6 +157,56 @@ impl Parsed {
         self.current = None;
     }
 
+    /// Reads a record that looks like earlier ones from what is at hand of the input; false when it must go the long way, from where the input still stands.
+    #[inline]
+    pub(crate) fn read_known<D: Dialect>(&mut self, input: &mut Input) -> bool {
+        let mut cursor = Cursor { bytes: input.at_hand(), at: 0 };
+        let Some(outcome) = self.memo.read::<D>(&mut cursor, &mut self.args, &mut self.thread) else {
+            return false;
+        };
+        input.pass(cursor.at);
+        self.count += 1;
+        self.context = None;
+        self.current = Some(Current {
+            wall_ns: outcome.wall_ns,
+            ticks: outcome.ticks,
+            process: outcome.process,
+            tid: outcome.tid,
+            is_backtrace: false,
+            what: match outcome.what {
+                Happened::Record { site } => Kept::Record { site, truncated: false },
+                Happened::SpanEnd { site, duration_ns } => {
+                    Kept::SpanEnd { site, duration_ns: Some(duration_ns) }
+                }
+            },
+        });
+        true
+    }
+
+    /// Learns from the record that was accepted last, which the input has had since this offset.
+    pub(crate) fn learn<D: Dialect>(&mut self, input: &Input, from: u64) {
+        let Some(current) = self.current.filter(|_| self.memo.is_willing()) else { return };
+        let what = match current.what {
+            Kept::Record { site, truncated: false } => Happened::Record { site },
+            Kept::SpanEnd { site, duration_ns: Some(duration_ns) } => Happened::SpanEnd { site, duration_ns },
+            _ => return,
+        };
+        let site = match what {
+            Happened::Record { site } => Some(site),
+            Happened::SpanEnd { site, .. } => site,
+        };
+        let Some(bytes) = input.since(from) else { return };
+        let outcome = Outcome {
+            wall_ns: current.wall_ns,
+            ticks: current.ticks,
+            process: current.process,
+            tid: current.tid,
+            level: self.level.unwrap_or(Level::Info),
+            what,
+        };
+        self.memo.learn::<D>(bytes, &outcome, &self.thread, site.map(|site| &self.sites[site]));
+    }
+
     /// Takes what the scratch holds as the next record.
     ///
     /// # Errors
@@ -179,6 +233,7 @@ impl Parsed {
             });
         };
         self.args.clear();
+        self.level = fields.level;
         let what = match fields.kind {
             Some("loss") => Kept::Loss { cause: fields.cause, count: fields.count, span_ns: fields.span_ns },
             Some("stall") => {

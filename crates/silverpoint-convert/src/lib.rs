@@ -16,6 +16,7 @@ mod cells;
 pub mod document;
 mod error;
 mod exact;
+mod fast;
 mod formats;
 mod input;
 mod interned;

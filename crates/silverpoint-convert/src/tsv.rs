@@ -7,6 +7,7 @@ use silverpoint_formats::text;
 
 use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;
+use crate::fast::Tsv;
 use crate::json::{JsonParser, unexpected};
 use crate::scratch::{RECORD_MAX, Scratch};
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
@@ -83,6 +84,8 @@ pub struct TsvReader {
     parsed: Parsed,
     columns: Option<Vec<String>>,
     separator: u8,
+    /// The columns are those of the writer.
+    is_usual: bool,
     cell: Vec<u8>,
     ended: bool,
 }
@@ -97,6 +100,7 @@ impl TsvReader {
             parsed: Parsed::new(number),
             columns: None,
             separator: b'\t',
+            is_usual: false,
             cell: Vec::new(),
             ended: false,
         }
@@ -188,7 +192,10 @@ impl Reader for TsvReader {
         let columns = match self.columns.take() {
             Some(columns) => columns,
             None => match self.header() {
-                Ok(columns) => columns,
+                Ok(columns) => {
+                    self.is_usual = columns == COLUMNS;
+                    columns
+                }
                 Err(error) => {
                     self.ended = true;
                     return Err(error);
@@ -202,6 +209,11 @@ impl Reader for TsvReader {
             self.ended = true;
             return Ok(false);
         }
+        if self.is_usual && self.parsed.read_known::<Tsv>(&mut self.input) {
+            self.columns = Some(columns);
+            return Ok(true);
+        }
+        let from = self.input.offset();
         self.scratch.clear();
         let line = self.input.place().line;
         let read = self.line(&columns);
@@ -219,6 +231,9 @@ impl Reader for TsvReader {
             return Err(error.passable());
         }
         self.parsed.accept(&self.scratch)?;
+        if self.is_usual {
+            self.parsed.learn::<Tsv>(&self.input, from);
+        }
         Ok(true)
     }
 

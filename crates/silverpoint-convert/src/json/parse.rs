@@ -1,5 +1,6 @@
 //! JSON text into the scratch, without a tree.
 
+use crate::fast::Json;
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch};
 use crate::{Input, Parsed, Place, ReadError, Reader, Record};
 
@@ -367,6 +368,10 @@ impl Reader for JsonReader {
                 return other;
             }
         }
+        if self.parsed.read_known::<Json>(&mut self.input) {
+            return Ok(true);
+        }
+        let from = self.input.offset();
         self.scratch.clear();
         let parsed = self.parser.value(&mut self.input, &mut self.scratch);
         if let Err(mut error) = parsed {
@@ -381,6 +386,7 @@ impl Reader for JsonReader {
             return Err(error.passable());
         }
         self.parsed.accept(&self.scratch)?;
+        self.parsed.learn::<Json>(&self.input, from);
         Ok(true)
     }
 

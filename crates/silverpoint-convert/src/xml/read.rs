@@ -1,5 +1,6 @@
 //! Elements as records. The parser takes what `spec/xml.md` describes: no document types, hence no entities but the five of XML, and characters by number.
 
+use crate::fast::Xml;
 use crate::json::{put_number, unexpected};
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch};
 use crate::{Input, Parsed, Place, ReadError, Reader, Record};
@@ -394,6 +395,17 @@ impl Reader for XmlReader {
         if self.state == State::Ended {
             return Ok(false);
         }
+        if self.state == State::Within {
+            if let Err(mut error) = self.space() {
+                self.state = State::Ended;
+                error.path.insert_str(0, &format!("[{}]", self.parsed.count()));
+                return Err(error);
+            }
+            if self.parsed.read_known::<Xml>(&mut self.input) {
+                return Ok(true);
+            }
+        }
+        let from = self.input.offset();
         self.scratch.clear();
         match self.next_record() {
             Ok(true) => {}
@@ -406,6 +418,7 @@ impl Reader for XmlReader {
             }
         }
         self.parsed.accept(&self.scratch)?;
+        self.parsed.learn::<Xml>(&self.input, from);
         Ok(true)
     }
 

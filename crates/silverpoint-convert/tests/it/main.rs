@@ -4,5 +4,6 @@ mod errors;
 mod generated;
 mod golden;
 mod judges;
+mod known;
 mod round_trip;
 mod support;
