@@ -3,11 +3,13 @@
 // links it.
 #include <silverpoint/silverpoint.hpp>
 
+#include "c_arguments.hpp"
+
 using namespace silverpoint::detail;
 
 namespace {
 
-// The structures of silverpoint/c/record.h and arguments.h.
+// That of silverpoint/c/record.h.
 struct Body {
     const char* names;
     const char* text;
@@ -15,17 +17,6 @@ struct Body {
     const char* unit;
     std::uint32_t size;
     std::uint8_t kind;
-};
-
-struct Argument {
-    const char* block;
-    std::uint64_t bits, high;
-    std::uint32_t fixed;
-
-    bool is_block() const { return fixed >= kMeasured; }
-    std::size_t size() const { return is_block() ? 4 + bits : fixed; }
-
-    static constexpr std::uint32_t kMeasured = 0x100, kText = 0x101;
 };
 
 static_assert(sizeof(EveryWhile) == sizeof(std::uint64_t));

@@ -161,6 +161,65 @@ bool c_limit_is_evaluated(void) {
     return is_evaluated;
 }
 
+void c_contexts(unsigned id, const char* user) {
+    SP_INFO("outside");
+    {
+        SP_CONTEXT("request", id);
+        SP_INFO("in");
+        sp_context inner = SP_CONTEXT_BEGIN("user", user, "user.id", -1L);
+        SP_INFO("deeper");
+        {
+            SP_CONTEXT("request", 8);
+            SP_INFO("covered");
+        }
+        SP_CONTEXT_END(inner);
+        SP_INFO("in again");
+    }
+    for (int i = 0; i < 2; ++i) {
+        SP_CONTEXT("i", i);
+        if (i == 1) break;
+    }
+    SP_INFO("outside again");
+}
+
+void c_contexts_of_all_types(void) {
+    const unsigned char bytes[] = {1, 2};
+    SP_CONTEXT("a", (_Bool)1, "b", (char)'x', "c", (signed char)-1, "d", (unsigned char)255, "e", (short)-300,
+               "f", 1.5f, "g", -2.5, "h", (void*)4096);
+    SP_CONTEXT("i", ~0ull, "j", INT_MIN, "k", SP_BYTES(bytes, 2), "l", SP_TEXT_N("abcdef", 3), "m",
+               SP_SECRET(bytes[0]), "n", (sp_c_int128)-1, "o", LONG_MAX);
+    SP_INFO("types");
+}
+
+unsigned c_contexts_too_deep(void) {
+    sp_context open[30];
+    unsigned count = 0;
+    for (int i = 0; i < 30; ++i) {
+        open[i] = SP_CONTEXT_BEGIN("i", i);
+        count += open[i].number != 0;
+    }
+    for (int i = 0; i < 30; ++i) SP_CONTEXT_END(open[i]);
+    SP_INFO("none");
+    return count;
+}
+
+static sp_captured_context taken;
+void c_context_take(void) {
+    SP_CONTEXT("taken", "along");
+    sp_context_capture(&taken);
+}
+void c_context_enter(void) {
+    SP_CONTEXT("own", 1);
+    sp_context context = sp_context_enter(&taken);
+    SP_INFO("entered");
+    SP_CONTEXT_END(context);
+    SP_INFO("left");
+    sp_captured_context wrong = taken;
+    wrong.size = 100000;
+    context = sp_context_enter(&wrong);
+    SP_INFO("refused %d", context.number == 0);
+}
+
 static int evaluate(int* counter) { return ++*counter; }
 
 int c_evaluations(bool on) {

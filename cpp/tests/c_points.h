@@ -40,6 +40,12 @@ int c_enabled(void);
 void c_limits(int i, int* evaluated);
 void c_count_to_a_hundred(void);
 bool c_limit_is_evaluated(void);
+void c_contexts(unsigned id, const char* user);
+void c_contexts_of_all_types(void);
+/* How many of 30 scopes have found room. */
+unsigned c_contexts_too_deep(void);
+void c_context_take(void);
+void c_context_enter(void);
 void c_statements(bool yes);
 void c_number(uint64_t number);
 void c_in_signal(uint64_t number);

@@ -53,6 +53,11 @@ accept 'SP_INFO("%d %s", 1, "x"); SP_SPAN("s", 1)' -O0
 accept 'SP_INFO_EVERY_N(100, "%d", 1); SP_WARN_EVERY(500, "x"); SP_ERROR_FIRST_N(3u, "%s", "x"); SP_FATAL_ONCE("x"); SP_DEBUG_IF(unknown.x > 0, "x")'
 accept 'SP_EVENT_EVERY_N(2, "e", 1); SP_EVENT_EVERY(1000L, "e"); SP_EVENT_FIRST_N(2, "e"); SP_EVENT_ONCE("e", 1); SP_EVENT_IF(true, "e")'
 accept 'SP_INFO_EVERY_N(100, "%d", 1); SP_EVENT_ONCE("e", 1)' -DSP_MIN_LEVEL=6
+accept 'SP_CONTEXT("a", 1, "b", 2.5); SP_CONTEXT("c", "x"); sp_context c = SP_CONTEXT_BEGIN("d", unknown.x); SP_CONTEXT_END(c)'
+accept 'SP_CONTEXT("a", 1, "b", 2, "c", 3, "d", 4, "e", 5, "f", 6, "g", 7, "h", 8)' -O0
+refuse 'in turn' 'SP_CONTEXT("a", 1, "b")'
+refuse 'name is a text' 'SP_CONTEXT("a", 1, 2, "b")'
+refuse sp_c_of_pointer 'SP_CONTEXT("a", unknown)'
 refuse format 'SP_INFO_EVERY_N(3, "%d", 2.5)'
 refuse 'whole number' 'SP_INFO_EVERY(0.5, "half a second is 500")'
 refuse format 'SP_INFO("%d", 2.5)'

@@ -15,6 +15,7 @@
  *   SP_FLOW_BEGIN("order", id);                     SP_FLOW_STEP, SP_FLOW_END
  *   SP_LINK(from, to);                              ids: what has `to` came from what has `from`
  *   SP_LOG(warn, "net", "slow: %d ms", ms);         a level and a category of its own
+ *   SP_CONTEXT("request", id, "user", name);        until the end of the scope all records have these fields
  *   SP_CATEGORY("net::tcp");                        category of this file, or of a block from here on
  *   if (SP_ENABLED(debug)) ...                      whether such a tracepoint here would record
  *   SP_INFO_EVERY_N(100, "%d done", n);             limits: c/limits.h lists them
@@ -187,6 +188,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
             sp_is_on_;                                                                                  \
         })
 
+#    include "c/context.h"
 #    include "c/limits.h"
 
 #endif
