@@ -8,7 +8,7 @@ PROGRAM ?= $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
 # Where the library for C is built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
-.PHONY: demo test bench kill-test crash-test lint format install install-files help
+.PHONY: demo test bench kill-test crash-test python lint format install install-files help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
@@ -17,6 +17,7 @@ help:
 	@echo "make crash-test crashes at any moment, 300 rounds of each kind in Rust and C++"
 	@echo "make bench      measure, and write bench/results (QUICK=1: about a minute)"
 	@echo "make install    program, manual pages, completions, headers for C and C++, library for C under PREFIX=$(PREFIX)"
+	@echo "make python     build the wheel for Python, install it into an environment below target/, and test it"
 	@echo "make lint       formatting and lints, as in continuous integration"
 	@echo "make format     let rustfmt and clang-format decide the layout"
 
@@ -40,6 +41,10 @@ bench:
 	scripts/setup bench
 	bench/run $(if $(QUICK),--quick)
 
+python:
+	scripts/setup python
+	scripts/python
+
 lint:
 	scripts/setup lint
 	scripts/lint
@@ -47,6 +52,7 @@ lint:
 format:
 	scripts/setup lint
 	cargo fmt --all
+	cargo fmt --manifest-path python/Cargo.toml
 	git ls-files '*.hpp' '*.cpp' '*.h' '*.c' | xargs -r clang-format-16 -i
 
 install:

@@ -1,0 +1,183 @@
+"""What is written in Rust."""
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias, TypedDict, Unpack, final
+
+from ._values import Duration, Level, Time
+
+Names: TypeAlias = str | int | Iterable[str | int]
+When: TypeAlias = str | int | datetime.datetime
+
+class Filter(TypedDict, total=False):
+    """Which records are wanted, as `silverpoint cat` takes it: words of different sorts narrow, several values of one widen the choice."""
+
+    level: Level | str | int | None
+    category: str | Iterable[str] | None
+    file: str | Iterable[str] | None
+    function: str | Iterable[str] | None
+    thread: Names | None
+    process: Names | None
+    since: When | None
+    until: When | None
+    where: str | None
+    grep: str | re.Pattern[str] | None
+    utc: bool
+
+@final
+class Site:
+    """One tracepoint: the same object for all its records of one iteration."""
+
+    @property
+    def level(self) -> Level: ...
+    @property
+    def kind(self) -> str:
+        """`log`, `stream`, `event`, `span`, `counter`, `instant`, `async_begin` …"""
+    @property
+    def category(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int:
+        """From 1; 0 when unknown."""
+    @property
+    def function(self) -> str: ...
+    @property
+    def template(self) -> str:
+        """The text with its placeholders; of events, spans and counters the name."""
+    @property
+    def signature(self) -> str:
+        """The arguments' types (spec/wire.md, section 10)."""
+    @property
+    def names(self) -> list[str]:
+        """The arguments' names; empty when they have none."""
+    @property
+    def units(self) -> list[str | None]:
+        """The arguments' units."""
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with signature or template, if anything."""
+
+@final
+class Record:
+    """One record, the end of a span, a loss or a wait. Everything is made when it is asked for."""
+
+    @property
+    def time_ns(self) -> int:
+        """Nanoseconds since the beginning of 1970, UTC."""
+    @property
+    def time(self) -> Time: ...
+    @property
+    def level(self) -> Level: ...
+    @property
+    def kind(self) -> str:
+        """As of the site, or `span_end`, `loss`, `stall`, `unknown`."""
+    @property
+    def process(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+    @property
+    def tid(self) -> int: ...
+    @property
+    def thread(self) -> str:
+        """May be empty."""
+    @property
+    def site(self) -> Site | None:
+        """None where nothing describes it, and of losses and waits."""
+    @property
+    def category(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def function(self) -> str: ...
+    @property
+    def template(self) -> str: ...
+    @property
+    def name(self) -> str:
+        """Of an event, span, counter or instant; empty for texts."""
+    @property
+    def args(self) -> Any:
+        """A dict when the arguments have names, else a list. What cannot be read is None."""
+    @property
+    def message(self) -> str:
+        """The text, with the values in it."""
+    @property
+    def context(self) -> dict[str, Any]:
+        """Fields of the scopes that the thread was in."""
+    @property
+    def duration_ns(self) -> int | None:
+        """Of the end of a span, and of a wait."""
+    @property
+    def duration(self) -> Duration | None: ...
+    @property
+    def truncated(self) -> bool:
+        """The program had to cut an argument."""
+    @property
+    def is_backtrace(self) -> bool:
+        """It was kept back until something happened that it helps to explain."""
+    def __getitem__(self, key: str | int) -> Any:
+        """An argument by name, or by number where they have no names."""
+    def get(self, name: str, default: Any = None) -> Any:
+        """An argument by name."""
+
+@final
+class Problem:
+    """Something that is not as it should be in a trace file."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def offset(self) -> int | None:
+        """Byte in the file, where it has a place."""
+    @property
+    def message(self) -> str: ...
+    @property
+    def verdict(self) -> str:
+        """`intact`, `lossy`, `cut`, `damaged` or `not a trace file`."""
+
+@final
+class Records(Iterator[Record]):
+    """Gives records."""
+
+    def __iter__(self) -> Records: ...
+    def __next__(self) -> Record: ...
+    @property
+    def notes(self) -> list[Problem]:
+        """What was missing; complete at the end."""
+    @property
+    def verdict(self) -> str:
+        """The worst of it."""
+
+@final
+class Trace:
+    """What was opened together, or a selection of it. Iterating begins anew each time."""
+
+    def filter(self, **words: Unpack[Filter]) -> Trace:
+        """The same with fewer records; a word that was given before is replaced."""
+    def records(self, **words: Unpack[Filter]) -> Records:
+        """The records in order of time."""
+    def __iter__(self) -> Records: ...
+    def count(self, **words: Unpack[Filter]) -> int:
+        """How many records there are."""
+    @property
+    def sites(self) -> list[Site]:
+        """All tracepoints that trace files describe."""
+    @property
+    def processes(self) -> list[tuple[str, int]]:
+        """Name and id of each process of trace files."""
+    @property
+    def files(self) -> list[str]: ...
+    @property
+    def time_range_ns(self) -> tuple[int, int] | None:
+        """Times of the first and last record of trace files."""
+    @property
+    def notes(self) -> list[Problem]:
+        """What trace files miss, as far as it is known without reading the records."""
+    @property
+    def verdict(self) -> str:
+        """The worst of it."""
+
+def open(paths: list[str], only: bool, format: str | None, strict: bool) -> Trace: ...

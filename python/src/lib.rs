@@ -1,0 +1,30 @@
+//! `silverpoint._native`: trace files and living sessions for Python. `silverpoint/__init__.py` is its public face.
+//!
+//! ```text
+//! trace    what is open ─▶ source: a thread that reads ─▶ row: records without Python ─▶ record, site: as Python sees them
+//! filter   keyword arguments as the reader's filter        value: packed arguments and CBOR as objects
+//! ```
+//!
+//! Files are read without the interpreter's lock, in batches. Whatever a file holds, nothing panics, and memory is bounded as it is elsewhere.
+#![deny(unsafe_code)]
+
+mod fault;
+mod filter;
+mod record;
+mod row;
+mod site;
+mod source;
+mod trace;
+mod value;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::record::Record;
+    #[pymodule_export]
+    use super::site::Site;
+    #[pymodule_export]
+    use super::trace::{Problem, Records, Trace, open};
+}

@@ -1,0 +1,277 @@
+//! Reading in a thread of its own, in batches: the interpreter takes one while the next is being read.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use regex::Regex;
+use silverpoint_convert::silver::TraceReader;
+use silverpoint_convert::{Input, MakeReader, Merge, ReadError, Reader, Record};
+use silverpoint_formats::filter::{Facts, Filter, RecordFilter};
+use silverpoint_formats::tracefile::{Note, Trace, Verdict, worst};
+
+use crate::fault::Fault;
+use crate::record::with_message;
+use crate::row::{Keeper, Row};
+
+/// Records, and bytes, of one batch at most; the first is small, so that it comes soon.
+const BATCH: usize = 1024;
+const FIRST_BATCH: usize = 32;
+const BATCH_BYTES: usize = 1 << 20;
+/// Batches that wait for whoever takes them.
+const WAITING: usize = 2;
+/// Between two looks whether the user has interrupted.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What is open.
+pub(crate) struct Source {
+    /// All trace files.
+    pub(crate) trace: Option<Trace>,
+    /// Files of other formats: read from their beginning each time.
+    pub(crate) others: Vec<(PathBuf, MakeReader)>,
+    /// Damage is an error.
+    pub(crate) is_strict: bool,
+}
+
+/// Which records.
+#[derive(Clone, Default)]
+pub(crate) struct Wanted {
+    pub(crate) filter: Filter,
+    /// What a message must match.
+    pub(crate) grep: Option<Regex>,
+}
+
+impl Wanted {
+    /// Whether a row is wanted that the filter has let through.
+    pub(crate) fn takes(&self, row: &Row) -> bool {
+        self.grep.as_ref().is_none_or(|grep| with_message(row, |message| grep.is_match(message)))
+    }
+}
+
+enum Message {
+    Rows(Vec<Row>),
+    Failed(Fault),
+    End(Vec<Note>),
+}
+
+/// Takes what a thread reads.
+pub(crate) struct Batches {
+    receiver: Mutex<Receiver<Message>>,
+    is_strict: bool,
+    /// The thread lives in this process only, not in one that was forked from it.
+    pid: u32,
+    pub(crate) notes: Vec<Note>,
+    has_ended: bool,
+}
+
+impl Batches {
+    /// Begins.
+    pub(crate) fn begin(source: &Arc<Source>, wanted: Wanted) -> PyResult<Self> {
+        let (sender, receiver) = sync_channel(WAITING);
+        let is_strict = source.is_strict;
+        let shared = Arc::clone(source);
+        // Ends when nobody receives any more.
+        thread::Builder::new().name("silverpoint-read".into()).spawn(move || {
+            let mut giver = Giver { sender, rows: Vec::new(), bytes: 0, most: FIRST_BATCH };
+            let end = match read(&shared, &wanted, &mut giver) {
+                Ok(Some(notes)) => Message::End(notes),
+                // Nobody is there.
+                Ok(None) => return,
+                Err(fault) => Message::Failed(fault),
+            };
+            if giver.flush() {
+                let _ = giver.sender.send(end);
+            }
+        })?;
+        let notes = Vec::new();
+        Ok(Self {
+            receiver: Mutex::new(receiver),
+            is_strict,
+            pid: std::process::id(),
+            notes,
+            has_ended: false,
+        })
+    }
+
+    /// The next batch; `None` at the end. Waits without the interpreter's lock.
+    pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Option<Vec<Row>>> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        if self.pid != std::process::id() {
+            return Err(PyRuntimeError::new_err(
+                "these records are read by the process that this one was forked from: open the file again here",
+            ));
+        }
+        loop {
+            let receiver = self.receiver.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let message = match receiver.try_recv() {
+                Ok(message) => Ok(message),
+                // Moved: it may be lent to one thread, not to two.
+                Err(_) => py.detach(move || receiver.recv_timeout(LOOK)),
+            };
+            match message {
+                Ok(Message::Rows(rows)) => return Ok(Some(rows)),
+                Ok(Message::Failed(fault)) => {
+                    self.has_ended = true;
+                    return Err(fault.raise(py));
+                }
+                Ok(Message::End(notes)) => {
+                    self.has_ended = true;
+                    self.notes = notes;
+                    let damaged = self.notes.iter().find(|note| note.matter.verdict() >= Verdict::Damaged);
+                    return match damaged.filter(|_| self.is_strict) {
+                        Some(note) => Err(Fault::Damaged(note.clone()).raise(py)),
+                        None => Ok(None),
+                    };
+                }
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.has_ended = true;
+                    return Err(PyRuntimeError::new_err("the reading thread has failed; please report this"));
+                }
+            }
+        }
+    }
+
+    /// The worst that was found.
+    pub(crate) fn verdict(&self) -> Verdict {
+        worst(&self.notes)
+    }
+}
+
+/// Puts rows together and passes them on.
+struct Giver {
+    sender: SyncSender<Message>,
+    rows: Vec<Row>,
+    bytes: usize,
+    most: usize,
+}
+
+impl Giver {
+    /// False when nobody is there any more.
+    fn give(&mut self, row: Row) -> bool {
+        self.bytes += row.bytes();
+        self.rows.push(row);
+        if self.rows.len() < self.most && self.bytes < BATCH_BYTES {
+            return true;
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> bool {
+        if self.rows.is_empty() {
+            return true;
+        }
+        (self.most, self.bytes) = (BATCH, 0);
+        let next = Vec::with_capacity(BATCH);
+        self.sender.send(Message::Rows(std::mem::replace(&mut self.rows, next))).is_ok()
+    }
+}
+
+/// Reads all; gives what was found to be missing, `None` when nobody wants more.
+fn read(source: &Source, wanted: &Wanted, giver: &mut Giver) -> Result<Option<Vec<Note>>, Fault> {
+    match &source.trace {
+        Some(trace) if source.others.is_empty() => Ok(read_trace(trace, wanted, giver)),
+        _ => read_any(source, wanted, giver),
+    }
+}
+
+fn read_trace(trace: &Trace, wanted: &Wanted, giver: &mut Giver) -> Option<Vec<Note>> {
+    let mut keeper = Keeper::default();
+    let mut events = trace.select(&wanted.filter);
+    while let Some(event) = events.next() {
+        let Some(row) = keeper.event(&event) else { continue };
+        if wanted.takes(&row) && !giver.give(row) {
+            return None;
+        }
+    }
+    Some(trace.notes().iter().chain(events.notes()).cloned().collect())
+}
+
+fn read_any(source: &Source, wanted: &Wanted, giver: &mut Giver) -> Result<Option<Vec<Note>>, Fault> {
+    let mut readers: Vec<Box<dyn Reader + '_>> = Vec::new();
+    for (number, (path, make)) in (1..).zip(&source.others) {
+        let filter = RecordFilter::new(&wanted.filter).ok_or_else(|| {
+            Fault::Filter(
+                "times of day, and times before the end, need a trace file; give a date or '+TIME'".into(),
+            )
+        })?;
+        let file = File::open(path).map_err(|error| Fault::Io(path.clone(), error))?;
+        let reader = make(Input::new(Box::new(file)), number);
+        readers.push(Box::new(Filtered { reader, filter, number: number as usize }));
+    }
+    if let Some(trace) = &source.trace {
+        readers.push(Box::new(TraceReader::new(trace, &wanted.filter, 0)));
+    }
+    let mut reader: Box<dyn Reader + '_> = match readers.len() {
+        1 => readers.remove(0),
+        _ => Box::new(Merge::new(readers)),
+    };
+    let mut keeper = Keeper::default();
+    loop {
+        match reader.advance() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                let number: usize = error.input.parse().unwrap_or(0);
+                let path =
+                    number.checked_sub(1).and_then(|at| source.others.get(at)).map(|(path, _)| path.clone());
+                return Err(Fault::reading(&path.unwrap_or_default(), error));
+            }
+        }
+        let Some(row) = reader.record().and_then(|record| keeper.record(&record)) else { continue };
+        if wanted.takes(&row) && !giver.give(row) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(source.trace.iter().flat_map(|trace| trace.notes()).cloned().collect()))
+}
+
+/// The records of an input that a filter takes. Errors carry the number of the input as its name.
+struct Filtered {
+    reader: Box<dyn Reader>,
+    filter: RecordFilter,
+    number: usize,
+}
+
+impl Reader for Filtered {
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        loop {
+            match self.reader.advance() {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => return Err(ReadError { input: self.number.to_string().into(), ..error }),
+            }
+            let filter = &mut self.filter;
+            if self.reader.record().is_some_and(|record| filter.takes(&facts(&record))) {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn record(&self) -> Option<Record<'_>> {
+        self.reader.record()
+    }
+
+    fn position(&self) -> u64 {
+        self.reader.position()
+    }
+}
+
+fn facts<'a>(record: &Record<'a>) -> Facts<'a> {
+    Facts {
+        wall_ns: record.wall_ns,
+        pid: record.process.pid,
+        process: &record.process.name,
+        tid: record.tid,
+        thread: record.thread,
+        context: record.context,
+        what: record.what,
+    }
+}
