@@ -7,6 +7,7 @@
 //! cbor        items of CBOR inside arguments, as values        context   fields of all records of a scope
 //! crash       records of crashes, with names for their addresses
 //! system      events as messages of syslog and of the journal
+//! replay      events again, in time
 //! ```
 //!
 //! Knows files only: no session, no shared memory. Whatever a file holds, nothing panics and memory stays bounded.
@@ -21,6 +22,7 @@ pub mod format;
 pub mod json;
 mod marks;
 pub mod render;
+pub mod replay;
 pub mod site;
 pub mod stats;
 pub mod system;

@@ -1,0 +1,64 @@
+//! Records again, in time: as far apart as they were, or faster, or at once.
+//!
+//! ```text
+//! Trace ─▶ Pace: when is it due? ─▶ Clock: sleep until then ─▶ the user's function
+//! ```
+//!
+//! Times follow one schedule that begins with the first record: whoever is late does not push back those that follow, so a replay of an hour takes an hour. A record that is late is given at
+//! once, and how late it was is counted. The clock is the caller's ([`Clock`]): [`RealTime`] sleeps, [`Virtual`] only counts, for tests that want exact times and no waiting.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use silverpoint_formats::filter::Filter;
+//! use silverpoint_formats::replay::{RealTime, Schedule, Speed, replay};
+//! use silverpoint_formats::tracefile::Trace;
+//!
+//! # fn main() -> Result<(), silverpoint_formats::tracefile::OpenError> {
+//! # let files = [];
+//! let trace = Trace::open(&files)?;
+//! let schedule = Schedule { speed: Speed::times(10.0).unwrap_or_default(), ..Schedule::default() };
+//! let done = replay(&trace, &Filter::default(), schedule, &mut RealTime::new(), |event, due| {
+//!     println!("{due:?} after the first: line {}", event.what.level().name());
+//!     ControlFlow::Continue(())
+//! });
+//! println!("{} records, {} late", done.records, done.late);
+//! # Ok(())
+//! # }
+//! ```
+
+mod clock;
+mod pace;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+pub use clock::{Clock, RealTime, Virtual};
+pub use pace::{LATE, Pace, Played, Schedule, Speed, SpeedError};
+
+use crate::filter::Filter;
+use crate::tracefile::{Event, Trace};
+
+/// Gives the records that the filter takes, in order of time, each when it is due; and how long after the first that was. Names and ends of threads and contexts are not given: each event
+/// says them. Ends when there are no more, when the function breaks off, or when the clock's sleep is ended.
+///
+/// Memory is that of reading the trace in order of time. What of it cannot be read is left out; [`Trace::select`] tells it.
+pub fn replay(
+    trace: &Trace,
+    filter: &Filter,
+    schedule: Schedule,
+    clock: &mut dyn Clock,
+    mut each: impl FnMut(&Event<'_>, Duration) -> ControlFlow<()>,
+) -> Played {
+    let mut pace = Pace::new(schedule);
+    let mut events = trace.select(filter);
+    while let Some(event) = events.next() {
+        if !event.is_shown() {
+            continue;
+        }
+        let Some(due) = pace.wait(event.wall_ns, clock, || ()) else { break };
+        if each(&event, due).is_break() {
+            break;
+        }
+    }
+    pace.played()
+}
