@@ -132,6 +132,16 @@ pub const ALL: &[Example] = &[
         "silverpoint convert --from jsonl --to silver --keep-going - all.silver",
         "JSON lines from a pipe as a trace file; lines that are none are counted and left out.",
     ),
+    example(
+        "replay",
+        "silverpoint replay --speed 10 --max-gap 2s --json app.silver --to '| jq .message'",
+        "What happened, ten times as fast and without long pauses, for a command.",
+    ),
+    example(
+        "replay",
+        "silverpoint replay app.silver --config log.toml",
+        "Through the sinks of a logger: whether its configuration does what it shall.",
+    ),
     example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
     example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
     example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),

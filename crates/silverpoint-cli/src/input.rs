@@ -187,9 +187,11 @@ pub fn tell<'n>(notes: impl Iterator<Item = &'n Note>) {
     }
 }
 
-/// Standard output. A reader that has gone away (`| head`) is the end, not an error.
+/// Standard output, or what stands for it. A reader that has gone away (`| head`) is the end, not an error.
 pub struct Output {
-    out: io::StdoutLock<'static>,
+    out: Box<dyn Write>,
+    /// For messages.
+    name: &'static str,
     pager: Paging,
     /// Text that waits to be written; append here.
     pub text: String,
@@ -212,12 +214,12 @@ const CHUNK: usize = 64 << 10;
 impl Output {
     /// Locks standard output.
     pub fn new() -> Self {
-        Self {
-            out: io::stdout().lock(),
-            pager: Paging::No,
-            text: String::with_capacity(CHUNK * 2),
-            gone: false,
-        }
+        Self::into(Box::new(io::stdout().lock()), "standard output")
+    }
+
+    /// Something else; its name for messages.
+    pub fn into(out: Box<dyn Write>, name: &'static str) -> Self {
+        Self { out, name, pager: Paging::No, text: String::with_capacity(CHUNK * 2), gone: false }
     }
 
     /// The same, through a pager where standard output is a terminal.
@@ -252,7 +254,7 @@ impl Output {
         if !self.gone {
             match self.write() {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.gone = true,
-                other => other.map_err(|error| failure(format_args!("standard output: {error}")))?,
+                other => other.map_err(|error| failure(format_args!("{}: {error}", self.name)))?,
             }
         }
         self.text.clear();

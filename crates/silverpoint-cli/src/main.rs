@@ -22,6 +22,7 @@ mod processes;
 mod program;
 mod recover;
 mod repair;
+mod replay;
 mod run;
 mod sessions;
 mod sites;
@@ -75,6 +76,7 @@ enum Command {
     Trim(trim::Args),
     Split(split::Args),
     Convert(convert::Args),
+    Replay(replay::Args),
     Sql(sql::Args),
     Ctl(ctl::Args),
     Config(config::Args),
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
         Command::Trim(args) => trim::run(args),
         Command::Split(args) => split::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Sql(args) => sql::run(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Config(args) => config::run(args),

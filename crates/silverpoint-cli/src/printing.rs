@@ -143,7 +143,8 @@ impl Watcher for Printer {
     }
 }
 
-fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
+/// As the library takes it.
+pub fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
     let look = match args.style {
         LineStyle::Text => text::Look::Text,
         LineStyle::Qdebug => text::Look::QDebug,

@@ -112,8 +112,8 @@ impl Spool {
         ))
     }
 
-    /// For a logger without files.
-    fn temporary(config: &Config) -> Result<Self, LoggerError> {
+    /// For a logger without files, and one whose files nobody goes on with after it.
+    pub(crate) fn temporary(config: &Config) -> Result<Self, LoggerError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let parent = config.spool.clone().unwrap_or_else(std::env::temp_dir);
         fs::create_dir_all(&parent).map_err(LoggerError::io(&parent, "making it"))?;

@@ -17,6 +17,7 @@ mod look;
 mod manual;
 mod own_types;
 mod recover;
+mod replay;
 mod run;
 mod secure;
 mod split;

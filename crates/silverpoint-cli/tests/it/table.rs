@@ -129,6 +129,11 @@ const ROWS: &[Row] = &[
         codes: reads,
     },
     Row {
+        command: "replay",
+        calls: &["--speed max FILE", "--speed max --json --level warn FILE --to |cat"],
+        codes: reads,
+    },
+    Row {
         command: "sql",
         calls: &["FILE select~count(*)~from~records", "--json FILE select~*~from~spans"],
         codes: reads,

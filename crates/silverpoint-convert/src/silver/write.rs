@@ -10,7 +10,7 @@ use silverpoint_wire::block::{
     BlockHeader, BlockKind, SessionInfo, StreamInfo, end, push_anchor, push_block, push_site, site_bit,
 };
 use silverpoint_wire::clock::Anchor;
-use silverpoint_wire::layout::block::{HEADER_SIZE, LEVELS_CONTROL};
+use silverpoint_wire::layout::block::{HEADER_SIZE, LATE, LEVELS_CONTROL};
 use silverpoint_wire::layout::clock_source::MONOTONIC;
 use silverpoint_wire::layout::record::{CONTEXT, LOSS, SIZE_MAX, SPAN_END, STALL, THREAD_NAME, TRUNCATED};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
@@ -39,6 +39,10 @@ pub struct SilverWriter<W> {
     by_process: HashMap<usize, usize>,
     waiting: usize,
     record: Vec<u8>,
+    /// The greatest time of a record.
+    latest: u64,
+    /// By who follows the file: nothing earlier follows but what says that it is late. 0: nothing was said.
+    watermark: u64,
 }
 
 struct Session {
@@ -82,6 +86,8 @@ impl<W: Write> SilverWriter<W> {
             by_process: HashMap::new(),
             waiting: 0,
             record: Vec::new(),
+            latest: 0,
+            watermark: 0,
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
         let mut about = String::new();
@@ -92,6 +98,28 @@ impl<W: Write> SilverWriter<W> {
         push_line(&mut about, "file_id", &format!("{id:016x}{:016x}", fnv1a64(&id.to_le_bytes())));
         writer.push(BlockHeader::new(BlockKind::FILE, about.as_bytes()), about.as_bytes())?;
         Ok(writer)
+    }
+
+    /// The output so far.
+    pub fn get_ref(&self) -> &W {
+        &self.out
+    }
+
+    /// Writes what waits, for somebody who follows the file: blocks, however small, and a watermark, so that what is in them need not be waited with.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.waiting == 0 {
+            return Ok(());
+        }
+        self.flush_all()?;
+        self.watermark = self.latest;
+        for session in 1..=self.sessions.len() as u32 {
+            let payload = self.watermark.to_le_bytes();
+            self.push(BlockHeader { session, ..BlockHeader::new(BlockKind::WATERMARK, &payload) }, &payload)?;
+        }
+        self.out.flush()
     }
 
     /// The output, when the file is finished.
@@ -147,7 +175,7 @@ impl<W: Write> SilverWriter<W> {
     }
 
     /// Writes what waits of a stream, and what describes it.
-    fn flush(&mut self, session: usize, stream: usize) -> io::Result<()> {
+    fn flush_stream(&mut self, session: usize, stream: usize) -> io::Result<()> {
         let state = &mut self.sessions[session];
         let number = state.number;
         let new_sites = std::mem::take(&mut state.new_sites);
@@ -169,6 +197,7 @@ impl<W: Write> SilverWriter<W> {
             records: stream.records,
             levels: stream.levels,
             sites: stream.sites,
+            flags: if stream.first < self.watermark { LATE } else { 0 },
             ..BlockHeader::new(BlockKind::RECORDS, &raw)
         };
         stream.ring = header.ring_end;
@@ -190,7 +219,7 @@ impl<W: Write> SilverWriter<W> {
         for session in 0..self.sessions.len() {
             for stream in 0..self.sessions[session].streams.len() {
                 if !self.sessions[session].streams[stream].raw.is_empty() {
-                    self.flush(session, stream)?;
+                    self.flush_stream(session, stream)?;
                 }
             }
         }
@@ -317,6 +346,7 @@ impl<W: Write> Writer for SilverWriter<W> {
                 "a trace file holds no record of more than 256 KiB; this one has {size} bytes"
             )));
         }
+        self.latest = self.latest.max(ticks);
         let at = session.stream(record.tid);
         let stream = &mut session.streams[at];
         let mut written = 0;
@@ -341,7 +371,7 @@ impl<W: Write> Writer for SilverWriter<W> {
         self.waiting += written;
         self.record = args;
         if is_much {
-            self.flush(number, at)?;
+            self.flush_stream(number, at)?;
         }
         if self.waiting >= WAITING_ALL {
             self.flush_all()?;

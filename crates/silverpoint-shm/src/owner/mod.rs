@@ -8,6 +8,7 @@
 //!
 //! Everything here may be called from any thread, from signal handlers, before `main` and after it; nothing allocates from the heap or takes a lock.
 
+mod again;
 mod anchors;
 mod at;
 mod context;
@@ -27,6 +28,7 @@ mod thread;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use again::{end_span, record_packed};
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
 pub use ids::{new_id, random_bytes};
 pub use sites::{Description, Pieces, Registered};
