@@ -198,7 +198,7 @@ fn cut<V: Visitor>(units: &[u8], missing: u32, visitor: &mut V) -> Result<(), V:
     visitor.end()
 }
 
-fn fixed<const N: usize, E>(bytes: &[u8], at: usize) -> Result<[u8; N], WalkError<E>> {
+pub(crate) fn fixed<const N: usize, E>(bytes: &[u8], at: usize) -> Result<[u8; N], WalkError<E>> {
     array(bytes, at).ok_or_else(|| truncated(at))
 }
 
@@ -216,7 +216,7 @@ fn is_cut(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Where what follows a length begins, the length, and how much was cut.
-fn length<E>(bytes: &[u8], at: usize) -> Result<(usize, usize, u32), WalkError<E>> {
+pub(crate) fn length<E>(bytes: &[u8], at: usize) -> Result<(usize, usize, u32), WalkError<E>> {
     let word = u32_at(bytes, at).ok_or_else(|| truncated(at))?;
     if word & CUT == 0 {
         return Ok((at + 4, word as usize, 0));

@@ -7,6 +7,7 @@ use crate::cbor::{CborReader, CborWriter};
 use crate::chrome::ChromeWriter;
 use crate::csv::{CsvReader, CsvWriter};
 use crate::json::{JsonReader, JsonWriter, Shape};
+use crate::perfetto::PerfettoWriter;
 use crate::silver::SilverWriter;
 use crate::tsv::{TsvReader, TsvWriter};
 use crate::xml::{XmlReader, XmlWriter};
@@ -137,5 +138,12 @@ const BUILT_IN: &[Format] = &[
         about: "trace events of Chrome, for Perfetto and chrome://tracing",
         reader: None,
         writer: Some(|out, _| Ok(Box::new(ChromeWriter::new(out)))),
+    },
+    Format {
+        name: "perfetto",
+        endings: &["perfetto-trace", "pftrace"],
+        about: "track events of Perfetto",
+        reader: None,
+        writer: Some(|out, _| Ok(Box::new(PerfettoWriter::new(out)))),
     },
 ];

@@ -30,6 +30,7 @@ pub mod cbor;
 pub mod chrome;
 pub mod csv;
 pub mod json;
+pub mod perfetto;
 pub mod silver;
 pub mod tsv;
 pub mod xml;
