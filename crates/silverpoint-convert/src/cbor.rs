@@ -9,6 +9,7 @@ use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::document;
 use crate::fast::Cbor;
+use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch, push_head, push_i128, push_u128};
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
 
@@ -174,17 +175,57 @@ pub struct CborWriter<W> {
     open: Vec<bool>,
     time: TimeText,
     text: String,
+    heads: Heads<Vec<u8>>,
 }
 
 impl<W: Write> CborWriter<W> {
     /// Begins a sequence.
     pub fn new(out: W) -> Self {
-        Self { out, bytes: Vec::new(), open: Vec::new(), time: TimeText::rfc3339_utc(), text: String::new() }
+        Self {
+            out,
+            bytes: Vec::new(),
+            open: Vec::new(),
+            time: TimeText::rfc3339_utc(),
+            text: String::new(),
+            heads: Heads::default(),
+        }
     }
-}
 
-impl<W: Write> Writer for CborWriter<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+    /// A record of known pieces; `None` and something unfinished where it is none.
+    fn pieces(&mut self, record: &Record<'_>) -> Option<()> {
+        let (site, number, args) = plain(record)?;
+        let mut visitor = CborVisitor {
+            out: &mut self.bytes,
+            open: &mut self.open,
+            time: &mut self.time,
+            text: &mut self.text,
+        };
+        visitor.out.extend_from_slice(b"\xBF\x64time");
+        let Ok(()) = visitor.time(record.wall_ns);
+        if let Some(ticks) = record.ticks {
+            visitor.out.extend_from_slice(b"\x65ticks");
+            push_head(visitor.out, 0, ticks);
+        }
+        visitor
+            .out
+            .extend_from_slice(self.heads.who(record, || members(|visitor| document::who(record, visitor))));
+        let pieces = self.heads.site(number, || {
+            let place = members(|visitor| document::site(site, visitor));
+            SitePieces::new::<Cbor>(site, place, |piece| piece)
+        });
+        visitor.out.extend_from_slice(&pieces.place);
+        let mut at = 0;
+        for (ty, before) in site.types.iter().zip(&pieces.before) {
+            visitor.out.extend_from_slice(before);
+            at = argument(ty, args, at, &mut visitor)?;
+        }
+        visitor.out.extend_from_slice(&pieces.after);
+        visitor.out.push(0xFF);
+        is_rest(args, at).then_some(())
+    }
+
+    fn whole(&mut self, record: &Record<'_>) {
+        self.open.clear();
         let mut visitor = CborVisitor {
             out: &mut self.bytes,
             open: &mut self.open,
@@ -194,6 +235,24 @@ impl<W: Write> Writer for CborWriter<W> {
         match document::visit(record, "", document::Options { embeds_cbor: true }, &mut visitor) {
             Ok(()) => {}
             Err(never) => match never {},
+        }
+    }
+}
+
+/// Members of a map.
+fn members(visit: impl FnOnce(&mut CborVisitor<'_>) -> Done) -> Vec<u8> {
+    let (mut out, mut open, mut time, mut text) =
+        (Vec::new(), Vec::new(), TimeText::rfc3339_utc(), String::new());
+    let Ok(()) = visit(&mut CborVisitor { out: &mut out, open: &mut open, time: &mut time, text: &mut text });
+    out
+}
+
+impl<W: Write> Writer for CborWriter<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+        let begin = self.bytes.len();
+        if self.pieces(record).is_none() {
+            self.bytes.truncate(begin);
+            self.whole(record);
         }
         if self.bytes.len() >= 64 << 10 {
             self.out.write_all(&self.bytes)?;

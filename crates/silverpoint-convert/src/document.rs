@@ -50,11 +50,22 @@ pub(crate) fn head<V: Visitor>(record: &Record<'_>, visitor: &mut V) -> Result<(
     if let Some(ticks) = record.ticks {
         number(visitor, "ticks", ticks)?;
     }
+    who(record, visitor)
+}
+
+/// How grave, and who: the same for many records of a thread.
+pub(crate) fn who<V: Visitor>(record: &Record<'_>, visitor: &mut V) -> Result<(), V::Error> {
     text(visitor, "level", record.what.level().name())?;
     text(visitor, "process", &record.process.name)?;
     number(visitor, "pid", record.process.pid.into())?;
     number(visitor, "tid", record.tid.into())?;
     text(visitor, "thread", record.thread)
+}
+
+/// What the site says, the same for all its records.
+pub(crate) fn site<V: Visitor>(site: &Site, visitor: &mut V) -> Result<(), V::Error> {
+    text(visitor, "kind", site.kind().name())?;
+    place(site, site.names.is_empty(), visitor)
 }
 
 /// What the site says. `names` of arguments that stand without theirs.

@@ -18,6 +18,7 @@ mod error;
 mod exact;
 mod fast;
 mod formats;
+mod heads;
 mod input;
 mod interned;
 mod interpret;

@@ -1,13 +1,17 @@
 //! Tab-separated columns whose cells are JSON: `spec/tsv-json.md`.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
+use silverpoint_formats::json::{JsonVisitor, Stack, push_string};
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::text;
+use silverpoint_formats::time::TimeText;
 
 use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;
 use crate::fast::Tsv;
+use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
 use crate::json::{JsonParser, unexpected};
 use crate::scratch::{RECORD_MAX, Scratch};
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
@@ -20,6 +24,9 @@ pub struct TsvWriter<W> {
     renderer: Renderer,
     message: String,
     begun: bool,
+    time: TimeText,
+    heads: Heads<String>,
+    stack: Stack,
 }
 
 impl<W: Write> TsvWriter<W> {
@@ -32,6 +39,9 @@ impl<W: Write> TsvWriter<W> {
             renderer: Renderer::new(),
             message: String::new(),
             begun: false,
+            time: TimeText::rfc3339_utc(),
+            heads: Heads::default(),
+            stack: Stack::default(),
         }
     }
 
@@ -43,24 +53,76 @@ impl<W: Write> TsvWriter<W> {
     }
 }
 
+/// Columns that are the same for all of a thread, and for all of a site; the ticks are the last.
+const WHO: Range<usize> = 1..6;
+const SITE: Range<usize> = 6..13;
+const TAIL: Range<usize> = 15..28;
+
+fn fill(cells: &mut Cells, record: &Record<'_>, message: &str) {
+    cells.clear();
+    let Ok(()) = document::visit(record, message, document::Options::default(), cells);
+}
+
+/// Some cells of a record, each with the tab before it.
+fn some(cells: &mut Cells, record: &Record<'_>, columns: Range<usize>) -> String {
+    fill(cells, record, "");
+    let some = cells.iter().skip(columns.start).take(columns.len());
+    some.flat_map(|cell| ["\t", cell.unwrap_or_default()]).collect()
+}
+
+impl<W: Write> TsvWriter<W> {
+    /// A record of known pieces; `None` and something unfinished where it is none.
+    fn pieces(&mut self, record: &Record<'_>) -> Option<()> {
+        let (site, number, args) = plain(record).filter(|(site, _, args)| document::is_exact(site, args))?;
+        let Self { cells, text: out, message, stack, .. } = self;
+        out.push('"');
+        self.time.push(out, record.wall_ns);
+        out.push('"');
+        out.push_str(self.heads.who(record, || some(cells, record, WHO)));
+        let pieces = self.heads.site(number, || {
+            let place = some(cells, record, SITE);
+            let mut pieces =
+                SitePieces::new::<Tsv>(site, place, |piece| String::from_utf8(piece).unwrap_or_default());
+            pieces.after.push_str(&some(cells, record, TAIL));
+            pieces.after.push('\t');
+            pieces
+        });
+        out.push_str(&pieces.place);
+        out.push('\t');
+        if !message.is_empty() {
+            push_string(out, message);
+        }
+        let mut at = 0;
+        for (ty, before) in site.types.iter().zip(&pieces.before) {
+            out.push_str(before);
+            at = argument(ty, args, at, &mut JsonVisitor::new(out, stack))?;
+        }
+        out.push_str(&pieces.after);
+        if let Some(ticks) = record.ticks {
+            out.push_str(itoa::Buffer::new().format(ticks));
+        }
+        out.push('\n');
+        is_rest(args, at).then_some(())
+    }
+}
+
 impl<W: Write> Writer for TsvWriter<W> {
     fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
         self.begin();
         self.message.clear();
         text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
-        self.cells.clear();
-        let options = document::Options::default();
-        match document::visit(record, &self.message, options, &mut self.cells) {
-            Ok(()) => {}
-            Err(never) => match never {},
-        }
-        for (at, cell) in self.cells.iter().enumerate() {
-            if at > 0 {
-                self.text.push('\t');
+        let begin = self.text.len();
+        if self.pieces(record).is_none() {
+            self.text.truncate(begin);
+            fill(&mut self.cells, record, &self.message);
+            for (at, cell) in self.cells.iter().enumerate() {
+                if at > 0 {
+                    self.text.push('\t');
+                }
+                self.text.push_str(cell.unwrap_or_default());
             }
-            self.text.push_str(cell.unwrap_or_default());
+            self.text.push('\n');
         }
-        self.text.push('\n');
         if self.text.len() >= 64 << 10 {
             self.out.write_all(self.text.as_bytes())?;
             self.text.clear();

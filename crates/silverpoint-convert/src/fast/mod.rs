@@ -22,6 +22,7 @@ pub(crate) use xml::Xml;
 use silverpoint_formats::site::Site;
 use silverpoint_wire::level::Level;
 
+pub(crate) use args::Simple;
 use args::{Steps, steps};
 
 /// Different runs of each sort that are kept.

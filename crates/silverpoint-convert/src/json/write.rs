@@ -3,12 +3,16 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_formats::json::{JsonVisitor, Lines, Parts, ProcessJson, SiteJson, Stack};
+use silverpoint_formats::json::{JsonVisitor, Lines, Parts, ProcessJson, SiteJson, Stack, push_string};
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::text;
+use silverpoint_formats::time::TimeText;
 use silverpoint_formats::tracefile::What;
+use silverpoint_wire::value::Visitor;
 
 use crate::document;
+use crate::fast::Json;
+use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
 use crate::{Interned, Record, WriteError, Writer};
 
 /// How objects stand together.
@@ -36,6 +40,8 @@ pub struct JsonWriter<W> {
     renderer: Renderer,
     message: String,
     stack: Stack,
+    time: TimeText,
+    heads: Heads<String>,
 }
 
 impl<W: Write> JsonWriter<W> {
@@ -53,6 +59,8 @@ impl<W: Write> JsonWriter<W> {
             renderer: Renderer::new(),
             message: String::new(),
             stack: Stack::default(),
+            time: TimeText::rfc3339_utc(),
+            heads: Heads::default(),
         }
     }
 
@@ -65,6 +73,11 @@ impl<W: Write> JsonWriter<W> {
     fn exact(&mut self, record: &Record<'_>) {
         self.message.clear();
         text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
+        let begin = self.text.len();
+        if self.pieces(record).is_some() {
+            return;
+        }
+        self.text.truncate(begin);
         let mut visitor = JsonVisitor::new(&mut self.text, &mut self.stack);
         let done: Result<(), Infallible> =
             document::visit(record, &self.message, document::Options::default(), &mut visitor);
@@ -72,6 +85,37 @@ impl<W: Write> JsonWriter<W> {
             Ok(()) => self.text.push('\n'),
             Err(never) => match never {},
         }
+    }
+
+    /// A record of known pieces; `None` and something unfinished where it is none.
+    fn pieces(&mut self, record: &Record<'_>) -> Option<()> {
+        let (site, number, args) = plain(record)?;
+        let out = &mut self.text;
+        out.push_str("{\"time\":\"");
+        self.time.push(out, record.wall_ns);
+        out.push('"');
+        if let Some(ticks) = record.ticks {
+            out.push_str(",\"ticks\":");
+            out.push_str(itoa::Buffer::new().format(ticks));
+        }
+        out.push_str(self.heads.who(record, || members(|visitor| document::who(record, visitor))));
+        let pieces = self.heads.site(number, || {
+            let place = members(|visitor| document::site(site, visitor));
+            SitePieces::new::<Json>(site, place, |piece| String::from_utf8(piece).unwrap_or_default())
+        });
+        out.push_str(&pieces.place);
+        if !self.message.is_empty() {
+            out.push_str(",\"message\":");
+            push_string(out, &self.message);
+        }
+        let mut at = 0;
+        for (ty, before) in site.types.iter().zip(&pieces.before) {
+            out.push_str(before);
+            at = argument(ty, args, at, &mut JsonVisitor::new(out, &mut self.stack))?;
+        }
+        out.push_str(&pieces.after);
+        out.push_str("}\n");
+        is_rest(args, at).then_some(())
     }
 
     fn usual(&mut self, record: &Record<'_>) {
@@ -94,6 +138,21 @@ impl<W: Write> JsonWriter<W> {
         };
         let site = site.map(|(site, number)| &*self.sites.get(number, || SiteJson::new(site)));
         self.lines.line(&mut self.text, &parts, Some(process), site);
+    }
+}
+
+/// Members of an object, each with the comma before it.
+fn members(visit: impl FnOnce(&mut JsonVisitor<'_>) -> Result<(), Infallible>) -> String {
+    let (mut json, mut stack) = (String::new(), Stack::default());
+    let mut visitor = JsonVisitor::new(&mut json, &mut stack);
+    let done = visitor
+        .begin_record("", 0)
+        .and_then(|()| visitor.field("-"))
+        .and_then(|()| visitor.null())
+        .and_then(|()| visit(&mut visitor));
+    match done {
+        Ok(()) => json.split_off("{\"-\":null".len()),
+        Err(never) => match never {},
     }
 }
 

@@ -10,6 +10,7 @@ use silverpoint_formats::time::TimeText;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::document;
+use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
 use crate::{Record, WriteError, Writer};
 
 type Done = Result<(), Infallible>;
@@ -229,6 +230,7 @@ pub struct XmlWriter<W> {
     renderer: Renderer,
     message: String,
     begun: bool,
+    heads: Heads<String>,
 }
 
 impl<W: Write> XmlWriter<W> {
@@ -243,6 +245,7 @@ impl<W: Write> XmlWriter<W> {
             renderer: Renderer::new(),
             message: String::new(),
             begun: false,
+            heads: Heads::default(),
         }
     }
 
@@ -253,21 +256,83 @@ impl<W: Write> XmlWriter<W> {
     }
 }
 
-impl<W: Write> Writer for XmlWriter<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
-        self.begin();
-        self.message.clear();
-        text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
+impl<W: Write> XmlWriter<W> {
+    /// A record of known pieces; `None` and something unfinished where it is none.
+    fn pieces(&mut self, record: &Record<'_>) -> Option<()> {
+        let (site, number, args) = plain(record)?;
+        let out = &mut self.text;
+        out.push_str("<record><time name=\"time\">");
+        self.time.push(out, record.wall_ns);
+        out.push_str("</time>");
+        if let Some(ticks) = record.ticks {
+            out.push_str("<int name=\"ticks\">");
+            out.push_str(itoa::Buffer::new().format(ticks));
+            out.push_str("</int>");
+        }
+        out.push_str(self.heads.who(record, || members(|visitor| document::who(record, visitor))));
+        let is_named = !site.names.is_empty();
+        let pieces = self.heads.site(number, || SitePieces {
+            place: members(|visitor| document::site(site, visitor)),
+            before: vec![if is_named { "<record name=\"args\">" } else { "<list name=\"args\">" }.to_owned()],
+            after: if is_named { "</record></record>\n" } else { "</list></record>\n" }.to_owned(),
+        });
+        out.push_str(&pieces.place);
         let mut visitor = XmlVisitor {
-            out: &mut self.text,
+            out,
             open: &mut self.open,
             name: &mut self.name,
             has_name: false,
             time: &mut self.time,
         };
-        match document::visit(record, &self.message, document::Options::default(), &mut visitor) {
-            Ok(()) => self.text.push('\n'),
-            Err(never) => match never {},
+        if !self.message.is_empty() {
+            let Ok(()) = visitor.field("message");
+            let Ok(()) = visitor.put_text(&self.message);
+        }
+        visitor.out.push_str(pieces.before.first()?);
+        let mut at = 0;
+        for (index, ty) in site.types.iter().enumerate() {
+            if let Some(name) = site.names.get(index) {
+                let Ok(()) = visitor.field(name);
+            }
+            at = argument(ty, args, at, &mut visitor)?;
+        }
+        visitor.out.push_str(&pieces.after);
+        is_rest(args, at).then_some(())
+    }
+}
+
+/// Elements of a record.
+fn members(visit: impl FnOnce(&mut XmlVisitor<'_>) -> Done) -> String {
+    let (mut out, mut open, mut name, mut time) =
+        (String::new(), Vec::new(), String::new(), TimeText::rfc3339_utc());
+    let Ok(()) = visit(&mut XmlVisitor {
+        out: &mut out,
+        open: &mut open,
+        name: &mut name,
+        has_name: false,
+        time: &mut time,
+    });
+    out
+}
+
+impl<W: Write> Writer for XmlWriter<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+        self.begin();
+        self.message.clear();
+        text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
+        let begin = self.text.len();
+        if self.pieces(record).is_none() {
+            self.text.truncate(begin);
+            self.open.clear();
+            let mut visitor = XmlVisitor {
+                out: &mut self.text,
+                open: &mut self.open,
+                name: &mut self.name,
+                has_name: false,
+                time: &mut self.time,
+            };
+            let Ok(()) = document::visit(record, &self.message, document::Options::default(), &mut visitor);
+            self.text.push('\n');
         }
         if self.text.len() >= 64 << 10 {
             self.out.write_all(self.text.as_bytes())?;
