@@ -22,7 +22,7 @@ pub(crate) struct BlockReader {
 }
 
 impl BlockReader {
-    /// Puts the raw bytes of a block into `raw`, and tells what is wrong with it, if anything is. A compact block that cannot be expanded to its
+    /// Puts the raw bytes of a block into `raw`, in place of what is there, and tells what is wrong with it, if anything is. A compact block that cannot be expanded to its
     /// end gives the records before that place; any other mistake leaves `raw` empty.
     pub(crate) fn read(
         &mut self,
@@ -31,8 +31,10 @@ impl BlockReader {
         block: &BlockRef,
         raw: &mut Vec<u8>,
     ) -> Option<Note> {
-        raw.clear();
-        let source = trace.source(block.file)?;
+        let Some(source) = trace.source(block.file) else {
+            raw.clear();
+            return None;
+        };
         let why = self.raw(source, session, block, raw).err()?;
         Some(Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) })
     }
@@ -86,6 +88,7 @@ impl BlockReader {
                 return Err(why);
             }
         } else {
+            raw.clear();
             self.unpack(source, block)?;
             if header.encoding & COMPACT == 0 {
                 std::mem::swap(raw, &mut self.stored);

@@ -213,7 +213,10 @@ impl Follow {
                 break;
             }
         }
-        let (progress, mut notes) = events.stop();
+        let (mut progress, mut notes) = events.stop();
+        if self.drained {
+            progress.rooms.rest();
+        }
         for (number, session) in trace.sessions.iter_mut().enumerate() {
             let number = number as u32;
             self.held.note(number, session);

@@ -18,6 +18,7 @@ use silverpoint_wire::record::{Record, Records};
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
 use super::event::{Event, What, interpret, thread_name};
 use super::progress::{Contexts, Name, Names, Progress, context_of, last_context, may_hold_context};
+use super::rooms::Rooms;
 use super::scan::BlockRef;
 use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
@@ -48,8 +49,7 @@ pub struct Events<'t> {
     bound_ns: i64,
     selection: Option<Selection>,
     reader: BlockReader,
-    /// Payloads that no cursor needs now.
-    spare: Vec<Vec<u8>>,
+    rooms: Rooms,
     open_bytes: usize,
     blocks_read: u64,
     notes: Vec<Note>,
@@ -152,7 +152,7 @@ impl<'t> Events<'t> {
             bound_ns,
             selection,
             reader: BlockReader::default(),
-            spare: Vec::new(),
+            rooms: progress.rooms,
             open_bytes: 0,
             blocks_read: 0,
             notes: Vec::new(),
@@ -261,13 +261,16 @@ impl<'t> Events<'t> {
                 State::Record { block, at, .. } => block.block.header.ring_begin + *at as u64,
                 State::End => cursor.blocks.position(),
             };
+            if let State::Record { block, raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
+                self.rooms.leave_open(block.block, raw);
+            }
             let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
             positions.insert((cursor.session, stream.number), (position, cursor.begun));
             if let Some(context) = cursor.context.take() {
                 contexts.insert((cursor.session, stream.number), context);
             }
         }
-        (Progress { positions, names: self.names, contexts }, self.notes)
+        (Progress { positions, names: self.names, contexts, rooms: self.rooms }, self.notes)
     }
 
     /// What was missing so far, beyond what [`Trace::notes`] tells. Complete once [`Events::next`] has given `None`.
@@ -427,20 +430,26 @@ impl<'t> Events<'t> {
 
     /// Reads the block before which the cursor stands; gives the key of its first record, or of the next block.
     fn open(&mut self, index: u32) -> Option<Key> {
-        let mut raw = self.spare.pop().unwrap_or_default();
         let cursor = &mut self.cursors[index as usize];
         let State::Block(next) = &cursor.state else { return None };
         let next = *next;
-        self.blocks_read += 1;
-        let session = &self.trace.sessions[cursor.session as usize];
-        if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
-            self.note(note);
-            if raw.is_empty() {
-                self.cursors[index as usize].blocks.not_read(&next);
-                self.spare.push(raw);
-                return self.next_block(index);
+        let raw = match self.rooms.reopen(next.block) {
+            Some(raw) => raw,
+            None => {
+                let mut raw = self.rooms.take();
+                self.blocks_read += 1;
+                let session = &self.trace.sessions[cursor.session as usize];
+                if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
+                    self.note(note);
+                    if raw.is_empty() {
+                        self.cursors[index as usize].blocks.not_read(&next);
+                        self.rooms.give(raw);
+                        return self.next_block(index);
+                    }
+                }
+                raw
             }
-        }
+        };
         let cursor = &mut self.cursors[index as usize];
         Self::take_stated(self.trace, &mut self.reader, cursor);
         self.open_bytes += raw.len();
@@ -528,9 +537,7 @@ impl<'t> Events<'t> {
         let cursor = &mut self.cursors[index as usize];
         if let State::Record { raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
             self.open_bytes -= raw.len();
-            if self.spare.len() < 16 {
-                self.spare.push(raw);
-            }
+            self.rooms.give(raw);
         }
     }
 

@@ -21,6 +21,7 @@ mod merge;
 mod parts;
 mod progress;
 pub mod rewrite;
+mod rooms;
 mod scan;
 mod session;
 mod source;

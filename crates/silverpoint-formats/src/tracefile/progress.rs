@@ -10,6 +10,7 @@ use silverpoint_wire::record::{Record, Records};
 
 use super::blocks::BlockReader;
 use super::event::thread_name;
+use super::rooms::Rooms;
 use super::scan::BlockRef;
 use super::{Session, Stream, Trace};
 use crate::context::Context;
@@ -23,6 +24,7 @@ pub(super) struct Progress {
     pub(super) names: Names,
     /// By session and stream number: the fields that hold at the position.
     pub(super) contexts: Contexts,
+    pub(super) rooms: Rooms,
 }
 
 /// Fields of records to come, by session and stream number; none where there is no entry.

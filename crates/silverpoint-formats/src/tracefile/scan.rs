@@ -182,7 +182,7 @@ fn broken_block(source: &Source, damage: &Damage) -> io::Result<Option<BlockHead
     Ok(BlockHeader::decode(&bytes).ok())
 }
 
-/// Reads a stored payload and checks it. The outer error is the file system's, the inner one the block's.
+/// Reads a stored payload into `payload`, in place of what is there, and checks it. The outer error is the file system's, the inner one the block's.
 pub(super) fn read_payload(
     source: &Source,
     at: u64,
@@ -190,6 +190,7 @@ pub(super) fn read_payload(
     payload: &mut Vec<u8>,
 ) -> io::Result<Result<(), String>> {
     let size = (header.stored_size as usize).min(PAYLOAD_MAX);
+    // What is there is written over: to clear it first would cost as much as to read.
     payload.resize(size, 0);
     let mut filled = 0;
     while filled < size {

@@ -341,3 +341,44 @@ fn blocks_that_are_being_written_are_no_damage() {
     writer.join().unwrap();
     assert_eq!(seen.0, (1..=RECORDS).collect::<Vec<_>>());
 }
+
+/// As [`Seen`], with a limit for each look.
+struct SeenUpTo(Vec<u64>, usize);
+
+impl Watcher for SeenUpTo {
+    fn begin(&mut self, _: &Trace) {}
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        if let What::Record { args, .. } = event.what {
+            self.0.push(u64::from_le_bytes(args[..8].try_into().unwrap()));
+        }
+        self.0.len() < self.1
+    }
+}
+
+/// Who stops within a block goes on with what was read: the file has other bytes by then.
+#[test]
+fn a_block_that_is_left_half_given_is_not_read_again() {
+    let path = Temporary::new("half");
+    let mut b = Builder::new();
+    begin(&mut b);
+    for n in 1..=6 {
+        record(&mut b, 1 + (n % 2) as u32, n);
+    }
+    let before = b.bytes.len();
+    b.flush(1, 1, false);
+    b.flush(1, 2, false);
+    watermark(&mut b, u64::MAX);
+    let whole = b.bytes.clone();
+    fs::write(&path.0, &whole).unwrap();
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = SeenUpTo(Vec::new(), 3);
+    assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
+    assert_eq!(seen.0, [1, 2, 3]);
+    let mut damaged = whole.clone();
+    damaged[before..].iter_mut().for_each(|byte| *byte = !*byte);
+    fs::write(&path.0, damaged).unwrap();
+    seen.1 = 6;
+    follow.poll_all(&mut seen).unwrap();
+    assert_eq!(seen.0, [1, 2, 3, 4, 5, 6]);
+}
