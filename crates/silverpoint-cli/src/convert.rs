@@ -16,19 +16,21 @@ use silverpoint_formats::tracefile::{Note, Trace, Verdict};
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{Files, Wanted, exit, tell};
+use crate::live::{self, Targets};
 use crate::newfile::NewFile;
 use crate::repair::refuse_foreign;
+use crate::tail::stop_at_signals;
 
 /// Convert records from any format to any other
 ///
 /// The formats follow from the names, or are given by --from and --to. Several inputs are merged by time. The new file has its name when it is complete,
-/// not before.
+/// not before. A process id, or a name without dot and slash that is no file's (`*` and `?` match), is an input too: the living sessions of these processes.
 ///
-/// Exit status: 0; 3 when something was damaged and left out, 4 when a trace file is none, 1 when an input is malformed or nothing could be written.
+/// Exit status: 0; 3 when something was damaged and left out, 4 when a trace file is none, 6 when there is no such session, 1 when an input is malformed or nothing could be written.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Inputs, and the output last; `-` is standard input or output
-    #[arg(value_name = "FILE", required = true, num_args = 2..)]
+    #[arg(value_name = "FILE|PID|NAME", required = true, num_args = 2..)]
     files: Vec<PathBuf>,
     /// Format of the inputs
     #[arg(long, value_name = "FORMAT")]
@@ -48,6 +50,9 @@ pub struct Args {
     /// Read exactly the trace files named, not the other parts of a rotated trace
     #[arg(long)]
     only: bool,
+    /// Of living sessions what comes, too, until their processes have ended or an interrupt (Ctrl-C) ends it; the output is complete then
+    #[arg(short, long)]
+    follow: bool,
     #[command(flatten)]
     wanted: Wanted,
     /// Do not tell what is missing, nor how far it is; the exit status still does
@@ -64,8 +69,14 @@ pub fn run(args: Args) -> Outcome {
     };
     let to = find(&formats, args.to.as_deref(), output, "--to")?;
     let make = to.writer.ok_or_else(|| usage(format!("{} is only read", to.name)))?;
+    let (living, inputs): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        inputs.iter().partition(|path| args.from.is_none() && is_session(path));
+    if args.follow && living.is_empty() {
+        return Err(usage("--follow needs a process id or the name of a process among the inputs".into()));
+    }
     let named: Vec<(&PathBuf, &Format)> = inputs
         .iter()
+        .copied()
         .map(|path| Ok((path, find(&formats, args.from.as_deref(), path, "--from")?)))
         .collect::<Result<_, Failed>>()?;
     let traces: Vec<PathBuf> =
@@ -97,6 +108,16 @@ pub fn run(args: Args) -> Outcome {
     if let Some(trace) = &trace {
         readers.push(Box::new(Told { reader: TraceReader::new(trace, &filter, 0), missing: &missing }));
     }
+    let mut found = None;
+    if !living.is_empty() {
+        let names: Vec<String> = living.iter().map(|path| path.display().to_string()).collect();
+        let targets = Targets::parse(&names)?;
+        let stop = if args.follow { Some(stop_at_signals()?) } else { None };
+        let number = named.len() as u32 + 1;
+        let (reader, verdict) = live::reader(&targets, filter.clone(), number, stop, args.quiet)?;
+        readers.push(Box::new(reader));
+        found = Some(verdict);
+    }
     let mut reader: Box<dyn Reader + '_> = match readers.len() {
         1 => readers.remove(0),
         _ => Box::new(Merge::new(readers)),
@@ -113,7 +134,7 @@ pub fn run(args: Args) -> Outcome {
             other => other?,
         }
     } else {
-        let mut paths: Vec<PathBuf> = inputs.to_vec();
+        let mut paths: Vec<PathBuf> = inputs.into_iter().cloned().collect();
         paths.retain(|path| path != Path::new("-"));
         let file = Rc::new(RefCell::new(NewFile::create(output, &paths, args.force)?));
         {
@@ -125,7 +146,16 @@ pub fn run(args: Args) -> Outcome {
     }
     drop(reader);
     let missing = missing.borrow();
-    copying.conclude(trace.as_ref(), &missing)
+    let code = copying.conclude(trace.as_ref(), &missing)?;
+    let is_whole = found.is_none_or(|found| exit(found.get()) == Exit::Success);
+    Ok(if is_whole || code != Exit::Success { code } else { Exit::Damaged })
+}
+
+/// Whether an input is no file but a process: by id, or by a name that is no file's.
+fn is_session(path: &Path) -> bool {
+    let Some(text) = path.to_str() else { return false };
+    let is_name = !text.is_empty() && text != "-" && !text.contains(['/', '.']);
+    text.parse::<u32>().is_ok() || is_name && !path.exists()
 }
 
 fn usage(message: String) -> Failed {

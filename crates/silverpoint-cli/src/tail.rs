@@ -127,7 +127,7 @@ fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_fi
 }
 
 /// Tells of bytes that were overwritten before they were copied, when there are more.
-fn tell_missed(now: u64, told: &mut u64) {
+pub fn tell_missed(now: u64, told: &mut u64) {
     if now > *told {
         note(format_args!("{} were overwritten before they could be copied", show_bytes(now - *told)));
         *told = now;

@@ -8,6 +8,7 @@
 //!
 //! Whichever it is, nothing is written into a session, so that nobody notices that somebody looks.
 
+mod reader;
 mod scratch;
 mod targets;
 
@@ -22,6 +23,7 @@ use silverpoint_wire::process;
 use crate::collect::pass_on;
 use crate::exit::{Exit, Failed, failure, note};
 use crate::sessions::{self, Place};
+pub use reader::reader;
 use scratch::Scratch;
 pub use targets::Targets;
 

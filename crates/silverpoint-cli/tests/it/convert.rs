@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use rustix::process::Signal;
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log, text};
 use crate::files::names;
-use crate::harness::Scratch;
+use crate::harness::{Running, Scratch};
 
 fn trace(name: &str, from: u64) -> Vec<u8> {
     let mut b = Builder::new();
@@ -75,4 +76,83 @@ fn a_malformed_input_leaves_nothing_unless_it_is_passed_over() {
     assert_eq!(scratch.run(["convert", "--since", "-1s", "in.jsonl", "x.silver"]).code(), Some(2));
     fs::write(scratch.path("no.silver"), "no trace file").unwrap();
     assert_eq!(scratch.run(["convert", "no.silver", "x.cbor"]).code(), Some(4));
+}
+
+/// Numbers of `subject.count` in JSON lines.
+fn numbers(out: &str) -> Vec<u64> {
+    let number = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        (record["template"] == "subject.count").then(|| record["args"]["n"].as_u64().unwrap())
+    };
+    out.lines().filter_map(number).collect()
+}
+
+/// A program that records what its standard input says, into rings that nobody empties.
+fn recorder(scratch: &Scratch) -> Running {
+    let mut running = Running::start_with_input(&mut scratch.subject(["steps"]));
+    assert_eq!(running.line(), "ready");
+    assert_eq!(scratch.run(["ctl", &running.pid().to_string(), "trace"]).code(), Some(0));
+    running
+}
+
+#[test]
+fn living_sessions_are_inputs_too() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("old.silver"), trace("/bin/a", 0)).unwrap();
+    let mut program = recorder(&scratch);
+    program.write("count 100\n");
+    assert_eq!(program.line(), "done");
+    let pid = program.pid().to_string();
+    // By id and by name, alone and merged with files: these are older.
+    for (name, output) in [(pid.as_str(), "a.jsonl"), ("subj*", "b.jsonl")] {
+        let ended = scratch.run(["convert", "old.silver", name, output]);
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        let text = fs::read_to_string(scratch.path(output)).unwrap();
+        assert!(text.lines().next().unwrap().contains("record 0"), "{text}");
+        assert_eq!(numbers(&text), (0..100).collect::<Vec<_>>());
+    }
+    let ended = scratch.run(["convert", "--to", "jsonl", "--where", "n>=98", &pid, "-"]);
+    assert_eq!(numbers(&ended.out), [98, 99], "{ended:?}");
+    assert_eq!(scratch.run(["convert", "nobody", "x.cbor"]).code(), Some(6));
+    assert_eq!(scratch.run(["convert", "--follow", "old.silver", "x.cbor"]).code(), Some(2));
+    drop(program);
+}
+
+#[test]
+fn a_session_is_followed_to_its_end_or_an_interrupt_and_the_output_is_complete() {
+    let scratch = Scratch::new();
+    for is_interrupted in [false, true] {
+        let mut program = recorder(&scratch);
+        program.write("count 10\n");
+        assert_eq!(program.line(), "done");
+        let pid = program.pid().to_string();
+        let words = ["convert", "--follow", "--force", &pid, "out.silver"];
+        let mut follower = Running::start(&mut scratch.silverpoint(words));
+        // It has the new file under way when it reads.
+        scratch.wait("the output's beginning", || {
+            crate::files::names(&scratch.path(".")).iter().any(|name| name.ends_with(".part"))
+        });
+        program.write("count 20\n");
+        assert_eq!(program.line(), "done");
+        if is_interrupted {
+            // What it was recorded before is in it.
+            follower.signal(Signal::INT);
+            let ended = follower.end();
+            assert_eq!(ended.code(), Some(0), "{ended:?}");
+            drop(program);
+        } else {
+            assert_eq!(program.end().code(), Some(0));
+            let ended = follower.end();
+            assert_eq!(ended.code(), Some(0), "{ended:?}");
+        }
+        assert_eq!(scratch.run(["verify", "out.silver"]).code(), Some(0));
+        let all = numbers(&cat(&scratch, &["out.silver"]));
+        let wanted: Vec<u64> = (0..10).chain(0..20).collect();
+        // An interrupt may come before the last look.
+        if is_interrupted {
+            assert!(wanted.starts_with(&all) && all.len() >= 10, "{all:?}");
+        } else {
+            assert_eq!(all, wanted);
+        }
+    }
 }

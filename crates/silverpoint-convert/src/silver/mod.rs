@@ -1,7 +1,9 @@
 //! Trace files (`spec/file.md`).
 
+mod follow;
 mod read;
 mod write;
 
+pub use follow::{FollowReader, More};
 pub use read::TraceReader;
 pub use write::SilverWriter;

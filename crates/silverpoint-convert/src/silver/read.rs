@@ -22,7 +22,7 @@ pub struct TraceReader<'t> {
 }
 
 #[derive(Clone, Copy)]
-struct Current {
+pub(super) struct Current {
     wall_ns: i64,
     ticks: u64,
     session: usize,
@@ -63,53 +63,12 @@ impl<'t> TraceReader<'t> {
     pub fn events(&self) -> &Events<'t> {
         &self.events
     }
-
-    fn keep(
-        event: &Event<'_>,
-        args: &mut Vec<u8>,
-        thread: &mut String,
-        context: &mut Option<Arc<Context>>,
-    ) -> Option<Current> {
-        let what = match event.what {
-            What::Record { site_number, args: packed, truncated, .. } => {
-                args.clear();
-                args.extend_from_slice(packed);
-                Kept::Record { site: site_number, truncated }
-            }
-            What::Unknown { site_id, args: packed } => {
-                args.clear();
-                args.extend_from_slice(packed);
-                Kept::Unknown { site_id }
-            }
-            What::SpanEnd { site_number, begin_ticks, duration_ns, .. } => {
-                Kept::SpanEnd { site: site_number, begin_ticks, duration_ns }
-            }
-            What::Loss { cause, count, span_ns } => Kept::Loss { cause, count, span_ns },
-            What::Stall { cause, duration_ns } => Kept::Stall { cause, duration_ns },
-            What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => return None,
-        };
-        if thread != event.thread_name {
-            thread.clear();
-            thread.push_str(event.thread_name);
-        }
-        if context.as_ref().map(Arc::as_ptr) != event.context.map(Arc::as_ptr) {
-            *context = event.context.cloned();
-        }
-        Some(Current {
-            wall_ns: event.wall_ns,
-            ticks: event.ticks,
-            session: event.session_number,
-            tid: event.tid,
-            is_backtrace: event.is_backtrace,
-            what,
-        })
-    }
 }
 
 impl Reader for TraceReader<'_> {
     fn advance(&mut self) -> Result<bool, ReadError> {
         while let Some(event) = self.events.next() {
-            self.current = Self::keep(&event, &mut self.args, &mut self.thread, &mut self.context);
+            self.current = keep(&event, &mut self.args, &mut self.thread, &mut self.context);
             if self.current.is_some() {
                 return Ok(true);
             }
@@ -120,39 +79,92 @@ impl Reader for TraceReader<'_> {
 
     fn record(&self) -> Option<Record<'_>> {
         let current = self.current.as_ref()?;
-        let number = |site: usize| self.input | site;
-        let what = match current.what {
-            Kept::Record { site, truncated } => What::Record {
-                site: &self.trace.sites[site],
-                site_number: number(site),
-                args: &self.args,
-                truncated,
-            },
-            Kept::Unknown { site_id } => What::Unknown { site_id, args: &self.args },
-            Kept::SpanEnd { site, begin_ticks, duration_ns } => What::SpanEnd {
-                site: site.map(|site| &self.trace.sites[site]),
-                site_number: site.map(number),
-                begin_ticks,
-                duration_ns,
-            },
-            Kept::Loss { cause, count, span_ns } => What::Loss { cause, count, span_ns },
-            Kept::Stall { cause, duration_ns } => What::Stall { cause, duration_ns },
-        };
-        Some(Record {
-            wall_ns: current.wall_ns,
-            ticks: Some(current.ticks),
-            process: &self.processes[current.session],
-            process_number: number(current.session),
-            tid: current.tid,
-            thread: &self.thread,
-            context: self.context.as_deref(),
-            is_backtrace: current.is_backtrace,
-            what,
-        })
+        let context = self.context.as_deref();
+        Some(show(current, self.trace, &self.processes, self.input, &self.args, &self.thread, context))
     }
 
     /// The events of all files together have no place in one: 0.
     fn position(&self) -> u64 {
         0
+    }
+}
+
+/// Copies an event, its texts into what is there already; `None` of what is no record.
+pub(super) fn keep(
+    event: &Event<'_>,
+    args: &mut Vec<u8>,
+    thread: &mut String,
+    context: &mut Option<Arc<Context>>,
+) -> Option<Current> {
+    let what = match event.what {
+        What::Record { site_number, args: packed, truncated, .. } => {
+            args.clear();
+            args.extend_from_slice(packed);
+            Kept::Record { site: site_number, truncated }
+        }
+        What::Unknown { site_id, args: packed } => {
+            args.clear();
+            args.extend_from_slice(packed);
+            Kept::Unknown { site_id }
+        }
+        What::SpanEnd { site_number, begin_ticks, duration_ns, .. } => {
+            Kept::SpanEnd { site: site_number, begin_ticks, duration_ns }
+        }
+        What::Loss { cause, count, span_ns } => Kept::Loss { cause, count, span_ns },
+        What::Stall { cause, duration_ns } => Kept::Stall { cause, duration_ns },
+        What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => return None,
+    };
+    if thread != event.thread_name {
+        thread.clear();
+        thread.push_str(event.thread_name);
+    }
+    if context.as_ref().map(Arc::as_ptr) != event.context.map(Arc::as_ptr) {
+        *context = event.context.cloned();
+    }
+    Some(Current {
+        wall_ns: event.wall_ns,
+        ticks: event.ticks,
+        session: event.session_number,
+        tid: event.tid,
+        is_backtrace: event.is_backtrace,
+        what,
+    })
+}
+
+/// The record of which [`keep`] has made a copy.
+pub(super) fn show<'a>(
+    current: &Current,
+    trace: &'a Trace,
+    processes: &'a [Process],
+    input: usize,
+    args: &'a [u8],
+    thread: &'a str,
+    context: Option<&'a Context>,
+) -> Record<'a> {
+    let number = |site: usize| input | site;
+    let what = match current.what {
+        Kept::Record { site, truncated } => {
+            What::Record { site: &trace.sites[site], site_number: number(site), args, truncated }
+        }
+        Kept::Unknown { site_id } => What::Unknown { site_id, args },
+        Kept::SpanEnd { site, begin_ticks, duration_ns } => What::SpanEnd {
+            site: site.map(|site| &trace.sites[site]),
+            site_number: site.map(number),
+            begin_ticks,
+            duration_ns,
+        },
+        Kept::Loss { cause, count, span_ns } => What::Loss { cause, count, span_ns },
+        Kept::Stall { cause, duration_ns } => What::Stall { cause, duration_ns },
+    };
+    Record {
+        wall_ns: current.wall_ns,
+        ticks: Some(current.ticks),
+        process: &processes[current.session],
+        process_number: number(current.session),
+        tid: current.tid,
+        thread,
+        context,
+        is_backtrace: current.is_backtrace,
+        what,
     }
 }

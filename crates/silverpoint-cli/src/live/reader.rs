@@ -1,0 +1,79 @@
+//! The records of living sessions as a reader of `convert`: those that there are, or all that come until the processes have ended or somebody stops it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use silverpoint_convert::silver::FollowReader;
+use silverpoint_formats::filter::Filter;
+use silverpoint_formats::tracefile::{Follow, Note, Verdict, worst};
+
+use super::{Live, Targets};
+use crate::exit::{Failed, failure, note};
+use crate::input::tell;
+use crate::tail::tell_missed;
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The worst that was found in the files so far.
+pub type Found = Rc<Cell<Verdict>>;
+
+/// Begins. With `stop` it follows until that is set. Gives what was found besides.
+pub fn reader(
+    targets: &Targets,
+    mut filter: Filter,
+    input: u32,
+    stop: Option<Arc<AtomicBool>>,
+    is_quiet: bool,
+) -> Result<(FollowReader<'static>, Found), Failed> {
+    filter.processes.extend(targets.patterns());
+    let mut live = Live::new(targets.clone());
+    let files = live.look()?;
+    live.expect_some()?;
+    // What lies in rings is copied whole by the second look.
+    live.look()?;
+    let mut follow = Follow::nothing();
+    for file in files {
+        follow.add(&file).map_err(failure)?;
+    }
+    follow.set_filter(&filter);
+    let found = Found::new(Cell::new(Verdict::Intact));
+    let so_far = Rc::clone(&found);
+    let mut missed = 0;
+    let more = move |follow: &mut Follow, notes: Vec<Note>, is_idle: bool| {
+        live.forget_read();
+        so_far.set(so_far.get().max(worst(&notes)));
+        if !is_quiet {
+            tell(notes.iter());
+            tell_missed(live.missed_bytes(), &mut missed);
+        }
+        let is_wanted = stop.as_ref().is_some_and(|stop| !stop.load(Ordering::Relaxed));
+        if !is_wanted || is_idle && live.is_over() && follow.is_drained() {
+            return Ok(false);
+        }
+        if is_idle {
+            thread::sleep(LOOK);
+        }
+        match live.look() {
+            Ok(files) => {
+                for file in files {
+                    // A collector's file may be out of reach: the others go on.
+                    if let Err(error) = follow.add(&file) {
+                        note(error);
+                    }
+                }
+                Ok(true)
+            }
+            // What has been read is complete as far as it goes.
+            Err(error) => {
+                note(error);
+                Ok(false)
+            }
+        }
+    };
+    Ok((FollowReader::new(follow, input, Box::new(more)), found))
+}
