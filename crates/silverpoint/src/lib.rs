@@ -38,8 +38,10 @@ extern crate self as silverpoint;
 mod args;
 mod context;
 pub mod crash;
+pub mod dynamic;
 mod item;
 mod limit;
+mod located;
 mod macros;
 mod record;
 mod section;
@@ -49,6 +51,7 @@ mod span;
 mod start;
 mod trace_context;
 mod value;
+mod watch;
 mod writer;
 
 pub use silverpoint_derive::{Trace, instrument};

@@ -9,9 +9,9 @@ use crate::site::{Meta, Site};
 use crate::writer::{COPY_MAX, Writer, seldom};
 
 /// Bytes before the arguments.
-const HEADER: usize = 16;
+pub(crate) const HEADER: usize = 16;
 /// Flag of a record in which a value was cut.
-const TRUNCATED: u32 = 1 << 24;
+pub(crate) const TRUNCATED: u32 = 1 << 24;
 /// Site id of the control record that ends a span.
 const SPAN_END: u32 = 3;
 
@@ -193,7 +193,7 @@ unsafe fn end_of(writer: &Writer<'_>, start: *mut u8, total: usize) -> usize {
 /// # Safety
 /// 16 bytes at `start` may be written.
 #[inline(always)]
-unsafe fn header(start: *mut u8, size: usize, flags: u32, id: u32, ticks: u64) {
+pub(crate) unsafe fn header(start: *mut u8, size: usize, flags: u32, id: u32, ticks: u64) {
     let head = u64::from(size as u32 | flags) | u64::from(id) << 32;
     // SAFETY: by the caller.
     unsafe {
@@ -227,14 +227,14 @@ fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Made {
     Made { id, ticks }
 }
 
-/// Records the end of a span.
-pub(crate) fn span_end(level: u8, id: u32, ticks: u64) {
+/// Records the end of a span; gives the ticks of the end, 0 when it was lost.
+pub(crate) fn span_end(level: u8, id: u32, ticks: u64) -> u64 {
     const TOTAL: usize = 32;
     let room = match owner::reserve(TOTAL) {
         Ok(room) => room,
         Err(owned) => match owner::reserve_slowly(TOTAL, level, owned) {
             Some(room) => room,
-            None => return,
+            None => return 0,
         },
     };
     let (start, now) = (room.at(), room.ticks());
@@ -246,6 +246,7 @@ pub(crate) fn span_end(level: u8, id: u32, ticks: u64) {
         header(start, TOTAL, 0, SPAN_END, now);
         room.commit(TOTAL);
     }
+    now
 }
 
 /// A level as a type, so that it is a constant where a record is made.

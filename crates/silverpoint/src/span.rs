@@ -42,7 +42,7 @@ impl Drop for Span {
     #[inline(always)]
     fn drop(&mut self) {
         if self.id != 0 {
-            span_end(self.level, self.id, self.begun);
+            let _ = span_end(self.level, self.id, self.begun);
         }
     }
 }

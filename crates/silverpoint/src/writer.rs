@@ -285,6 +285,78 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// What the writer of a record of dynamic types does: sizes are not known beforehand, and texts are cut at a limit.
+impl Writer<'_> {
+    /// A text, or bytes, of which at most `limit` bytes are kept.
+    #[inline(always)]
+    pub(crate) fn limited(&mut self, bytes: &[u8], limit: usize, is_text: bool) {
+        if bytes.len() > limit {
+            return self.limited_cut(bytes, limit, is_text);
+        }
+        self.length(bytes.len());
+        self.raw(bytes);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn limited_cut(&mut self, bytes: &[u8], limit: usize, is_text: bool) {
+        let mut kept = limit;
+        while is_text && kept > 0 && limit - kept < 4 && bytes[kept] & 0xC0 == 0x80 {
+            kept -= 1;
+        }
+        self.lengths(kept, bytes.len());
+        self.raw(&bytes[..kept]);
+    }
+
+    /// A text that is formatted once, straight into its place; at most `limit` bytes of it are kept.
+    pub(crate) fn formatted_once(&mut self, text: fmt::Arguments<'_>, limit: usize) {
+        if self.left() < CUT_HEADER {
+            self.overrun = true;
+            return;
+        }
+        let room = self.left() - CUT_HEADER;
+        let start = self.at;
+        // SAFETY: `CUT_HEADER + room` bytes lie between `at` and `end`, of which the sink has `room`, behind a length; four are left for the count of what
+        // is missing.
+        let mut sink = unsafe { Bounded { at: start.add(4), left: room.min(limit), written: 0, total: 0 } };
+        // An error of a Display implementation ends the text where it is.
+        let _ = fmt::Write::write_fmt(&mut sink, text);
+        let (written, total) = (sink.written, sink.total);
+        if written < total {
+            if room < limit {
+                self.overrun = true;
+                return;
+            }
+            // SAFETY: as above.
+            unsafe { ptr::copy(start.add(4), start.add(CUT_HEADER), written) };
+        }
+        self.lengths(written, total);
+        // SAFETY: the text has been written, `written <= room`.
+        self.at = unsafe { self.at.add(written) };
+    }
+
+    /// One CBOR item with its length, as large as `limit` allows.
+    pub(crate) fn item_once(&mut self, limit: usize, fill: Fill<'_>) {
+        if self.left() < item::LEAST {
+            self.overrun = true;
+            return;
+        }
+        let room = (self.left() - 4).min(item::MOST);
+        // SAFETY: `4 + room` bytes lie between `at` and `end`.
+        let written =
+            unsafe { item::write(self.at.add(4), room.min(limit.max(4)), limit < usize::MAX, fill) };
+        match written {
+            Some(Written { len, whole }) => {
+                self.length(len);
+                // SAFETY: `len <= room` bytes were written there.
+                self.at = unsafe { self.at.add(len) };
+                self.cut |= !whole;
+            }
+            None => self.overrun = true,
+        }
+    }
+}
+
 /// Takes what fits, counts the rest.
 struct Bounded {
     at: *mut u8,

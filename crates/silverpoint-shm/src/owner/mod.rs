@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  start ─▶ local: the process's state, wiped by fork ─▶ session: make or join ─▶ fork: a child's copy · sweep: what others left
-//!  register ─▶ sites
+//!  register ─▶ sites · changes: when the directives are others
 //!  reserve ─▶ thread: hot path ─▶ lane: policy ─▶ ring: protocol · slabs: slices · context: fields of all records
 //! ```
 //!
@@ -11,6 +11,7 @@
 mod again;
 mod anchors;
 mod at;
+mod changes;
 mod context;
 mod control;
 pub(crate) mod crash_ring;
@@ -29,6 +30,7 @@ mod thread;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use again::{end_span, record_packed};
+pub use changes::{generation, ticks_to_ns, wait_for_change, would_record};
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
 pub use ids::{new_id, random_bytes};
 pub use sites::{Description, Pieces, Registered};

@@ -319,7 +319,7 @@ fn evaluate(session: &Session, entry: u32, description: &Description<'_>) {
 }
 
 /// What the directives say about a site, now.
-fn is_on(session: &Session, description: &Description<'_>) -> bool {
+pub(crate) fn is_on(session: &Session, description: &Description<'_>) -> bool {
     let layout = &session.layout;
     // SAFETY: the header is always backed.
     let len = unsafe { session.control.u32(at::header::DIRECTIVES_LEN) }

@@ -24,7 +24,7 @@ const MOST: usize = 16;
 pub struct Causes<'a>(pub &'a (dyn Error + 'a));
 
 impl Causes<'_> {
-    fn each(&self, mut give: impl FnMut(&dyn Error)) {
+    pub(crate) fn each(&self, mut give: impl FnMut(&dyn Error)) {
         let mut left = MOST;
         let mut next: Option<&dyn Error> = Some(self.0);
         while let Some(error) = next

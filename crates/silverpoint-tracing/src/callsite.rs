@@ -1,0 +1,332 @@
+//! Callsites of `tracing` and what they are to Silverpoint: one state byte, and a site for each shape of record that they have made.
+//!
+//! ```text
+//!  metadata ──▶ TABLE (open addressing by address, lock-free) ──▶ Callsite: state byte, variants (hash of the shape ─▶ id)
+//! ```
+//!
+//! A callsite is known before its types are: it is registered without arguments, so that directives and `silverpoint ctl` find it; the site of its records is
+//! registered when the first of them comes, and another one for each other shape.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+
+use silverpoint::dynamic::{self, Registered};
+use tracing_core::{Level, Metadata};
+
+use crate::fields::{Describe, Description, Shape};
+
+/// What a record of a callsite is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// An event.
+    Event,
+    /// An event whose parent is said: its id comes first.
+    EventOf,
+    /// A span that begins in this thread, with its fields.
+    Begin,
+    /// A stretch of a span that has an id: `id`.
+    Segment,
+    /// A span begins that has an id: `id`, fields.
+    AsyncBegin,
+    /// It has ended: `id`, `busy`, `idle`.
+    AsyncEnd,
+    /// Fields that come later: `id`, fields.
+    AsyncInstant,
+    /// One came from another: `from`, `to`.
+    Link,
+}
+
+impl Role {
+    /// The empty shape of such a record.
+    pub(crate) const fn shape(self) -> Shape {
+        Shape::new((self as u64 + 1) << 40)
+    }
+
+    /// Number of the site's kind (spec/wire.md, section 7).
+    fn kind(self, has_name: bool) -> u8 {
+        match self {
+            Self::Event | Self::EventOf => 2 * u8::from(has_name),
+            Self::Begin | Self::Segment => 3,
+            Self::AsyncBegin => 6,
+            Self::AsyncEnd => 7,
+            Self::AsyncInstant => 8,
+            Self::Link => 12,
+        }
+    }
+
+    /// The arguments before the fields, with their codes.
+    fn arguments(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Event | Self::Begin => &[],
+            Self::EventOf => &[("parent", "L")],
+            Self::Segment | Self::AsyncBegin | Self::AsyncInstant => &[("id", "L")],
+            Self::AsyncEnd => &[("id", "L"), ("busy", "T"), ("idle", "T")],
+            Self::Link => &[("from", "L"), ("to", "L")],
+        }
+    }
+}
+
+/// Shapes of one callsite that are found without a lock.
+const VARIANTS: usize = 6;
+/// Others that are remembered.
+const MORE: usize = 64;
+
+/// What is known of a callsite.
+pub(crate) struct Callsite {
+    pub(crate) meta: &'static Metadata<'static>,
+    /// Where [`numbered`] finds it.
+    pub(crate) number: u32,
+    /// 0 trace to 4 error.
+    pub(crate) level: u8,
+    /// The site that stands for the callsite: its state byte is asked.
+    asked: Registered,
+    /// Hash of a shape in the high half, id of its site in the low one.
+    variants: [AtomicU64; VARIANTS],
+    more: Mutex<Vec<(u32, u32)>>,
+    /// Names and signatures of spans that have begun without an id, by the id of the site: for those that need one later.
+    begun: Mutex<Vec<(u32, Description)>>,
+    /// Its spans are entered more than once, or elsewhere than they were made: they begin with an id.
+    pub(crate) is_async: AtomicBool,
+}
+
+impl Callsite {
+    fn new(meta: &'static Metadata<'static>, number: u32) -> Self {
+        let level = level_of(meta);
+        Self {
+            meta,
+            number,
+            level,
+            asked: with_question(meta, dynamic::register),
+            variants: [const { AtomicU64::new(0) }; VARIANTS],
+            more: Mutex::new(Vec::new()),
+            begun: Mutex::new(Vec::new()),
+            is_async: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether it records now. One load.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        dynamic::is_on(&self.asked)
+    }
+
+    /// The site of a shape that was registered.
+    #[inline(always)]
+    pub(crate) fn site(&self, hash: u32) -> Option<u32> {
+        for variant in &self.variants {
+            let word = variant.load(Ordering::Relaxed);
+            if (word >> 32) as u32 == hash {
+                return Some(word as u32);
+            }
+            if word == 0 {
+                return None;
+            }
+        }
+        self.site_of_more(hash)
+    }
+
+    #[cold]
+    fn site_of_more(&self, hash: u32) -> Option<u32> {
+        let more = self.more.lock().unwrap_or_else(PoisonError::into_inner);
+        more.iter().find(|(known, _)| *known == hash).map(|(_, id)| *id)
+    }
+
+    /// Whether it has more shapes than are remembered.
+    #[cold]
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.more.lock().unwrap_or_else(PoisonError::into_inner).len() == MORE
+    }
+
+    /// Registers the site of a shape: `visit` shows its fields. 0: there is no room for it.
+    #[cold]
+    pub(crate) fn learn(&self, role: Role, visit: &dyn Fn(&mut Describe<'_>)) -> u32 {
+        let mut description = Description::default();
+        for (name, code) in role.arguments() {
+            description.argument(name, code);
+        }
+        let is_event = matches!(role, Role::Event | Role::EventOf);
+        let mut describe = Describe {
+            description: &mut description,
+            is_event: is_event && !self.has_name(),
+            shape: role.shape(),
+        };
+        visit(&mut describe);
+        let hash = describe.shape.hash();
+        let id = self.register(role, &description);
+        self.remember(hash, id);
+        if role == Role::Begin {
+            let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+            if begun.iter().all(|(known, _)| *known != id) {
+                begun.push((id, description));
+            }
+        }
+        id
+    }
+
+    /// The site of a span with an id that has the fields of the site `begin`. 0: there is none.
+    #[cold]
+    pub(crate) fn with_id(&self, begin: u32) -> u32 {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((_, fields)) = begun.iter().find(|(known, _)| *known == begin) else { return 0 };
+        let description = Description {
+            names: format!("id\n{}", fields.names),
+            signature: format!("L{}", fields.signature),
+            count: fields.count + 1,
+            message: None,
+        };
+        self.register(Role::AsyncBegin, &description)
+    }
+
+    /// The site of a role that has no fields.
+    pub(crate) fn plain(&self, role: Role) -> u32 {
+        self.site(role.shape().hash()).unwrap_or_else(|| self.learn(role, &|_| {}))
+    }
+
+    fn remember(&self, hash: u32, id: u32) {
+        let word = u64::from(hash) << 32 | u64::from(id);
+        for variant in &self.variants {
+            match variant.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(other) if (other >> 32) as u32 == hash => return,
+                Err(_) => {}
+            }
+        }
+        let mut more = self.more.lock().unwrap_or_else(PoisonError::into_inner);
+        if more.len() < MORE && more.iter().all(|(known, _)| *known != hash) {
+            more.push((hash, id));
+        }
+    }
+
+    fn register(&self, role: Role, described: &Description) -> u32 {
+        let template = match role {
+            Role::Link => "link".to_owned(),
+            Role::Event | Role::EventOf if !self.has_name() => match described.message {
+                Some(0) => "{}".to_owned(),
+                Some(number) => format!("{{{number}}}"),
+                None => String::new(),
+            },
+            _ => self.meta.name().to_owned(),
+        };
+        dynamic::register(&dynamic::Description {
+            kind: role.kind(self.has_name()),
+            level: self.level,
+            line: self.meta.line().unwrap_or(0),
+            language: RUST,
+            category: self.meta.target(),
+            file: self.meta.file().unwrap_or(""),
+            function: "",
+            names: &|give| give(described.names.as_bytes()),
+            template: &|give| give(template.as_bytes()),
+            signature: &|give| give(described.signature.as_bytes()),
+        })
+        .id
+    }
+
+    /// Whether it is an event that was given a name.
+    fn has_name(&self) -> bool {
+        has_name(self.meta)
+    }
+}
+
+/// Language of a site's description.
+const RUST: u16 = 2;
+
+/// Those that have none are called `event FILE:LINE` by the macros.
+fn has_name(meta: &Metadata<'_>) -> bool {
+    !(meta.is_event() && (meta.name().starts_with("event ") || meta.name().is_empty()))
+}
+
+pub(crate) fn level_of(meta: &Metadata<'_>) -> u8 {
+    match *meta.level() {
+        Level::TRACE => 0,
+        Level::DEBUG => 1,
+        Level::INFO => 2,
+        Level::WARN => 3,
+        Level::ERROR => 4,
+    }
+}
+
+/// The description of the site that is asked whether a callsite records.
+fn with_question<R>(meta: &Metadata<'_>, ask: impl FnOnce(&dynamic::Description<'_>) -> R) -> R {
+    let is_event = meta.is_event();
+    let name = if has_name(meta) { meta.name() } else { "" };
+    ask(&dynamic::Description {
+        kind: if is_event { Role::Event } else { Role::Begin }.kind(has_name(meta)),
+        level: level_of(meta),
+        line: meta.line().unwrap_or(0),
+        language: RUST,
+        category: meta.target(),
+        file: meta.file().unwrap_or(""),
+        function: "",
+        names: &|_| {},
+        template: &|give| give(name.as_bytes()),
+        signature: &|_| {},
+    })
+}
+
+/// What the directives say of a callsite now, whether it is known or not.
+pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
+    with_question(meta, dynamic::would_record)
+}
+
+/// Callsites that are found by their address alone: a power of two. Others take a lock.
+const PLACES: usize = 1 << 14;
+/// Places that are looked at.
+const PROBES: usize = 32;
+
+static TABLE: [OnceLock<&'static Callsite>; PLACES] = [const { OnceLock::new() }; PLACES];
+static OTHERS: RwLock<Vec<&'static Callsite>> = RwLock::new(Vec::new());
+
+/// What is known of the callsite of this metadata: registered at the first call, found by one or two loads afterwards.
+#[inline]
+pub(crate) fn of(meta: &'static Metadata<'static>) -> &'static Callsite {
+    let mut place = place_of(meta);
+    for _ in 0..PROBES {
+        let Some(callsite) = TABLE[place].get() else {
+            return enter(meta);
+        };
+        if std::ptr::eq(callsite.meta, meta) {
+            return callsite;
+        }
+        place = (place + 1) % PLACES;
+    }
+    enter(meta)
+}
+
+#[inline(always)]
+fn place_of(meta: &'static Metadata<'static>) -> usize {
+    let address = std::ptr::from_ref(meta).addr() as u64;
+    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PLACES.trailing_zeros())) as usize
+}
+
+#[cold]
+fn enter(meta: &'static Metadata<'static>) -> &'static Callsite {
+    let mut place = place_of(meta);
+    for _ in 0..PROBES {
+        let callsite = TABLE[place].get_or_init(|| Box::leak(Box::new(Callsite::new(meta, place as u32))));
+        if std::ptr::eq(callsite.meta, meta) {
+            return callsite;
+        }
+        place = (place + 1) % PLACES;
+    }
+    let find = |all: &[&'static Callsite]| all.iter().copied().find(|known| std::ptr::eq(known.meta, meta));
+    if let Some(known) = find(&OTHERS.read().unwrap_or_else(PoisonError::into_inner)) {
+        return known;
+    }
+    let mut all = OTHERS.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = find(&all) {
+        return known;
+    }
+    let callsite = Box::leak(Box::new(Callsite::new(meta, (PLACES + all.len()) as u32)));
+    all.push(callsite);
+    callsite
+}
+
+/// The callsite with this number.
+#[inline]
+pub(crate) fn numbered(number: u32) -> Option<&'static Callsite> {
+    match TABLE.get(number as usize) {
+        Some(place) => place.get().copied(),
+        None => OTHERS.read().unwrap_or_else(PoisonError::into_inner).get(number as usize - PLACES).copied(),
+    }
+}

@@ -1,0 +1,157 @@
+//! Fields of events and spans, in the order in which they are visited: encoded straight into a record ([`Encode`]), or described ([`Describe`]).
+
+use std::error::Error;
+use std::fmt;
+
+use silverpoint::dynamic::Encoder;
+use tracing_core::field::{Field, Visit};
+
+/// Fields of one record; a signature has no more than 255 arguments, of which some are the adapter's own. What is beyond is left out.
+const MOST: u32 = 250;
+
+/// Tells shapes (which fields, of which types) apart. A multiplication for each field.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    hash: u64,
+    fields: u32,
+}
+
+impl Shape {
+    /// Of something with no fields yet; `role` tells records of the same fields apart.
+    pub(crate) const fn new(role: u64) -> Self {
+        Self { hash: 0xcbf2_9ce4_8422_2325 ^ role, fields: 0 }
+    }
+
+    /// Adds a field; false when there are too many.
+    #[inline(always)]
+    fn add(&mut self, field: &Field, code: u8) -> bool {
+        if self.fields == MOST {
+            return false;
+        }
+        self.fields += 1;
+        let what = (field.index() as u64) << 8 | u64::from(code);
+        self.hash = (self.hash ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+        true
+    }
+
+    /// Never 0.
+    #[inline(always)]
+    pub(crate) fn hash(self) -> u32 {
+        (self.hash >> 32 ^ self.hash) as u32 | 1
+    }
+}
+
+/// Puts fields into a record.
+pub(crate) struct Encode<'e, 'w> {
+    pub(crate) encoder: &'e mut Encoder<'w>,
+    pub(crate) shape: Shape,
+}
+
+macro_rules! encode {
+    ($($method:ident $kind:ty, $code:literal $put:ident;)*) => {$(
+        #[inline]
+        fn $method(&mut self, field: &Field, value: $kind) {
+            if self.shape.add(field, $code) {
+                self.encoder.$put(value);
+            }
+        }
+    )*};
+}
+
+impl Visit for Encode<'_, '_> {
+    encode! {
+        record_i64 i64, b'l' i64;
+        record_u64 u64, b'L' u64;
+        record_i128 i128, b'o' i128;
+        record_u128 u128, b'O' u128;
+        record_f64 f64, b'd' f64;
+        record_bool bool, b'b' bool;
+        record_str &str, b's' text;
+        record_bytes &[u8], b'y' bytes;
+        record_error &(dyn Error + 'static), b'[' error;
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if self.shape.add(field, b's') {
+            self.encoder.formatted(format_args!("{value:?}"));
+        }
+    }
+
+    #[cfg(all(tracing_unstable, feature = "valuable"))]
+    fn record_value(&mut self, field: &Field, value: valuable::Value<'_>) {
+        if self.shape.add(field, b'v') {
+            self.encoder.item(&|item| crate::values::put(item, &value));
+        }
+    }
+}
+
+/// What a site says of its fields.
+#[derive(Default)]
+pub(crate) struct Description {
+    /// One line an argument.
+    pub(crate) names: String,
+    pub(crate) signature: String,
+    /// Arguments so far.
+    pub(crate) count: usize,
+    /// Which of them is the message, if there is one.
+    pub(crate) message: Option<usize>,
+}
+
+impl Description {
+    /// Adds an argument that is no field.
+    pub(crate) fn argument(&mut self, name: &str, code: &str) {
+        self.names.extend(name.chars().filter(|character| *character != '\n'));
+        self.names.push('\n');
+        self.signature.push_str(code);
+        self.count += 1;
+    }
+}
+
+/// Describes fields.
+pub(crate) struct Describe<'d> {
+    pub(crate) description: &'d mut Description,
+    /// Whether a field of this name is the text of an event.
+    pub(crate) is_event: bool,
+    pub(crate) shape: Shape,
+}
+
+impl Describe<'_> {
+    fn add(&mut self, field: &Field, code: &str) {
+        if !self.shape.add(field, code.as_bytes()[0]) {
+            return;
+        }
+        let is_message = self.is_event && field.name() == "message" && self.description.message.is_none();
+        if is_message {
+            self.description.message = Some(self.description.count);
+        }
+        self.description.argument(if is_message { "" } else { field.name() }, code);
+    }
+}
+
+macro_rules! describe {
+    ($($method:ident $kind:ty, $code:literal;)*) => {$(
+        fn $method(&mut self, field: &Field, _: $kind) {
+            self.add(field, $code);
+        }
+    )*};
+}
+
+impl Visit for Describe<'_> {
+    describe! {
+        record_i64 i64, "l";
+        record_u64 u64, "L";
+        record_i128 i128, "o";
+        record_u128 u128, "O";
+        record_f64 f64, "d";
+        record_bool bool, "b";
+        record_str &str, "s";
+        record_bytes &[u8], "y";
+        record_error &(dyn Error + 'static), "[s";
+        record_debug &dyn fmt::Debug, "s";
+    }
+
+    #[cfg(all(tracing_unstable, feature = "valuable"))]
+    fn record_value(&mut self, field: &Field, _: valuable::Value<'_>) {
+        self.add(field, "v");
+    }
+}

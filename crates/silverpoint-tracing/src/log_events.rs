@@ -1,0 +1,115 @@
+//! Events that `tracing-log` makes of records of the `log` crate: each has the place of its record as fields, and one metadata for all.
+
+use std::fmt;
+
+use silverpoint::dynamic::{self, Place};
+use tracing_core::field::{Field, FieldSet, Visit};
+use tracing_core::{Event, Kind, Metadata};
+
+/// Whether metadata stands for whatever comes from `log`.
+#[inline(always)]
+pub(crate) fn is_bridge(meta: &Metadata<'_>) -> bool {
+    // The name's length first: two numbers are compared for all others.
+    meta.target().len() == 3 && meta.name() == "log event" && meta.target() == "log"
+}
+
+/// Texts longer than this are cut: names of modules and files.
+const LONGEST: usize = 255;
+
+/// A copy of a short text: what a visitor is shown it may not keep.
+struct Short {
+    bytes: [u8; LONGEST],
+    len: usize,
+}
+
+impl Short {
+    const fn new() -> Self {
+        Self { bytes: [0; LONGEST], len: 0 }
+    }
+
+    fn set(&mut self, text: &str) {
+        let text = &text[..text.floor_char_boundary(LONGEST)];
+        self.bytes[..text.len()].copy_from_slice(text.as_bytes());
+        self.len = text.len();
+    }
+
+    fn text(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or("")
+    }
+}
+
+/// Where the record was.
+struct Whence {
+    target: Short,
+    file: Short,
+    line: u32,
+}
+
+impl Visit for Whence {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "log.target" => self.target.set(value),
+            "log.file" => self.file.set(value),
+            _ => {}
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "log.line" {
+            self.line = u32::try_from(value).unwrap_or(0);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+}
+
+/// Its text.
+struct Message<'e, 'w>(&'e mut dynamic::Encoder<'w>, bool);
+
+impl Visit for Message<'_, '_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" && !self.1 {
+            self.0.formatted(format_args!("{value:?}"));
+            self.1 = true;
+        }
+    }
+}
+
+/// Records it as `silverpoint-log` would. `admits`: whether the subscriber wants what has such metadata.
+pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) {
+    let mut whence = Whence { target: Short::new(), file: Short::new(), line: 0 };
+    event.record(&mut whence);
+    let meta = event.metadata();
+    let place = Place {
+        level: crate::callsite::level_of(meta),
+        line: whence.line,
+        target: whence.target.text(),
+        file: whence.file.text(),
+    };
+    let own = Metadata::new(
+        "log event",
+        place.target,
+        *meta.level(),
+        None,
+        None,
+        None,
+        FieldSet::new(&[], meta.callsite()),
+        Kind::EVENT,
+    );
+    let Some(located) = dynamic::located(&place) else { return dynamic::lose_without_site() };
+    if !located.is_on() || !admits(&own) {
+        return;
+    }
+    let id = located.text();
+    if id == 0 {
+        return dynamic::lose_without_site();
+    }
+    let _ = dynamic::record(place.level, |encoder| {
+        let mut message = Message(encoder, false);
+        event.record(&mut message);
+        if !message.1 {
+            message.0.text("");
+        }
+        Some(id)
+    });
+}

@@ -1,0 +1,399 @@
+//! Spans: what of their life is recorded, and how they become one tree with the spans of Silverpoint's own macros.
+//!
+//! ```text
+//!  made, entered at once, left, closed       begin with its fields ─── end                      two records, as of `span!`
+//!  entered again, elsewhere, or later        async begin with id, fields ─ segments of threads ─ async end with busy and idle times
+//! ```
+//!
+//! A span that is entered where it was made is a span of its thread, and lies within whatever is open there: its own kind or a native one. One that is
+//! more than that gets an id, and a link from its parent. Which of the two it will be is not known when it is made; so its fields wait, and its
+//! callsite remembers what the last one was: from then on its spans begin with an id. The first one of a callsite begins late for that, at its second
+//! entry, and its end says its times all the same.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::Ordering;
+
+use silverpoint::dynamic::{self, Encoder, Recorded};
+use tracing_core::span::{Attributes, Id, Record};
+use tracing_core::{Event, Metadata};
+
+use crate::callsite::{self, Callsite, Role};
+use crate::fields::{Encode, Shape};
+use crate::slots::{self, ENTERED, FIELD_BYTES, LINKED, SILENT, Slot};
+
+/// A span that is open in a thread.
+#[derive(Clone, Copy)]
+struct Frame {
+    id: u64,
+    /// Site of its begin; 0: nothing was recorded.
+    site: u32,
+    begun: u64,
+    level: u8,
+}
+
+thread_local! {
+    /// Spans that are open in this thread, the innermost last.
+    static OPEN: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+    /// The innermost; 0: none.
+    static TOP: Cell<u64> = const { Cell::new(0) };
+    /// The span that this thread has made last, while it has not been entered.
+    static PENDING: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The innermost span that is open in this thread; 0: none.
+#[inline]
+pub(crate) fn current() -> u64 {
+    TOP.get()
+}
+
+/// The metadata of a span.
+pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
+    Some(callsite_of(slots::get(id)?)?.meta)
+}
+
+fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
+    callsite::numbered(slot.callsite.load(Ordering::Relaxed))
+}
+
+/// Records with fields: finds the site of their shape, or registers it.
+#[inline(always)]
+fn with_fields(
+    callsite: &Callsite,
+    role: Role,
+    level: u8,
+    mut before: impl FnMut(&mut Encoder<'_>),
+    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
+) -> Recorded {
+    let mut fill = |encoder: &mut Encoder<'_>, unknown: &mut bool| {
+        before(encoder);
+        let shape = fields(encoder, role.shape(), visit);
+        let id = callsite.site(shape.hash());
+        *unknown = id.is_none();
+        id
+    };
+    let mut unknown = false;
+    let recorded = dynamic::record(level, |encoder| fill(encoder, &mut unknown));
+    if recorded == Recorded::GivenUp && unknown {
+        return first(callsite, role, level, &mut fill, visit);
+    }
+    recorded
+}
+
+/// The first record of a shape.
+#[cold]
+#[inline(never)]
+fn first(
+    callsite: &Callsite,
+    role: Role,
+    level: u8,
+    fill: &mut dyn FnMut(&mut Encoder<'_>, &mut bool) -> Option<u32>,
+    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
+) -> Recorded {
+    let id = callsite.learn(role, &|describe| visit(describe));
+    if id == 0 {
+        dynamic::lose_without_site();
+        return Recorded::Lost;
+    }
+    let mut unknown = false;
+    dynamic::record(level, |encoder| {
+        let found = fill(encoder, &mut unknown);
+        // Beyond the shapes that are remembered, or a value of another type than a moment ago: then the id is not that of these bytes.
+        found.or(if callsite.is_crowded() { Some(id) } else { None })
+    })
+}
+
+#[inline(always)]
+fn fields(
+    encoder: &mut Encoder<'_>,
+    shape: Shape,
+    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
+) -> Shape {
+    let mut encode = Encode { encoder, shape };
+    visit(&mut encode);
+    encode.shape
+}
+
+/// Records arguments of known types at a site that has no fields.
+fn plain(callsite: &Callsite, role: Role, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
+    let id = callsite.plain(role);
+    if id == 0 {
+        dynamic::lose_without_site();
+        return (0, 0);
+    }
+    let recorded = dynamic::record(callsite.level, |encoder| {
+        fill(encoder);
+        Some(id)
+    });
+    match recorded {
+        Recorded::At { ticks } => (id, ticks),
+        _ => (0, 0),
+    }
+}
+
+/// An event.
+#[inline]
+pub(crate) fn event(event: &Event<'_>, parent: Option<u64>) {
+    let callsite = callsite::of(event.metadata());
+    if !callsite.is_on() {
+        return;
+    }
+    let visit = |visitor: &mut dyn tracing_core::field::Visit| event.record(visitor);
+    if let Some(parent) = parent
+        && parent != current()
+    {
+        return event_of(callsite, parent, &visit);
+    }
+    let _ = with_fields(callsite, Role::Event, callsite.level, |_| {}, &visit);
+}
+
+/// An event of another span than the one that is open.
+#[cold]
+pub(crate) fn event_of(
+    callsite: &Callsite,
+    parent: u64,
+    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
+) {
+    let parent = number_of(parent);
+    let _ = with_fields(callsite, Role::EventOf, callsite.level, |encoder| encoder.u64(parent), visit);
+}
+
+/// A new span, with one reference.
+pub(crate) fn new(attributes: &Attributes<'_>, explicit: Option<u64>) -> Option<Id> {
+    let callsite = callsite::of(attributes.metadata());
+    let open = current();
+    let parent = if attributes.is_root() { 0 } else { explicit.unwrap_or(open) };
+    settle_pending();
+    let is_on = callsite.is_on();
+    let (id, slot) = slots::claim(callsite.number, if is_on { 0 } else { SILENT }, parent)?;
+    if !is_on {
+        return Some(id);
+    }
+    let visit = |visitor: &mut dyn tracing_core::field::Visit| attributes.record(visitor);
+    if parent != open || callsite.is_async.load(Ordering::Relaxed) || !keep(callsite, slot, &visit) {
+        let number = silverpoint::new_id();
+        slot.number.store(number, Ordering::Relaxed);
+        if let Recorded::At { ticks } =
+            with_fields(callsite, Role::AsyncBegin, callsite.level, |encoder| encoder.u64(number), &visit)
+        {
+            slot.created.store(ticks, Ordering::Relaxed);
+        }
+        link_to_parent(callsite, slot, number);
+    } else {
+        PENDING.set(id.into_u64());
+    }
+    Some(id)
+}
+
+/// Keeps a span's fields until it is entered; false when they are too many.
+#[inline(always)]
+fn keep(callsite: &Callsite, slot: &Slot, visit: &dyn Fn(&mut dyn tracing_core::field::Visit)) -> bool {
+    let mut bytes = [0u8; FIELD_BYTES];
+    let mut shape = Role::Begin.shape();
+    let len = dynamic::encode(&mut bytes, |encoder| shape = fields(encoder, shape, visit));
+    let Some(len) = len else { return false };
+    let hash = shape.hash();
+    let begin =
+        callsite.site(hash).unwrap_or_else(|| callsite.learn(Role::Begin, &|describe| visit(describe)));
+    slot.keep(begin, &bytes, len);
+    true
+}
+
+/// The span is entered in this thread.
+pub(crate) fn enter(id: u64) {
+    let Some(slot) = slots::get(id) else { return };
+    let open = current();
+    if PENDING.get() == id {
+        PENDING.set(0);
+    }
+    let frame = begin(id, slot, open);
+    TOP.set(id);
+    let _ = OPEN.try_with(|frames| frames.borrow_mut().push(frame));
+}
+
+#[inline]
+fn begin(id: u64, slot: &Slot, open: u64) -> Frame {
+    let silent = Frame { id, site: 0, begun: 0, level: 0 };
+    let Some(callsite) = callsite_of(slot).filter(|_| !slot.has(SILENT)) else { return silent };
+    let level = callsite.level;
+    let is_first = slot.set(ENTERED);
+    if is_first && slot.number.load(Ordering::Relaxed) == 0 && slot.parent.load(Ordering::Relaxed) == open {
+        let site = slot.begin.load(Ordering::Relaxed);
+        if site == 0 {
+            dynamic::lose_without_site();
+            return silent;
+        }
+        let recorded = slot.kept(|kept| {
+            dynamic::record(level, |encoder| {
+                encoder.raw(kept);
+                Some(site)
+            })
+        });
+        let Recorded::At { ticks } = recorded else { return silent };
+        slot.created.store(ticks, Ordering::Relaxed);
+        return Frame { id, site, begun: ticks, level };
+    }
+    let number = number_of(id);
+    let (site, begun) = plain(callsite, Role::Segment, |encoder| encoder.u64(number));
+    Frame { id, site, begun, level }
+}
+
+/// The span is left in this thread.
+pub(crate) fn exit(id: u64) {
+    let frame = OPEN.try_with(|frames| {
+        let mut frames = frames.borrow_mut();
+        let place = frames.iter().rposition(|frame| frame.id == id)?;
+        let frame = frames.remove(place);
+        TOP.set(frames.last().map_or(0, |frame| frame.id));
+        Some(frame)
+    });
+    let Ok(Some(frame)) = frame else { return };
+    if PENDING.get() != 0 {
+        settle_pending();
+    }
+    if frame.site == 0 {
+        return;
+    }
+    let ended = dynamic::end_span(frame.level, frame.site, frame.begun);
+    if let Some(slot) = slots::get(id)
+        && ended != 0
+    {
+        slot.busy.fetch_add(ended.saturating_sub(frame.begun), Ordering::Relaxed);
+    }
+}
+
+/// A span that was not entered before the next was made, or what it was made in was left: it will be elsewhere, perhaps when its parent is gone. So it
+/// gets its id and its link now.
+#[inline]
+fn settle_pending() {
+    let id = PENDING.replace(0);
+    if id != 0 {
+        settle(id);
+    }
+}
+
+#[cold]
+fn settle(id: u64) {
+    if slots::get(id).is_some_and(|slot| !slot.has(ENTERED)) {
+        number_of(id);
+    }
+}
+
+/// The id of a span in the session: it begins with one now, if it has not. 0: there is nothing of it.
+#[inline]
+fn number_of(id: u64) -> u64 {
+    let Some(slot) = slots::get(id).filter(|slot| !slot.has(SILENT)) else { return 0 };
+    match slot.number.load(Ordering::Acquire) {
+        0 => give_number(slot),
+        number => number,
+    }
+}
+
+#[cold]
+fn give_number(slot: &Slot) -> u64 {
+    let Some(callsite) = callsite_of(slot) else { return 0 };
+    let number = silverpoint::new_id();
+    if let Err(given) = slot.number.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire) {
+        return given;
+    }
+    callsite.is_async.store(true, Ordering::Relaxed);
+    let site = callsite.with_id(slot.begin.load(Ordering::Relaxed));
+    if site == 0 {
+        dynamic::lose_without_site();
+        return number;
+    }
+    let recorded = slot.kept(|kept| {
+        dynamic::record(callsite.level, |encoder| {
+            encoder.u64(number);
+            encoder.raw(kept);
+            Some(site)
+        })
+    });
+    if let Recorded::At { ticks } = recorded {
+        // One that was entered before began then.
+        let _ = slot.created.compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed);
+    }
+    link_to_parent(callsite, slot, number);
+    number
+}
+
+fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
+    let parent = slot.parent.load(Ordering::Relaxed);
+    if parent == 0 || !slot.set(LINKED) {
+        return;
+    }
+    let parent = number_of(parent);
+    if parent != 0 {
+        link(callsite, parent, number);
+    }
+}
+
+fn link(callsite: &Callsite, from: u64, to: u64) {
+    plain(callsite, Role::Link, |encoder| {
+        encoder.u64(from);
+        encoder.u64(to);
+    });
+}
+
+/// Fields that were not there when the span was made, or are others now.
+pub(crate) fn record(id: u64, values: &Record<'_>) {
+    let Some(callsite) = slots::get(id).filter(|slot| !slot.has(SILENT)).and_then(callsite_of) else {
+        return;
+    };
+    let number = number_of(id);
+    let visit = |visitor: &mut dyn tracing_core::field::Visit| values.record(visitor);
+    let _ = with_fields(callsite, Role::AsyncInstant, callsite.level, |encoder| encoder.u64(number), &visit);
+}
+
+/// The span came from another.
+pub(crate) fn follows_from(id: u64, other: u64) {
+    let Some(callsite) = slots::get(id).and_then(callsite_of) else { return };
+    let (from, to) = (number_of(other), number_of(id));
+    if from != 0 && to != 0 {
+        link(callsite, from, to);
+    }
+}
+
+/// One more has the span.
+pub(crate) fn hold(id: u64) {
+    if let Some(slot) = slots::get(id) {
+        slot.hold();
+    }
+}
+
+/// One less has it; true when it is closed.
+pub(crate) fn let_go(id: u64) -> bool {
+    let Some(slot) = slots::get(id) else { return false };
+    if !slot.let_go() {
+        return false;
+    }
+    close(id, slot);
+    true
+}
+
+/// Nobody has the span any more.
+fn close(id: u64, slot: &Slot) {
+    if PENDING.get() == id {
+        PENDING.set(0);
+    }
+    let was_entered = slot.has(ENTERED);
+    if !slot.has(SILENT) && (slot.number.load(Ordering::Acquire) != 0 || !was_entered) {
+        end(slot, number_of(id), was_entered);
+    }
+    slots::give_back(id, slot);
+}
+
+/// The end of a span that has an id. One that was never entered was idle all its time.
+#[cold]
+fn end(slot: &Slot, number: u64, was_entered: bool) {
+    let Some(callsite) = callsite_of(slot) else { return };
+    let busy = if was_entered { slot.busy.load(Ordering::Relaxed) } else { 0 };
+    let created = slot.created.load(Ordering::Relaxed);
+    let ns = |ticks: u64| dynamic::ticks_to_ns(ticks) as i64;
+    plain(callsite, Role::AsyncEnd, |encoder| {
+        let whole = encoder.ticks().saturating_sub(created);
+        encoder.u64(number);
+        encoder.i64(ns(busy));
+        // Segments in several threads at a time may be more than the whole.
+        encoder.i64(ns(whole.saturating_sub(busy)));
+    });
+}

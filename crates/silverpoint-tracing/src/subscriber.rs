@@ -1,0 +1,127 @@
+//! The fast way: nothing between `tracing` and the ring.
+
+use tracing_core::span::{Attributes, Current, Id, Record};
+use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata};
+
+use crate::{callsite, log_events, spans, watch};
+
+/// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the process), and nothing else: a callsite that is
+/// off stays at `tracing`'s own cost, until it is switched on.
+///
+/// ```
+/// silverpoint_tracing::init();
+/// tracing::info!(user = 7, "connected");
+/// ```
+#[derive(Debug, Default)]
+pub struct Subscriber {
+    #[cfg(feature = "layer")]
+    targets: Option<tracing_subscriber::filter::Targets>,
+    most: Option<LevelFilter>,
+}
+
+impl Subscriber {
+    /// One that records whatever is on.
+    pub fn new() -> Self {
+        watch::begin();
+        Self::default()
+    }
+
+    /// Of more verbose levels than this nothing is recorded, whatever the directives say: a callsite of those costs one comparison.
+    pub fn with_max_level(mut self, most: impl Into<LevelFilter>) -> Self {
+        self.most = Some(most.into());
+        self
+    }
+
+    /// Only what these let through, too: `"info,my_crate::net=debug".parse()`, in the grammar of `EnvFilter` but for spans and fields.
+    #[cfg(feature = "layer")]
+    pub fn with_targets(mut self, targets: tracing_subscriber::filter::Targets) -> Self {
+        self.targets = Some(targets);
+        self
+    }
+
+    /// Makes it the program's. Fails when the program has one.
+    pub fn try_init(self) -> Result<(), tracing_core::dispatcher::SetGlobalDefaultError> {
+        tracing_core::dispatcher::set_global_default(Dispatch::new(self))
+    }
+
+    /// Whether this subscriber ever wants it.
+    fn admits(&self, meta: &Metadata<'_>) -> bool {
+        #[cfg(feature = "layer")]
+        if let Some(targets) = &self.targets
+            && !targets.would_enable(meta.target(), meta.level())
+        {
+            return false;
+        }
+        self.most.is_none_or(|most| *meta.level() <= most)
+    }
+}
+
+impl tracing_core::Subscriber for Subscriber {
+    fn on_register_dispatch(&self, dispatch: &Dispatch) {
+        watch::add(dispatch);
+    }
+
+    fn register_callsite(&self, meta: &'static Metadata<'static>) -> Interest {
+        if log_events::is_bridge(meta) {
+            return Interest::sometimes();
+        }
+        // Known from here on, so that `ctl` can switch it.
+        let _ = callsite::of(meta);
+        if self.admits(meta) && callsite::would_record(meta) { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, meta: &Metadata<'_>) -> bool {
+        // May be asked of metadata that lives for a moment (of events that come from `log`).
+        self.admits(meta) && (log_events::is_bridge(meta) || callsite::would_record(meta))
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        self.most
+    }
+
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        spans::new(attributes, attributes.parent().map(Id::into_u64))
+            .unwrap_or_else(|| Id::from_u64(u64::MAX))
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        spans::record(span.into_u64(), values);
+    }
+
+    fn record_follows_from(&self, span: &Id, follows: &Id) {
+        spans::follows_from(span.into_u64(), follows.into_u64());
+    }
+
+    #[inline]
+    fn event(&self, event: &Event<'_>) {
+        if log_events::is_bridge(event.metadata()) {
+            return log_events::record(event, |meta| self.admits(meta));
+        }
+        spans::event(event, event.parent().map(Id::into_u64));
+    }
+
+    fn enter(&self, span: &Id) {
+        spans::enter(span.into_u64());
+    }
+
+    fn exit(&self, span: &Id) {
+        spans::exit(span.into_u64());
+    }
+
+    fn clone_span(&self, span: &Id) -> Id {
+        spans::hold(span.into_u64());
+        span.clone()
+    }
+
+    fn try_close(&self, span: Id) -> bool {
+        spans::let_go(span.into_u64())
+    }
+
+    fn current_span(&self) -> Current {
+        let open = spans::current();
+        match spans::metadata(open) {
+            Some(meta) if open != 0 => Current::new(Id::from_u64(open), meta),
+            _ => Current::none(),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `tracing` remembers what is off: whenever directives change it is made to ask again.
+
+use std::sync::{Mutex, PoisonError};
+
+use tracing_core::dispatcher::{self, Dispatch, WeakDispatch};
+
+/// Dispatchers that record here.
+static KNOWN: Mutex<Vec<WeakDispatch>> = Mutex::new(Vec::new());
+
+/// Begins to watch the directives.
+pub(crate) fn begin() {
+    silverpoint::dynamic::on_change(ask_again);
+}
+
+/// A dispatcher that records here has come.
+pub(crate) fn add(dispatch: &Dispatch) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.retain(|dispatch| dispatch.upgrade().is_some());
+    known.push(dispatch.downgrade());
+}
+
+fn ask_again() {
+    // While there is only one dispatcher, `tracing` asks that of the calling thread: here it would be none.
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).iter().find_map(WeakDispatch::upgrade);
+    match known {
+        Some(dispatch) => {
+            dispatcher::with_default(&dispatch, tracing_core::callsite::rebuild_interest_cache);
+        }
+        None => tracing_core::callsite::rebuild_interest_cache(),
+    }
+}

@@ -1,0 +1,162 @@
+//! All kinds of fields, as the reader sees them.
+
+use std::error::Error;
+use std::fmt;
+
+use tracing::field::Empty;
+use tracing::{Level, debug, error, event, info, info_span, warn};
+
+use crate::{both_ways, recorded};
+
+#[derive(Debug)]
+struct Lost(std::io::Error);
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("order lost")
+    }
+}
+
+impl Error for Lost {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+#[test]
+fn each_kind_of_field_is_recorded_with_its_type() {
+    let name = "fields::each_kind_of_field_is_recorded_with_its_type";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            let lost = Lost(std::io::Error::other("disk gone"));
+            let cause: &(dyn Error + 'static) = &lost;
+            event!(name: "kinds", Level::INFO, a = -7_i64, b = u64::MAX, c = i128::MIN, d = u128::MAX, e = 1.5, f = true, g = "text", h = &b"\x00\xFF"[..], i = ?Some(3), j = %'x', k = cause, l = 8_u8, m = Empty, n = Some(4_i32), o = None::<i32>);
+            info!(user = 7, "connected to {}", "host");
+            warn!("only a text {{}}");
+            error!(target: "net", code = 5);
+            debug!(never = 1);
+        });
+    };
+    let kinds = session.args_of("kinds");
+    let expected = format!(
+        "-7, {}, {}, {}, 1.5, true, \"text\", bytes[0, 255]+0, \"Some(3)\", \"x\", [\"order lost\", \"disk gone\"], 8, 4",
+        u64::MAX,
+        i128::MIN,
+        u128::MAX
+    );
+    assert_eq!(kinds, [expected.clone(), expected]);
+    // The question whether it is on has no arguments, and the same name.
+    let site =
+        session.sites.values().find(|site| site.template == "kinds" && !site.names.is_empty()).unwrap();
+    assert_eq!(site.signature, "lLoOdbsyss[sLl");
+    assert_eq!(
+        site.names.lines().collect::<Vec<_>>(),
+        "a b c d e f g h i j k l n".split(' ').collect::<Vec<_>>()
+    );
+    assert_eq!((site.kind as u8, site.level as u8), (2, 2));
+    let texts = session.args_of("{}");
+    assert_eq!(texts.len(), 4, "{texts:?}");
+    assert!(texts.contains(&"\"connected to host\", 7".to_owned()), "{texts:?}");
+    assert!(texts.contains(&"\"only a text {}\"".to_owned()), "{texts:?}");
+    let text = session.sites.values().find(|site| site.names == "\nuser\n").unwrap();
+    assert_eq!((text.signature.as_str(), text.kind as u8), ("sl", 0));
+    assert!(text.file.ends_with("it/fields.rs") && text.line > 0, "{}:{}", text.file, text.line);
+    assert_eq!(text.category, "it::fields");
+    let net = session.sites.values().find(|site| site.category == "net" && !site.names.is_empty()).unwrap();
+    assert_eq!((net.names.as_str(), net.template.as_str(), net.level as u8), ("code\n", "", 4));
+    assert!(session.records().iter().all(|record| !record.args.contains("never")));
+}
+
+fn of_type(number: usize) {
+    macro_rules! one {
+        ($value:expr) => {
+            event!(name: "changing", Level::INFO, value = $value as &dyn tracing::Value)
+        };
+    }
+    let values: [&dyn tracing::Value; 10] = [
+        &1_i64,
+        &2_u64,
+        &3.5,
+        &true,
+        &"five",
+        &6_i128,
+        &7_u128,
+        &tracing::field::debug('8'),
+        &Some(9_i64),
+        &None::<i64>,
+    ];
+    one!(values[number % 10]);
+}
+
+#[test]
+fn a_callsite_whose_types_change_has_a_site_for_each() {
+    let name = "fields::a_callsite_whose_types_change_has_a_site_for_each";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| (0..30).for_each(of_type));
+    };
+    let once = ["1", "2", "3.5", "true", "\"five\"", "6", "7", "\"'8'\"", "9", ""];
+    let all: Vec<&str> = once.iter().copied().cycle().take(60).collect();
+    assert_eq!(session.args_of("changing"), all);
+    let mut signatures: Vec<_> = session
+        .sites
+        .values()
+        .filter(|site| site.template == "changing")
+        .map(|site| site.signature.clone())
+        .collect();
+    signatures.sort();
+    assert_eq!(signatures, ["", "L", "O", "b", "d", "l", "o", "s"]);
+}
+
+#[test]
+fn more_fields_than_any_macro_had_and_values_larger_than_any_ring() {
+    let name = "fields::more_fields_than_any_macro_had_and_values_larger_than_any_ring";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            event!(name: "forty", Level::INFO, f00 = 0, f01 = 1, f02 = 2, f03 = 3, f04 = 4, f05 = 5, f06 = 6, f07 = 7, f08 = 8, f09 = 9, f10 = 10, f11 = 11, f12 = 12, f13 = 13, f14 = 14, f15 = 15, f16 = 16, f17 = 17, f18 = 18, f19 = 19, f20 = 20, f21 = 21, f22 = 22, f23 = 23, f24 = 24, f25 = 25, f26 = 26, f27 = 27, f28 = 28, f29 = 29, f30 = 30, f31 = 31, f32 = 32, f33 = 33, f34 = 34, f35 = 35, f36 = 36, f37 = 37, f38 = 38, f39 = 39);
+            for size in [300, 5_000, 60_000] {
+                event!(name: "long", Level::INFO, text = "x".repeat(size), formatted = %"y".repeat(size), after = 9);
+            }
+            event!(name: "huge", Level::INFO, before = 1, text = "ä".repeat(400_000), after = 9);
+        });
+    };
+    let forty: Vec<String> = (0..40).map(|n| n.to_string()).collect();
+    assert_eq!(session.args_of("forty"), [forty.join(", "), forty.join(", ")]);
+    let long: Vec<String> = [300, 5_000, 60_000].map(|size| format!("<{size}>, <{size}>, 9")).into();
+    assert_eq!(session.args_of("long"), [long.clone(), long].concat());
+    let huge = session.records().into_iter().filter(|record| record.what == "huge").collect::<Vec<_>>();
+    assert_eq!(huge.len(), 2);
+    for record in huge {
+        assert!(record.truncated);
+        let (kept, missing) = record.args.strip_prefix("1, <").unwrap().split_once(">+").unwrap();
+        let missing = missing.strip_suffix(", 9").unwrap();
+        assert_eq!(
+            kept.parse::<usize>().unwrap() + missing.parse::<usize>().unwrap(),
+            800_000,
+            "{}",
+            record.args
+        );
+    }
+}
+
+#[test]
+fn a_value_that_records_while_it_is_formatted_leaves_both_whole() {
+    struct Talker;
+    impl fmt::Debug for Talker {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            silverpoint::event!("inner", 2_u8);
+            f.write_str("talker")
+        }
+    }
+    let name = "fields::a_value_that_records_while_it_is_formatted_leaves_both_whole";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            for _ in 0..3 {
+                event!(name: "outer", Level::INFO, who = ?Talker);
+                let _span = info_span!("holds", who = ?Talker).entered();
+            }
+        });
+    };
+    assert_eq!(session.args_of("outer"), vec!["\"talker\""; 6]);
+    assert_eq!(session.args_of("holds"), vec!["\"talker\""; 6]);
+    assert!(session.args_of("inner").len() >= 12);
+}

@@ -1,0 +1,101 @@
+//! The adapter as programs use it: each test runs this program again in a role, with an environment and a root of its own, and reads what it recorded by the
+//! contract's code.
+
+#[path = "../../../silverpoint/tests/it/cbor.rs"]
+mod cbor;
+mod fields;
+mod log_records;
+#[path = "../../../silverpoint/tests/it/reader.rs"]
+#[allow(dead_code)]
+mod reader;
+mod spans;
+mod switching;
+mod tasks;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use silverpoint_shm::observer::{self, ObservedSession};
+use silverpoint_shm::root::Root;
+
+const ROLE: &str = "SILVERPOINT_TRACING_ROLE";
+
+/// Runs the test `name` again in a process of its own, and collects it. `None`: this is that process; else what it recorded, of which nothing was lost.
+fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    if env::var_os(ROLE).is_some_and(|wanted| wanted == name) {
+        return None;
+    }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
+    let root = OwnRoot(place.join(format!("silverpoint-tracing-{}-{number}", std::process::id())));
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
+        command.env_remove(key);
+    }
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
+    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
+    // Whoever records waits for this process, however busy the machine is.
+    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again");
+    let session = collect(&root.0, &mut child);
+    let output = child.wait_with_output().expect("it has ended");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{name}: {}\n{text}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(session.losses(), [0; 8], "{name}");
+    Some(session)
+}
+
+/// Takes what a child records until it has ended.
+fn collect(root: &Path, child: &mut Child) -> reader::Session {
+    let start = Instant::now();
+    let session = loop {
+        assert!(start.elapsed() < Duration::from_secs(30), "no session");
+        let open = || {
+            let root = Root::open_directory(root).ok()?;
+            let name = observer::list(&root).ok()?.into_iter().next()?;
+            ObservedSession::open(&root, name).ok()
+        };
+        match open() {
+            Some(session) => break session,
+            None => thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    assert!(session.lock_collector().unwrap());
+    session.set_collector_pid(std::process::id()).unwrap();
+    session.set_collector_state(1).unwrap();
+    let mut drain = reader::Drain::default();
+    loop {
+        let has_ended = child.try_wait().unwrap().is_some();
+        if drain.pass(&session, true) == 0 && has_ended {
+            return drain.finish(&session);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A directory for sessions, removed at the end.
+struct OwnRoot(PathBuf);
+
+impl Drop for OwnRoot {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The two ways in: whatever holds for one holds for the other.
+fn both_ways(run: impl Fn()) {
+    use tracing_subscriber::layer::SubscriberExt as _;
+    tracing::subscriber::with_default(silverpoint_tracing::Subscriber::new(), &run);
+    let registry = tracing_subscriber::registry().with(silverpoint_tracing::layer());
+    tracing::subscriber::with_default(registry, &run);
+}

@@ -1,0 +1,200 @@
+//! Spans: their records, their tree with native ones, their times.
+
+use std::collections::{BTreeMap, HashMap};
+use std::thread;
+use std::time::Duration;
+
+use tracing::field::Empty;
+use tracing::{Level, event, info, info_span, instrument};
+
+use crate::reader::{Record, Session};
+use crate::{both_ways, recorded};
+
+/// Each thread's records as a tree: names of what is open, then the name and arguments of what was recorded.
+fn tree(session: &Session) -> Vec<String> {
+    let mut lines = Vec::new();
+    for records in by_thread(session) {
+        let mut open: Vec<(u32, u64, String)> = Vec::new();
+        for record in &records {
+            if record.what == "end" {
+                let (site, begun) = end_of(record);
+                let last = open.pop().expect("something is open");
+                assert_eq!((last.0, last.1), (site, begun), "ends are those of what is open");
+                continue;
+            }
+            let path: String = open.iter().map(|(_, _, name)| format!("{name}/")).collect();
+            let site = &session.sites[&record.site];
+            lines.push(format!("{path}{}({})", record.what, record.args));
+            if site.kind as u8 == 3 {
+                open.push((record.site, record.ticks, record.what.clone()));
+            }
+        }
+        assert!(open.is_empty(), "everything has ended: {open:?}");
+    }
+    lines
+}
+
+/// Each thread's records, whatever rings it has had.
+pub fn by_thread(session: &Session) -> Vec<Vec<Record>> {
+    let mut threads: BTreeMap<(u32, u16), Vec<Record>> = BTreeMap::new();
+    for stream in session.streams.values() {
+        let of = threads.entry((stream.header.owner_tid, stream.header.lane)).or_default();
+        of.extend(stream.records.iter().cloned());
+    }
+    threads.into_values().collect()
+}
+
+/// Site and begin of what a span's end ends.
+pub fn end_of(record: &Record) -> (u32, u64) {
+    let (site, begun) = record.args.split_once(", ").unwrap();
+    (site.parse().unwrap(), begun.parse().unwrap())
+}
+
+#[instrument(skip(deep))]
+fn load(path: &str, deep: bool) -> usize {
+    info!("loading");
+    if deep {
+        let _native = silverpoint::span!("parse", bytes = 17_u32);
+        event!(name: "inside", Level::INFO, both = true);
+        let _inner = info_span!("inner").entered();
+        silverpoint::event!("native", 1_u8);
+    }
+    path.len()
+}
+
+#[test]
+fn spans_of_both_kinds_are_one_tree() {
+    let name = "spans::spans_of_both_kinds_are_one_tree";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            let _whole = silverpoint::span!("whole");
+            load("a.txt", true);
+            load("b.txt", false);
+        });
+    };
+    let once = [
+        "whole()",
+        "whole/load(\"a.txt\")",
+        "whole/load/{}(\"loading\")",
+        "whole/load/parse(17)",
+        "whole/load/parse/inside(true)",
+        "whole/load/parse/inner()",
+        "whole/load/parse/inner/native(1)",
+        "whole/load(\"b.txt\")",
+        "whole/load/{}(\"loading\")",
+    ];
+    assert_eq!(tree(&session), [once, once].concat());
+}
+
+#[test]
+fn parents_that_are_said_are_links() {
+    let name = "spans::parents_that_are_said_are_links";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            let request = info_span!("request", user = 7);
+            let other = info_span!("other");
+            let _other = other.enter();
+            let child = info_span!(parent: &request, "child", step = 1);
+            child.follows_from(&other);
+            child.in_scope(|| event!(name: "within", Level::INFO, n = 1));
+            event!(name: "of", parent: &request, Level::INFO, n = 2);
+            event!(name: "rootless", parent: None, Level::INFO, n = 3);
+            let _root = info_span!(parent: None, "root").entered();
+        });
+    };
+    let records = session.records();
+    // Of each way in its own: the first half, the second half.
+    let ids = |name: &str| -> Vec<u64> {
+        let begins = records
+            .iter()
+            .filter(|record| record.what == name && session.sites[&record.site].kind as u8 == 6);
+        begins.map(|record| record.args.split(", ").next().unwrap().parse().unwrap()).collect()
+    };
+    let (requests, children, others) = (ids("request"), ids("child"), ids("other"));
+    assert_eq!((requests.len(), children.len(), others.len(), ids("root").len()), (2, 2, 2, 2));
+    let links = session.args_of("link");
+    for way in 0..2 {
+        for from in [requests[way], others[way]] {
+            let link = format!("{from}, {}", children[way]);
+            assert_eq!(links.iter().filter(|known| **known == link).count(), 1, "{link} in {links:?}");
+        }
+        assert!(session.args_of("of").contains(&format!("{}, 2", requests[way])));
+    }
+    assert_eq!(links.len(), 4, "{links:?}");
+    assert_eq!(session.args_of("rootless"), ["3", "3"]);
+    let all = ends(&session);
+    assert!(requests.iter().chain(&children).chain(&others).all(|id| all.contains_key(id)));
+}
+
+/// Busy and idle times in ns of all spans that have an id and have ended; each must end once.
+pub fn ends(session: &Session) -> HashMap<u64, (u64, u64)> {
+    let mut all = HashMap::new();
+    for record in session.records() {
+        if record.site < 16 || session.sites[&record.site].kind as u8 != 7 {
+            continue;
+        }
+        let [id, busy, idle] = record.args.split(", ").collect::<Vec<_>>()[..] else {
+            panic!("{}", record.args)
+        };
+        let ns = |text: &str| text.strip_suffix("ns").unwrap().parse().unwrap();
+        let before = all.insert(id.parse().unwrap(), (ns(busy), ns(idle)));
+        assert!(before.is_none(), "{} ended once", record.what);
+    }
+    all
+}
+
+#[test]
+fn times_and_later_fields_of_a_span() {
+    let name = "spans::times_and_later_fields_of_a_span";
+    const STEP: Duration = Duration::from_millis(5);
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            let span = info_span!("job", id = 3, outcome = Empty, tries = Empty);
+            span.in_scope(|| thread::sleep(STEP));
+            thread::sleep(STEP);
+            let elsewhere = span.clone();
+            thread::spawn(move || elsewhere.in_scope(|| thread::sleep(STEP))).join().unwrap();
+            span.record("outcome", "good");
+            span.record("tries", 2);
+            drop(span);
+            drop(info_span!("never entered", reason = "none"));
+        });
+    };
+    let job = session.args_of("job");
+    // With both of the ways: begin, end of the thread's (without an id at first), later fields.
+    assert_eq!(job.iter().filter(|args| args.ends_with(", \"good\"")).count(), 2, "{job:?}");
+    assert_eq!(job.iter().filter(|args| args.ends_with(", 2")).count(), 2, "{job:?}");
+    let times = ends(&session);
+    assert_eq!(times.len(), 4);
+    let step = STEP.as_nanos() as u64;
+    assert_eq!(
+        times.values().filter(|(busy, idle)| *busy >= 2 * step && *idle >= step).count(),
+        2,
+        "{times:?}"
+    );
+    assert_eq!(times.values().filter(|(busy, _)| *busy == 0).count(), 2, "{times:?}");
+    let never = session.args_of("never entered");
+    assert_eq!(never.iter().filter(|args| args.ends_with(", \"none\"")).count(), 2, "{never:?}");
+}
+
+#[test]
+fn dispatchers_within_dispatchers() {
+    let name = "spans::dispatchers_within_dispatchers";
+    let Some(session) = recorded(name, "info") else {
+        let quiet = || tracing::subscriber::NoSubscriber::default();
+        return both_ways(|| {
+            let _outer = info_span!("outer").entered();
+            info!(place = 1, "heard");
+            tracing::subscriber::with_default(quiet(), || {
+                let _silent = info_span!("silent").entered();
+                info!(place = 2, "not heard");
+            });
+            tracing::subscriber::with_default(silverpoint_tracing::Subscriber::new(), || {
+                let _inner = info_span!("inner").entered();
+                info!(place = 3, "heard");
+            });
+        });
+    };
+    let once = ["outer()", "outer/{}(\"heard\", 1)", "outer/inner()", "outer/inner/{}(\"heard\", 3)"];
+    assert_eq!(tree(&session), [once, once].concat());
+}

@@ -1,0 +1,114 @@
+//! Callsites are switched while the program runs.
+
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+use silverpoint_shm::observer::{self, ObservedSession};
+use silverpoint_shm::root::Root;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+
+use crate::{both_ways, recorded};
+
+/// Whoever controls the program: another process could.
+fn set_directives(text: &str) {
+    let root = env::var_os("SILVERPOINT_DIR").unwrap();
+    let root = Root::open_directory(root.as_ref()).unwrap();
+    let name = observer::list(&root).unwrap()[0];
+    ObservedSession::open(&root, name).unwrap().write_directives(text).unwrap();
+}
+
+/// Waits until it is so: the adapter hears of new directives in a thread of its own.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn one_callsite_is_switched_by_file_and_line() {
+    let name = "switching::one_callsite_is_switched_by_file_and_line";
+    let Some(session) = recorded(name, "error") else {
+        return both_ways(|| {
+            let (mut wanted, mut others) = (0, 0);
+            // Fields are evaluated when it is on, and only then.
+            let mut hit = |others: &mut i32| {
+                const LINE: u32 = line!() + 2;
+                let before = wanted;
+                tracing::debug!(n = count(&mut wanted), "wanted");
+                tracing::debug!(n = count(others), "other");
+                (wanted > before, LINE)
+            };
+            let (is_on, line) = hit(&mut others);
+            assert!(!is_on);
+            set_directives(&format!("switching.rs:{line}"));
+            until("on", || hit(&mut others).0);
+            set_directives("error");
+            until("off", || !hit(&mut others).0);
+            assert!(!hit(&mut others).0);
+            assert_eq!(others, 0);
+        });
+    };
+    assert!(session.records().iter().any(|record| record.args.contains("wanted")));
+    assert!(session.records().iter().all(|record| !record.args.contains("other")));
+}
+
+#[test]
+fn an_env_filter_decides_too() {
+    let name = "switching::an_env_filter_decides_too";
+    let Some(session) = recorded(name, "trace") else {
+        use tracing_subscriber::filter::FilterExt as _;
+        let filter = EnvFilter::new("warn,net::tcp=debug,[request{user=7}]=trace");
+        let layer = silverpoint_tracing::Layer::new().with_filter(filter.and(silverpoint_tracing::Filter));
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), speak);
+        let targets = "warn,net::tcp=debug".parse::<tracing_subscriber::filter::Targets>().unwrap();
+        let subscriber = silverpoint_tracing::Subscriber::new().with_targets(targets);
+        return tracing::subscriber::with_default(subscriber, speak);
+    };
+    assert_eq!(
+        session.args_of("{}"),
+        ["\"warned\"", "\"tcp debug\"", "\"traced for 7\"", "\"warned\"", "\"tcp debug\""]
+    );
+}
+
+fn count(number: &mut i32) -> i32 {
+    *number += 1;
+    *number
+}
+
+fn speak() {
+    tracing::info!("too little");
+    tracing::warn!("warned");
+    tracing::debug!(target: "net::tcp", "tcp debug");
+    tracing::trace!(target: "net::tcp", "tcp trace");
+    for user in [7, 8] {
+        let _request = tracing::info_span!("request", user).entered();
+        tracing::trace!("traced for {user}");
+    }
+}
+
+#[test]
+fn other_layers_hear_what_is_off_here() {
+    let name = "switching::other_layers_hear_what_is_off_here";
+    let Some(session) = recorded(name, "error") else {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicU32, Ordering};
+        struct Count(Arc<AtomicU32>);
+        impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Count {
+            fn on_event(&self, _: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let heard = Arc::new(AtomicU32::new(0));
+        let registry =
+            tracing_subscriber::registry().with(silverpoint_tracing::layer()).with(Count(heard.clone()));
+        return tracing::subscriber::with_default(registry, || {
+            tracing::info!("for the other");
+            tracing::error!("for both");
+            assert_eq!(heard.load(Ordering::Relaxed), 2);
+        });
+    };
+    assert_eq!(session.args_of("{}"), ["\"for both\""]);
+}
