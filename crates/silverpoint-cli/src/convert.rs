@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use silverpoint_convert::ctf::{self, CTF, CtfWriter};
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{
-    Format, Formats, Input, Merge, ReadError, Reader, Record, SILVER, WriteError, WriteOptions, Writer,
+    Format, Formats, Input, MakeWriter, Merge, ReadError, Reader, Record, SILVER, WriteError, WriteOptions,
+    Writer,
 };
 use silverpoint_formats::filter::{Facts, RecordFilter};
 use silverpoint_formats::tracefile::{Note, Trace, Verdict};
@@ -17,6 +19,7 @@ use silverpoint_formats::tracefile::{Note, Trace, Verdict};
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{Files, Wanted, exit, tell};
 use crate::live::{self, Targets};
+use crate::newdirectory::NewDirectory;
 use crate::newfile::NewFile;
 use crate::repair::refuse_foreign;
 use crate::tail::stop_at_signals;
@@ -68,7 +71,13 @@ pub fn run(args: Args) -> Outcome {
         return Err(Failed::new(Exit::Usage, "convert needs an input and an output"));
     };
     let to = find(&formats, args.to.as_deref(), output, "--to")?;
-    let make = to.writer.ok_or_else(|| usage(format!("{} is only read", to.name)))?;
+    let to = match (to.writer, output == Path::new("-")) {
+        (Some(make), true) => Output::Standard(make),
+        (Some(make), false) => Output::File(make),
+        (None, false) if to.name == CTF => Output::Ctf,
+        (None, true) if to.name == CTF => return Err(usage("ctf is a directory; give its name".into())),
+        (None, _) => return Err(usage(format!("{} is only read", to.name))),
+    };
     let (living, inputs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.iter().partition(|path| args.from.is_none() && is_session(path));
     if args.follow && living.is_empty() {
@@ -124,25 +133,35 @@ pub fn run(args: Args) -> Outcome {
     };
     let options = WriteOptions { lossless: args.lossless };
     let mut copying = Copying { args: &args, bar: bar(&args, bytes), left_out: 0 };
-    if output == Path::new("-") {
-        let written = make(Box::new(io::stdout().lock()), options)
-            .map_err(failure)
-            .and_then(|mut writer| copying.run(&mut *reader, &mut *writer));
-        match written {
-            // Nobody reads any more.
-            Err(failed) if failed.message == PIPE => return Ok(Exit::Success),
-            other => other?,
+    let of_output = |error: io::Error| failure(format!("{}: {error}", output.display()));
+    match to {
+        Output::Standard(make) => {
+            let written = make(Box::new(io::stdout().lock()), options)
+                .map_err(failure)
+                .and_then(|mut writer| copying.run(&mut *reader, &mut *writer));
+            match written {
+                // Nobody reads any more.
+                Err(failed) if failed.message == PIPE => return Ok(Exit::Success),
+                other => other?,
+            }
         }
-    } else {
-        let mut paths: Vec<PathBuf> = inputs.into_iter().cloned().collect();
-        paths.retain(|path| path != Path::new("-"));
-        let file = Rc::new(RefCell::new(NewFile::create(output, &paths, args.force)?));
-        {
-            let mut writer = make(Box::new(Part(Rc::clone(&file))), options).map_err(failure)?;
-            copying.run(&mut *reader, &mut *writer)?;
+        Output::File(make) => {
+            let mut paths: Vec<PathBuf> = inputs.into_iter().cloned().collect();
+            paths.retain(|path| path != Path::new("-"));
+            let file = Rc::new(RefCell::new(NewFile::create(output, &paths, args.force)?));
+            {
+                let mut writer = make(Box::new(Part(Rc::clone(&file))), options).map_err(failure)?;
+                copying.run(&mut *reader, &mut *writer)?;
+            }
+            let file = Rc::into_inner(file).ok_or_else(|| failure("the output is still in use"))?;
+            file.into_inner().finish().map_err(of_output)?;
         }
-        let file = Rc::into_inner(file).ok_or_else(|| failure("the output is still in use"))?;
-        file.into_inner().finish().map_err(|error| failure(format!("{}: {error}", output.display())))?;
+        Output::Ctf => {
+            let directory = NewDirectory::create(output, args.force, ctf::is_trace)?;
+            let mut writer = CtfWriter::create(directory.meanwhile()).map_err(of_output)?;
+            copying.run(&mut *reader, &mut writer)?;
+            directory.finish().map_err(of_output)?;
+        }
     }
     drop(reader);
     let missing = missing.borrow();
@@ -156,6 +175,14 @@ fn is_session(path: &Path) -> bool {
     let Some(text) = path.to_str() else { return false };
     let is_name = !text.is_empty() && text != "-" && !text.contains(['/', '.']);
     text.parse::<u32>().is_ok() || is_name && !path.exists()
+}
+
+/// Where records go.
+enum Output {
+    Standard(MakeWriter),
+    File(MakeWriter),
+    /// A directory.
+    Ctf,
 }
 
 fn usage(message: String) -> Failed {

@@ -15,6 +15,7 @@ mod live;
 mod ls;
 mod manual;
 mod names;
+mod newdirectory;
 mod newfile;
 mod policy;
 mod printing;

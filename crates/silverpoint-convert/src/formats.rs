@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::cbor::{CborReader, CborWriter};
 use crate::chrome::ChromeWriter;
 use crate::csv::{CsvReader, CsvWriter};
+use crate::ctf::CTF;
 use crate::json::{JsonReader, JsonWriter, Shape};
 use crate::perfetto::PerfettoWriter;
 use crate::silver::SilverWriter;
@@ -36,7 +37,7 @@ pub struct Format {
     pub about: &'static str,
     /// Absent where it is only written, and of trace files, which are opened by [`silverpoint_formats::tracefile::Trace`].
     pub reader: Option<MakeReader>,
-    /// Absent where it is only read.
+    /// Absent where it is only read, and where the output is no file: of CTF, which is a directory ([`crate::ctf::CtfWriter`]).
     pub writer: Option<MakeWriter>,
 }
 
@@ -145,5 +146,12 @@ const BUILT_IN: &[Format] = &[
         about: "track events of Perfetto",
         reader: None,
         writer: Some(|out, _| Ok(Box::new(PerfettoWriter::new(out)))),
+    },
+    Format {
+        name: CTF,
+        endings: &["ctf"],
+        about: "CTF 1.8, a directory, for Babeltrace and Trace Compass",
+        reader: None,
+        writer: None,
     },
 ];

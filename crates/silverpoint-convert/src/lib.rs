@@ -30,6 +30,7 @@ pub mod scratch;
 pub mod cbor;
 pub mod chrome;
 pub mod csv;
+pub mod ctf;
 pub mod json;
 pub mod perfetto;
 pub mod silver;

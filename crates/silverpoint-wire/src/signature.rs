@@ -142,6 +142,11 @@ impl Enumeration {
         &self.underlying
     }
 
+    /// Values with their labels, in ascending order; of equal values the first counts.
+    pub fn labels(&self) -> impl Iterator<Item = (i64, &str)> {
+        self.labels.iter().map(|(value, label)| (*value, label.as_str()))
+    }
+
     /// The label of a value. Time is logarithmic in the number of labels.
     pub fn label(&self, value: i64) -> Option<&str> {
         let at = self.labels.partition_point(|(known, _)| *known < value);

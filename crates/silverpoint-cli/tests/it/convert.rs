@@ -156,3 +156,40 @@ fn a_session_is_followed_to_its_end_or_an_interrupt_and_the_output_is_complete()
         }
     }
 }
+
+#[test]
+fn a_directory_is_there_whole_or_not_at_all() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace("/bin/a", 0)).unwrap();
+    fs::write(scratch.path("bad.jsonl"), "{\"time\":\"2026-11-20T19:02:11Z\",\"message\":\"m\"}\n{").unwrap();
+    assert_eq!(scratch.run(["convert", "bad.jsonl", "out.ctf"]).code(), Some(1));
+    assert_eq!(names(&scratch.path(".")), ["a.silver", "bad.jsonl", "root"]);
+    let ended = scratch.run(["convert", "a.silver", "out.ctf/"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(names(&scratch.path("out.ctf")), ["metadata", "stream_0"]);
+    let metadata = fs::read_to_string(scratch.path("out.ctf/metadata")).unwrap();
+    assert!(
+        metadata.starts_with("/* CTF 1.8 */") && metadata.contains("name = \"net::tcp:{}\""),
+        "{metadata}"
+    );
+    let ended = scratch.run(["convert", "a.silver", "out.ctf"]);
+    assert!(ended.code() == Some(1) && ended.err.contains("it is there already"), "{ended:?}");
+    let ended = scratch.run(["convert", "--level", "warn", "--force", "a.silver", "out.ctf"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let now = fs::read_to_string(scratch.path("out.ctf/metadata")).unwrap();
+    assert!(!now.contains("name = \"net:{}\""), "{now}");
+    // Nobody's other files are replaced, whatever is forced.
+    fs::create_dir(scratch.path("other.ctf")).unwrap();
+    fs::write(scratch.path("other.ctf/mine"), "mine").unwrap();
+    for (words, code) in [
+        (&["--force", "a.silver", "other.ctf"][..], 1),
+        (&["--force", "--to", "ctf", "a.silver", "a.silver"], 1),
+        (&["--to", "ctf", "a.silver", "-"], 2),
+        (&["--from", "ctf", "out.ctf", "x.jsonl"], 2),
+    ] {
+        let ended = scratch.run(["convert"].iter().chain(words));
+        assert_eq!(ended.code(), Some(code), "{ended:?}");
+    }
+    assert_eq!(names(&scratch.path("other.ctf")), ["mine"]);
+    assert_eq!(names(&scratch.path(".")), ["a.silver", "bad.jsonl", "other.ctf", "out.ctf", "root"]);
+}

@@ -125,7 +125,12 @@ const ROWS: &[Row] = &[
     },
     Row {
         command: "convert",
-        calls: &["FILE OUT --force", "--to jsonl --lossless FILE -", "--to cbor --level warn FILE -"],
+        calls: &[
+            "FILE OUT --force",
+            "--to jsonl --lossless FILE -",
+            "--to cbor --level warn FILE -",
+            "--to ctf FILE OUT",
+        ],
         codes: reads,
     },
     Row {
@@ -396,7 +401,7 @@ fn feed(path: &Path, bytes: Vec<u8>, stop: Arc<AtomicBool>) -> std::thread::Join
 /// The call of a row, with bounded memory and time; as another user where root may read everything.
 fn call(scratch: &Scratch, row: &Row, words: &str, path: &Path, input: Input) -> Ended {
     let out = scratch.path("out.silver");
-    let _ = fs::remove_file(&out);
+    let _ = fs::remove_file(&out).or_else(|_| fs::remove_dir_all(&out));
     let program = env!("CARGO_BIN_EXE_silverpoint");
     let mut command = scratch
         .command("/bin/sh", ["-c", "ulimit -c 0; ulimit -v \"$1\"; shift; exec timeout -k 1 \"$@\"", "sh"]);

@@ -99,7 +99,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 prop_compose! {
-    fn description()(
+    pub fn description()(
         (args, names) in (prop::collection::vec(value(), 0..4), any::<bool>()),
         (category, file, function, template) in (text(), text(), text(), text()),
         (kind, level, line) in (0..13_u8, 0..6_u8, any::<u32>()),

@@ -1,5 +1,6 @@
 //! Conversions: there and back through every format, errors with their places, hostile inputs.
 
+mod ctf;
 mod errors;
 mod generated;
 mod golden;

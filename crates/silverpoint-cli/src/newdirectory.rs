@@ -1,0 +1,86 @@
+//! A directory that is complete or not there, as [`crate::newfile`] is of one file.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use crate::exit::{Failed, failure};
+
+/// A directory under a temporary name. Dropped before it is finished it leaves nothing.
+pub struct NewDirectory {
+    path: PathBuf,
+    temporary: PathBuf,
+    force: bool,
+}
+
+impl NewDirectory {
+    /// Begins a directory that will be `path`. What is there already is refused; with `force` an empty directory, and one for which `is_such` is true, will be
+    /// replaced, with all that is in it.
+    pub fn create(path: &Path, force: bool, is_such: fn(&Path) -> bool) -> Result<Self, Failed> {
+        // `out.ctf/` is meant as `out.ctf`.
+        let path: PathBuf = path.components().collect();
+        let other =
+            || failure(format!("{}: it is there and is nothing that this would replace", path.display()));
+        match fs::symlink_metadata(&path) {
+            Err(_) => {}
+            Ok(_) if !force => return Err(failure(exists(&path))),
+            Ok(found) if !found.is_dir() => return Err(other()),
+            Ok(_) => {
+                let is_empty = fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none());
+                if !is_empty && !is_such(&path) {
+                    return Err(other());
+                }
+            }
+        }
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}.part", std::process::id()));
+        let temporary = PathBuf::from(temporary);
+        let made = fs::DirBuilder::new().mode(0o700).create(&temporary);
+        made.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
+        Ok(Self { path, temporary, force })
+    }
+
+    /// Where it is meanwhile.
+    pub fn meanwhile(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Makes its entries durable, and gives it its name. The files' bytes must be durable already.
+    ///
+    /// # Errors
+    /// Those of renaming; without `force` also that somebody else has made something of that name meanwhile.
+    pub fn finish(self) -> io::Result<()> {
+        File::open(&self.temporary)?.sync_all()?;
+        let rename = |flags| renameat_with(CWD, &self.temporary, CWD, &self.path, flags);
+        if self.force {
+            // What was there then has the temporary name, and goes with it.
+            match rename(RenameFlags::EXCHANGE) {
+                Err(Errno::NOENT) => {}
+                other => return Ok(other?),
+            }
+        }
+        match rename(RenameFlags::NOREPLACE) {
+            Err(Errno::EXIST) => Err(io::Error::new(io::ErrorKind::AlreadyExists, exists(&self.path))),
+            // A file system without such names: a look must do.
+            Err(Errno::INVAL | Errno::NOSYS) if fs::symlink_metadata(&self.path).is_err() => {
+                fs::rename(&self.temporary, &self.path)
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+fn exists(path: &Path) -> String {
+    format!("{}: it is there already; --force replaces it", path.display())
+}
+
+impl Drop for NewDirectory {
+    fn drop(&mut self) {
+        // There no more when it was renamed; or what it has replaced.
+        let _ = fs::remove_dir_all(&self.temporary);
+    }
+}
