@@ -95,7 +95,7 @@ using namespace silverpoint::detail;
 extern "C" {
 
 [[gnu::visibility("hidden")]] CScope sp_c_context_enter(const char* codes, const Argument* items,
-                                                       unsigned count) {
+                                                        unsigned count) {
     ContextFields fields;
     for (unsigned i = 0; i + 1 < count; i += 2)
         add_field(fields, text_of(items[i]), codes[i + 1], items[i + 1]);

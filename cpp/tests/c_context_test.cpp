@@ -2,6 +2,7 @@
 #include <map>
 #include <silverpoint/context.hpp>
 #include <silverpoint/silverpoint.hpp>
+#include <silverpoint/trace_context.hpp>
 #include <thread>
 #include <vector>
 
@@ -85,6 +86,69 @@ TEST(CContext, IsOneWithThatOfCpp) {
     ASSERT_EQ(all.size(), 6u);
     EXPECT_EQ(all[0], "outside: \x63"s + "cpp\x01");
     EXPECT_EQ(all[1], "in: \x63"s + "cpp\x01\x67request\x01");
+}
+
+// --- W3C Trace Context.
+
+const std::string kHeader = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+TEST(CTrace, ReadsAndRefusesAsCppDoes) {
+    EXPECT_TRUE(c_trace_is_read(kHeader.c_str()));
+    EXPECT_FALSE(c_trace_is_read(nullptr));
+    for (std::size_t i = 0; i < kHeader.size(); ++i) {
+        EXPECT_FALSE(c_trace_is_read(kHeader.substr(0, i).c_str()));
+        for (const char c : {'0', 'f', 'F', 'g', '-', ' '}) {
+            std::string text = kHeader;
+            text[i] = c;
+            EXPECT_EQ(c_trace_is_read(text.c_str()), silverpoint::TraceContext::parse(text).has_value())
+                << text;
+        }
+    }
+    char header[56] = {};
+    c_trace_written(kHeader.c_str(), header);
+    EXPECT_EQ(header, kHeader);
+    c_trace_written(("cc" + kHeader.substr(2, 51) + "fd-what comes").c_str(), header);
+    EXPECT_EQ(header, kHeader);
+}
+
+TEST(CTrace, IdsAreFieldsOfTheContext) {
+    take();
+    char header[56] = {}, state[513] = {};
+    EXPECT_FALSE(c_trace_current(header, state));
+    EXPECT_EQ(c_trace_accepted(kHeader.c_str(), "a=1", header, state), nullptr);
+    EXPECT_EQ(std::string(header).substr(0, 36), kHeader.substr(0, 36));
+    EXPECT_NE(std::string(header).substr(36, 16), kHeader.substr(36, 16));
+    EXPECT_EQ(state, "a=1"s);
+    All all = take();
+    ASSERT_EQ(all.size(), 3u);
+    const std::string span = "\x67span_id\x70" + std::string(header).substr(36, 16);
+    const std::string accepted = "\x68trace_id\x78\x20" + kHeader.substr(3, 32) + span + "\x69parent_id\x70" +
+                                 kHeader.substr(36, 16) + "\x6Btrace_flags\x62" + "01\x6Atracestate\x63" +
+                                 "a=1";
+    EXPECT_EQ(all[0], "accepted: " + accepted);
+    // Neither parent nor state of the outer one show through: null, and empty.
+    EXPECT_NE(all[1].find("\x69parent_id\xF6"), std::string::npos) << all[1];
+    EXPECT_TRUE(all[1].ends_with("\x6Atracestate\x60")) << all[1];
+    EXPECT_EQ(all[2], "outside: ");
+    // Nonsense begins a trace; what is no state is dropped.
+    for (const char* text : {"00-zz", ""}) {
+        EXPECT_EQ(c_trace_accepted(text, "a=1", header, state), nullptr);
+        EXPECT_EQ(state, ""s);
+    }
+    EXPECT_EQ(c_trace_accepted(nullptr, nullptr, header, state), nullptr);
+    EXPECT_EQ(c_trace_accepted(kHeader.c_str(), std::string(513, 'x').c_str(), header, state), nullptr);
+    EXPECT_EQ(state, ""s);
+    EXPECT_EQ(c_trace_accepted(kHeader.c_str(), std::string(512, 'x').c_str(), header, state), nullptr);
+    EXPECT_EQ(state, std::string(512, 'x'));
+}
+
+TEST(CTrace, IsOneWithThatOfCpp) {
+    char header[56] = {}, state[513] = {};
+    const auto accepted = silverpoint::TraceContext::accept(kHeader, "a=1");
+    const auto scope = accepted.enter();
+    EXPECT_TRUE(c_trace_current(header, state));
+    EXPECT_EQ(header, accepted.header());
+    EXPECT_EQ(state, accepted.state());
 }
 
 }  // namespace

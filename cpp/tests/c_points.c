@@ -18,6 +18,7 @@ static inline uint64_t ticks_of_test(void) {
 }
 #define SILVERPOINT_TEST_TICKS ticks_of_test()
 #include <silverpoint/silverpoint.h>
+#include <silverpoint/trace_context.h>
 
 void c_printf(int id, double price) { SP_INFO("order %d at %.2f%%", id, price); }
 
@@ -218,6 +219,48 @@ void c_context_enter(void) {
     wrong.size = 100000;
     context = sp_context_enter(&wrong);
     SP_INFO("refused %d", context.number == 0);
+}
+
+bool c_trace_is_read(const char* traceparent) {
+    sp_trace_context trace;
+    return sp_trace_parse(&trace, traceparent);
+}
+void c_trace_written(const char* traceparent, char* header) {
+    sp_trace_context trace;
+    if (sp_trace_parse(&trace, traceparent)) sp_trace_header(&trace, header);
+}
+bool c_trace_current(char* header, char* state) {
+    sp_trace_context trace;
+    if (!sp_trace_current(&trace)) return false;
+    sp_trace_header(&trace, header);
+    strcpy(state, trace.state);
+    return true;
+}
+const char* c_trace_accepted(const char* traceparent, const char* tracestate, char* header, char* state) {
+    sp_trace_context trace, child;
+    sp_trace_accept(&trace, traceparent, tracestate);
+    sp_context context = sp_trace_enter(&trace);
+    SP_INFO("accepted");
+    const char* wrong = c_trace_current(header, state) ? NULL : "none is current";
+    sp_trace_header(&trace, header);
+    sp_trace_child(&child, &trace);
+    if (!child.has_parent || memcmp(child.parent_id, trace.span_id, 8) != 0) wrong = "parent";
+    if (memcmp(child.trace_id, trace.trace_id, 16) != 0) wrong = "another trace";
+    if (memcmp(child.span_id, trace.span_id, 8) == 0) wrong = "the same span";
+    if (strcmp(child.state, trace.state) != 0 || child.flags != trace.flags) wrong = "state";
+    sp_trace_child(&trace, &trace);
+    if (memcmp(child.parent_id, trace.parent_id, 8) != 0) wrong = "a child of itself";
+    {
+        sp_trace_fresh(&child);
+        if (child.has_parent || child.state[0] != 0 || (child.flags & 1) == 0) wrong = "fresh";
+        sp_context own = sp_trace_enter(&child);
+        SP_INFO("fresh");
+        SP_CONTEXT_END(own);
+    }
+    SP_CONTEXT_END(context);
+    SP_INFO("outside");
+    if (sp_trace_current(&trace)) wrong = "one is current";
+    return wrong;
 }
 
 static int evaluate(int* counter) { return ++*counter; }

@@ -46,6 +46,12 @@ void c_contexts_of_all_types(void);
 unsigned c_contexts_too_deep(void);
 void c_context_take(void);
 void c_context_enter(void);
+/* Trace contexts: of 56 bytes, of 513. */
+bool c_trace_is_read(const char* traceparent);
+void c_trace_written(const char* traceparent, char* header);
+bool c_trace_current(char* header, char* state);
+/* What is wrong, or null. */
+const char* c_trace_accepted(const char* traceparent, const char* tracestate, char* header, char* state);
 void c_statements(bool yes);
 void c_number(uint64_t number);
 void c_in_signal(uint64_t number);

@@ -26,14 +26,14 @@ struct Ran {
     std::string out;
 };
 
-Ran run(const std::string& way) {
+Ran run(const std::string& way, const std::string& program = "crash") {
     int pipes[2];
     if (pipe(pipes) != 0) reader::fail("pipe");
     const pid_t child = fork();
     if (child == 0) {
         dup2(pipes[1], 1);
         if (way == "nothing") unsetenv("SILVERPOINT_FILTER");
-        execl(beside("crash").c_str(), "crash", way.c_str(), nullptr);
+        execl(beside(program).c_str(), program.c_str(), way.c_str(), nullptr);
         _exit(126);
     }
     close(pipes[1]);
@@ -73,9 +73,9 @@ Left left_by(pid_t pid) {
 
 // A run that ends by a signal and leaves one crash record that says these things.
 void expect_crash(const std::string& way, int signal, const std::vector<std::string>& says,
-                  std::size_t others = 1) {
+                  std::size_t others = 1, const std::string& program = "crash") {
     SCOPED_TRACE(way);
-    const Ran ran = run(way);
+    const Ran ran = run(way, program);
     ASSERT_TRUE(WIFSIGNALED(ran.status)) << ran.status << " " << ran.out;
     EXPECT_EQ(WTERMSIG(ran.status), signal);
     const Left left = left_by(ran.pid);
@@ -84,7 +84,7 @@ void expect_crash(const std::string& way, int signal, const std::vector<std::str
     for (const auto& part : says)
         EXPECT_NE(left.crashes[0].find(part), std::string::npos) << part << " in " << left.crashes[0];
     // The program is among the modules, with a build id if it has one.
-    EXPECT_NE(left.crashes[0].find("/crash\""), std::string::npos) << left.crashes[0];
+    EXPECT_NE(left.crashes[0].find('/' + program + '"'), std::string::npos) << left.crashes[0];
 }
 
 TEST(Crash, SignalsAreRecordedAndHaveTheirDefaultAction) {
@@ -163,6 +163,22 @@ TEST(Crash, TheHandlerBeforeIsCalled) {
     expect_crash("chained-fault", SIGSEGV, {"SIGSEGV"});
     expect_crash("chained-abort", SIGABRT, {"SIGSEGV"});
     expect_crash("chained-terminate", SIGABRT, {"out of luck"});
+}
+
+TEST(Crash, OfAProgramInC) {
+    expect_crash("segv", SIGSEGV, {"\"SIGSEGV (SEGV_MAPERR) at address 0x10\" \"signal\""}, 1, "crash_c");
+    expect_crash("abort", SIGABRT, {"SIGABRT (SI_TKILL) sent by process"}, 1, "crash_c");
+    expect_crash("term", SIGTERM, {"SIGTERM (SI_TKILL) sent by process"}, 1, "crash_c");
+    // As it stands in the source.
+    expect_crash("check", SIGABRT, {"\"check failed: (int)low_address == EOF\" \"check\"", "crash_c.c:"}, 1,
+                 "crash_c");
+    expect_crash("check-with-text", SIGABRT,
+                 {"check failed: (low_address < 17 ? 1 : 0) == (int)strlen(\"a, b\")\" \"check\""}, 2,
+                 "crash_c");
+    const Ran passed = run("passed", "crash_c");
+    EXPECT_EQ(passed.status, 0);
+    EXPECT_EQ(passed.out, "end\n");
+    EXPECT_EQ(run("nothing", "crash_c").status, 0);
 }
 
 // What is kept for a crash that never comes is nothing that others should keep.

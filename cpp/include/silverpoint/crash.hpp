@@ -68,18 +68,7 @@ inline void prepare_thread_for_crash() { detail::give_alternate_stack(); }
 SP_DETAIL_BEGIN
 
 [[noreturn]] SP_DETAIL_COLD void fail_check(const char* condition, const char* file, unsigned line) {
-    record_crash(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), [&](Crash& crash) {
-        crash.cause = "check";
-        crash.what.add("check failed: ").add(condition);
-        crash.where.add(file).add(":").number(line);
-    });
-    if (crash_settings.drain.load(std::memory_order_acquire) == nullptr) {
-        // Nobody shows the record now.
-        Text<390> text;
-        text.add(file).add(":").number(line).add(": check failed: ").add(condition);
-        warn(text.c_str());
-    }
-    std::abort();
+    fail_check(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), condition, file, line);
 }
 
 // Of the exception that is being handled: its type, and what it says.
@@ -120,25 +109,11 @@ inline namespace v1 [[gnu::visibility("hidden")]] {
 
 inline bool install_crash_handler(const crash_options& options) {
     using namespace detail;
-    CrashState* const state = crash_state();
-    if (state == nullptr || !ensure_session() || !register_crash_site()) return false;
-    crash_settings.wait_ms.store(options.wait_ms, std::memory_order_relaxed);
-    // Room, and everything that is loaded when it is first used.
-    if (enter_crash(*state, thread_id()) == Entered::kFirst) {
-        prepare_stack(state->stack);
-        keep_crash_ring(*state);
-        leave_crash(*state);
-    }
-    give_alternate_stack();
-    on_first_record.store(&give_alternate_stack, std::memory_order_release);
-    const struct {
-        bool is_wanted;
-        int signal;
-    } signals[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
-                   {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
-                   {options.trap, SIGTRAP}, {options.term, SIGTERM}};
-    for (const auto& [is_wanted, signal] : signals)
-        if (is_wanted) take_signal(signal);
+    const CrashSignal signals[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
+                                   {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
+                                   {options.trap, SIGTRAP}, {options.term, SIGTERM}};
+    if (!prepare_for_crashes(options.wait_ms)) return false;
+    take_crash_signals(signals);
     if (options.terminate && terminate_before == nullptr) {
         terminate_before = std::set_terminate(&on_terminate);
     }

@@ -7,6 +7,8 @@
 // Only async-signal-safe means, on a stack of its own. A thread that fails while another is at it waits.
 #pragma once
 
+#include <stdlib.h>
+
 #include "crash_record.hpp"
 
 SP_DETAIL_BEGIN
@@ -336,6 +338,50 @@ SP_DETAIL_COLD void take_signal_after_crash(int signal, const struct sigaction& 
     } else if (sigaction(signal, &action, nullptr) == 0) {
         crash_settings.is_ours[signal] = false;
     }
+}
+
+// --- Who installs.
+
+// Room, and everything that is loaded when it is first used; false: no memory, or no session.
+SP_DETAIL_COLD bool prepare_for_crashes(std::uint32_t wait_ms) {
+    CrashState* const state = crash_state();
+    if (state == nullptr || !ensure_session() || !register_crash_site()) return false;
+    crash_settings.wait_ms.store(wait_ms, std::memory_order_relaxed);
+    if (enter_crash(*state, thread_id()) == Entered::kFirst) {
+        prepare_stack(state->stack);
+        keep_crash_ring(*state);
+        leave_crash(*state);
+    }
+    give_alternate_stack();
+    on_first_record.store(&give_alternate_stack, std::memory_order_release);
+    return true;
+}
+
+struct CrashSignal {
+    bool is_wanted;
+    int signal;
+};
+template <std::size_t N>
+void take_crash_signals(const CrashSignal (&signals)[N]) {
+    for (const auto& [is_wanted, signal] : signals)
+        if (is_wanted) take_signal(signal);
+}
+
+// The stack begins at the frame with the return address `from`.
+[[noreturn]] SP_DETAIL_COLD void fail_check(std::uint64_t from, std::string_view condition, const char* file,
+                                            unsigned line) {
+    record_crash(from, [&](Crash& crash) {
+        crash.cause = "check";
+        crash.what.add("check failed: ").add(condition.data(), condition.size());
+        crash.where.add(file).add(":").number(line);
+    });
+    if (crash_settings.drain.load(std::memory_order_acquire) == nullptr) {
+        // Nobody shows the record now.
+        Text<390> text;
+        text.add(file).add(":").number(line).add(": check failed: ").add(condition.data(), condition.size());
+        warn(text.c_str());
+    }
+    abort();
 }
 
 SP_DETAIL_END

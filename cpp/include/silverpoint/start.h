@@ -1,0 +1,49 @@
+/* A logger inside the process, for a program in C that has tracepoints: silverpoint_start (logger.h, which
+ * has all else), and what belongs to it: crashes are recorded, and everything is delivered before the process
+ * ends (crash.h); what is recorded before the start and after the stop is kept; a forked child may start its
+ * own.
+ *
+ *   #include <silverpoint/start.h>
+ *
+ *   sp_start_logger("[[sink]]\nto = 'stderr'\n", error, sizeof error);
+ *   SP_INFO("ready");
+ *   silverpoint_stop(5000);
+ *
+ * As silverpoint::start() in C++. Link libsilverpoint_c and libsilverpoint. */
+#ifndef SILVERPOINT_START_H
+#define SILVERPOINT_START_H
+
+#include "crash.h"
+#include "logger.h"
+
+#ifndef __cplusplus
+
+/* The process has a session from now on, which a logger is about to collect. */
+void sp_c_expect_logger(void) SP_C_OWN;
+
+static inline int sp_c_start_logger(int (*start)(const char*, char*, size_t), const char* config, char* error,
+                                    size_t error_size) {
+    sp_c_expect_logger();
+    const int result = start(config, error, error_size);
+    /* -1: the configuration says crash = false. */
+    const int64_t wait_ms = silverpoint_crash_wait();
+    if (result == SILVERPOINT_DONE && wait_ms >= 0) {
+        sp_crash_options options = SP_CRASH_OPTIONS;
+        options.wait_ms = wait_ms < 86400000 ? (uint32_t)wait_ms : 86400000;
+        options.drain = silverpoint_drain_after_crash;
+        (void)sp_install_crash_handler(&options);
+    }
+    return result;
+}
+
+/* As silverpoint_start. */
+static inline int sp_start_logger(const char* config, char* error, size_t error_size) {
+    return sp_c_start_logger(silverpoint_start, config, error, error_size);
+}
+/* As silverpoint_start_file. */
+static inline int sp_start_logger_file(const char* path, char* error, size_t error_size) {
+    return sp_c_start_logger(silverpoint_start_file, path, error, error_size);
+}
+
+#endif
+#endif

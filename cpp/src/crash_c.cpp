@@ -1,0 +1,47 @@
+// Crash records of programs in C (silverpoint/crash.h), by the C++ frontend's handler.
+#include <silverpoint/detail/crash_handler.hpp>
+#include <silverpoint/silverpoint.hpp>
+
+using namespace silverpoint::detail;
+
+namespace {
+
+// sp_crash_options of silverpoint/crash.h.
+struct COptions {
+    bool segv = true, bus = true, ill = true, fpe = true, abrt = true, sys = true, trap = false, term = false;
+    std::uint32_t wait_ms = 3000;
+    int (*drain)(std::uint64_t) = nullptr;
+};
+static_assert(sizeof(COptions) == 24 && offsetof(COptions, term) == 7 && offsetof(COptions, wait_ms) == 8);
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("hidden")]] bool sp_install_crash_handler(const COptions* given) {
+    const COptions options = given == nullptr ? COptions() : *given;
+    if (options.drain != nullptr) crash_settings.drain.store(options.drain, std::memory_order_release);
+    if (!prepare_for_crashes(options.wait_ms)) return false;
+    const CrashSignal signals[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
+                                   {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
+                                   {options.trap, SIGTRAP}, {options.term, SIGTERM}};
+    take_crash_signals(signals);
+    return true;
+}
+
+// A forked child has no session before its first record, and records nothing before a collector finds it.
+[[gnu::visibility("hidden")]] void sp_c_expect_logger() {
+    if (ensure_session())
+        session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
+}
+
+[[gnu::visibility("hidden")]] void sp_prepare_thread_for_crash() { give_alternate_stack(); }
+
+[[noreturn, gnu::noinline, gnu::visibility("hidden")]] void sp_c_fail_check(const char* source,
+                                                                            unsigned count, const char* file,
+                                                                            unsigned line) {
+    const Names names(source, count);
+    const std::string_view condition = names.text().substr(0, names.text().find('\n'));
+    fail_check(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), condition, file, line);
+}
+}

@@ -1,0 +1,27 @@
+/* A program in C with a logger, and a child of it that fails a check. */
+#define _POSIX_C_SOURCE 200809L
+#include <silverpoint/start.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int fail(void) {
+    volatile int one = 1;
+    if (sp_start_logger("[[sink]]\nto = 'stderr'\n", NULL, 0) != SILVERPOINT_DONE) return 1;
+    SP_INFO("number %d of %s", 8, "C");
+    SP_CHECK(one == 0, "it is %d", one);
+    return 2;
+}
+
+int main(void) {
+    const pid_t child = fork();
+    if (child == 0) return fail();
+    int status = 0;
+    if (waitpid(child, &status, 0) != child) return 1;
+    if (!WIFSIGNALED(status)) {
+        printf("exit %d\n", WEXITSTATUS(status));
+        return 2;
+    }
+    printf("ended by signal %d\n", WTERMSIG(status));
+    return 0;
+}
