@@ -1,16 +1,16 @@
 //! Callsites of `tracing` and what they are to Silverpoint: one state byte, and a site for each shape of record that they have made.
 //!
 //! ```text
-//!  metadata ──▶ TABLE (open addressing by address, lock-free) ──▶ Callsite: state byte, variants (hash of the shape ─▶ id)
+//!  metadata ──▶ TABLE (open addressing by address, lock-free) ──▶ Callsite: state byte, shapes ─▶ ids of sites
 //! ```
 //!
 //! A callsite is known before its types are: it is registered without arguments, so that directives and `silverpoint ctl` find it; the site of its records is
 //! registered when the first of them comes, and another one for each other shape.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
-use silverpoint::dynamic::{self, Registered};
+use silverpoint::dynamic::{self, Registered, Shapes};
 use tracing_core::{Level, Metadata};
 
 use crate::fields::{Describe, Description, Shape};
@@ -66,11 +66,6 @@ impl Role {
     }
 }
 
-/// Shapes of one callsite that are found without a lock.
-const VARIANTS: usize = 6;
-/// Others that are remembered.
-const MORE: usize = 64;
-
 /// What is known of a callsite.
 pub(crate) struct Callsite {
     pub(crate) meta: &'static Metadata<'static>,
@@ -80,9 +75,8 @@ pub(crate) struct Callsite {
     pub(crate) level: u8,
     /// The site that stands for the callsite: its state byte is asked.
     asked: Registered,
-    /// Hash of a shape in the high half, id of its site in the low one.
-    variants: [AtomicU64; VARIANTS],
-    more: Mutex<Vec<(u32, u32)>>,
+    /// Sites of its records.
+    shapes: Shapes,
     /// Names and signatures of spans that have begun without an id, by the id of the site: for those that need one later.
     begun: Mutex<Vec<(u32, Description)>>,
     /// Its spans are entered more than once, or elsewhere than they were made: they begin with an id.
@@ -97,8 +91,7 @@ impl Callsite {
             number,
             level,
             asked: with_question(meta, dynamic::register),
-            variants: [const { AtomicU64::new(0) }; VARIANTS],
-            more: Mutex::new(Vec::new()),
+            shapes: Shapes::new(),
             begun: Mutex::new(Vec::new()),
             is_async: AtomicBool::new(false),
         }
@@ -113,33 +106,12 @@ impl Callsite {
     /// The site of a shape that was registered.
     #[inline(always)]
     pub(crate) fn site(&self, hash: u32) -> Option<u32> {
-        for variant in &self.variants {
-            let word = variant.load(Ordering::Relaxed);
-            if (word >> 32) as u32 == hash {
-                return Some(word as u32);
-            }
-            if word == 0 {
-                return None;
-            }
-        }
-        self.site_of_more(hash)
+        self.shapes.find(hash)
     }
 
+    /// Registers the site of a shape: `visit` shows its fields. Gives the shape's hash, and the id; 0: there is no room for it.
     #[cold]
-    fn site_of_more(&self, hash: u32) -> Option<u32> {
-        let more = self.more.lock().unwrap_or_else(PoisonError::into_inner);
-        more.iter().find(|(known, _)| *known == hash).map(|(_, id)| *id)
-    }
-
-    /// Whether it has more shapes than are remembered.
-    #[cold]
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.more.lock().unwrap_or_else(PoisonError::into_inner).len() == MORE
-    }
-
-    /// Registers the site of a shape: `visit` shows its fields. 0: there is no room for it.
-    #[cold]
-    pub(crate) fn learn(&self, role: Role, visit: &dyn Fn(&mut Describe<'_>)) -> u32 {
+    pub(crate) fn learn(&self, role: Role, visit: &dyn Fn(&mut Describe<'_>)) -> (u32, u32) {
         let mut description = Description::default();
         for (name, code) in role.arguments() {
             description.argument(name, code);
@@ -153,14 +125,14 @@ impl Callsite {
         visit(&mut describe);
         let hash = describe.shape.hash();
         let id = self.register(role, &description);
-        self.remember(hash, id);
+        self.shapes.add(hash, id);
         if role == Role::Begin {
             let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
             if begun.iter().all(|(known, _)| *known != id) {
                 begun.push((id, description));
             }
         }
-        id
+        (hash, id)
     }
 
     /// The site of a span with an id that has the fields of the site `begin`. 0: there is none.
@@ -179,22 +151,7 @@ impl Callsite {
 
     /// The site of a role that has no fields.
     pub(crate) fn plain(&self, role: Role) -> u32 {
-        self.site(role.shape().hash()).unwrap_or_else(|| self.learn(role, &|_| {}))
-    }
-
-    fn remember(&self, hash: u32, id: u32) {
-        let word = u64::from(hash) << 32 | u64::from(id);
-        for variant in &self.variants {
-            match variant.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(other) if (other >> 32) as u32 == hash => return,
-                Err(_) => {}
-            }
-        }
-        let mut more = self.more.lock().unwrap_or_else(PoisonError::into_inner);
-        if more.len() < MORE && more.iter().all(|(known, _)| *known != hash) {
-            more.push((hash, id));
-        }
+        self.site(role.shape().hash()).unwrap_or_else(|| self.learn(role, &|_| {}).1)
     }
 
     fn register(&self, role: Role, described: &Description) -> u32 {

@@ -14,6 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use silverpoint::dynamic::{self, Encoder, Recorded};
+use tracing_core::field::Visit;
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
@@ -62,52 +63,43 @@ fn with_fields(
     role: Role,
     level: u8,
     mut before: impl FnMut(&mut Encoder<'_>),
-    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
+    visit: &dyn Fn(&mut dyn Visit),
 ) -> Recorded {
-    let mut fill = |encoder: &mut Encoder<'_>, unknown: &mut bool| {
+    let mut fill = |encoder: &mut Encoder<'_>| {
         before(encoder);
-        let shape = fields(encoder, role.shape(), visit);
-        let id = callsite.site(shape.hash());
-        *unknown = id.is_none();
-        id
+        fields(encoder, role.shape(), visit).hash()
     };
-    let mut unknown = false;
-    let recorded = dynamic::record(level, |encoder| fill(encoder, &mut unknown));
-    if recorded == Recorded::GivenUp && unknown {
-        return first(callsite, role, level, &mut fill, visit);
+    match dynamic::record(level, |encoder| callsite.site(fill(encoder))) {
+        Recorded::GivenUp => first(callsite, role, level, &mut fill, visit),
+        recorded => recorded,
     }
-    recorded
 }
 
-/// The first record of a shape.
+/// The first record of a shape, or one of a callsite that has more shapes than are remembered.
 #[cold]
 #[inline(never)]
 fn first(
     callsite: &Callsite,
     role: Role,
     level: u8,
-    fill: &mut dyn FnMut(&mut Encoder<'_>, &mut bool) -> Option<u32>,
-    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
+    fill: &mut dyn FnMut(&mut Encoder<'_>) -> u32,
+    visit: &dyn Fn(&mut dyn Visit),
 ) -> Recorded {
-    let id = callsite.learn(role, &|describe| visit(describe));
-    if id == 0 {
+    let (hash, id) = callsite.learn(role, &|describe| visit(describe));
+    // A value may be of another type than a moment ago: then the site is not that of these bytes.
+    let recorded = match id {
+        0 => Recorded::GivenUp,
+        id => dynamic::record(level, |encoder| (fill(encoder) == hash).then_some(id)),
+    };
+    if recorded == Recorded::GivenUp {
         dynamic::lose_without_site();
         return Recorded::Lost;
     }
-    let mut unknown = false;
-    dynamic::record(level, |encoder| {
-        let found = fill(encoder, &mut unknown);
-        // Beyond the shapes that are remembered, or a value of another type than a moment ago: then the id is not that of these bytes.
-        found.or(if callsite.is_crowded() { Some(id) } else { None })
-    })
+    recorded
 }
 
 #[inline(always)]
-fn fields(
-    encoder: &mut Encoder<'_>,
-    shape: Shape,
-    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
-) -> Shape {
+fn fields(encoder: &mut Encoder<'_>, shape: Shape, visit: &dyn Fn(&mut dyn Visit)) -> Shape {
     let mut encode = Encode { encoder, shape };
     visit(&mut encode);
     encode.shape
@@ -137,7 +129,7 @@ pub(crate) fn event(event: &Event<'_>, parent: Option<u64>) {
     if !callsite.is_on() {
         return;
     }
-    let visit = |visitor: &mut dyn tracing_core::field::Visit| event.record(visitor);
+    let visit = |visitor: &mut dyn Visit| event.record(visitor);
     if let Some(parent) = parent
         && parent != current()
     {
@@ -148,11 +140,7 @@ pub(crate) fn event(event: &Event<'_>, parent: Option<u64>) {
 
 /// An event of another span than the one that is open.
 #[cold]
-pub(crate) fn event_of(
-    callsite: &Callsite,
-    parent: u64,
-    visit: &dyn Fn(&mut dyn tracing_core::field::Visit),
-) {
+pub(crate) fn event_of(callsite: &Callsite, parent: u64, visit: &dyn Fn(&mut dyn Visit)) {
     let parent = number_of(parent);
     let _ = with_fields(callsite, Role::EventOf, callsite.level, |encoder| encoder.u64(parent), visit);
 }
@@ -168,7 +156,7 @@ pub(crate) fn new(attributes: &Attributes<'_>, explicit: Option<u64>) -> Option<
     if !is_on {
         return Some(id);
     }
-    let visit = |visitor: &mut dyn tracing_core::field::Visit| attributes.record(visitor);
+    let visit = |visitor: &mut dyn Visit| attributes.record(visitor);
     if parent != open || callsite.is_async.load(Ordering::Relaxed) || !keep(callsite, slot, &visit) {
         let number = silverpoint::new_id();
         slot.number.store(number, Ordering::Relaxed);
@@ -186,14 +174,14 @@ pub(crate) fn new(attributes: &Attributes<'_>, explicit: Option<u64>) -> Option<
 
 /// Keeps a span's fields until it is entered; false when they are too many.
 #[inline(always)]
-fn keep(callsite: &Callsite, slot: &Slot, visit: &dyn Fn(&mut dyn tracing_core::field::Visit)) -> bool {
+fn keep(callsite: &Callsite, slot: &Slot, visit: &dyn Fn(&mut dyn Visit)) -> bool {
     let mut bytes = [0u8; FIELD_BYTES];
     let mut shape = Role::Begin.shape();
     let len = dynamic::encode(&mut bytes, |encoder| shape = fields(encoder, shape, visit));
     let Some(len) = len else { return false };
     let hash = shape.hash();
     let begin =
-        callsite.site(hash).unwrap_or_else(|| callsite.learn(Role::Begin, &|describe| visit(describe)));
+        callsite.site(hash).unwrap_or_else(|| callsite.learn(Role::Begin, &|describe| visit(describe)).1);
     slot.keep(begin, &bytes, len);
     true
 }
@@ -340,7 +328,7 @@ pub(crate) fn record(id: u64, values: &Record<'_>) {
         return;
     };
     let number = number_of(id);
-    let visit = |visitor: &mut dyn tracing_core::field::Visit| values.record(visitor);
+    let visit = |visitor: &mut dyn Visit| values.record(visitor);
     let _ = with_fields(callsite, Role::AsyncInstant, callsite.level, |encoder| encoder.u64(number), &visit);
 }
 

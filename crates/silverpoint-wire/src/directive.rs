@@ -95,6 +95,15 @@ pub fn decide(text: &str, site: &SiteFacts<'_>) -> bool {
     best.is_some_and(|(_, threshold)| threshold.admits(site.level))
 }
 
+/// The most verbose level that any site may be on at; `None`: none is. Malformed directives are passed over. Allocates nothing.
+pub fn most_verbose(text: &str) -> Option<Level> {
+    let levels = text.split(',').filter_map(|piece| match parse_piece(piece) {
+        Ok(Some((_, Threshold::From(level)))) => Some(level),
+        _ => None,
+    });
+    levels.min()
+}
+
 /// The first mistake of a text, if any.
 pub fn check(text: &str) -> Result<(), DirectiveError> {
     Directives::parse(text).map(drop)
@@ -298,6 +307,14 @@ fn glob_to(pattern: View<'_>, name: View<'_>, may_end: impl Fn(usize) -> bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_most_verbose_level_of_a_text() {
+        assert_eq!(most_verbose(""), None);
+        assert_eq!(most_verbose("off,net=off"), None);
+        assert_eq!(most_verbose("warn,net=debug,quiet=error"), Some(Level::Debug));
+        assert_eq!(most_verbose("error, =x, pump.rs:88"), Some(Level::Trace));
+    }
 
     use proptest::prelude::*;
 

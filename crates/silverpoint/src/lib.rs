@@ -45,6 +45,7 @@ mod located;
 mod macros;
 mod record;
 mod section;
+mod shapes;
 mod sig;
 mod site;
 mod span;

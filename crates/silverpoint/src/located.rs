@@ -1,9 +1,11 @@
 //! Sites that are known by where they are: of facades that give target, file, line and level with each record, and no place for a static.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use silverpoint_shm::owner::{self, Description, Registered};
+
+use crate::shapes::Shapes;
 
 /// Where a record comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +30,13 @@ pub struct Located {
     /// Site of a text without fields; 0: not yet.
     text: AtomicU32,
     /// Sites of texts with fields, by their names and types.
-    others: Mutex<Vec<(u64, u32)>>,
+    with_fields: Shapes,
 }
 
 /// Places that are remembered: a power of two. Records of others are looked up among all sites each time.
 const PLACES: usize = 1 << 13;
 /// Entries that are looked at.
 const PROBES: usize = 32;
-/// Shapes of one place that are remembered.
-const SHAPES: usize = 64;
 
 static TABLE: [OnceLock<Box<Located>>; PLACES] = [const { OnceLock::new() }; PLACES];
 
@@ -99,7 +99,7 @@ impl Place<'_> {
             file: self.file.into(),
             asked: self.describe(NOTHING, NOTHING, NOTHING, owner::register),
             text: AtomicU32::new(0),
-            others: Mutex::new(Vec::new()),
+            with_fields: Shapes::new(),
         })
     }
 }
@@ -146,17 +146,17 @@ impl Located {
         }
     }
 
-    /// The site of a text with fields, whose shape has this hash; `describe` gives names (one line an argument, the text's empty) and signature.
-    pub fn with_fields(&self, shape: u64, describe: impl FnOnce() -> (String, String)) -> u32 {
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, id)) = others.iter().find(|(known, _)| *known == shape) {
-            return *id;
-        }
-        let (names, signature) = describe();
-        let id = self.place().register(&names, &signature);
-        if others.len() < SHAPES {
-            others.push((shape, id));
-        }
+    /// The site of a text with fields, whose shape has this hash (not 0), when it is known.
+    #[inline]
+    pub fn with_fields(&self, shape: u32) -> Option<u32> {
+        self.with_fields.find(shape)
+    }
+
+    /// Makes it known: names (one line an argument, the text's empty) and signature. 0: there is no room for it.
+    #[cold]
+    pub fn learn(&self, shape: u32, names: &str, signature: &str) -> u32 {
+        let id = self.place().register(names, signature);
+        self.with_fields.add(shape, id);
         id
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use rustix::thread::futex;
+use silverpoint_wire::directive;
 
 use super::sites::{self, Description};
 use super::{at, local};
@@ -15,6 +16,13 @@ use crate::sys::ErrnoGuard;
 pub fn would_record(description: &Description<'_>) -> bool {
     let _errno = ErrnoGuard::new();
     local::session().is_some_and(|(session, _)| sites::is_on(session, description))
+}
+
+/// The most verbose level (0 trace to 5 fatal) that any site may be on at, as the directives are now; `None`: nothing is on.
+pub fn most_verbose() -> Option<u8> {
+    let _errno = ErrnoGuard::new();
+    let (session, _) = local::session()?;
+    sites::with_directives(session, directive::most_verbose)?.map(|level| level as u8)
 }
 
 /// Number of the directives that hold now; odd while they are being written. `None` without a session.

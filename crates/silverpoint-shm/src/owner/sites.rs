@@ -320,31 +320,36 @@ fn evaluate(session: &Session, entry: u32, description: &Description<'_>) {
 
 /// What the directives say about a site, now.
 pub(crate) fn is_on(session: &Session, description: &Description<'_>) -> bool {
+    let facts = SiteFacts {
+        level: Level::from_u8(description.level).unwrap_or(Level::Fatal),
+        category: description.category,
+        file: description.file,
+        line: description.line,
+        function: description.function,
+    };
+    with_directives(session, |text| directive::decide(text, &facts)).unwrap_or(false)
+}
+
+/// Lends the text of the directives; `None` when there is none.
+pub(crate) fn with_directives<R>(session: &Session, take: impl FnOnce(&str) -> R) -> Option<R> {
     let layout = &session.layout;
     // SAFETY: the header is always backed.
     let len = unsafe { session.control.u32(at::header::DIRECTIVES_LEN) }
         .load(Ordering::Acquire)
         .min(layout.directives_cap) as usize;
     if len == 0 {
-        return false;
+        return None;
     }
-    let decide = |buffer: &mut [u8]| {
+    let lend = |buffer: &mut [u8]| {
         // SAFETY: within the directives, backed since somebody wrote them. Copied because a controller may write them meanwhile.
         unsafe { session.control.read(layout.directives_at as usize, buffer) };
-        let facts = SiteFacts {
-            level: Level::from_u8(description.level).unwrap_or(Level::Fatal),
-            category: description.category,
-            file: description.file,
-            line: description.line,
-            function: description.function,
-        };
-        std::str::from_utf8(buffer).is_ok_and(|text| directive::decide(text, &facts))
+        std::str::from_utf8(buffer).ok().map(take)
     };
     let mut small = [0u8; 512];
     match small.get_mut(..len) {
-        Some(buffer) => decide(buffer),
+        Some(buffer) => lend(buffer),
         // Rare and long: pages of its own, since this may be a signal handler on a small stack.
-        None => sys::with_pages(len, decide).unwrap_or(false),
+        None => sys::with_pages(len, lend).flatten(),
     }
 }
 

@@ -1,0 +1,111 @@
+//! What programs and their crates record by `log`, recorded by Silverpoint: into rings that survive the death of the process, formatted straight into place.
+//!
+//! ```
+//! silverpoint_log::init();                                 // instead of env_logger::init()
+//!
+//! log::info!("order {} at {:.2}", 7, 101.25);
+//! log::warn!(target: "net", user = 7, peer = "10.0.0.1"; "slow");
+//! ```
+//!
+//! The target is the category. Key-values are recorded with their types. What is on say Silverpoint's directives (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the
+//! process), for single lines, too; `log::max_level()` follows them, so that a level that nobody wants costs one comparison.
+//!
+//! A record allocates nothing, but for the first of each place and set of keys. The facade formats the text: it is one argument, `{}`.
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "kv")]
+mod keys;
+
+use log::{Level, LevelFilter, Log, Metadata, Record, SetLoggerError};
+use silverpoint::dynamic::{self, Place};
+
+/// The backend.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Logger {}
+
+static LOGGER: Logger = Logger {};
+
+/// Makes Silverpoint the program's backend of `log`.
+///
+/// # Panics
+/// When the program has one.
+pub fn init() {
+    try_init().expect("the program has no other logger");
+}
+
+/// The same. Fails when the program has one.
+pub fn try_init() -> Result<(), SetLoggerError> {
+    log::set_logger(&LOGGER)?;
+    follow();
+    dynamic::on_change(follow);
+    // Directives that came in between.
+    follow();
+    Ok(())
+}
+
+/// The most verbose level that anything may be on at.
+fn follow() {
+    log::set_max_level(match dynamic::most_verbose() {
+        None => LevelFilter::Off,
+        Some(0) => LevelFilter::Trace,
+        Some(1) => LevelFilter::Debug,
+        Some(2) => LevelFilter::Info,
+        Some(3) => LevelFilter::Warn,
+        Some(_) => LevelFilter::Error,
+    });
+}
+
+fn level_of(level: Level) -> u8 {
+    match level {
+        Level::Trace => 0,
+        Level::Debug => 1,
+        Level::Info => 2,
+        Level::Warn => 3,
+        Level::Error => 4,
+    }
+}
+
+impl Log for Logger {
+    /// Whether a record of that target and level would be recorded; directives of files and lines are not known to this question.
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        Place { level: level_of(metadata.level()), line: 0, target: metadata.target(), file: "" }
+            .would_record()
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        let place = Place {
+            level: level_of(record.level()),
+            line: record.line().unwrap_or(0),
+            target: record.target(),
+            file: record.file().unwrap_or(""),
+        };
+        let Some(located) = dynamic::located(&place) else { return dynamic::lose_without_site() };
+        if !located.is_on() {
+            return;
+        }
+        #[cfg(feature = "kv")]
+        if record.key_values().count() > 0 {
+            return keys::record(located, place.level, record);
+        }
+        let id = located.text();
+        if id == 0 {
+            return dynamic::lose_without_site();
+        }
+        let _ = dynamic::record(place.level, |encoder| {
+            match record.args().as_str() {
+                Some(text) => encoder.text(text),
+                None => encoder.formatted(*record.args()),
+            }
+            Some(id)
+        });
+    }
+
+    /// Nothing waits here: a record is safe when it is made. (Sinks of a logger in the process are flushed by it.)
+    fn flush(&self) {}
+}
+
+/// The snippets of the guide, as tests.
+#[cfg(all(doctest, feature = "kv"))]
+#[doc = include_str!("../../../docs/guide/log.md")]
+mod guide {}

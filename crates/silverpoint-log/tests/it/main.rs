@@ -1,0 +1,165 @@
+//! The adapter as programs use it: each test runs this program again in a role, with an environment and a root of its own, and reads what it recorded by the
+//! contract's code.
+
+#[path = "../../../silverpoint/tests/it/cbor.rs"]
+mod cbor;
+#[path = "../../../silverpoint/tests/it/reader.rs"]
+#[allow(dead_code)]
+mod reader;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use silverpoint_shm::observer::{self, ObservedSession};
+use silverpoint_shm::root::Root;
+
+const ROLE: &str = "SILVERPOINT_LOG_ROLE";
+
+/// Runs the test `name` again in a process of its own, and collects it. `None`: this is that process; else what it recorded, of which nothing was lost.
+fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    if env::var_os(ROLE).is_some_and(|wanted| wanted == name) {
+        return None;
+    }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
+    let root = OwnRoot(place.join(format!("silverpoint-log-{}-{number}", std::process::id())));
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
+        command.env_remove(key);
+    }
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
+    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
+    // Whoever records waits for this process, however busy the machine is.
+    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again");
+    let session = collect(&root.0, &mut child);
+    let output = child.wait_with_output().expect("it has ended");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{name}: {}\n{text}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(session.losses(), [0; 8], "{name}");
+    Some(session)
+}
+
+/// Takes what a child records until it has ended.
+fn collect(root: &Path, child: &mut Child) -> reader::Session {
+    let start = Instant::now();
+    let session = loop {
+        assert!(start.elapsed() < Duration::from_secs(30), "no session");
+        let open = || {
+            let root = Root::open_directory(root).ok()?;
+            let name = observer::list(&root).ok()?.into_iter().next()?;
+            ObservedSession::open(&root, name).ok()
+        };
+        match open() {
+            Some(session) => break session,
+            None => thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    assert!(session.lock_collector().unwrap());
+    session.set_collector_pid(std::process::id()).unwrap();
+    session.set_collector_state(1).unwrap();
+    let mut drain = reader::Drain::default();
+    loop {
+        let has_ended = child.try_wait().unwrap().is_some();
+        if drain.pass(&session, true) == 0 && has_ended {
+            return drain.finish(&session);
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A directory for sessions, removed at the end.
+struct OwnRoot(PathBuf);
+
+impl Drop for OwnRoot {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn texts_and_keys_are_recorded_with_their_places() {
+    let name = "texts_and_keys_are_recorded_with_their_places";
+    let Some(session) = recorded(name, "info,quiet=error") else {
+        silverpoint_log::init();
+        assert!(silverpoint_log::try_init().is_err());
+        assert_eq!(log::max_level(), log::LevelFilter::Info);
+        for number in 0..3 {
+            log::info!("number {number}");
+        }
+        log::info!("a literal");
+        log::warn!(target: "quiet", "not heard");
+        log::error!(target: "quiet", "heard");
+        log::debug!("below");
+        assert!(!log::log_enabled!(target: "quiet", log::Level::Warn));
+        assert!(log::log_enabled!(log::Level::Warn));
+        let gone = std::io::Error::other("disk gone");
+        for user in [7_u64, 8] {
+            log::info!(target: "keys", user, tries = -3_i64, ratio = 0.5, ok = true, name = "ada", at:? = Some(1), err:err = gone; "{user} connected");
+        }
+        for long in [300, 70_000] {
+            log::info!(target: "long", "{}", "x".repeat(long));
+        }
+        return;
+    };
+    let texts: Vec<String> =
+        ["number 0", "number 1", "number 2", "a literal", "heard"].map(|text| format!("{text:?}")).into();
+    let keys = [7, 8].map(|user| {
+        format!("\"{user} connected\", {user}, -3, 0.5, true, \"ada\", \"Some(1)\", [\"disk gone\"]")
+    });
+    let long = [300, 70_000].map(|size| format!("<{size}>"));
+    assert_eq!(session.args_of("{}"), [&texts[..], &keys, &long].concat());
+    let of = |category: &str| {
+        let mut found =
+            session.sites.values().filter(|site| site.category == category && !site.signature.is_empty());
+        found.next().unwrap_or_else(|| panic!("no site of {category}"))
+    };
+    assert_eq!(
+        (of("keys").names.as_str(), of("keys").signature.as_str()),
+        ("\nuser\ntries\nratio\nok\nname\nat\nerr\n", "sLldbss[s")
+    );
+    assert_eq!(
+        (of("quiet").level as u8, of("quiet").file.as_str(), of("quiet").line > 0),
+        (4, file!(), true)
+    );
+}
+
+/// Whoever controls the program: another process could.
+fn set_directives(text: &str) {
+    let root = Root::open_directory(env::var_os("SILVERPOINT_DIR").unwrap().as_ref()).unwrap();
+    let name = observer::list(&root).unwrap()[0];
+    ObservedSession::open(&root, name).unwrap().write_directives(text).unwrap();
+}
+
+#[test]
+fn one_line_is_switched_while_the_program_runs() {
+    let name = "one_line_is_switched_while_the_program_runs";
+    let Some(session) = recorded(name, "error") else {
+        silverpoint_log::init();
+        const LINE: u32 = line!() + 2;
+        let hit = || {
+            log::debug!("wanted");
+            log::debug!("other");
+        };
+        hit();
+        assert_eq!(log::max_level(), log::LevelFilter::Error);
+        set_directives(&format!("main.rs:{LINE}"));
+        let start = Instant::now();
+        while log::max_level() != log::LevelFilter::Trace {
+            assert!(start.elapsed() < Duration::from_secs(30), "the level follows the directives");
+            thread::sleep(Duration::from_millis(1));
+        }
+        return hit();
+    };
+    assert_eq!(session.args_of("{}"), ["\"wanted\""]);
+}
