@@ -73,6 +73,16 @@ impl Boundary {
         };
         i64::try_from(next.as_nanosecond()).ok()
     }
+
+    /// The hour or the day that `unix_ns` lies in, by the clocks of a zone: `2026-11-20T13`, `2026-11-20`; `None` beyond the years 0 to 9999.
+    pub fn stamp(self, unix_ns: i64, zone: &TimeZone) -> Option<String> {
+        let local = zone.to_datetime(Timestamp::from_nanosecond(i128::from(unix_ns)).ok()?);
+        let form = match self {
+            Self::Hour => "%Y-%m-%dT%H",
+            Self::Day => "%Y-%m-%d",
+        };
+        (0..=9999).contains(&local.year()).then(|| local.strftime(form).to_string())
+    }
 }
 
 /// Writes times in one style. Not shared between threads: it remembers what it wrote.

@@ -16,6 +16,7 @@
 
 mod backtrace;
 mod effective;
+mod rotation;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -87,6 +88,7 @@ const SINK_KEYS: &[&str] = &[
     "keep",
     "keep-size",
     "compress",
+    "rotate-names",
     "flush",
     "sync",
     "backtrace",
@@ -402,50 +404,6 @@ impl Reader<'_> {
         Ok(filter)
     }
 
-    fn rotation(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
-        let keys = ["rotate-size", "rotate-age", "rotate-at", "keep", "keep-size", "compress"];
-        let [size, age, at, keep, keep_size, compress] = keys.map(|key| table.get(key));
-        let Some(first) = size.or(age).or(at).or(keep).or(keep_size).or(compress) else { return Ok(()) };
-        let To::File(file) = &mut sink.to else {
-            return Err(
-                self.mistake(first.span(), "only a sink to = \"file\" or \"trace-file\" is rotated".into())
-            );
-        };
-        if let Some(value) = size {
-            file.rotate_bytes = Some(self.parsed(value, "a size such as \"64M\"", units::size)?.max(4096));
-        }
-        if let Some(value) = age {
-            file.rotate_after = Some(self.parsed(value, "a duration such as \"24h\"", units::duration)?);
-        }
-        if let Some(value) = at {
-            let read = |text: &str| match text {
-                "hour" => Ok(time::Boundary::Hour),
-                "day" => Ok(time::Boundary::Day),
-                _ => Err(format!("{text:?} is no moment of rotation; valid are hour, day")),
-            };
-            file.rotate_at = Some(self.parsed(value, "\"hour\" or \"day\"", read)?);
-        }
-        if let Some(value) = keep_size {
-            file.keep.bytes = self.parsed(value, "a size such as \"1G\"", units::size)?;
-            // Without a number the size alone decides.
-            file.keep.count = u32::MAX;
-        }
-        if let Some(value) = keep {
-            let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
-            file.keep.count = number.ok_or_else(|| {
-                self.mistake(value.span(), "expected how many old files are kept: 5".into())
-            })?;
-        }
-        if let Some(value) = compress {
-            file.keep.compress = self.parsed(value, "\"zstd\" or \"zstd:9\"", compression)?;
-        }
-        if size.is_none() && age.is_none() && at.is_none() {
-            let text = "this needs a reason to rotate: rotate-size, rotate-age or rotate-at".into();
-            return Err(self.mistake(first.span(), text));
-        }
-        Ok(())
-    }
-
     /// When lines are written, and when they are made to last.
     fn pace(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
         if let Some(value) = table.get("flush") {
@@ -539,18 +497,6 @@ impl Reader<'_> {
 
 fn level(text: &str) -> Result<Level, String> {
     text.parse().map_err(|_| format!("{text:?} is no level; valid are {LEVELS}"))
-}
-
-/// `zstd`, with a level or without, or `none`.
-fn compression(text: &str) -> Result<Option<i32>, String> {
-    let level = match text.split_once(':') {
-        None if text == "none" => return Ok(None),
-        None if text == "zstd" => Some(3),
-        Some(("zstd", level)) => level.parse().ok().filter(|level| (1..=22).contains(level)),
-        _ => None,
-    };
-    let valid = "valid are none, zstd, or zstd:LEVEL with a level from 1 to 22";
-    level.map(Some).ok_or_else(|| format!("{text:?} is no compression; {valid}"))
 }
 
 fn kind(value: &Value<'_>) -> &'static str {

@@ -36,6 +36,7 @@ const SINK_DEFAULTS: &[(&str, &[&str], &str)] = &[
     ("rotate-at", FILES, "never"),
     ("keep", FILES, "0"),
     ("compress", &["file"], "\"none\""),
+    ("rotate-names", &["file"], "\"number\""),
     ("identity", &["journald", "syslog"], "the program's name"),
     ("facility", &["syslog"], "\"user\""),
     ("protocol", &["syslog"], "rfc3164 at a socket, rfc5424 at a host"),

@@ -24,6 +24,7 @@ impl Reader<'_> {
         let lines = LINES.iter().filter(|key| **key != "zone").map(|key| (*key, "it has records, not lines"));
         let others = [
             ("compress", "tools read old ones as they are"),
+            ("rotate-names", "its parts are numbered"),
             ("backtrace", "its records stand in their order"),
         ];
         for (key, why) in lines.chain(others) {

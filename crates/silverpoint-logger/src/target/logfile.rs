@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::time::TimeZone;
+use silverpoint_formats::time::{Boundary, TimeZone};
 
 use super::rotate::OldFiles;
 use crate::config::{FileSink, Sink};
@@ -174,7 +174,10 @@ impl LogFile {
             open.file.sync_data()?;
         }
         self.mode = Some(found.permissions());
-        self.old.rotate()?;
+        // That of the last line: what was written yesterday is yesterday's, whoever rotates it and when.
+        let unit = rotate_at.unwrap_or(Boundary::Day);
+        let date = unit.stamp(ns(found.modified()?), &self.zone).unwrap_or_default();
+        self.old.rotate(&date)?;
         self.open = None;
         Ok(())
     }

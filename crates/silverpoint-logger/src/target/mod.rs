@@ -1,10 +1,12 @@
 //! Where a sink's records end up: one kind of destination a file.
 
+mod compression;
 mod console;
 mod file;
 mod handler;
 mod lines;
 mod logfile;
+mod old_name;
 mod rotate;
 mod socket;
 mod system;
@@ -20,6 +22,8 @@ use crate::cursor::Position;
 use crate::error::LoggerError;
 use crate::shared::LogNote;
 use crate::spool::Spool;
+pub(crate) use compression::Compression;
+pub(crate) use old_name::Naming;
 pub(crate) use rotate::Keep;
 pub(crate) use socket::Address;
 

@@ -1,6 +1,6 @@
 //! Old files of a log: their names, how many stay, and their compression.
 //!
-//! `app.log` becomes `app.1.log`, that one `app.2.log` and so on; compressed ones are `app.1.log.zst`. Compression is done by a thread of its own, into `app.log.N.compressing`, which
+//! `app.log` becomes `app.1.log`, that one `app.2.log` and so on, or `app.2026-11-20.log` (see `old_name`); compressed ones are `app.1.log.zst` or `app.1.log.gz`. Compression is done by a thread of its own, into `app.log.N.compressing`, which
 //! takes its final name when it is whole and stored. Then the plain file is removed. A process that is killed between these two leaves both, and the next one removes the plain one; a
 //! file that is half compressed never has a final name, and is removed by the next process.
 //!
@@ -8,17 +8,17 @@
 //! it notices; what it had not finished is a plain file still, and the next logger's.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::compression::{Compression, ENDINGS};
+use super::old_name::{Mark, Naming};
 use crate::error::say;
 
-/// The ending of compressed files.
-const ENDING: &str = "zst";
-/// That of one which is being compressed.
+/// The ending of a file that is being compressed.
 const UNFINISHED: &str = "compressing";
 /// Read and compressed at once; between two such pieces the thread looks whether it shall end.
 const PIECE: usize = 256 << 10;
@@ -30,8 +30,10 @@ pub(crate) struct Keep {
     pub(crate) count: u32,
     /// So many bytes of them together, as they lie there; the newest always stays.
     pub(crate) bytes: u64,
-    /// They are compressed, by this level of zstd.
-    pub(crate) compress: Option<i32>,
+    /// They are compressed.
+    pub(crate) compress: Option<Compression>,
+    /// What they are called.
+    pub(crate) naming: Naming,
 }
 
 /// The old files of one log.
@@ -49,13 +51,16 @@ struct Names {
     is_compressing: Mutex<bool>,
     /// The thread shall end. Set with the lock held: nothing gets a name afterwards.
     is_stopped: AtomicBool,
+    /// Old files have dates; there may be numbers, too.
+    has_dates: AtomicBool,
 }
 
 /// One old file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Old {
-    number: u32,
-    is_compressed: bool,
+    mark: Mark,
+    /// The ending of its compression; none: it is plain.
+    ending: Option<&'static str>,
     path: PathBuf,
 }
 
@@ -66,6 +71,7 @@ impl OldFiles {
             path: path.to_owned(),
             is_compressing: Mutex::new(false),
             is_stopped: AtomicBool::new(false),
+            has_dates: AtomicBool::new(keep.naming == Naming::Dates),
         });
         let mut files = Self { names, keep };
         if let Err(error) = files.names.tidy(true) {
@@ -78,11 +84,12 @@ impl OldFiles {
     /// Another rule for what stays, from the next rotation on.
     pub(super) fn set_keep(&mut self, keep: Keep) {
         self.keep = keep;
+        self.names.has_dates.store(keep.naming == Naming::Dates, Ordering::Relaxed);
         self.compress();
     }
 
-    /// The log becomes the newest old file; what is too much goes. After an error the same call may be made again.
-    pub(super) fn rotate(&mut self) -> io::Result<()> {
+    /// The log becomes the newest old file; what is too much goes. After an error the same call may be made again. `date` is that of its last line, where names have dates.
+    pub(super) fn rotate(&mut self, date: &str) -> io::Result<()> {
         let names = Arc::clone(&self.names);
         let path = &names.path;
         {
@@ -92,15 +99,11 @@ impl OldFiles {
             if self.keep.count == 0 {
                 return fs::remove_file(path);
             }
-            let old = names.list()?;
-            // From the first number that is free on: an attempt after one that failed half-way shifts nothing twice.
-            let free = (1..).find(|number| old.iter().all(|file| file.number != *number)).unwrap_or(u32::MAX);
-            let mut shifted: Vec<&Old> = old.iter().filter(|file| file.number < free).collect();
-            shifted.sort_unstable_by_key(|file| std::cmp::Reverse(file.number));
-            for file in shifted {
-                fs::rename(&file.path, names.old(file.number + 1, file.is_compressed))?;
-            }
-            fs::rename(path, names.old(1, false))?;
+            let newest = match self.keep.naming {
+                Naming::Numbers => names.shift()?,
+                Naming::Dates => names.next_of(date)?,
+            };
+            fs::rename(path, names.old(&newest, None))?;
             // The log has been rotated: what cannot be removed now is removed by the next rotation.
             if let Err(error) = self.remove_surplus() {
                 say(format_args!("{}: an old file cannot be removed: {error}", path.display()));
@@ -112,7 +115,7 @@ impl OldFiles {
 
     fn remove_surplus(&self) -> io::Result<()> {
         let mut old = self.names.list()?;
-        old.sort_unstable_by_key(|file| file.number);
+        old.sort_unstable_by(|a, b| a.mark.cmp(&b.mark));
         let (mut count, mut bytes) = (0, 0_u64);
         for file in old {
             let len = fs::metadata(&file.path)?.len();
@@ -129,14 +132,14 @@ impl OldFiles {
 
     /// Sees to it that a thread compresses what is not.
     fn compress(&mut self) {
-        let Some(level) = self.keep.compress else { return };
+        let Some(compression) = self.keep.compress else { return };
         if std::mem::replace(&mut *self.names.lock(), true) {
             return;
         }
         let names = Arc::clone(&self.names);
         // The sink's thread, which this one begins in, takes no signals; nor does this one.
         let thread = std::thread::Builder::new().name("sp-compress".to_owned());
-        if let Err(error) = thread.spawn(move || names.compress_all(level)) {
+        if let Err(error) = thread.spawn(move || names.compress_all(compression)) {
             *self.names.lock() = false;
             say(format_args!("{}: no thread to compress it: {error}", self.names.path.display()));
         }
@@ -158,18 +161,52 @@ impl Names {
     }
 
     /// `app.N.log` of `app.log`, or `app.N.log.zst`.
-    fn old(&self, number: u32, is_compressed: bool) -> PathBuf {
+    fn old(&self, mark: &Mark, ending: Option<&str>) -> PathBuf {
         let mut name = self.path.file_stem().unwrap_or_default().to_owned();
-        name.push(format!(".{number}"));
+        name.push(".");
+        name.push(mark.text());
         if let Some(extension) = self.path.extension() {
             name.push(".");
             name.push(extension);
         }
-        if is_compressed {
+        if let Some(ending) = ending {
             name.push(".");
-            name.push(ENDING);
+            name.push(ending);
         }
         self.path.with_file_name(name)
+    }
+
+    fn naming(&self) -> Naming {
+        if self.has_dates.load(Ordering::Relaxed) { Naming::Dates } else { Naming::Numbers }
+    }
+
+    /// Makes the smallest number free.
+    fn shift(&self) -> io::Result<Mark> {
+        let mut old: Vec<(u32, Old)> = Vec::new();
+        for file in self.list()? {
+            if let Mark::Number(number) = file.mark {
+                old.push((number, file));
+            }
+        }
+        // From the first number that is free on: an attempt after one that failed half-way shifts nothing twice.
+        let free = (1..).find(|free| old.iter().all(|(number, _)| number != free)).unwrap_or(u32::MAX);
+        old.retain(|(number, _)| *number < free);
+        old.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
+        for (number, file) in old {
+            fs::rename(&file.path, self.old(&Mark::Number(number + 1), file.ending))?;
+        }
+        Ok(Mark::Number(1))
+    }
+
+    /// The next mark of a date.
+    fn next_of(&self, date: &str) -> io::Result<Mark> {
+        let old = self.list()?;
+        let numbers = old.iter().filter_map(|file| match &file.mark {
+            Mark::Date { date: found, number } if found == date => Some(*number),
+            _ => None,
+        });
+        let number = numbers.max().map_or(0, |number| number.saturating_add(1));
+        Ok(Mark::Date { date: date.to_owned(), number })
     }
 
     /// Where a file is compressed into. Another name each time: a thread that was told to end may not have noticed yet when the next logger begins.
@@ -201,24 +238,26 @@ impl Names {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let extension =
             self.path.extension().map_or(String::new(), |extension| format!(".{}", extension.display()));
+        let naming = self.naming();
         let mut old = Vec::new();
         for entry in fs::read_dir(self.folder())? {
             let name = entry?.file_name();
             let Some(name) = name.to_str() else { continue };
-            let (plain, is_compressed) = match name.strip_suffix(&format!(".{ENDING}")) {
-                Some(plain) => (plain, true),
-                None => (name, false),
+            let stripped =
+                |ending: &'static str| Some((name.strip_suffix(ending)?.strip_suffix('.')?, ending));
+            let (plain, ending) = match ENDINGS.into_iter().find_map(stripped) {
+                Some((plain, ending)) => (plain, Some(ending)),
+                None => (name, None),
             };
-            let digits = plain
+            let mark = plain
                 .strip_prefix(&stem)
                 .and_then(|rest| rest.strip_prefix('.'))
-                .and_then(|rest| rest.strip_suffix(&extension));
-            // `1`, not `01` or `+1`: names that are given here.
-            let number = digits.and_then(|digits| digits.parse::<u32>().ok());
-            if let Some(number) = number.filter(|number| *number > 0 && *number < u32::MAX) {
-                let path = self.old(number, is_compressed);
+                .and_then(|rest| rest.strip_suffix(&extension))
+                .and_then(|mark| Mark::parse(mark, naming));
+            if let Some(mark) = mark {
+                let path = self.old(&mark, ending);
                 if path.file_name().is_some_and(|own| own == name) {
-                    old.push(Old { number, is_compressed, path });
+                    old.push(Old { mark, ending, path });
                 }
             }
         }
@@ -236,8 +275,8 @@ impl Names {
             }
         }
         let old = self.list()?;
-        for file in old.iter().filter(|file| !file.is_compressed) {
-            if old.iter().any(|other| other.is_compressed && other.number == file.number) {
+        for file in old.iter().filter(|file| file.ending.is_none()) {
+            if old.iter().any(|other| other.ending.is_some() && other.mark == file.mark) {
                 fs::remove_file(&file.path)?;
             }
         }
@@ -245,10 +284,10 @@ impl Names {
     }
 
     /// The thread.
-    fn compress_all(&self, level: i32) {
+    fn compress_all(&self, compression: Compression) {
         lower_priority();
         while let Some(file) = self.next_plain() {
-            match self.compress(&file, level) {
+            match self.compress(&file, compression) {
                 Ok(true) => {}
                 // Told to end.
                 Ok(false) => break,
@@ -268,13 +307,14 @@ impl Names {
             return None;
         }
         let old = self.list().unwrap_or_default();
-        let next = old.into_iter().filter(|file| !file.is_compressed).max_by_key(|file| file.number);
+        let plain = old.into_iter().filter(|file| file.ending.is_none());
+        let next = plain.max_by(|a, b| a.mark.cmp(&b.mark));
         *is_compressing = next.is_some();
         next
     }
 
     /// Compresses a file; false when it was told to end.
-    fn compress(&self, file: &Old, level: i32) -> io::Result<bool> {
+    fn compress(&self, file: &Old, compression: Compression) -> io::Result<bool> {
         let mut from = match File::open(&file.path) {
             // It has another name by now, or is gone.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
@@ -283,10 +323,10 @@ impl Names {
         let found = from.metadata()?;
         let identity = (found.dev(), found.ino());
         let unfinished = self.unfinished();
-        let made = self.compress_into(&mut from, &unfinished, level).and_then(|is_whole| {
+        let made = self.compress_into(&mut from, &unfinished, compression).and_then(|is_whole| {
             if is_whole {
                 fs::set_permissions(&unfinished, found.permissions())?;
-                self.give_name(&unfinished, identity)?;
+                self.give_name(&unfinished, identity, compression.ending())?;
             }
             Ok(is_whole)
         });
@@ -295,10 +335,9 @@ impl Names {
         made
     }
 
-    fn compress_into(&self, from: &mut File, to: &Path, level: i32) -> io::Result<bool> {
+    fn compress_into(&self, from: &mut File, to: &Path, compression: Compression) -> io::Result<bool> {
         let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).to_owned();
-        let mut encoder = zstd::Encoder::new(options.open(to)?, level)?;
-        encoder.include_checksum(true)?;
+        let mut encoder = compression.encoder(options.open(to)?)?;
         let mut piece = vec![0; PIECE];
         loop {
             if self.is_stopped.load(Ordering::Relaxed) {
@@ -306,7 +345,7 @@ impl Names {
             }
             match from.read(&mut piece)? {
                 0 => break,
-                read => encoder.write_all(&piece[..read])?,
+                read => encoder.write(&piece[..read])?,
             }
         }
         // The plain file goes next: this one must outlive the machine.
@@ -315,17 +354,17 @@ impl Names {
     }
 
     /// The compressed file takes the place of the plain one, whatever number that has by now.
-    fn give_name(&self, compressed: &Path, identity: (u64, u64)) -> io::Result<()> {
+    fn give_name(&self, compressed: &Path, identity: (u64, u64), ending: &str) -> io::Result<()> {
         let _changing = self.lock();
         if self.is_stopped.load(Ordering::Relaxed) {
             return Ok(());
         }
         let is_it = |file: &&Old| {
-            !file.is_compressed
+            file.ending.is_none()
                 && fs::metadata(&file.path).is_ok_and(|found| (found.dev(), found.ino()) == identity)
         };
         if let Some(file) = self.list()?.iter().find(is_it) {
-            fs::rename(compressed, self.old(file.number, true))?;
+            fs::rename(compressed, self.old(&file.mark, Some(ending)))?;
             fs::remove_file(&file.path)?;
         }
         Ok(())
@@ -379,11 +418,11 @@ mod tests {
         }
     }
 
-    const ALL: Keep = Keep { count: u32::MAX, bytes: u64::MAX, compress: None };
+    const ALL: Keep = Keep { count: u32::MAX, bytes: u64::MAX, compress: None, naming: Naming::Numbers };
 
     fn rotate(folder: &Folder, files: &mut OldFiles, text: &str) {
         fs::write(folder.log(), text).unwrap();
-        files.rotate().unwrap();
+        files.rotate("2026-11-20").unwrap();
     }
 
     #[test]
@@ -430,7 +469,7 @@ mod tests {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         fs::write(folder.0.join("app.1.log"), "first\n").unwrap();
-        let keep = Keep { compress: Some(3), ..ALL };
+        let keep = Keep { compress: Some(Compression::Zstd(3)), ..ALL };
         let files = OldFiles::new(&folder.log(), keep);
         // It opens the oldest first. Whoever opens a pipe for writing without waiting succeeds when somebody reads.
         let open = || {
@@ -488,7 +527,7 @@ mod tests {
     #[test]
     fn everything_is_compressed_under_the_name_that_it_has_by_then() {
         let folder = Folder::new("zstd");
-        let mut files = OldFiles::new(&folder.log(), Keep { compress: Some(3), ..ALL });
+        let mut files = OldFiles::new(&folder.log(), Keep { compress: Some(Compression::Zstd(3)), ..ALL });
         let texts: Vec<String> = (0..20).map(|n| format!("line {n}\n").repeat(5_000)).collect();
         for text in &texts {
             rotate(&folder, &mut files, text);
@@ -503,6 +542,58 @@ mod tests {
         }
     }
 
+    #[test]
+    fn names_by_date_stay_and_the_newest_are_kept() {
+        let folder = Folder::new("dates");
+        // From before, when there were numbers; and somebody else's.
+        for name in ["app.1.log", "app.2.log", "app.2026-11-19.txt", "app.2026-11.log"] {
+            fs::write(folder.0.join(name), "").unwrap();
+        }
+        let keep = Keep { count: 4, naming: Naming::Dates, ..ALL };
+        let mut files = OldFiles::new(&folder.log(), keep);
+        for date in ["2026-11-19", "2026-11-20", "2026-11-20", "2026-11-20"] {
+            fs::write(folder.log(), date).unwrap();
+            files.rotate(date).unwrap();
+        }
+        let dated = |names: &[&str]| {
+            let mut names: Vec<String> = names.iter().map(|name| format!("app.{name}")).collect();
+            names.sort();
+            names
+        };
+        let all = ["2026-11-20.2.log", "2026-11-20.1.log", "2026-11-20.log", "2026-11-19.log"];
+        let others = ["2026-11-19.txt", "2026-11.log"];
+        assert_eq!(folder.names(), dated(&[&all[..], &others[..]].concat()));
+        // One that was removed by hand leaves its name to nobody who is older than the others.
+        fs::remove_file(folder.0.join("app.2026-11-20.1.log")).unwrap();
+        rotate(&folder, &mut files, "again");
+        assert_eq!(fs::read_to_string(folder.0.join("app.2026-11-20.3.log")).unwrap(), "again");
+        files.set_keep(Keep { count: 1, ..keep });
+        rotate(&folder, &mut files, "last");
+        assert_eq!(folder.names(), dated(&[&["2026-11-20.4.log"], &others[..]].concat()));
+        // With numbers again, dates are nobody's.
+        files.set_keep(Keep { count: 1, ..ALL });
+        rotate(&folder, &mut files, "numbered");
+        assert_eq!(folder.names(), dated(&[&["2026-11-20.4.log", "1.log"], &others[..]].concat()));
+    }
+
+    #[test]
+    fn gzip_is_what_others_read_and_stays_when_the_compression_changes() {
+        let folder = Folder::new("gzip");
+        let keep = Keep { compress: Some(Compression::Gzip(6)), naming: Naming::Dates, ..ALL };
+        let mut files = OldFiles::new(&folder.log(), keep);
+        let text = "a line\n".repeat(100_000);
+        rotate(&folder, &mut files, &text);
+        until_compressed(&files);
+        files.set_keep(Keep { compress: Some(Compression::Zstd(1)), ..keep });
+        rotate(&folder, &mut files, "second");
+        until_compressed(&files);
+        assert_eq!(folder.names(), ["app.2026-11-20.1.log.zst", "app.2026-11-20.log.gz"]);
+        let mut read = String::new();
+        let file = File::open(folder.0.join("app.2026-11-20.log.gz")).unwrap();
+        flate2::read::GzDecoder::new(file).read_to_string(&mut read).unwrap();
+        assert_eq!(read, text);
+    }
+
     /// What a process leaves that is killed at one of its points.
     #[test]
     fn what_was_left_unfinished_is_finished() {
@@ -514,7 +605,7 @@ mod tests {
         fs::write(folder.0.join("app.log.4294967295.compressing"), "half of something").unwrap();
         // Somebody else's.
         fs::write(folder.0.join("app.log.x.compressing"), "").unwrap();
-        let files = OldFiles::new(&folder.log(), Keep { compress: Some(3), ..ALL });
+        let files = OldFiles::new(&folder.log(), Keep { compress: Some(Compression::Zstd(3)), ..ALL });
         until_compressed(&files);
         assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst", "app.log.x.compressing"]);
         let bytes = fs::read(folder.0.join("app.1.log.zst")).unwrap();

@@ -109,3 +109,40 @@ fn a_file_of_yesterday_is_rotated_by_todays_first_line() {
     assert!(scratch.read("app.log").contains("today"), "{:?}", scratch.names());
     assert_eq!(scratch.names(), ["app.1.log", "app.log"]);
 }
+
+/// By the clocks of the sink's zone; and by gzip, which the lowest priority does in its time.
+#[test]
+fn old_files_are_called_by_the_day_of_their_last_line() {
+    let scratch = Scratch::new();
+    let config = "[[sink]]\nto = 'file'\npath = 'app.log'\nrotate-at = 'day'\nkeep = 5\nzone = 'utc'\n\
+                  rotate-names = 'date'\ncompress = 'gzip'\n";
+    fs::write(scratch.path("log.toml"), config).unwrap();
+    let run = || {
+        let ended = scratch.logging(["init"]).env("SILVERPOINT", "log.toml").output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    };
+    // A second before and after midnight.
+    for (seconds, text) in [(999_993_599, "first\n"), (999_993_600, "second\n"), (999_993_601, "third\n")] {
+        fs::write(scratch.path("app.log"), text).unwrap();
+        let file = fs::File::options().write(true).open(scratch.path("app.log")).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        run();
+    }
+    let is_compressed = || {
+        if scratch.names().iter().filter(|name| name.ends_with(".gz")).count() < 3 {
+            run();
+            return false;
+        }
+        true
+    };
+    assert!(wait_until(is_compressed), "{:?}", scratch.names());
+    let old = ["app.2001-09-08.log.gz", "app.2001-09-09.1.log.gz", "app.2001-09-09.log.gz"];
+    let names = scratch.names();
+    assert_eq!(names.iter().filter(|name| name.contains("2001")).collect::<Vec<_>>(), old);
+    for (name, text) in old.into_iter().zip(["first\n", "third\n", "second\n"]) {
+        let mut found = String::new();
+        let file = fs::File::open(scratch.path(name)).unwrap();
+        flate2::read::GzDecoder::new(file).read_to_string(&mut found).unwrap();
+        assert_eq!(found, text, "{name}");
+    }
+}

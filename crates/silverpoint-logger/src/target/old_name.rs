@@ -1,0 +1,133 @@
+//! Names of a log's old files: `app.1.log`, the newest by the smallest number; or by date, `app.2026-11-20.log`, `app.2026-11-20.1.log`, `app.2026-11-20T13.log`.
+//!
+//! A date is that of the last line, so that a log which is rotated at midnight leaves each day under its own name. What comes again with the same date has a number, which grows.
+
+use std::cmp::Ordering;
+
+/// What tells the old files of one log from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// All are renamed when another one comes.
+    Numbers,
+    /// Each keeps its name.
+    Dates,
+}
+
+/// What stands in the name of one. The smallest is the newest: dates come before numbers, which are there when a log had another naming before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Number(u32),
+    Date {
+        /// The date, with an hour or without.
+        date: String,
+        /// 0: none stands there.
+        number: u32,
+    },
+}
+
+impl Mark {
+    /// `1`, not `01` or `+1`: marks that are given here. Dates are none where numbers are given, for somebody else may have given them.
+    pub(super) fn parse(text: &str, naming: Naming) -> Option<Self> {
+        let mark = match text.parse() {
+            Ok(number) if number < u32::MAX => (number > 0).then_some(Self::Number(number))?,
+            _ if naming == Naming::Dates => {
+                let (date, number) = text.split_once('.').unwrap_or((text, "0"));
+                let number = number.parse().ok().filter(|number| *number < u32::MAX)?;
+                is_date(date).then(|| Self::Date { date: date.to_owned(), number })?
+            }
+            _ => return None,
+        };
+        (mark.text() == text).then_some(mark)
+    }
+
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Date { date, number: 0 } => date.clone(),
+            Self::Date { date, number } => format!("{date}.{number}"),
+        }
+    }
+}
+
+/// `2026-11-20`, `2026-11-20T13`: digits in their places.
+fn is_date(text: &str) -> bool {
+    let form = match text.len() {
+        10 => "dddd-dd-dd",
+        13 => "dddd-dd-ddTdd",
+        _ => return false,
+    };
+    text.bytes().zip(form.bytes()).all(|(byte, form)| match form {
+        b'd' => byte.is_ascii_digit(),
+        form => byte == form,
+    })
+}
+
+impl Ord for Mark {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(own), Self::Number(other)) => own.cmp(other),
+            (Self::Date { date, number }, Self::Date { date: other, number: other_number }) => {
+                (other, other_number).cmp(&(date, number))
+            }
+            (Self::Date { .. }, Self::Number(_)) => Ordering::Less,
+            (Self::Number(_), Self::Date { .. }) => Ordering::Greater,
+        }
+    }
+}
+
+impl PartialOrd for Mark {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_marks_that_are_given_here_are_read() {
+        for good in ["1", "4294967294"] {
+            assert_eq!(Mark::parse(good, Naming::Numbers).unwrap().text(), good);
+            assert_eq!(Mark::parse(good, Naming::Dates).unwrap().text(), good);
+        }
+        for good in ["2026-11-20", "2026-11-20.1", "2026-11-20T13", "2026-11-20T13.17"] {
+            assert_eq!(Mark::parse(good, Naming::Dates).unwrap().text(), good);
+            assert_eq!(Mark::parse(good, Naming::Numbers), None);
+        }
+        for bad in [
+            "",
+            "0",
+            "01",
+            "+1",
+            "4294967295",
+            "2026-11-20.0",
+            "2026-11-20.01",
+            "2026-11-20.",
+            "2026-1-20",
+            "2026-11-20T1",
+            "2026-11-20 13",
+            "2026-11-2x",
+            "2026-11-20.1.2",
+            "٢026-11-2",
+        ] {
+            assert_eq!(Mark::parse(bad, Naming::Dates), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_newest_is_the_smallest() {
+        let newest_first = [
+            "2026-11-21",
+            "2026-11-20T13.2",
+            "2026-11-20T13",
+            "2026-11-20.10",
+            "2026-11-20.9",
+            "2026-11-20",
+            "1",
+            "2",
+        ];
+        let marks = newest_first.map(|text| Mark::parse(text, Naming::Dates).unwrap());
+        assert!(marks.is_sorted(), "{marks:?}");
+    }
+}
