@@ -56,7 +56,6 @@ fn is_bare(variant: &Variant<'_>) -> bool {
     match variant {
         Variant::Static(known) => matches!(known.fields(), Fields::Unnamed(0)),
         Variant::Dynamic(known) => matches!(known.fields(), Fields::Unnamed(0)),
-        _ => false,
     }
 }
 

@@ -38,7 +38,7 @@ pub use crate::shapes::Shapes;
 pub use crate::watch::on_change;
 use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use silverpoint_shm::owner::{
-    Description, Registered, lose_without_site, most_verbose, register, ticks_to_ns, would_record,
+    Description, Registered, lose_without_site, most_verbose, process_id, register, ticks_to_ns, would_record,
 };
 
 use crate::item::Item;

@@ -53,6 +53,20 @@ fn name(session: &Session) -> u64 {
     unsafe { session.control.u64(at::header::SESSION_ID) }.load(Ordering::Relaxed)
 }
 
+/// The calling process's id, at the cost of a few loads: a forked child gets its own.
+pub fn process_id() -> u32 {
+    let ask = || rustix::process::getpid().as_raw_nonzero().get() as u32;
+    let Some((_, local)) = local::session() else { return ask() };
+    match local.process.load(Ordering::Relaxed) {
+        0 => {
+            let id = ask();
+            local.process.store(id, Ordering::Relaxed);
+            id
+        }
+        id => id,
+    }
+}
+
 /// Random bytes, from the kernel: for ids that must be unique in the world. Costs a system call. Where the kernel has none, what differs from call to call and from
 /// process to process.
 pub fn random_bytes<const N: usize>() -> [u8; N] {

@@ -53,6 +53,8 @@ pub(crate) struct Local {
     /// CLOCK_MONOTONIC: until then nobody looks for a slice again, since there was none.
     pub(crate) exhausted_until_ns: AtomicU64,
     pub(crate) last_anchor_ns: AtomicU64,
+    /// The process's id, once somebody has asked for it; 0: not yet.
+    pub(crate) process: AtomicU32,
     /// 1 once it has been said that there is no memory.
     pub(crate) warned: AtomicU32,
     /// One bit a page of the control file: backed, as far as this copy knows.

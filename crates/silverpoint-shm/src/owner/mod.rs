@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use again::{end_span, record_packed};
 pub use changes::{generation, most_verbose, ticks_to_ns, wait_for_change, would_record};
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
-pub use ids::{new_id, random_bytes};
+pub use ids::{new_id, process_id, random_bytes};
 pub use sites::{Description, Pieces, Registered};
 pub use thread::{
     ALWAYS_FITS, Owned, Reservation, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,

@@ -1,0 +1,117 @@
+//! What is written to `trace_marker`: one line a call, exactly as Android writes it.
+//!
+//! ```text
+//!  B|pid|name   E|pid   I|pid|name   N|pid|track|name   C|pid|name|value
+//!  S|pid|name|cookie   F|pid|name|cookie   G|pid|track|name|cookie   H|pid|track|cookie
+//! ```
+
+/// Bytes of a message at most: what Android writes, and what every kernel takes in one piece.
+pub(crate) const MOST: usize = 1023;
+
+/// A message under way.
+pub(crate) struct Message {
+    bytes: [u8; MOST],
+    len: usize,
+}
+
+impl Message {
+    /// `letter|pid`, then each name after a `|`, cut so that everything fits, then the number after a `|`.
+    pub(crate) fn new(letter: u8, process: u32, names: &[&str], number: Option<i64>) -> Self {
+        let mut message = Self { bytes: [0; MOST], len: 0 };
+        message.put(&[letter, b'|']);
+        message.decimal(i64::from(process));
+        let tail = if number.is_some() { 21 } else { 0 };
+        for (place, name) in names.iter().enumerate() {
+            message.put(b"|");
+            // Each of those that are left has its share; what one does not need is the next one's.
+            let left = MOST - message.len - tail - (names.len() - place - 1);
+            message.name(name, left / (names.len() - place));
+        }
+        if let Some(number) = number {
+            message.put(b"|");
+            message.decimal(number);
+        }
+        message
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        let Some(to) = self.bytes.get_mut(self.len..self.len + bytes.len()) else { return };
+        to.copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// What would end the name or the line is made harmless: `|` becomes `/`, a control character a space.
+    fn name(&mut self, name: &str, most: usize) {
+        let name = &name.as_bytes()[..name.floor_char_boundary(most)];
+        let Some(to) = self.bytes.get_mut(self.len..self.len + name.len()) else { return };
+        for (to, byte) in to.iter_mut().zip(name) {
+            *to = match byte {
+                b'|' => b'/',
+                0..0x20 | 0x7F => b' ',
+                byte => *byte,
+            };
+        }
+        self.len += name.len();
+    }
+
+    fn decimal(&mut self, number: i64) {
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        let mut rest = number.unsigned_abs();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if number < 0 {
+            at -= 1;
+            digits[at] = b'-';
+        }
+        self.put(&digits[at..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(letter: u8, names: &[&str], number: Option<i64>) -> String {
+        String::from_utf8(Message::new(letter, 42, names, number).bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn messages_are_androids() {
+        assert_eq!(text(b'B', &["draw"], None), "B|42|draw");
+        assert_eq!(text(b'E', &[], None), "E|42");
+        assert_eq!(text(b'C', &["fps"], Some(i64::MIN)), "C|42|fps|-9223372036854775808");
+        assert_eq!(text(b'S', &["load"], Some(-7)), "S|42|load|-7");
+        assert_eq!(text(b'G', &["net", "fetch"], Some(7)), "G|42|net|fetch|7");
+        assert_eq!(text(b'B', &[""], None), "B|42|");
+    }
+
+    #[test]
+    fn names_cannot_end_lines_or_fields() {
+        assert_eq!(text(b'B', &["a|b\nc\rd\0e\tf"], None), "B|42|a/b c d e f");
+        assert_eq!(text(b'N', &["a|b", "größe"], None), "N|42|a/b|größe");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_numbers_are_not() {
+        let long = "ä".repeat(2000);
+        let begin = text(b'B', &[&long], None);
+        assert!(begin.len() <= MOST && begin.len() > MOST - 2 && begin.starts_with("B|42|ä"));
+        let counter = text(b'C', &[&long], Some(i64::MIN));
+        assert!(counter.len() <= MOST && counter.ends_with("ä|-9223372036854775808"), "{counter}");
+        let track = text(b'G', &[&long, &long], Some(7));
+        assert!(track.len() <= MOST && track.ends_with("ä|7"));
+        assert_eq!(track.split('|').count(), 5);
+        assert!(text(b'G', &["short", &long], Some(7)).len() > MOST - 25);
+    }
+}

@@ -1,0 +1,161 @@
+//! Into the rings of Silverpoint: each kind of call and name is a site of the category `atrace::TAG`, so that directives, readers and converters know them as
+//! spans, async spans, counters and instants of their own.
+
+use std::cell::RefCell;
+use std::sync::OnceLock;
+
+use silverpoint::dynamic::{self, Description, Encoder, Recorded, Registered};
+
+use crate::tag::Tag;
+
+/// Level of all records: info.
+pub(crate) const LEVEL: u8 = 2;
+
+/// What a site is (spec/wire.md, section 7), and its arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kind {
+    number: u8,
+    names: &'static str,
+    signature: &'static str,
+}
+
+pub(crate) const SPAN: Kind = Kind { number: 3, names: "", signature: "" };
+pub(crate) const ASYNC_BEGIN: Kind = Kind { number: 6, names: "id\n", signature: "L" };
+pub(crate) const TRACK_BEGIN: Kind = Kind { number: 6, names: "id\nname\n", signature: "Ls" };
+pub(crate) const ASYNC_END: Kind = Kind { number: 7, names: "id\n", signature: "L" };
+pub(crate) const INSTANT: Kind = Kind { number: 5, names: "", signature: "" };
+pub(crate) const TRACK_INSTANT: Kind = Kind { number: 5, names: "track\n", signature: "s" };
+pub(crate) const COUNTER: Kind = Kind { number: 4, names: "value\n", signature: "l" };
+
+/// A name of one kind and tag.
+struct Named {
+    kind: Kind,
+    tag: Tag,
+    name: Box<str>,
+    site: Registered,
+}
+
+/// Names that are sites: a power of two. Records of others have their name as an argument.
+const PLACES: usize = 1 << 12;
+const PROBES: usize = 16;
+/// Bytes of a name that a site may have.
+const LONGEST: usize = 4096;
+
+static TABLE: [OnceLock<Box<Named>>; PLACES] = [const { OnceLock::new() }; PLACES];
+
+fn register(kind: Kind, tag: Tag, name: &str, more: (&str, &str)) -> Registered {
+    dynamic::register(&Description {
+        kind: kind.number,
+        level: LEVEL,
+        line: 0,
+        language: 2,
+        category: tag.category(),
+        file: "",
+        function: "",
+        names: &|give| [kind.names, more.0].iter().for_each(|part| give(part.as_bytes())),
+        template: &|give| give(name.as_bytes()),
+        signature: &|give| [kind.signature, more.1].iter().for_each(|part| give(part.as_bytes())),
+    })
+}
+
+/// Of some bytes of the name alone: whoever is found is compared.
+fn hash(kind: Kind, tag: Tag, name: &str) -> usize {
+    let bytes = name.as_bytes();
+    let first = bytes.first_chunk::<8>().map_or(0, |first| u64::from_le_bytes(*first));
+    let last = bytes.last_chunk::<8>().map_or_else(
+        || bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+        |last| u64::from_le_bytes(*last),
+    );
+    let what = u64::from(kind.number) << 56 ^ tag.bits() << 16 ^ bytes.len() as u64;
+    let mixed = (first.rotate_left(23) ^ last ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> (64 - PLACES.trailing_zeros())) as usize
+}
+
+/// The site of a name. `None`: there are too many.
+#[inline]
+fn named(kind: Kind, tag: Tag, name: &str) -> Option<Registered> {
+    let mut place = hash(kind, tag, name);
+    for _ in 0..PROBES {
+        let known = TABLE[place].get_or_init(|| {
+            Box::new(Named { kind, tag, name: name.into(), site: register(kind, tag, name, ("", "")) })
+        });
+        if *known.name == *name && known.tag == tag && known.kind == kind {
+            return Some(known.site);
+        }
+        place = (place + 1) % PLACES;
+    }
+    None
+}
+
+/// Records one call. Gives site and ticks, zeros when nothing was recorded.
+#[inline]
+pub(crate) fn record(kind: Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
+    let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
+    let Some(site) = site else { return unnamed(kind, tag, name, &fill) };
+    if !dynamic::is_on(&site) {
+        return (0, 0);
+    }
+    made(site.id, |encoder| fill(encoder))
+}
+
+/// One whose name is not remembered.
+#[cold]
+fn unnamed(kind: Kind, tag: Tag, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
+    let site = register(kind, tag, "atrace", ("atrace.name\n", "s"));
+    if !dynamic::is_on(&site) {
+        return (0, 0);
+    }
+    made(site.id, |encoder| {
+        fill(encoder);
+        encoder.text(name);
+    })
+}
+
+fn made(id: u32, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
+    if id == 0 {
+        dynamic::lose_without_site();
+        return (0, 0);
+    }
+    let recorded = dynamic::record(LEVEL, |encoder| {
+        fill(encoder);
+        Some(id)
+    });
+    match recorded {
+        Recorded::At { ticks } => (id, ticks),
+        _ => (0, 0),
+    }
+}
+
+thread_local! {
+    /// Begins that have not ended: site and ticks.
+    static OPEN: RefCell<Vec<(u32, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Begins that one thread may leave open; further ones are not ended in the ring.
+const MOST_OPEN: usize = 10_000;
+
+/// Begins a span of the calling thread.
+pub(crate) fn begin(tag: Tag, name: &str) {
+    let begun = record(SPAN, tag, name, |_| {});
+    open(begun);
+}
+
+/// Notes a begin: of a span that is not in the ring, too, so that its end ends nothing else.
+pub(crate) fn open(begun: (u32, u64)) {
+    let _ = OPEN.try_with(|all| {
+        let mut all = all.borrow_mut();
+        if all.len() < MOST_OPEN {
+            all.push(begun);
+        }
+    });
+}
+
+/// Ends the last.
+pub(crate) fn end() {
+    let last = OPEN.try_with(|all| all.borrow_mut().pop());
+    if let Ok(Some((site, begun))) = last
+        && site != 0
+    {
+        let _ = dynamic::end_span(LEVEL, site, begun);
+    }
+}

@@ -1,0 +1,276 @@
+//! Each test runs this program again in a role, with an environment of its own, and reads what came out of both outputs.
+
+#[path = "../../../silverpoint/tests/it/cbor.rs"]
+mod cbor;
+#[path = "../../../silverpoint/tests/it/reader.rs"]
+#[allow(dead_code)]
+mod reader;
+mod tracefs;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use silverpoint_atrace::{self as atrace, Tag, atrace};
+
+const ROLE: &str = "SILVERPOINT_ATRACE_ROLE";
+
+/// A directory of one test's, removed at the end.
+pub struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let memory = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
+        let path = memory.join(format!("silverpoint-atrace-{}-{number}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.at(name)).unwrap()
+    }
+
+    /// This program again, as the test `name`, with a file in place of `trace_marker`.
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(env::current_exe().unwrap());
+        for (key, _) in env::vars_os() {
+            let text = key.to_string_lossy();
+            if text.starts_with("SILVERPOINT_") || text.starts_with("debug.atrace.") {
+                command.env_remove(&key);
+            }
+        }
+        fs::write(self.at("marker"), "").unwrap();
+        command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
+        command
+            .env("SILVERPOINT_DIR", self.at("sessions"))
+            .env("SILVERPOINT_ATRACE_MARKER", self.at("marker"));
+        command
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether this is the child that a test runs.
+fn is_role(name: &str) -> bool {
+    env::var_os(ROLE).is_some_and(|wanted| wanted == name)
+}
+
+fn check(output: &Output) -> u32 {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text.lines().find_map(|line| line.split("pid=").nth(1)).expect("its process").trim().parse().unwrap()
+}
+
+/// One call of each kind.
+pub fn call_everything() {
+    println!("\npid={}", std::process::id());
+    atrace::begin(Tag::APP, "outer");
+    {
+        atrace!("inner {}", 1);
+        atrace::instant(Tag::APP, "point|of\ntime");
+        atrace::track_instant(Tag::APP, "track", "point");
+    }
+    atrace::int(Tag::APP, "small", i32::MIN);
+    atrace::int64(Tag::APP, "large", i64::MAX);
+    atrace::async_begin(Tag::APP, "load", -7);
+    thread::spawn(|| atrace::async_end(Tag::APP, "load", -7)).join().unwrap();
+    atrace::track_begin(Tag::APP, "net", "fetch", 8);
+    atrace::track_end(Tag::APP, "net", 8);
+    let drawn = atrace::scope(Tag::GRAPHICS, "drawn");
+    drop(drawn);
+    atrace::begin(Tag::APP, &"x".repeat(3000));
+    atrace::end(Tag::APP);
+    atrace::end(Tag::APP);
+}
+
+/// What the kernel is given for that; tag GRAPHICS is off.
+pub fn messages(pid: u32) -> Vec<String> {
+    let mut all: Vec<String> = [
+        "B|P|outer",
+        "B|P|inner 1",
+        "I|P|point/of time",
+        "N|P|track|point",
+        "E|P",
+        "C|P|small|-2147483648",
+        "C|P|large|9223372036854775807",
+        "S|P|load|-7",
+        "F|P|load|-7",
+        "G|P|net|fetch|8",
+        "H|P|net|8",
+    ]
+    .iter()
+    .map(|line| line.replace("|P", &format!("|{pid}")))
+    .collect();
+    let begin = format!("B|{pid}|");
+    all.push(format!("{begin}{}", "x".repeat(1023 - begin.len())));
+    all.extend([format!("E|{pid}"), format!("E|{pid}")]);
+    all
+}
+
+#[test]
+fn both_outputs_have_every_call() {
+    let name = "both_outputs_have_every_call";
+    if is_role(name) {
+        return call_everything();
+    }
+    let place = Place::new();
+    let output = place
+        .command(name)
+        .env("debug.atrace.tags.enableflags", "0x1000")
+        .env("SILVERPOINT_FILTER", "atrace=info")
+        .output()
+        .unwrap();
+    let pid = check(&output);
+    assert_eq!(place.text("marker").lines().collect::<Vec<_>>(), messages(pid));
+    let session = reader::only_session(&place.at("sessions"));
+    let all: Vec<_> = session
+        .records()
+        .iter()
+        .map(|record| match session.sites.get(&record.site) {
+            Some(site) => {
+                assert_eq!(site.category, "atrace::app");
+                let what = if record.what.len() > 100 { "long" } else { &record.what };
+                format!("{} {what} {}", site.kind as u8, record.args)
+            }
+            None => "end".to_owned(),
+        })
+        .collect();
+    let id = (-7_i32).cast_unsigned();
+    let expected = [
+        "3 outer ",
+        "3 inner 1 ",
+        "5 point|of\ntime ",
+        "5 point \"track\"",
+        "end",
+        "4 small -2147483648",
+        "4 large 9223372036854775807",
+        &format!("6 load {id}"),
+        &format!("7 load {id}"),
+        "6 net 8, \"fetch\"",
+        "7 net 8",
+        "3 long ",
+        "end",
+        "end",
+    ];
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn the_ring_alone_needs_no_property() {
+    let name = "the_ring_alone_needs_no_property";
+    if is_role(name) {
+        assert_eq!(atrace::enabled_tags(), Tag::GRAPHICS.bits());
+        return call_everything();
+    }
+    let place = Place::new();
+    check(&place.command(name).env("SILVERPOINT_FILTER", "atrace::gfx=info").output().unwrap());
+    assert_eq!(place.text("marker"), "");
+    let session = reader::only_session(&place.at("sessions"));
+    let all: Vec<_> = session.records().into_iter().map(|record| record.what).collect();
+    assert_eq!(all, ["drawn", "end"]);
+}
+
+#[test]
+fn properties_are_followed_and_name_programs() {
+    let name = "properties_are_followed_and_name_programs";
+    if is_role(name) {
+        println!("pid={}", std::process::id());
+        let file = PathBuf::from(env::var_os("SILVERPOINT_ATRACE_PROPERTIES").unwrap());
+        let own = env::current_exe().unwrap();
+        let own = own.file_name().unwrap().to_str().unwrap();
+        assert!(!atrace::is_tag_enabled(Tag::APP));
+        atrace::instant(Tag::APP, "before");
+        let mut round = 0;
+        let mut becomes = |text: &str, tags: u64| {
+            // Replaced as a whole, and written in place, by turns.
+            round += 1;
+            if round % 2 == 0 {
+                let new = file.with_extension("new");
+                fs::write(&new, text).unwrap();
+                fs::rename(&new, &file).unwrap();
+            } else {
+                fs::write(&file, text).unwrap();
+            }
+            let start = Instant::now();
+            while atrace::enabled_tags() != tags {
+                assert!(start.elapsed() < Duration::from_secs(30), "{text}: {:#x}", atrace::enabled_tags());
+                thread::sleep(Duration::from_millis(1));
+            }
+            atrace::instant(Tag::APP, &format!("app {round}"));
+            atrace::instant(Tag::GRAPHICS, &format!("gfx {round}"));
+        };
+        becomes("debug.atrace.tags.enableflags=2\n", 3);
+        becomes(&format!("debug.atrace.app_number=1\ndebug.atrace.app_0={own}\n"), 0x1001);
+        becomes("debug.atrace.app_number=1\ndebug.atrace.app_0=other\n", 0);
+        becomes("debug.atrace.app_number=1\ndebug.atrace.app_0=*\ndebug.atrace.tags.enableflags=2\n", 0x1003);
+        fs::remove_file(&file).unwrap();
+        let start = Instant::now();
+        while atrace::enabled_tags() != 0 {
+            assert!(start.elapsed() < Duration::from_secs(30));
+            thread::sleep(Duration::from_millis(1));
+        }
+        return atrace::instant(Tag::APP, "after");
+    }
+    let place = Place::new();
+    let mut command = place.command(name);
+    let pid = check(&command.env("SILVERPOINT_ATRACE_PROPERTIES", place.at("properties")).output().unwrap());
+    let names: Vec<String> = place
+        .text("marker")
+        .lines()
+        .map(|line| line.strip_prefix(&format!("I|{pid}|")).unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["gfx 1", "app 2", "app 4", "gfx 4"]);
+}
+
+#[test]
+fn an_end_ends_what_was_begun_whatever_was_switched_in_between() {
+    let name = "an_end_ends_what_was_begun_whatever_was_switched_in_between";
+    if is_role(name) {
+        println!("pid={}", std::process::id());
+        let outer = atrace::scope(Tag::GRAPHICS, "outer");
+        let silent = atrace::scope(Tag::VIEW, "silent");
+        drop(silent);
+        for n in 0..5000 {
+            atrace::begin(Tag::GRAPHICS, &format!("name {n}"));
+            atrace::end(Tag::GRAPHICS);
+        }
+        return drop(outer);
+    }
+    let place = Place::new();
+    let mut command = place.command(name);
+    command.env("SILVERPOINT_FILTER", "atrace::gfx=info").env("debug.atrace.tags.enableflags", "10");
+    let pid = check(&command.output().unwrap());
+    assert_eq!(place.text("marker").lines().filter(|line| *line == format!("B|{pid}|silent")).count(), 1);
+    let session = reader::only_session(&place.at("sessions"));
+    let mut open = Vec::new();
+    let mut count = 0;
+    for record in session.records() {
+        if record.what == "end" {
+            let (site, begun): (u32, u64) = open.pop().unwrap();
+            assert_eq!(record.args, format!("{site}, {begun}"));
+            count += 1;
+        } else {
+            open.push((record.site, record.ticks));
+        }
+    }
+    assert!(open.is_empty());
+    assert_eq!(count, 5001);
+    // More names than are sites: theirs is an argument.
+    assert!(session.args_of("atrace").iter().all(|args| args.starts_with("\"name ")));
+}
