@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crate::{Place, ReadError};
 
-const CHUNK: usize = 256 << 10;
+const CHUNK: usize = 128 << 10;
 
 /// Reads bytes one after the other, and knows where it stands. Memory is one chunk.
 pub struct Input {

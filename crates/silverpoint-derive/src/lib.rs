@@ -5,10 +5,12 @@
 //!  template   placeholders: syntax, and which argument each one means
 //!  instrument a function in a span: the same code, made of its name and arguments
 //!  derive     own types: signature, size and encoding from fields and variants
+//!  bind       own types: from and to JSON and CBOR, for `silverpoint-bind`
 //! ```
 //!
 //! Use them through `silverpoint`, which documents them; the code they make names only its public items.
 
+mod bind;
 mod contains;
 mod derive;
 mod instrument;
@@ -26,6 +28,26 @@ use proc_macro::TokenStream;
 #[proc_macro_derive(Trace, attributes(trace))]
 pub fn derive_trace(input: TokenStream) -> TokenStream {
     derive::expand(syn::parse_macro_input!(input as syn::DeriveInput))
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a type's values readable from and writable to JSON and CBOR, by its names in traces: for `silverpoint-bind`, which documents it.
+///
+/// A struct is an object, of one unnamed field that field's value, of several an array; an enum without data its name, with data an object of the variant's name and its value
+/// (`spec/bind.md`). What `#[trace(rename = "name")]` and `#[trace(skip)]` say counts here, too.
+///
+/// | attribute | effect |
+/// |---|---|
+/// | `#[bind(rename = "name")]` on a field or variant | another name |
+/// | `#[bind(default)]`, `#[bind(default = expr)]` on a field | it may be missing |
+/// | `#[bind(skip)]` on a field | it is not written, and has its default when read |
+/// | `#[bind(rest)]` on a field of the type `silverpoint_bind::Rest` | it keeps the members that the type does not know |
+/// | `#[bind(refuse_unknown)]` on the type | members that it does not know are errors, not passed over |
+/// | `#[bind(crate = path)]` on the type | where the crate `silverpoint_bind` is, when it has been renamed |
+#[proc_macro_derive(Bind, attributes(bind, trace))]
+pub fn derive_bind(input: TokenStream) -> TokenStream {
+    bind::expand(syn::parse_macro_input!(input as syn::DeriveInput))
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

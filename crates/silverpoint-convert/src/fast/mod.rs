@@ -131,10 +131,30 @@ struct Runs<T> {
 
 #[derive(Debug)]
 struct Run<T> {
+    /// At least eight.
     bytes: Vec<u8>,
+    /// Its last eight bytes.
+    end: u64,
+    /// Where it begins to differ from the run that is most like it, and the eight bytes there.
+    probe: usize,
+    there: u64,
     /// The run that came after this one the last time.
     next: usize,
     meaning: T,
+}
+
+/// Eight bytes as a number.
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+}
+
+impl<T> Run<T> {
+    /// It is like another up to there.
+    fn probe_at(&mut self, alike: usize) {
+        self.probe = self.probe.max(alike.min(self.bytes.len() - 8));
+        self.there = word(&self.bytes, self.probe).unwrap_or(0);
+    }
 }
 
 impl<T> Default for Runs<T> {
@@ -149,10 +169,9 @@ impl<T> Runs<T> {
     fn find(&mut self, cursor: &mut Cursor<'_>, is_it: impl Fn(&T) -> bool) -> Option<usize> {
         let rest = cursor.rest();
         let stands = |run: &Run<T>| {
-            // The ends differ more often than the beginnings.
             let len = run.bytes.len();
-            let (end, known) = (rest.get(len.checked_sub(8)?..len)?, run.bytes.last_chunk::<8>()?);
-            (end == known && rest.starts_with(&run.bytes) && is_it(&run.meaning)).then_some(len)
+            let is_alike = word(rest, run.probe)? == run.there && word(rest, len - 8)? == run.end;
+            (is_alike && rest.starts_with(&run.bytes) && is_it(&run.meaning)).then_some(len)
         };
         let guess = self.runs.get(self.last)?.next;
         let (found, len) = match self.runs.get(guess).and_then(stands) {
@@ -170,7 +189,15 @@ impl<T> Runs<T> {
             return false;
         }
         let next = self.runs.len();
-        self.runs.push(Run { bytes: bytes.to_vec(), next, meaning });
+        let Some(end) = word(bytes, bytes.len() - 8) else { return false };
+        let mut new = Run { bytes: bytes.to_vec(), end, probe: 0, there: 0, next, meaning };
+        for run in &mut self.runs {
+            let alike = run.bytes.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+            run.probe_at(alike);
+            new.probe_at(alike);
+        }
+        new.probe_at(0);
+        self.runs.push(new);
         true
     }
 }

@@ -1,0 +1,209 @@
+//! CBOR: definite lengths, shortest heads.
+
+use crate::{Sink, time};
+
+/// Appends to bytes.
+#[derive(Debug, Default)]
+pub struct CborSink {
+    out: Vec<u8>,
+    open: Vec<Open>,
+}
+
+/// A container.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// Where its head is to stand, of one whose length was not known.
+    hole: Option<usize>,
+    count: u64,
+}
+
+impl CborSink {
+    /// Behind what stands there.
+    pub fn new(out: Vec<u8>) -> Self {
+        Self { out, open: Vec::new() }
+    }
+
+    /// What was written.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// What has been written so far; whoever takes it away makes room for more.
+    pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    #[inline]
+    fn head(&mut self, major: u8, number: u64) {
+        let (head, len) = head(major, number);
+        self.out.extend_from_slice(&head[..len]);
+    }
+
+    #[inline]
+    fn begin(&mut self, major: u8, len: Option<usize>) {
+        let hole = match len {
+            Some(len) => {
+                self.head(major, len as u64);
+                None
+            }
+            None => Some(self.out.len()),
+        };
+        self.open.push(Open { hole, count: 0 });
+    }
+
+    #[inline]
+    fn count(&mut self) {
+        if let Some(open) = self.open.last_mut() {
+            open.count += 1;
+        }
+    }
+
+    /// Puts the head before what has come.
+    #[inline]
+    fn end(&mut self, major: u8) {
+        if let Some(Open { hole: Some(hole), count }) = self.open.pop() {
+            let (head, len) = head(major, count);
+            self.out.splice(hole..hole, head[..len].iter().copied());
+        }
+    }
+
+    /// A bignum: tag 2 or 3, the shortest bytes.
+    fn big(&mut self, tag: u64, value: u128) {
+        self.head(6, tag);
+        let bytes = value.to_be_bytes();
+        let from = value.leading_zeros() as usize / 8;
+        self.head(2, (bytes.len() - from) as u64);
+        self.out.extend_from_slice(&bytes[from..]);
+    }
+}
+
+/// The head of an item and how long it is.
+#[inline]
+fn head(major: u8, number: u64) -> ([u8; 9], usize) {
+    let mut head = [0; 9];
+    let (info, len) = match number {
+        0..24 => (number as u8, 0),
+        24..0x100 => (24, 1),
+        0x100..0x1_0000 => (25, 2),
+        0x1_0000..0x1_0000_0000 => (26, 4),
+        _ => (27, 8),
+    };
+    head[0] = major << 5 | info;
+    head[1..=len].copy_from_slice(&number.to_be_bytes()[8 - len..]);
+    (head, len + 1)
+}
+
+impl Sink for CborSink {
+    #[inline]
+    fn null(&mut self) {
+        self.out.push(0xF6);
+    }
+
+    #[inline]
+    fn bool(&mut self, value: bool) {
+        self.out.push(0xF4 | u8::from(value));
+    }
+
+    #[inline]
+    fn i64(&mut self, value: i64) {
+        match u64::try_from(value) {
+            Ok(value) => self.head(0, value),
+            Err(_) => self.head(1, !value.cast_unsigned()),
+        }
+    }
+
+    #[inline]
+    fn u64(&mut self, value: u64) {
+        self.head(0, value);
+    }
+
+    fn i128(&mut self, value: i128) {
+        if value >= 0 {
+            return self.u128(value.cast_unsigned());
+        }
+        let below = !value.cast_unsigned();
+        match u64::try_from(below) {
+            Ok(below) => self.head(1, below),
+            Err(_) => self.big(3, below),
+        }
+    }
+
+    fn u128(&mut self, value: u128) {
+        match u64::try_from(value) {
+            Ok(value) => self.head(0, value),
+            Err(_) => self.big(2, value),
+        }
+    }
+
+    #[inline]
+    fn f32(&mut self, value: f32) {
+        let bits = if value.is_nan() { 0x7FC0_0000 } else { value.to_bits() };
+        self.out.push(0xFA);
+        self.out.extend_from_slice(&bits.to_be_bytes());
+    }
+
+    #[inline]
+    fn f64(&mut self, value: f64) {
+        let narrow = value as f32;
+        if f64::from(narrow) == value || value.is_nan() {
+            return self.f32(narrow);
+        }
+        self.out.push(0xFB);
+        self.out.extend_from_slice(&value.to_be_bytes());
+    }
+
+    #[inline]
+    fn text(&mut self, text: &str) {
+        self.head(3, text.len() as u64);
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    #[inline]
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.head(2, bytes.len() as u64);
+        self.out.extend_from_slice(bytes);
+    }
+
+    fn uuid(&mut self, uuid: [u8; 16]) {
+        self.head(6, 37);
+        self.bytes(&uuid);
+    }
+
+    fn time(&mut self, seconds: i64, nanoseconds: u32) {
+        let mut text = String::new();
+        time::push(&mut text, seconds, nanoseconds);
+        self.head(6, 0);
+        self.text(&text);
+    }
+
+    #[inline]
+    fn begin_array(&mut self, len: Option<usize>) {
+        self.begin(4, len);
+    }
+
+    #[inline]
+    fn element(&mut self) {
+        self.count();
+    }
+
+    #[inline]
+    fn end_array(&mut self) {
+        self.end(4);
+    }
+
+    #[inline]
+    fn begin_object(&mut self, len: Option<usize>) {
+        self.begin(5, len);
+    }
+
+    #[inline]
+    fn member(&mut self, name: &str) {
+        self.count();
+        self.text(name);
+    }
+
+    #[inline]
+    fn end_object(&mut self) {
+        self.end(5);
+    }
+}

@@ -1,0 +1,241 @@
+//! JSON without white space.
+
+use crate::{Key, Sink, base64, time};
+
+/// Appends to a text.
+#[derive(Debug, Default)]
+pub struct JsonSink {
+    out: String,
+    /// Nothing stands in the innermost container yet.
+    is_first: bool,
+    is_telling: bool,
+}
+
+impl JsonSink {
+    /// Behind what stands there.
+    pub fn new(out: String) -> Self {
+        Self { out, is_first: false, is_telling: false }
+    }
+
+    /// Floats that are no numbers are the texts `nan`, `inf`, `-inf` instead of null.
+    #[must_use]
+    pub fn with_special_floats(mut self) -> Self {
+        self.is_telling = true;
+        self
+    }
+
+    /// What was written.
+    pub fn into_text(self) -> String {
+        self.out
+    }
+
+    /// What has been written so far; whoever takes it away makes room for more.
+    pub fn text_mut(&mut self) -> &mut String {
+        &mut self.out
+    }
+
+    #[inline]
+    fn separate(&mut self) {
+        if !std::mem::replace(&mut self.is_first, false) {
+            self.out.push(',');
+        }
+    }
+
+    #[cold]
+    fn special(&mut self, is_nan: bool, is_negative: bool) {
+        self.out.push_str(match (self.is_telling, is_nan, is_negative) {
+            (false, ..) => "null",
+            (_, true, _) => "\"nan\"",
+            (.., false) => "\"inf\"",
+            (.., true) => "\"-inf\"",
+        });
+    }
+}
+
+/// Whether eight bytes hold a quote, a backslash or a control character. May say so wrongly, never not.
+#[inline(always)]
+fn is_special(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    let below = |word: u64, n: u64| word.wrapping_sub(ONES * n) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (below(word, 0x20) | is(b'"') | is(b'\\') | is(0x7F)) & (ONES << 7) != 0
+}
+
+/// Appends a float's shortest digits; an exponent has no `+`.
+#[inline]
+pub(crate) fn push_digits(out: &mut String, digits: &str) {
+    match digits.split_once('+') {
+        None => out.push_str(digits),
+        Some((before, after)) => {
+            out.push_str(before);
+            out.push_str(after);
+        }
+    }
+}
+
+/// Appends a string with its quotes.
+#[inline]
+pub(crate) fn push_string(out: &mut String, text: &str) {
+    out.push('"');
+    push_inner(out, text);
+    out.push('"');
+}
+
+pub(crate) fn push_inner(out: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    let (mut done, mut at) = (0, 0);
+    while at < bytes.len() {
+        if let Some(eight) = bytes[at..].first_chunk()
+            && !is_special(u64::from_le_bytes(*eight))
+        {
+            at += 8;
+            continue;
+        }
+        let byte = bytes[at];
+        if byte < 0x20 || matches!(byte, b'"' | b'\\' | 0x7F) {
+            // Both ends are beside ASCII characters.
+            out.push_str(&text[done..at]);
+            escape(out, byte);
+            done = at + 1;
+        }
+        at += 1;
+    }
+    out.push_str(&text[done..]);
+}
+
+#[cold]
+fn escape(out: &mut String, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        b'\n' => "\\n",
+        b'\r' => "\\r",
+        b'\t' => "\\t",
+        8 => "\\b",
+        12 => "\\f",
+        _ => {
+            out.push_str("\\u00");
+            out.push(char::from(HEX[usize::from(byte >> 4)]));
+            out.push(char::from(HEX[usize::from(byte & 15)]));
+            return;
+        }
+    };
+    out.push_str(short);
+}
+
+impl Sink for JsonSink {
+    #[inline]
+    fn null(&mut self) {
+        self.out.push_str("null");
+    }
+
+    #[inline]
+    fn bool(&mut self, value: bool) {
+        self.out.push_str(if value { "true" } else { "false" });
+    }
+
+    #[inline]
+    fn i64(&mut self, value: i64) {
+        self.out.push_str(itoa::Buffer::new().format(value));
+    }
+
+    #[inline]
+    fn u64(&mut self, value: u64) {
+        self.out.push_str(itoa::Buffer::new().format(value));
+    }
+
+    fn i128(&mut self, value: i128) {
+        self.out.push_str(itoa::Buffer::new().format(value));
+    }
+
+    fn u128(&mut self, value: u128) {
+        self.out.push_str(itoa::Buffer::new().format(value));
+    }
+
+    #[inline]
+    fn f32(&mut self, value: f32) {
+        if value.is_finite() {
+            push_digits(&mut self.out, zmij::Buffer::new().format_finite(value));
+        } else {
+            self.special(value.is_nan(), value < 0.0);
+        }
+    }
+
+    #[inline]
+    fn f64(&mut self, value: f64) {
+        if value.is_finite() {
+            push_digits(&mut self.out, zmij::Buffer::new().format_finite(value));
+        } else {
+            self.special(value.is_nan(), value < 0.0);
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, text: &str) {
+        push_string(&mut self.out, text);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.out.push('"');
+        base64::push(&mut self.out, bytes);
+        self.out.push('"');
+    }
+
+    fn uuid(&mut self, uuid: [u8; 16]) {
+        use std::fmt::Write;
+        self.out.push('"');
+        for (at, byte) in uuid.iter().enumerate() {
+            let _ = write!(self.out, "{}{byte:02x}", if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" });
+        }
+        self.out.push('"');
+    }
+
+    fn time(&mut self, seconds: i64, nanoseconds: u32) {
+        self.out.push('"');
+        time::push(&mut self.out, seconds, nanoseconds);
+        self.out.push('"');
+    }
+
+    #[inline]
+    fn begin_array(&mut self, _len: Option<usize>) {
+        self.out.push('[');
+        self.is_first = true;
+    }
+
+    #[inline]
+    fn element(&mut self) {
+        self.separate();
+    }
+
+    #[inline]
+    fn end_array(&mut self) {
+        self.out.push(']');
+        self.is_first = false;
+    }
+
+    #[inline]
+    fn begin_object(&mut self, _len: Option<usize>) {
+        self.out.push('{');
+        self.is_first = true;
+    }
+
+    #[inline]
+    fn member(&mut self, name: &str) {
+        self.separate();
+        push_string(&mut self.out, name);
+        self.out.push(':');
+    }
+
+    #[inline]
+    fn field(&mut self, key: Key) {
+        self.separate();
+        self.out.push_str(key.json);
+    }
+
+    #[inline]
+    fn end_object(&mut self) {
+        self.out.push('}');
+        self.is_first = false;
+    }
+}
