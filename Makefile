@@ -8,11 +8,12 @@ PROGRAM ?= $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
 # Where the library for C is built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
-.PHONY: demo test bench kill-test crash-test python lint format install install-files help
+.PHONY: demo test arrow install-arrow bench kill-test crash-test python lint format install install-files help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
 	@echo "make test       all tests"
+	@echo "make arrow      build and test silverpoint-arrow: Parquet and Arrow for 'silverpoint convert'"
 	@echo "make kill-test  the 500 rounds of the kill test"
 	@echo "make crash-test crashes at any moment, 300 rounds of each kind in Rust and C++"
 	@echo "make bench      measure, and write bench/results (QUICK=1: about a minute)"
@@ -28,6 +29,14 @@ demo:
 test:
 	scripts/setup test
 	scripts/test
+
+arrow:
+	scripts/setup demo
+	scripts/arrow
+
+# The helper for Parquet and Arrow, as `make arrow` has built it.
+install-arrow:
+	install -D -m 755 $(or $(CARGO_TARGET_DIR),target)/arrow/release/silverpoint-arrow $(DESTDIR)$(PREFIX)/bin/silverpoint-arrow
 
 crash-test:
 	scripts/setup test

@@ -17,6 +17,7 @@ use silverpoint_formats::filter::{Facts, RecordFilter};
 use silverpoint_formats::tracefile::{Note, Trace, Verdict};
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::helper;
 use crate::input::{Files, Wanted, exit, tell};
 use crate::live::{self, Targets};
 use crate::newdirectory::NewDirectory;
@@ -44,6 +45,9 @@ pub struct Args {
     /// Write what reading gives back completely, where the usual form does not: JSON and JSON lines
     #[arg(long)]
     lossless: bool,
+    /// Of Parquet and Arrow: only the records of this event, span, counter or template, each argument a column of its type
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
     /// Pass over records that are malformed, or that the output cannot hold; they are counted
     #[arg(long)]
     keep_going: bool,
@@ -65,12 +69,20 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
-    let formats = Formats::default();
+    let formats = helper::formats();
     let filter = args.wanted.filter()?;
     let Some((output, inputs)) = args.files.split_last() else {
         return Err(Failed::new(Exit::Usage, "convert needs an input and an output"));
     };
     let to = find(&formats, args.to.as_deref(), output, "--to")?;
+    if args.event.is_some() && !helper::has_tables(to) {
+        return Err(usage(format!("--event is for parquet and arrow, not for {}", to.name)));
+    }
+    let format = *to;
+    let begin = |make: MakeWriter, out, options| match &args.event {
+        Some(event) => helper::event(&format, event, out),
+        None => make(out, options),
+    };
     let to = match (to.writer, output == Path::new("-")) {
         (Some(make), true) => Output::Standard(make),
         (Some(make), false) => Output::File(make),
@@ -136,7 +148,7 @@ pub fn run(args: Args) -> Outcome {
     let of_output = |error: io::Error| failure(format!("{}: {error}", output.display()));
     match to {
         Output::Standard(make) => {
-            let written = make(Box::new(io::stdout().lock()), options)
+            let written = begin(make, Box::new(io::stdout().lock()), options)
                 .map_err(failure)
                 .and_then(|mut writer| copying.run(&mut *reader, &mut *writer));
             match written {
@@ -150,7 +162,7 @@ pub fn run(args: Args) -> Outcome {
             paths.retain(|path| path != Path::new("-"));
             let file = Rc::new(RefCell::new(NewFile::create(output, &paths, args.force)?));
             {
-                let mut writer = make(Box::new(Part(Rc::clone(&file))), options).map_err(failure)?;
+                let mut writer = begin(make, Box::new(Part(Rc::clone(&file))), options).map_err(failure)?;
                 copying.run(&mut *reader, &mut *writer)?;
             }
             let file = Rc::into_inner(file).ok_or_else(|| failure("the output is still in use"))?;

@@ -133,6 +133,11 @@ pub const ALL: &[Example] = &[
         "JSON lines from a pipe as a trace file; lines that are none are counted and left out.",
     ),
     example(
+        "convert",
+        "silverpoint convert --event order_filled app.silver orders.parquet",
+        "One event with a typed column for each argument, for DuckDB, pandas and polars.",
+    ),
+    example(
         "replay",
         "silverpoint replay --speed 10 --max-gap 2s --json app.silver --to '| jq .message'",
         "What happened, ten times as fast and without long pauses, for a command.",

@@ -10,6 +10,7 @@ mod ctl;
 mod doctor;
 mod examples;
 mod exit;
+mod helper;
 mod input;
 mod live;
 mod ls;

@@ -191,6 +191,11 @@ impl<W: Write> CborWriter<W> {
         }
     }
 
+    /// The output so far.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// A record of known pieces; `None` and something unfinished where it is none.
     fn pieces(&mut self, record: &Record<'_>) -> Option<()> {
         let (site, number, args) = plain(record)?;

@@ -1,13 +1,14 @@
 //! `convert`: what goes in comes out, whole or not at all.
 
 use std::fs;
+use std::process::Command;
 
 use rustix::process::Signal;
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log, text};
 use crate::files::names;
-use crate::harness::{Running, Scratch};
+use crate::harness::{Running, Scratch, end};
 
 fn trace(name: &str, from: u64) -> Vec<u8> {
     let mut b = Builder::new();
@@ -192,4 +193,49 @@ fn a_directory_is_there_whole_or_not_at_all() {
     }
     assert_eq!(names(&scratch.path("other.ctf")), ["mine"]);
     assert_eq!(names(&scratch.path(".")), ["a.silver", "bad.jsonl", "other.ctf", "out.ctf", "root"]);
+}
+
+/// A helper in place of silverpoint-arrow. Another process writes it: a child that another test forks this moment would have it open, and nobody could execute it.
+fn helper(scratch: &Scratch, script: &str) -> std::path::PathBuf {
+    let path = scratch.path("helper");
+    let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$2\" && chmod 700 \"$2\"";
+    let written = Command::new("sh").args(["-c", write, "sh", script]).arg(&path).status().unwrap();
+    assert!(written.success());
+    path
+}
+
+#[test]
+fn formats_of_a_helper_go_through_it_and_what_it_lacks_is_said() {
+    let scratch = Scratch::new();
+    // More than two pipes hold.
+    let line = |n| format!("{{\"time\":\"2026-11-20T19:02:11Z\",\"message\":\"number {n:0200}\"}}\n");
+    fs::write(scratch.path("in.jsonl"), (0..5000).map(line).collect::<String>()).unwrap();
+    let convert = |helper: &str, words: &[&str]| {
+        let mut command = scratch.silverpoint(["convert", "--force"].iter().chain(words));
+        end(command.env("SILVERPOINT_ARROW", helper))
+    };
+    // It gives back what it is given, and says how it was called.
+    let path = helper(&scratch, "echo \"$@\" >> called; exec cat").display().to_string();
+    for output in ["out.parquet", "out.arrow", "out.arrows"] {
+        assert_eq!(convert(&path, &["in.jsonl", output]).code(), Some(0));
+        let back = convert("", &["--from", "cbor", "--to", "jsonl", output, "-"]);
+        let wanted = convert("", &["--to", "jsonl", "in.jsonl", "-"]);
+        assert_eq!((back.code(), back.out), (Some(0), wanted.out));
+    }
+    assert_eq!(convert(&path, &["--event", "a b", "in.jsonl", "out.parquet"]).code(), Some(0));
+    let called = fs::read_to_string(scratch.path("called")).unwrap();
+    assert_eq!(called, "parquet\narrow\narrow-stream\nparquet --event=a b\n");
+    assert_eq!(convert(&path, &["--event", "x", "in.jsonl", "x.cbor"]).code(), Some(2));
+    // One that fails, at once or in the end, leaves no file.
+    for script in ["exit 3", "cat > /dev/null; exit 3"] {
+        let ended = convert(&helper(&scratch, script).display().to_string(), &["in.jsonl", "new.parquet"]);
+        assert_eq!(ended.code(), Some(1), "{ended:?}");
+        assert!(ended.err.contains("exit status: 3"), "{ended:?}");
+    }
+    let ended = convert("/nowhere/helper", &["in.jsonl", "new.parquet"]);
+    assert!(ended.code() == Some(1) && ended.err.contains("/nowhere/helper: No such file"), "{ended:?}");
+    let mut command = scratch.silverpoint(["convert", "in.jsonl", "new.parquet"]);
+    let ended = end(command.env("PATH", "/nowhere"));
+    assert!(ended.code() == Some(1) && ended.err.contains("`make arrow install-arrow`"), "{ended:?}");
+    assert!(!names(&scratch.path(".")).iter().any(|name| name.starts_with("new.")));
 }
