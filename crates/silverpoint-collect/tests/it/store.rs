@@ -313,7 +313,7 @@ fn a_full_disk_releases_nothing_and_collection_resumes_by_itself() {
     fs::remove_file(&ballast).unwrap();
     let start = std::time::Instant::now();
     while collector.pass().is_failing {
-        assert!(start.elapsed() < Duration::from_secs(10), "it does not resume");
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not resume");
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(fake.control32(at::COLLECTOR_STATE), collector_state::COLLECTING);

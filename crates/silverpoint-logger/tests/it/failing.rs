@@ -305,7 +305,7 @@ fn what_a_full_spool_gives_up_is_counted() {
     program.step();
     assert!(wait_until(|| parts(&scratch.path("spools")) == 4), "parts are removed");
     let socket = UnixDatagram::bind(&journal).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     drop(program.0.stdin.take());
     let (mut received, mut told) = (Vec::new(), 0_u64);
     let mut bytes = vec![0; 64 << 10];

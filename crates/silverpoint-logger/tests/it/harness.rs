@@ -116,7 +116,7 @@ pub fn is_gone(path: &Path) -> bool {
 
 /// Looks again and again until it is so, for at most 30 seconds.
 pub fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
         if is_so() {
             return true;

@@ -53,7 +53,7 @@ fn configure(scratch: &Scratch, text: &str) {
 }
 
 fn until(what: &str, mut is_met: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(60);
     while !is_met() {
         assert!(Instant::now() < end, "{what}");
         std::thread::sleep(Duration::from_millis(5));

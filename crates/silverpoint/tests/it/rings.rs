@@ -143,7 +143,7 @@ fn collect(
 fn wait_for_session(root: &Path, child: &mut Child) -> ObservedSession {
     let start = Instant::now();
     loop {
-        assert!(start.elapsed() < Duration::from_secs(10), "no session of {}", child.id());
+        assert!(start.elapsed() < Duration::from_secs(60), "no session of {}", child.id());
         let open = || {
             let root = Root::open_directory(root).ok()?;
             let name = observer::list(&root).ok()?.into_iter().next()?;
@@ -212,7 +212,7 @@ fn letting_go() {
     let until = |what: &str, done: &dyn Fn() -> bool| {
         let start = Instant::now();
         while !done() {
-            assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+            assert!(start.elapsed() < Duration::from_secs(60), "{what}");
             thread::sleep(Duration::from_millis(2));
         }
     };
@@ -249,7 +249,7 @@ fn switched_from_outside() {
     session.write_directives("wanted=trace").unwrap();
     let start = Instant::now();
     while session.counters().unwrap().slabs_next == 0 {
-        assert!(start.elapsed() < Duration::from_secs(5), "switched on");
+        assert!(start.elapsed() < Duration::from_secs(60), "switched on");
     }
     let took = start.elapsed();
     thread::sleep(Duration::from_millis(20));
