@@ -15,7 +15,7 @@ from collections.abc import Iterator as _Iterator
 from typing import Any as _Any
 
 from . import _native
-from ._native import Problem, Record, Records, Site, Trace
+from ._native import Problem, Record, Records, Site, Span, Spans, Table, Trace, Writer
 from ._values import (
     CutBytes,
     CutList,
@@ -48,9 +48,13 @@ __all__ = [
     "Record",
     "Records",
     "Site",
+    "Span",
+    "Spans",
     "Struct",
+    "Table",
     "Time",
     "Trace",
+    "Writer",
     "open",
 ]
 

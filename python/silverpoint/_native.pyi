@@ -1,6 +1,7 @@
 """What is written in Rust."""
 
 import datetime
+import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, TypedDict, Unpack, final
@@ -152,6 +153,121 @@ class Records(Iterator[Record]):
         """The worst of it."""
 
 @final
+class Span:
+    """One span."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str:
+        """`span` or `async`."""
+    @property
+    def begin_ns(self) -> int: ...
+    @property
+    def end_ns(self) -> int | None:
+        """None: it has not ended, or its end is not among what was read."""
+    @property
+    def begin(self) -> Time: ...
+    @property
+    def end(self) -> Time | None: ...
+    @property
+    def duration_ns(self) -> int | None: ...
+    @property
+    def duration(self) -> Duration | None: ...
+    @property
+    def id(self) -> int:
+        """Its number in this iteration, by the order of begins."""
+    @property
+    def parent(self) -> int | None:
+        """Number of the span that it lies in."""
+    @property
+    def site(self) -> Site: ...
+    @property
+    def level(self) -> Level: ...
+    @property
+    def category(self) -> str: ...
+    @property
+    def process(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+    @property
+    def tid(self) -> int: ...
+    @property
+    def thread(self) -> str: ...
+    @property
+    def args(self) -> Any:
+        """Those of its begin; empty when that was lost."""
+    @property
+    def message(self) -> str: ...
+    @property
+    def context(self) -> dict[str, Any]: ...
+    def __getitem__(self, key: str | int) -> Any:
+        """An argument."""
+
+@final
+class SpanIterator(Iterator[Span]):
+    """Gives spans."""
+
+    def __iter__(self) -> SpanIterator: ...
+    def __next__(self) -> Span: ...
+    @property
+    def notes(self) -> list[Problem]: ...
+    @property
+    def verdict(self) -> str: ...
+
+@final
+class Spans:
+    """The spans of a selection. Iterating begins anew each time."""
+
+    def __iter__(self) -> SpanIterator: ...
+    def arrow(self, name: str | None = None, *, columns: list[str] | None = None) -> Table:
+        """The same as a table. With a name only those of this name, with their arguments as columns."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Table:
+    """Columns, which whatever knows Arrow's PyCapsule interface takes: `polars.DataFrame(table)`, `pyarrow.table(table)`, `duckdb.from_arrow(table)` …"""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+class Where(TypedDict, total=False):
+    """Where and how a record is made."""
+
+    time: int | datetime.datetime | None
+    thread: str
+    tid: int
+    process: str
+    pid: int
+    context: dict[str, Any] | None
+
+class Told(Where, total=False):
+    """What its tracepoint says."""
+
+    kind: str
+    level: Level | str | int
+    category: str
+    file: str
+    line: int
+    function: str
+    truncated: bool
+
+@final
+class Writer:
+    """Writes a trace file, which has its name when it is closed, not before; a failure in a `with` leaves none."""
+
+    def __init__(self, path: str | os.PathLike[str], *, process: str = "python", pid: int | None = None, overwrite: bool = False) -> None: ...
+    def write(self, template: str, args: Iterable[Any] | dict[str, Any] | None = None, /, **words: Unpack[Told]) -> None:
+        """Writes a record: a template with `{}` for the arguments, or the name of an event, span or counter (`kind`). A dict names the arguments."""
+    def end_span(self, name: str, /, **words: Unpack[Where]) -> None:
+        """Ends the last span of this name and thread that is open."""
+    def close(self) -> None: ...
+    def __enter__(self) -> Writer: ...
+    def __exit__(self, kind: object, value: object, traceback: object) -> None: ...
+
+@final
 class Trace:
     """What was opened together, or a selection of it. Iterating begins anew each time."""
 
@@ -160,6 +276,11 @@ class Trace:
     def records(self, **words: Unpack[Filter]) -> Records:
         """The records in order of time."""
     def __iter__(self) -> Records: ...
+    def spans(self, **words: Unpack[Filter]) -> Spans:
+        """Spans and async spans in the order of their ends; those without an end come last. What a filter says of arguments and messages holds for their begins."""
+    def arrow(self, name: str | None = None, *, columns: list[str] | None = None) -> Table:
+        """The records as a table. With a name only those of this event or counter, with its arguments as columns; with `columns` only these."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def count(self, **words: Unpack[Filter]) -> int:
         """How many records there are."""
     @property

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use silverpoint_convert::ReadError;
 use silverpoint_formats::tracefile::{Matter, Note, OpenError};
@@ -21,11 +21,24 @@ pub(crate) enum Fault {
     Damaged(Note),
     /// A filter that this input cannot answer.
     Filter(String),
+    /// What should not have been done.
+    Other(&'static str),
 }
 
 impl From<OpenError> for Fault {
     fn from(error: OpenError) -> Self {
         Self::Io(error.path, error.error)
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Format { message, .. } | Self::Filter(message) => f.write_str(message),
+            Self::Damaged(note) => note.fmt(f),
+            Self::Other(message) => f.write_str(message),
+        }
     }
 }
 
@@ -75,6 +88,7 @@ impl Fault {
                 let args = (note.to_string(), path_of(&note.file), offset(&note));
                 Ok(PyErr::from_value(classes.damaged_error.bind(py).call1(args)?))
             }
+            Self::Other(message) => Ok(PyRuntimeError::new_err(message)),
             Self::Filter(message) => Ok(PyErr::from_value(classes.filter_error.bind(py).call1((message,))?)),
         });
         made.unwrap_or_else(|error| error)

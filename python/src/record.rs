@@ -124,14 +124,7 @@ impl Record {
     /// What it is.
     #[getter]
     fn kind(&self, py: Python<'_>) -> Py<PyString> {
-        let name = match &self.row.what {
-            Kept::Record { site, .. } => site.site.kind().name(),
-            Kept::SpanEnd { .. } => "span_end",
-            Kept::Loss { .. } => "loss",
-            Kept::Stall { .. } => "stall",
-            Kept::Unknown { .. } => "unknown",
-        };
-        PyString::intern(py, name).unbind()
+        PyString::intern(py, self.row.kind()).unbind()
     }
 
     /// Name of the process.

@@ -20,6 +20,8 @@ pub(crate) struct SiteData {
 /// One record.
 pub(crate) struct Row {
     pub(crate) wall_ns: i64,
+    /// Of a trace file the ticks, else the nanoseconds: by this the end of a span finds its begin.
+    pub(crate) mark: u64,
     pub(crate) process: Arc<Process>,
     pub(crate) tid: u32,
     pub(crate) thread: Arc<str>,
@@ -32,7 +34,7 @@ pub(crate) struct Row {
 pub(crate) enum Kept {
     Record { site: Arc<SiteData>, args: Box<[u8]>, truncated: bool },
     Unknown { site_id: u32, args: Box<[u8]> },
-    SpanEnd { site: Option<Arc<SiteData>>, duration_ns: Option<u64> },
+    SpanEnd { site: Option<Arc<SiteData>>, begin_mark: u64, duration_ns: Option<u64> },
     Loss { cause: u8, count: u64, span_ns: u64 },
     Stall { cause: u8, duration_ns: u64 },
 }
@@ -54,7 +56,7 @@ impl Row {
                 What::Record { site: &site.site, site_number: 0, args, truncated: *truncated }
             }
             Kept::Unknown { site_id, args } => What::Unknown { site_id: *site_id, args },
-            Kept::SpanEnd { site, duration_ns } => What::SpanEnd {
+            Kept::SpanEnd { site, duration_ns, .. } => What::SpanEnd {
                 site: site.as_ref().map(|site| &site.site),
                 site_number: None,
                 begin_ticks: 0,
@@ -64,6 +66,17 @@ impl Row {
                 What::Loss { cause: *cause, count: *count, span_ns: *span_ns }
             }
             Kept::Stall { cause, duration_ns } => What::Stall { cause: *cause, duration_ns: *duration_ns },
+        }
+    }
+
+    /// What it is, in a word.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.what {
+            Kept::Record { site, .. } => site.site.kind().name(),
+            Kept::SpanEnd { .. } => "span_end",
+            Kept::Loss { .. } => "loss",
+            Kept::Stall { .. } => "stall",
+            Kept::Unknown { .. } => "unknown",
         }
     }
 
@@ -98,10 +111,16 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// What a reader of any format gives; `None` for what no line is written of.
     pub(crate) fn record(&mut self, record: &Record<'_>) -> Option<Row> {
-        let what = self.kept(&record.what)?;
+        let mut what = self.kept(&record.what)?;
+        let mark = record.wall_ns.cast_unsigned();
+        if let Kept::SpanEnd { begin_mark, duration_ns, .. } = &mut what {
+            // Ticks mean nothing here.
+            *begin_mark = mark.wrapping_sub(duration_ns.unwrap_or(0));
+        }
         let context = record.context.and_then(|context| self.same_context(context));
         Some(Row {
             wall_ns: record.wall_ns,
+            mark,
             process: self.process(record.process_number, || record.process.clone()),
             tid: record.tid,
             thread: self.thread(record.process_number, record.tid, record.thread),
@@ -118,6 +137,7 @@ impl Keeper {
         let process = || Process { name: event.session.name.clone(), pid: event.session.pid };
         Some(Row {
             wall_ns: event.wall_ns,
+            mark: event.ticks,
             process: self.process(number, process),
             tid: event.tid,
             thread: self.thread(number, event.tid, event.thread_name),
@@ -133,8 +153,9 @@ impl Keeper {
                 Kept::Record { site: self.site(site_number, site), args: args.into(), truncated }
             }
             What::Unknown { site_id, args } => Kept::Unknown { site_id, args: args.into() },
-            What::SpanEnd { site, site_number, duration_ns, .. } => Kept::SpanEnd {
+            What::SpanEnd { site, site_number, begin_ticks, duration_ns } => Kept::SpanEnd {
                 site: site.zip(site_number).map(|(site, number)| self.site(number, site)),
+                begin_mark: begin_ticks,
                 duration_ns,
             },
             What::Loss { cause, count, span_ns } => Kept::Loss { cause, count, span_ns },

@@ -1,19 +1,19 @@
 //! Reading in a thread of its own, in batches: the interpreter takes one while the next is being read.
 
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use regex::Regex;
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Input, MakeReader, Merge, ReadError, Reader, Record};
 use silverpoint_formats::filter::{Facts, Filter, RecordFilter};
-use silverpoint_formats::tracefile::{Note, Trace, Verdict, worst};
+use silverpoint_formats::tracefile::{Note, Trace, Verdict, What, worst};
 
 use crate::fault::Fault;
 use crate::record::with_message;
@@ -53,15 +53,30 @@ impl Wanted {
     }
 }
 
-enum Message {
-    Rows(Vec<Row>),
+enum Message<T> {
+    Batch(Vec<T>),
     Failed(Fault),
     End(Vec<Note>),
 }
 
+/// Something that is read: it knows what it takes of memory.
+pub(crate) trait Weighed: Send + 'static {
+    /// Bytes, about.
+    fn bytes(&self) -> usize;
+}
+
+impl Weighed for Row {
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
+/// Reads what is open and gives it piece by piece, until there is an end or nobody wants more (false; then `None`). Gives what was found to be missing.
+pub(crate) type Read<T> = fn(&Source, &Wanted, &mut dyn FnMut(T) -> bool) -> Result<Option<Vec<Note>>, Fault>;
+
 /// Takes what a thread reads.
-pub(crate) struct Batches {
-    receiver: Mutex<Receiver<Message>>,
+pub(crate) struct Batches<T> {
+    receiver: Mutex<Receiver<Message<T>>>,
     is_strict: bool,
     /// The thread lives in this process only, not in one that was forked from it.
     pid: u32,
@@ -69,16 +84,25 @@ pub(crate) struct Batches {
     has_ended: bool,
 }
 
-impl Batches {
+/// What the end of waiting is.
+pub(crate) enum Next<T> {
+    Batch(Vec<T>),
+    End,
+    Failed(Fault),
+    /// Nothing has come yet.
+    Nothing,
+}
+
+impl<T: Weighed> Batches<T> {
     /// Begins.
-    pub(crate) fn begin(source: &Arc<Source>, wanted: Wanted) -> PyResult<Self> {
+    pub(crate) fn begin(source: &Arc<Source>, wanted: Wanted, read: Read<T>) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(WAITING);
         let is_strict = source.is_strict;
         let shared = Arc::clone(source);
         // Ends when nobody receives any more.
         thread::Builder::new().name("silverpoint-read".into()).spawn(move || {
-            let mut giver = Giver { sender, rows: Vec::new(), bytes: 0, most: FIRST_BATCH };
-            let end = match read(&shared, &wanted, &mut giver) {
+            let mut giver = Giver { sender, batch: Vec::new(), bytes: 0, most: FIRST_BATCH };
+            let end = match read(&shared, &wanted, &mut |item| giver.give(item)) {
                 Ok(Some(notes)) => Message::End(notes),
                 // Nobody is there.
                 Ok(None) => return,
@@ -98,44 +122,48 @@ impl Batches {
         })
     }
 
-    /// The next batch; `None` at the end. Waits without the interpreter's lock.
-    pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Option<Vec<Row>>> {
+    /// The next batch, for which is waited so long.
+    pub(crate) fn wait(&mut self, patience: Duration) -> Next<T> {
         if self.has_ended {
-            return Ok(None);
+            return Next::End;
         }
         if self.pid != std::process::id() {
-            return Err(PyRuntimeError::new_err(
+            return Next::Failed(Fault::Other(
                 "these records are read by the process that this one was forked from: open the file again here",
             ));
         }
-        loop {
-            let receiver = self.receiver.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let message = match receiver.try_recv() {
-                Ok(message) => Ok(message),
-                // Moved: it may be lent to one thread, not to two.
-                Err(_) => py.detach(move || receiver.recv_timeout(LOOK)),
-            };
-            match message {
-                Ok(Message::Rows(rows)) => return Ok(Some(rows)),
-                Ok(Message::Failed(fault)) => {
-                    self.has_ended = true;
-                    return Err(fault.raise(py));
-                }
-                Ok(Message::End(notes)) => {
-                    self.has_ended = true;
-                    self.notes = notes;
-                    let damaged = self.notes.iter().find(|note| note.matter.verdict() >= Verdict::Damaged);
-                    return match damaged.filter(|_| self.is_strict) {
-                        Some(note) => Err(Fault::Damaged(note.clone()).raise(py)),
-                        None => Ok(None),
-                    };
-                }
-                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.has_ended = true;
-                    return Err(PyRuntimeError::new_err("the reading thread has failed; please report this"));
+        let receiver = self.receiver.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let message = receiver.recv_timeout(patience);
+        match message {
+            Ok(Message::Batch(batch)) => return Next::Batch(batch),
+            Err(RecvTimeoutError::Timeout) => return Next::Nothing,
+            _ => self.has_ended = true,
+        }
+        match message {
+            Ok(Message::Failed(fault)) => Next::Failed(fault),
+            Ok(Message::End(notes)) => {
+                self.notes = notes;
+                let damaged = self.notes.iter().find(|note| note.matter.verdict() >= Verdict::Damaged);
+                match damaged.filter(|_| self.is_strict) {
+                    Some(note) => Next::Failed(Fault::Damaged(note.clone())),
+                    None => Next::End,
                 }
             }
+            _ => Next::Failed(Fault::Other("the reading thread has failed; please report this")),
+        }
+    }
+
+    /// The next batch; `None` at the end. Waits without the interpreter's lock.
+    pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Option<Vec<T>>> {
+        let mut next = self.wait(Duration::ZERO);
+        loop {
+            match next {
+                Next::Batch(batch) => return Ok(Some(batch)),
+                Next::End => return Ok(None),
+                Next::Failed(fault) => return Err(fault.raise(py)),
+                Next::Nothing => py.check_signals()?,
+            }
+            next = py.detach(|| self.wait(LOOK));
         }
     }
 
@@ -145,56 +173,83 @@ impl Batches {
     }
 }
 
-/// Puts rows together and passes them on.
-struct Giver {
-    sender: SyncSender<Message>,
-    rows: Vec<Row>,
+/// Puts together what is passed on.
+struct Giver<T> {
+    sender: SyncSender<Message<T>>,
+    batch: Vec<T>,
     bytes: usize,
     most: usize,
 }
 
-impl Giver {
+impl<T: Weighed> Giver<T> {
     /// False when nobody is there any more.
-    fn give(&mut self, row: Row) -> bool {
-        self.bytes += row.bytes();
-        self.rows.push(row);
-        if self.rows.len() < self.most && self.bytes < BATCH_BYTES {
+    fn give(&mut self, item: T) -> bool {
+        self.bytes += item.bytes();
+        self.batch.push(item);
+        if self.batch.len() < self.most && self.bytes < BATCH_BYTES {
             return true;
         }
         self.flush()
     }
 
     fn flush(&mut self) -> bool {
-        if self.rows.is_empty() {
+        if self.batch.is_empty() {
             return true;
         }
         (self.most, self.bytes) = (BATCH, 0);
         let next = Vec::with_capacity(BATCH);
-        self.sender.send(Message::Rows(std::mem::replace(&mut self.rows, next))).is_ok()
+        self.sender.send(Message::Batch(std::mem::replace(&mut self.batch, next))).is_ok()
     }
 }
 
-/// Reads all; gives what was found to be missing, `None` when nobody wants more.
-fn read(source: &Source, wanted: &Wanted, giver: &mut Giver) -> Result<Option<Vec<Note>>, Fault> {
+/// Reads all rows that are wanted.
+pub(crate) fn rows(
+    source: &Source,
+    wanted: &Wanted,
+    give: &mut dyn FnMut(Row) -> bool,
+) -> Result<Option<Vec<Note>>, Fault> {
+    some_rows(source, wanted, &|_| true, give)
+}
+
+/// Reads those rows of whose kind `concerns` says that they are wanted: others are not even made.
+pub(crate) fn some_rows(
+    source: &Source,
+    wanted: &Wanted,
+    concerns: &dyn Fn(&What<'_>) -> bool,
+    give: &mut dyn FnMut(Row) -> bool,
+) -> Result<Option<Vec<Note>>, Fault> {
     match &source.trace {
-        Some(trace) if source.others.is_empty() => Ok(read_trace(trace, wanted, giver)),
-        _ => read_any(source, wanted, giver),
+        Some(trace) if source.others.is_empty() => Ok(read_trace(trace, wanted, concerns, give)),
+        _ => read_any(source, wanted, concerns, give),
     }
 }
 
-fn read_trace(trace: &Trace, wanted: &Wanted, giver: &mut Giver) -> Option<Vec<Note>> {
+fn read_trace(
+    trace: &Trace,
+    wanted: &Wanted,
+    concerns: &dyn Fn(&What<'_>) -> bool,
+    give: &mut dyn FnMut(Row) -> bool,
+) -> Option<Vec<Note>> {
     let mut keeper = Keeper::default();
     let mut events = trace.select(&wanted.filter);
     while let Some(event) = events.next() {
+        if !concerns(&event.what) {
+            continue;
+        }
         let Some(row) = keeper.event(&event) else { continue };
-        if wanted.takes(&row) && !giver.give(row) {
+        if wanted.takes(&row) && !give(row) {
             return None;
         }
     }
     Some(trace.notes().iter().chain(events.notes()).cloned().collect())
 }
 
-fn read_any(source: &Source, wanted: &Wanted, giver: &mut Giver) -> Result<Option<Vec<Note>>, Fault> {
+fn read_any(
+    source: &Source,
+    wanted: &Wanted,
+    concerns: &dyn Fn(&What<'_>) -> bool,
+    give: &mut dyn FnMut(Row) -> bool,
+) -> Result<Option<Vec<Note>>, Fault> {
     let mut readers: Vec<Box<dyn Reader + '_>> = Vec::new();
     for (number, (path, make)) in (1..).zip(&source.others) {
         let filter = RecordFilter::new(&wanted.filter).ok_or_else(|| {
@@ -225,8 +280,9 @@ fn read_any(source: &Source, wanted: &Wanted, giver: &mut Giver) -> Result<Optio
                 return Err(Fault::reading(&path.unwrap_or_default(), error));
             }
         }
-        let Some(row) = reader.record().and_then(|record| keeper.record(&record)) else { continue };
-        if wanted.takes(&row) && !giver.give(row) {
+        let Some(record) = reader.record().filter(|record| concerns(&record.what)) else { continue };
+        let Some(row) = keeper.record(&record) else { continue };
+        if wanted.takes(&row) && !give(row) {
             return Ok(None);
         }
     }

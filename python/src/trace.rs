@@ -6,17 +6,19 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 use regex::RegexBuilder;
 use silverpoint_convert::{Formats, SILVER};
 use silverpoint_formats::tracefile::{Note, Verdict, with_parts};
 
+use crate::arrow::Table;
 use crate::fault::{Fault, offset};
 use crate::filter;
 use crate::record::Record;
 use crate::row::{Row, SiteData};
 use crate::site::Site;
-use crate::source::{Batches, Source, Wanted};
+use crate::source::{self, Batches, Source, Wanted};
+use crate::spans::Spans;
 
 /// Trace files, or files of other formats, that were opened together; or a selection of their records.
 #[pyclass(frozen, module = "silverpoint")]
@@ -104,13 +106,6 @@ pub(crate) fn narrowed(py: Python<'_>, base: &Wanted, words: Option<&Bound<'_, P
     Ok(wanted)
 }
 
-impl Trace {
-    /// Begins reading what is wanted.
-    pub(crate) fn begin(&self, py: Python<'_>, words: Option<&Bound<'_, PyDict>>) -> PyResult<Batches> {
-        Batches::begin(&self.source, narrowed(py, &self.wanted, words)?)
-    }
-}
-
 #[pymethods]
 impl Trace {
     /// The same with fewer records.
@@ -122,11 +117,19 @@ impl Trace {
     /// The records, in order of time.
     #[pyo3(signature = (**words))]
     fn records(&self, py: Python<'_>, words: Option<&Bound<'_, PyDict>>) -> PyResult<Records> {
-        Ok(Records { batches: self.begin(py, words)?, rows: Vec::new().into_iter() })
+        let wanted = narrowed(py, &self.wanted, words)?;
+        let batches = Batches::begin(&self.source, wanted, source::rows)?;
+        Ok(Records { batches, rows: Vec::new().into_iter() })
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Records> {
         self.records(py, None)
+    }
+
+    /// The spans, in the order of their ends.
+    #[pyo3(signature = (**words))]
+    fn spans(&self, py: Python<'_>, words: Option<&Bound<'_, PyDict>>) -> PyResult<Spans> {
+        Ok(Spans::new(Arc::clone(&self.source), narrowed(py, &self.wanted, words)?))
     }
 
     /// How many records there are.
@@ -139,12 +142,28 @@ impl Trace {
         {
             return Ok(py.detach(|| trace.count(&wanted.filter).events));
         }
-        let mut batches = Batches::begin(&self.source, wanted)?;
+        let mut batches = Batches::begin(&self.source, wanted, source::rows)?;
         let mut count = 0;
         while let Some(rows) = batches.next(py)? {
             count += rows.len() as u64;
         }
         Ok(count)
+    }
+
+    /// The records as a table; with a name those of one event, with its arguments as columns.
+    #[pyo3(signature = (name = None, *, columns = None))]
+    fn arrow(&self, py: Python<'_>, name: Option<String>, columns: Option<Vec<String>>) -> PyResult<Table> {
+        Table::new(py, &self.source, &self.wanted, false, name, columns)
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        self.arrow(py, None, None)?.stream(py)
     }
 
     /// The tracepoints that trace files describe.
@@ -236,7 +255,7 @@ impl Problem {
 /// Gives records.
 #[pyclass(module = "silverpoint")]
 pub(crate) struct Records {
-    batches: Batches,
+    batches: Batches<Row>,
     rows: std::vec::IntoIter<Row>,
 }
 

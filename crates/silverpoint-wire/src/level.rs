@@ -159,4 +159,5 @@ pub enum Language {
     Rust = 2,
     C = 3,
     DotNet = 4,
+    Python = 5,
 }
