@@ -1,5 +1,7 @@
 //! `silverpoint convert`: records from any format to any other.
 
+mod sqlite;
+
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -69,7 +71,8 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
-    let formats = helper::formats();
+    let mut formats = helper::formats();
+    formats.add(sqlite::FORMAT);
     let filter = args.wanted.filter()?;
     let Some((output, inputs)) = args.files.split_last() else {
         return Err(Failed::new(Exit::Usage, "convert needs an input and an output"));
@@ -87,6 +90,10 @@ pub fn run(args: Args) -> Outcome {
         (Some(make), true) => Output::Standard(make),
         (Some(make), false) => Output::File(make),
         (None, false) if to.name == CTF => Output::Ctf,
+        (None, _) if sqlite::is(to) => {
+            sqlite::check(output, inputs, args.force)?;
+            Output::Sqlite
+        }
         (None, true) if to.name == CTF => return Err(usage("ctf is a directory; give its name".into())),
         (None, _) => return Err(usage(format!("{} is only read", to.name))),
     };
@@ -110,6 +117,14 @@ pub fn run(args: Args) -> Outcome {
             Some(trace)
         }
     };
+    let is_alone = living.is_empty() && named.iter().all(|(_, format)| format.name == SILVER);
+    // What is a trace already becomes a database as it is.
+    let trace = match trace {
+        Some(trace) if matches!(to, Output::Sqlite) && is_alone && filter.is_empty() => {
+            return sqlite::save(trace, output, args.force, args.quiet);
+        }
+        other => other,
+    };
     let mut bytes = 0;
     let missing = RefCell::new(Vec::new());
     let mut readers: Vec<Box<dyn Reader + '_>> = Vec::new();
@@ -117,14 +132,19 @@ pub fn run(args: Args) -> Outcome {
         if format.name == SILVER {
             continue;
         }
-        let make = format.reader.ok_or_else(|| usage(format!("{} is only written", format.name)))?;
         let filter = RecordFilter::new(&filter).ok_or_else(|| {
             usage("times of day, and times before the end, need a trace file; give a date or +TIME".into())
         })?;
-        let (source, size) = open(path)?;
-        bytes += size;
+        let reader: Box<dyn Reader> = if sqlite::is(format) {
+            Box::new(sqlite::SqliteReader::open(path, number)?)
+        } else {
+            let make = format.reader.ok_or_else(|| usage(format!("{} is only written", format.name)))?;
+            let (source, size) = open(path)?;
+            bytes += size;
+            make(Input::new(source), number)
+        };
         let name = if *path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
-        readers.push(Box::new(Filtered { reader: make(Input::new(source), number), filter, name }));
+        readers.push(Box::new(Filtered { reader, filter, name }));
     }
     if let Some(trace) = &trace {
         readers.push(Box::new(Told { reader: TraceReader::new(trace, &filter, 0), missing: &missing }));
@@ -168,6 +188,11 @@ pub fn run(args: Args) -> Outcome {
             let file = Rc::into_inner(file).ok_or_else(|| failure("the output is still in use"))?;
             file.into_inner().finish().map_err(of_output)?;
         }
+        Output::Sqlite => {
+            let between = sqlite::Between::of(output, |writer| copying.run(&mut *reader, writer))?;
+            // What is missing in it was missing before, and is told of that.
+            sqlite::save(between.open()?, output, args.force, true)?;
+        }
         Output::Ctf => {
             let directory = NewDirectory::create(output, args.force, ctf::is_trace)?;
             let mut writer = CtfWriter::create(directory.meanwhile()).map_err(of_output)?;
@@ -193,6 +218,8 @@ fn is_session(path: &Path) -> bool {
 enum Output {
     Standard(MakeWriter),
     File(MakeWriter),
+    /// A database, by its name.
+    Sqlite,
     /// A directory.
     Ctf,
 }

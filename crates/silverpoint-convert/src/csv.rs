@@ -290,7 +290,7 @@ impl CsvReader {
         for at in 0..self.row.cells.len() {
             let (cell, name) = self.row.cell(at)?;
             if names.iter().any(|known| known == name) && !name.is_empty() {
-                let found = format!("the column {name:?} for the second time");
+                let found = format!("the column {} for the second time", quoted(name));
                 return Err(ReadError::new(cell.place.clone(), found, "different names"));
             }
             names.push(name.to_owned());
@@ -299,7 +299,7 @@ impl CsvReader {
         self.is_own = has("kind") && (has("template") || has("args") || has("signature"));
         if !self.is_own && names.iter().all(|name| foreign(name) != Column::Time) {
             let (cell, first) = self.row.cell(0)?;
-            let found = format!("a first row without the column `time` (it begins with {first:?})");
+            let found = format!("a first row without the column `time` (it begins with {})", quoted(first));
             return Err(ReadError::new(
                 cell.place.clone(),
                 found,
@@ -407,6 +407,14 @@ impl CsvReader {
         self.scratch.end();
         self.scratch.end();
         Ok(())
+    }
+}
+
+/// The beginning of a text, for messages.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((at, _)) => format!("{:?}…", &text[..at]),
+        None => format!("{text:?}"),
     }
 }
 

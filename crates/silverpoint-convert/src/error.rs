@@ -14,6 +14,11 @@ pub struct Place {
     pub column: u64,
 }
 
+impl Place {
+    /// Of formats that are no stream of bytes: the path alone says where.
+    pub const NOWHERE: Self = Self { offset: u64::MAX, line: 0, column: 0 };
+}
+
 /// Why a record cannot be read: where, what was found, and what was expected.
 #[derive(Debug)]
 pub struct ReadError {
@@ -64,12 +69,18 @@ impl fmt::Display for ReadError {
         if !self.input.is_empty() {
             write!(f, "{}: ", self.input)?;
         }
-        write!(f, "byte {}", self.place.offset)?;
+        let is_placed = self.place != Place::NOWHERE;
+        if is_placed {
+            write!(f, "byte {}", self.place.offset)?;
+        }
         if self.place.line > 0 {
             write!(f, " (line {}, column {})", self.place.line, self.place.column)?;
         }
         if !self.path.is_empty() {
-            write!(f, ", in {}", self.path)?;
+            write!(f, "{}in {}", if is_placed { ", " } else { "" }, self.path)?;
+        }
+        if !is_placed && self.path.is_empty() {
+            f.write_str("the database")?;
         }
         match &self.io {
             Some(error) => write!(f, ": {error}"),

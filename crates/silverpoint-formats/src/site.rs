@@ -47,6 +47,11 @@ impl Site {
         self.description.kind
     }
 
+    /// Whether its records tell of a crash (`spec/crash.md`).
+    pub fn is_crash(&self) -> bool {
+        self.is_crash
+    }
+
     /// Its level.
     pub fn level(&self) -> Level {
         self.description.level

@@ -8,6 +8,7 @@
 //!
 //! What SQLite pushes down only narrows what is read; it looks at every row again by itself, so that a mistake here can cost time but no row too many.
 //! A [`Database`] cannot be changed: neither a query nor anything in a file can write anywhere. [`write_database`] makes one that can.
+//! [`SavedRecords`] gives the records of such a one back.
 #![deny(unsafe_code)]
 
 mod database;
@@ -19,6 +20,7 @@ mod plan;
 mod records;
 mod row;
 mod save;
+mod saved;
 mod small;
 mod spans;
 mod state;
@@ -30,3 +32,4 @@ pub use names::{KEYWORDS, is_keyword};
 pub use rusqlite::InterruptHandle;
 pub use rusqlite::types::ValueRef;
 pub use save::{Saved, write_database};
+pub use saved::{SavedError, SavedRecord, SavedRecords};

@@ -18,8 +18,12 @@ use crate::state::State;
 /// See the module.
 pub(crate) struct Records;
 
+/// Columns that only who asks for them by name gets, and databases that are written: what gives a record back exactly.
+const PACKED: usize = 25;
+const CONTEXT_CBOR: usize = 26;
+
 impl Kind for Records {
-    const SCHEMA: &'static CStr = c"create table records(id integer, time_ns integer, time text, level text, severity integer, kind text, category text, name text, message text, template text, file text, line integer, function text, process text, pid integer, tid integer, thread text, site integer, span integer, duration_ns integer, args text, context text)";
+    const SCHEMA: &'static CStr = c"create table records(id integer, time_ns integer, time text, level text, severity integer, kind text, category text, name text, message text, template text, file text, line integer, function text, process text, pid integer, tid integer, thread text, site integer, span integer, duration_ns integer, args text, context text, truncated integer, is_backtrace integer, is_crash integer, packed blob hidden, context_cbor blob hidden)";
     const COLUMNS: &'static [Column] = &[
         Column::Other,
         Column::TimeNs,
@@ -40,6 +44,11 @@ impl Kind for Records {
         Column::Other,
         Column::Site,
         Column::Nesting,
+        Column::Other,
+        Column::Other,
+        Column::Other,
+        Column::Other,
+        Column::Other,
         Column::Other,
         Column::Other,
         Column::Other,
@@ -137,6 +146,14 @@ impl<'t> Rows<'t> for RecordRows<'t> {
             },
             20 => text(context, writer.event_args(&event.what)),
             21 => text(context, event.context.map(|context| context.json())),
+            22 => context.set_result(matches!(event.what, What::Record { truncated: true, .. })),
+            23 => context.set_result(event.is_backtrace),
+            24 => context.set_result(matches!(event.what, What::Record { site, .. } if site.is_crash())),
+            PACKED => packed(context, &event.what),
+            CONTEXT_CBOR => match event.context {
+                Some(fields) => context.set_result(fields.item()),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -160,6 +177,21 @@ fn site_of<'a>(event: &Event<'a>) -> Option<(usize, &'a Site)> {
         What::Record { site, site_number, .. }
         | What::SpanEnd { site: Some(site), site_number: Some(site_number), .. } => Some((site_number, site)),
         _ => None,
+    }
+}
+
+/// The packed arguments; of a loss cause, count and stretch, of a wait cause and length, of a span's end its length, as u64 in little endian.
+fn packed(context: &mut Context, what: &What<'_>) -> rusqlite::Result<()> {
+    let numbers =
+        |numbers: &[u64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    match what {
+        What::Record { args, .. } | What::Unknown { args, .. } => context.set_result(*args),
+        What::Loss { cause, count, span_ns } => {
+            context.set_result(numbers(&[(*cause).into(), *count, *span_ns]))
+        }
+        What::Stall { cause, duration_ns } => context.set_result(numbers(&[(*cause).into(), *duration_ns])),
+        What::SpanEnd { duration_ns: Some(ns), .. } => context.set_result(numbers(&[*ns])),
+        _ => Ok(()),
     }
 }
 

@@ -87,8 +87,8 @@ fn fill(database: &Database, path: &Path) -> Result<Saved, Error> {
         columns::<Spans>()
     ))?;
     // In a damaged file two records may seem to stand in one place: the first is kept.
-    let records = connection.execute("insert or ignore into saved.records select * from main.records", [])?;
-    let spans = connection.execute("insert or ignore into saved.spans select * from main.spans", [])?;
+    let records = connection.execute(&copy::<Records>("records"), [])?;
+    let spans = connection.execute(&copy::<Spans>("spans"), [])?;
     for (name, columns) in small::TABLES {
         connection.execute_batch(&format!(
             "create table saved.{name}({columns}); insert into saved.{name} select * from main.{name}"
@@ -108,11 +108,21 @@ create index saved.spans_name on spans(name, begin_ns)",
     })
 }
 
-/// The columns of a table; its ids are its row ids.
+/// The columns of a table; its ids are its row ids, and nothing is hidden.
 fn columns<K: Kind>() -> String {
+    declared::<K>().replacen("id integer", "id integer primary key", 1).replace(" hidden", "")
+}
+
+fn declared<K: Kind>() -> &'static str {
     let schema = K::SCHEMA.to_str().unwrap_or_default();
-    let columns = schema.split_once('(').map_or("", |(_, columns)| columns).trim_end_matches(')');
-    columns.replacen("id integer", "id integer primary key", 1)
+    schema.split_once('(').map_or("", |(_, columns)| columns).trim_end_matches(')')
+}
+
+/// Copies all columns of a table.
+fn copy<K: Kind>(table: &str) -> String {
+    let names: Vec<&str> =
+        declared::<K>().split(", ").filter_map(|column| column.split(' ').next()).collect();
+    format!("insert or ignore into saved.{table} select {} from main.{table}", names.join(", "))
 }
 
 /// Whether a path leads to a file.

@@ -12,7 +12,7 @@ pub(crate) const TABLES: [(&str, &str); 4] = [
     (
         "sites",
         "site integer primary key, process text, pid integer, level text, severity integer, kind text, category text, name text, \
-template text, file text, line integer, function text, signature text, arguments text, fault text",
+template text, file text, line integer, function text, signature text, arguments text, fault text, flags integer, language integer, names text, recorded_function text",
     ),
     ("threads", "process text, pid integer, tid integer, thread text"),
     ("processes", "process text, pid integer, executable text, command text, about text"),
@@ -51,8 +51,8 @@ fn sites(connection: &Connection, trace: &Trace) -> rusqlite::Result<()> {
             owners[number] = Some(session);
         }
     }
-    let mut row =
-        connection.prepare("insert into sites values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+    let mut row = connection
+        .prepare("insert into sites values(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
     for (number, (site, owner)) in trace.sites.iter().zip(owners).enumerate() {
         let description = &site.description;
         let mut names = String::from("[");
@@ -77,6 +77,10 @@ fn sites(connection: &Connection, trace: &Trace) -> rusqlite::Result<()> {
             description.signature,
             names,
             site.fault,
+            description.flags,
+            description.language,
+            description.names,
+            description.function,
         ])?;
     }
     Ok(())

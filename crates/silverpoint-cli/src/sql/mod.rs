@@ -171,19 +171,19 @@ fn read(path: &Path) -> Result<String, Failed> {
 }
 
 /// The failure that an error is.
-fn failed(error: Error) -> Failed {
+pub(crate) fn failed(error: Error) -> Failed {
     Failed::new(if error.is_usage() { Exit::Usage } else { Exit::Failure }, error.to_string())
 }
 
 /// Ends queries when the user asks for it.
-struct Interrupts {
+pub(crate) struct Interrupts {
     /// An interrupt has been asked for since the last query began.
     asked: Arc<AtomicBool>,
 }
 
 impl Interrupts {
     /// From now on an interrupt ends the query of this database, and not the program.
-    fn of(handle: InterruptHandle) -> Self {
+    pub(crate) fn of(handle: InterruptHandle) -> Self {
         let asked = Arc::new(AtomicBool::new(false));
         if signal_hook::flag::register(SIGINT, Arc::clone(&asked)).is_ok() {
             let asked = Arc::clone(&asked);

@@ -239,3 +239,74 @@ fn formats_of_a_helper_go_through_it_and_what_it_lacks_is_said() {
     assert!(ended.code() == Some(1) && ended.err.contains("`make arrow install-arrow`"), "{ended:?}");
     assert!(!names(&scratch.path(".")).iter().any(|name| name.starts_with("new.")));
 }
+
+#[test]
+fn databases_are_a_format_like_others() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace("/bin/a", 0)).unwrap();
+    let all = cat(&scratch, &["a.silver"]);
+    let run = |words: &[&str]| {
+        let ended = scratch.run([&["convert"], words].concat());
+        assert_eq!((ended.code(), ended.err.as_str()), (Some(0), ""), "{words:?}");
+        ended.out
+    };
+    // From a trace as it is, from lines, and filtered; back into both; from database to database.
+    run(&["a.silver", "a.sqlite"]);
+    run(&["--lossless", "a.silver", "a.jsonl"]);
+    run(&["a.jsonl", "b.db"]);
+    run(&["--level", "warn", "b.db", "c.sqlite3"]);
+    for (database, filter) in [("a.sqlite", &[][..]), ("b.db", &[]), ("c.sqlite3", &["--level", "warn"])] {
+        let back = format!("{database}.silver");
+        run(&[database, &back]);
+        assert_eq!(cat(&scratch, &[&back]), cat(&scratch, &[&["a.silver"], filter].concat()), "{database}");
+    }
+    // Merged by time with a trace.
+    fs::write(scratch.path("b.silver"), trace("/bin/b", 1)).unwrap();
+    let merged = run(&["--to", "jsonl", "--only", "a.sqlite", "b.silver", "-"]);
+    assert_eq!(merged, cat(&scratch, &["a.silver", "b.silver"]));
+    assert_eq!(run(&["--to", "jsonl", "a.sqlite", "-"]), all);
+    // Nothing of what was between is left.
+    let left: Vec<_> = names(&scratch.path(".")).into_iter().filter(|name| name.contains("part")).collect();
+    assert!(left.is_empty(), "{left:?}");
+
+    let python = "import sqlite3,sys; d = sqlite3.connect(sys.argv[1])\n\
+        print(d.execute('pragma integrity_check').fetchall(), d.execute('select count(*), sum(severity = 3), max(length(packed)) from records').fetchall())";
+    match std::process::Command::new("python3").args(["-c", python]).arg(scratch.path("b.db")).output() {
+        Ok(output) => {
+            let said = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(said, "[('ok',)] [(100, 50, 16)]\n");
+        }
+        Err(error) => eprintln!("SKIPPED: what Python says to the database: {error}"),
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_database_is_told() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace("/bin/a", 0)).unwrap();
+    assert_eq!(scratch.run(["convert", "a.silver", "a.sqlite"]).code(), Some(0));
+    for (words, code, told) in [
+        (&["a.silver", "a.sqlite"][..], 1, "--force replaces it"),
+        (&["--force", "a.sqlite", "a.sqlite"], 1, "overwrite what it is made from"),
+        (&["--to", "sqlite", "a.silver", "-"], 2, "no stream"),
+        (&["--from", "sqlite", "-", "b.silver"], 2, "no stream"),
+        (
+            &["--from", "sqlite", "a.silver", "b.jsonl"],
+            1,
+            "a.silver: found a file that does not begin as one of SQLite",
+        ),
+        (&["none.sqlite", "b.jsonl"], 1, "none.sqlite: "),
+    ] {
+        let ended = scratch.run([&["convert"], words].concat());
+        assert_eq!(ended.code(), Some(code), "{words:?}: {ended:?}");
+        assert!(ended.err.contains(told), "{words:?}: {ended:?}");
+    }
+    let mut bytes = fs::read(scratch.path("a.sqlite")).unwrap();
+    let at = bytes.windows(9).position(|window| window == b"record 50").unwrap();
+    let page = at / 4096 * 4096;
+    bytes[page..page + 2000].fill(0xFF);
+    fs::write(scratch.path("bad.sqlite"), bytes).unwrap();
+    let ended = scratch.run(["convert", "bad.sqlite", "c.jsonl"]);
+    assert!(ended.code() == Some(1) && ended.err.contains("bad.sqlite: "), "{ended:?}");
+    assert!(!scratch.path("c.jsonl").exists());
+}

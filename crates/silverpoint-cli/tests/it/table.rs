@@ -130,8 +130,22 @@ const ROWS: &[Row] = &[
             "--to jsonl --lossless FILE -",
             "--to cbor --level warn FILE -",
             "--to ctf FILE OUT",
+            "--to csv FILE -",
+            "--to perfetto FILE -",
+            "--to sqlite --level error FILE OUT --force",
         ],
         codes: reads,
+    },
+    Row { command: "convert", calls: &["--to sqlite FILE OUT --force"], codes: reads_if_small },
+    Row {
+        command: "convert",
+        calls: &["--from csv --keep-going --to csv FILE OUT --force"],
+        codes: reads_as_table,
+    },
+    Row {
+        command: "convert",
+        calls: &["--from sqlite --keep-going FILE OUT --force"],
+        codes: is_no_database,
     },
     Row {
         command: "replay",
@@ -178,6 +192,27 @@ fn reads(input: Input) -> &'static [i32] {
         Empty | OtherVersion | Sparse | Elf | Program | Png | Gzip | Text | Fifo | Zeros => &[4],
         Directory | Unreadable | Missing | Loop => &[1],
     }
+}
+
+/// What is written of a big one is several times as big: left to the other forms.
+fn reads_if_small(input: Input) -> &'static [i32] {
+    match input {
+        Big => &[],
+        _ => reads(input),
+    }
+}
+
+/// None of them is a table with times; an empty one has no records.
+fn reads_as_table(input: Input) -> &'static [i32] {
+    match input {
+        Empty => &[0],
+        Directory | Unreadable | Missing | Loop => &[1],
+        _ => &[3],
+    }
+}
+
+fn is_no_database(_: Input) -> &'static [i32] {
+    &[1]
 }
 
 /// Of programs, too.

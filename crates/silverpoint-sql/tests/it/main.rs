@@ -5,5 +5,6 @@ mod builder;
 mod harness;
 mod hostile;
 mod narrowed;
+mod read_back;
 mod saved;
 mod tables;

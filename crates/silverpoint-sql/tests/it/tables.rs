@@ -2,9 +2,12 @@
 
 use silverpoint_formats::json;
 use silverpoint_formats::tracefile::Trace;
+use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
+use silverpoint_wire::level::Level;
+use silverpoint_wire::site::SiteDescription;
 
-use crate::builder::EPOCH_NS;
-use crate::harness::{ask, database, kept, mistake, sample};
+use crate::builder::{Builder, EPOCH_NS, log};
+use crate::harness::{ask, database, kept, mistake, sample, trace};
 
 #[test]
 fn records_have_all_columns() {
@@ -37,6 +40,32 @@ context from records where time_ns = (select min(time_ns) from records)",
         [format!("{first}|10|10")]
     );
     assert_eq!(ask(&db, "select count(*) from records where rowid <> id"), ["0"]);
+}
+
+#[test]
+fn marks_and_packed_bytes_are_columns() {
+    let mut b = Builder::new();
+    b.session(1, "/usr/bin/app", 7);
+    b.site(1, 16, &log(Level::Info, "net", 1, "{}", "i"));
+    let crash = SiteDescription { names: NAMES.into(), ..log(Level::Fatal, CATEGORY, 1, "crash", SIGNATURE) };
+    b.site(1, 17, &crash);
+    b.stream(1, 1, 7, "main");
+    b.record(1, 1, 16, 1_000, &7i32.to_le_bytes());
+    b.record(1, 1, 17, 2_000, &[]);
+    b.flush(1, 1, true);
+    b.end();
+    let db = database(trace(&b.bytes));
+    let marks = ask(
+        &db,
+        "select level, is_crash, is_backtrace, truncated, hex(packed), context_cbor from records order by id",
+    );
+    assert_eq!(marks, ["info|0|0|0|0700000000000000|-", "fatal|1|0|0||-"]);
+    // Who asks for all gets what can be looked at.
+    assert_eq!(ask(&db, "select * from records")[0].split('|').count(), 25);
+    assert_eq!(
+        ask(&db, "select flags, language, recorded_function from sites where level = 'info'"),
+        ["0|1|void app::Pump::start(int)"]
+    );
 }
 
 #[test]
