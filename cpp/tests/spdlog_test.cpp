@@ -123,6 +123,72 @@ TEST_F(Spdlog, LevelsOfSinksAndFlushOn) {
     EXPECT_EQ(text("errors.log"), "two\n");
 }
 
+TEST_F(Spdlog, WhatIsBelowTheLevelIsKeptBackAndWrittenOnDemand) {
+    auto log = spdlog::basic_logger_mt("kept", path("kept.log"));
+    log->set_pattern("%l %v");
+    log->debug("before that");
+    log->enable_backtrace(2);
+    EXPECT_TRUE(log->should_backtrace());
+    for (int i = 0; i < 4; ++i) log->debug("{}", i);
+    log->critical("brings nothing out");
+    EXPECT_TRUE(log->flush());
+    EXPECT_EQ(text("kept.log"), "critical brings nothing out\n");
+    EXPECT_TRUE(log->dump_backtrace());
+    const std::string dumped = "critical brings nothing out\ndebug [backtrace] 2\ndebug [backtrace] 3\n";
+    EXPECT_EQ(text("kept.log"), dumped);
+    log->trace("again");
+    EXPECT_TRUE(log->dump_backtrace());
+    EXPECT_EQ(text("kept.log"), dumped + "trace [backtrace] again\n");
+    // A level that changes meanwhile, and another logger with the same sink.
+    log->set_level(spdlog::level::debug);
+    log->debug("shown");
+    log->disable_backtrace();
+    EXPECT_FALSE(log->should_backtrace());
+    log->trace("gone");
+    log->dump_backtrace();
+    EXPECT_EQ(text("kept.log"), dumped + "trace [backtrace] again\ndebug shown\n");
+    spdlog::enable_backtrace(1);
+    auto later = spdlog::basic_logger_mt("later", path("later.log"));
+    EXPECT_TRUE(later->should_backtrace());
+    later->set_pattern("%v");
+    later->debug("of the later");
+    spdlog::set_default_logger(later);
+    EXPECT_TRUE(spdlog::dump_backtrace());
+    EXPECT_EQ(text("later.log"), "[backtrace] of the later\n");
+    spdlog::disable_backtrace();
+}
+
+TEST_F(Spdlog, TemplatesThatAreMadeWhenTheProgramRuns) {
+    auto log = spdlog::basic_logger_mt("made", path("made.log"));
+    log->set_pattern("%v");
+    for (const char* made : {"{} and {:.1f}", "{1:>4}|{0}", "{} and {:.1f}"})
+        log->info(fmt::runtime(made), 7, 2.5);
+    const auto line = static_cast<std::uint32_t>(__LINE__ - 1);
+    log->log(spdlog::level::warn, fmt::runtime(std::string("no argument")));
+    spdlog::fmt_lib::runtime("unused");
+    EXPECT_TRUE(log->flush());
+    EXPECT_EQ(text("made.log"), "7 and 2.5\n 2.5|7\n7 and 2.5\nno argument\n");
+    const auto sites = traced::session().sites();
+    const auto* found = site(sites, "{1:>4}|{0}");
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->signature, "id");
+    EXPECT_EQ(found->line, line);
+    // However many there are, and whatever they say.
+    std::string expected;
+    for (int i = 0; i < 200; ++i) {
+        const std::string made = "text " + std::to_string(i) + " {}";
+        log->info(fmt::runtime(made), i);
+        expected += i < 64 ? "text " + std::to_string(i) + " " + std::to_string(i) + '\n'
+                           : made + " " + std::to_string(i) + '\n';
+    }
+    EXPECT_TRUE(log->flush());
+    EXPECT_TRUE(text("made.log").ends_with(expected)) << text("made.log");
+    log->info(fmt::runtime("{:d} {} }{"), "x");
+    EXPECT_TRUE(log->flush());
+    EXPECT_NE(text("made.log").find("x\n"), std::string::npos)
+        << text("made.log").substr(text("made.log").size() - 40);
+}
+
 TEST_F(Spdlog, RotatingFilesAreNamedAsThere) {
     auto log = spdlog::rotating_logger_mt("rotating", path("log.txt"), 4096, 2);
     log->set_pattern("%v");

@@ -114,6 +114,14 @@ inline void flush_on(level::level_enum level) {
     registry_::the().flush_level = level;
     apply_all([&](const auto& one) { one->flush_on(level); });
 }
+// Of all loggers, also of those that are made later.
+inline void enable_backtrace(std::size_t count) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().backtrace = count;
+    apply_all([&](const auto& one) { one->enable_backtrace(count); });
+}
+inline void disable_backtrace() { enable_backtrace(0); }
+inline bool dump_backtrace() { return default_logger_raw()->dump_backtrace(); }
 // What is recorded is written within a tenth of a second in any case, and outlives the program.
 template <class Rep, class Period>
 void flush_every(std::chrono::duration<Rep, Period>) {}

@@ -45,6 +45,8 @@ void formats(const std::string&) {
     for (const auto level : {spdlog::level::info, spdlog::level::warn, spdlog::level::critical})
         spdlog::log(level, "level in a variable {}", static_cast<int>(level));
     spdlog::log(spdlog::source_loc{}, spdlog::level::info, "with a place {}", 1);
+    spdlog::info(fmt::runtime(std::string("made when it runs {} {:.1f}")), 1, 2.5);
+    spdlog::warn(fmt::runtime("{1} {0}"), "a", "b");
     spdlog::info("");
     spdlog::info("{}", "");
     spdlog::info("ünïcödé {} {:>6}|", "日本", "äö");

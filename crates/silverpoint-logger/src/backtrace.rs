@@ -30,8 +30,8 @@ const PARTS: u64 = 2;
 pub struct Backtrace {
     /// The last so many.
     pub records: usize,
-    /// They come out before a record of this level or above.
-    pub trigger: Level,
+    /// They come out before a record of this level or above; none: on demand alone.
+    pub trigger: Option<Level>,
 }
 
 /// What is kept back of one sink, and what was written before its life began.
@@ -91,7 +91,7 @@ impl Holder {
         if !self.written.is_empty() && self.was_written(event) {
             return Fate::Keep;
         }
-        if level >= backtrace.trigger { Fate::Dump } else { Fate::Deliver }
+        if backtrace.trigger.is_some_and(|trigger| level >= trigger) { Fate::Dump } else { Fate::Deliver }
     }
 
     /// Whether a predecessor has written it.

@@ -364,10 +364,11 @@ impl Sink {
     }
 
     /// Records below the sink's level (info, if none is set) are kept back in memory, the last `records` of them and at most 4 MiB; they come out, marked, before a record of level
-    /// `trigger` or above, or by [`Logger::dump_backtrace`](crate::Logger::dump_backtrace). What is recorded must be told too: `Config::new("debug")`. After a kill the next logger with the
+    /// `trigger` or above (`None`: never so), or by [`Logger::dump_backtrace`](crate::Logger::dump_backtrace). What is recorded must be told too: `Config::new("debug")`. After a kill the next logger with the
     /// same file keeps them back again; a clean end forgets them.
     #[must_use]
-    pub fn backtrace(mut self, records: usize, trigger: Level) -> Self {
+    pub fn backtrace(mut self, records: usize, trigger: impl Into<Option<Level>>) -> Self {
+        let trigger = trigger.into();
         self.backtrace = (!self.is_trace()).then_some(Backtrace { records, trigger });
         self
     }

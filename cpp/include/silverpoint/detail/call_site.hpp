@@ -121,10 +121,68 @@ SP_DETAIL_HOT void record_plain(CallSite& call, const char* category, Level leve
     if (head != 0) record_captured(head, *site);
 }
 
+// A template that is known only when the program runs, unchecked: what does not fit its arguments is shown as
+// it stands, with the arguments behind it.
+struct RuntimeText {
+    std::string_view text;
+    std::source_location at;
+};
+
+// A site of a call for one text. Made when the text first occurs, and kept for ever.
+struct RuntimeSite {
+    const char* category;
+    std::string_view text;
+    Site site;
+    RuntimeSite* next;
+};
+struct RuntimeSites {
+    std::atomic<RuntimeSite*> all{nullptr};
+    std::atomic<unsigned> count{0};
+};
+// A call with more texts than this has them as values of one site: it makes them.
+inline constexpr unsigned kRuntimeTexts = 64;
+
+template <class Tag>
+SP_DETAIL_HOT RuntimeSites& runtime_sites() {
+    static constinit RuntimeSites sites;
+    return sites;
+}
+
+// Null: there are too many texts, or no memory.
+SP_DETAIL_COLD RuntimeSite* find_runtime(RuntimeSites& sites, const char* category, Level level,
+                                         const RuntimeText& text) {
+    RuntimeSite* head = sites.all.load(std::memory_order_acquire);
+    for (RuntimeSite* one = head; one != nullptr; one = one->next)
+        if (one->category == category && one->site.level == level && one->text == text.text) return one;
+    if (sites.count.fetch_add(1, std::memory_order_relaxed) >= kRuntimeTexts) {
+        sites.count.store(kRuntimeTexts, std::memory_order_relaxed);
+        return nullptr;
+    }
+    auto* kept = new char[text.text.size() + 1];
+    __builtin_memcpy(kept, text.text.data(), text.text.size());
+    // Two threads may make one each: they are registered as the same.
+    auto* made = new RuntimeSite{
+        category, {kept, text.text.size()}, Site(level, text.at.file_name(), text.at.line()), head};
+    while (!sites.all.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
+    return made;
+}
+
+template <class... Ts>
+void record_runtime(RuntimeSites& sites, CallSite& call, const char* category, Level level,
+                    const RuntimeText& text, const Ts&... args) {
+    RuntimeSite* found = find_runtime(sites, category, level, text);
+    if (found == nullptr) {
+        record_call(call, category, level, "{}", text.at, text.text, args...);
+    } else if (found->site.is_on(text.at.function_name(), category)) {
+        record(found->site, Kind::kLog, {}, found->text, args...);
+    }
+}
+
 // What is not a literal: a message of its own.
 template <class T>
 inline constexpr bool kIsMessage =
-    !(std::is_array_v<T> && Character<std::remove_cv_t<std::remove_extent_t<T>>>);
+    !(std::is_array_v<T> &&
+      Character<std::remove_cv_t<std::remove_extent_t<T>>>)&&!std::same_as<T, RuntimeText>;
 
 SP_DETAIL_END
 

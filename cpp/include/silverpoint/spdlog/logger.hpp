@@ -11,6 +11,25 @@
 
 namespace spdlog {
 
+// A template that is made when the program runs. Each text is a site of its own, up to 64 for one call; those
+// beyond are recorded as a value.
+namespace fmt_lib {
+inline silverpoint::detail::RuntimeText runtime(std::string_view text,
+                                                std::source_location at = std::source_location::current()) {
+    return {text, at};
+}
+}  // namespace fmt_lib
+}  // namespace spdlog
+
+// spdlog brings fmt along; where the program has its own, that one's texts are not taken.
+#ifndef FMT_VERSION
+namespace fmt {
+using spdlog::fmt_lib::runtime;
+}
+#endif
+
+namespace spdlog {
+
 class logger;
 
 // Starts the logger inside the process when it does not run, or not with all sinks (registry.hpp).
@@ -44,6 +63,10 @@ struct source_loc {
     SP_DETAIL_HOT void name(const T& message,                                                   \
                             const std::source_location& at = std::source_location::current()) { \
         SP_SPDLOG_TARGET template write_<Tag>(which, message, at);                              \
+    }                                                                                           \
+    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                     \
+    void name(const ::silverpoint::detail::RuntimeText& text, const Ts&... args) {              \
+        SP_SPDLOG_TARGET template write_<Tag>(which, text, args...);                            \
     }
 #define SP_SPDLOG_LEVELS                 \
     SP_SPDLOG_LEVEL(trace, level::trace) \
@@ -53,34 +76,38 @@ struct source_loc {
     SP_SPDLOG_LEVEL(error, level::err)   \
     SP_SPDLOG_LEVEL(critical, level::critical)
 // log(level, …), log(place, level, …): the place is the call's own in any case.
-#define SP_SPDLOG_LOG                                                                                  \
-    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                            \
-        requires(sizeof...(Ts) > 0)                                                                    \
-    SP_DETAIL_HOT void log(level::level_enum which,                                                    \
-                           ::silverpoint::detail::TextAt<std::type_identity_t<Ts>...> text,            \
-                           const Ts&... args) {                                                        \
-        SP_SPDLOG_TARGET template write_<Tag>(which, text, args...);                                   \
-    }                                                                                                  \
-    template <class Tag = SP_DETAIL_THIS_CALL>                                                         \
-    SP_DETAIL_HOT void log(level::level_enum which, ::silverpoint::detail::PlainAt text) {             \
-        SP_SPDLOG_TARGET template write_<Tag>(which, text);                                            \
-    }                                                                                                  \
-    template <class T, class Tag = SP_DETAIL_THIS_CALL>                                                \
-        requires ::silverpoint::detail::kIsMessage<T>                                                  \
-    SP_DETAIL_HOT void log(level::level_enum which, const T& message,                                  \
-                           const std::source_location& at = std::source_location::current()) {         \
-        SP_SPDLOG_TARGET template write_<Tag>(which, message, at);                                     \
-    }                                                                                                  \
-    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                            \
-        requires(sizeof...(Ts) > 0)                                                                    \
-    SP_DETAIL_HOT void log(source_loc, level::level_enum which,                                        \
-                           ::silverpoint::detail::TextAt<std::type_identity_t<Ts>...> text,            \
-                           const Ts&... args) {                                                        \
-        SP_SPDLOG_TARGET template write_<Tag>(which, text, args...);                                   \
-    }                                                                                                  \
-    template <class Tag = SP_DETAIL_THIS_CALL>                                                         \
-    SP_DETAIL_HOT void log(source_loc, level::level_enum which, ::silverpoint::detail::PlainAt text) { \
-        SP_SPDLOG_TARGET template write_<Tag>(which, text);                                            \
+#define SP_SPDLOG_LOG                                                                                      \
+    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                                \
+        requires(sizeof...(Ts) > 0)                                                                        \
+    SP_DETAIL_HOT void log(level::level_enum which,                                                        \
+                           ::silverpoint::detail::TextAt<std::type_identity_t<Ts>...> text,                \
+                           const Ts&... args) {                                                            \
+        SP_SPDLOG_TARGET template write_<Tag>(which, text, args...);                                       \
+    }                                                                                                      \
+    template <class Tag = SP_DETAIL_THIS_CALL>                                                             \
+    SP_DETAIL_HOT void log(level::level_enum which, ::silverpoint::detail::PlainAt text) {                 \
+        SP_SPDLOG_TARGET template write_<Tag>(which, text);                                                \
+    }                                                                                                      \
+    template <class T, class Tag = SP_DETAIL_THIS_CALL>                                                    \
+        requires ::silverpoint::detail::kIsMessage<T>                                                      \
+    SP_DETAIL_HOT void log(level::level_enum which, const T& message,                                      \
+                           const std::source_location& at = std::source_location::current()) {             \
+        SP_SPDLOG_TARGET template write_<Tag>(which, message, at);                                         \
+    }                                                                                                      \
+    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                                \
+    void log(level::level_enum which, const ::silverpoint::detail::RuntimeText& text, const Ts&... args) { \
+        SP_SPDLOG_TARGET template write_<Tag>(which, text, args...);                                       \
+    }                                                                                                      \
+    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                                \
+        requires(sizeof...(Ts) > 0)                                                                        \
+    SP_DETAIL_HOT void log(source_loc, level::level_enum which,                                            \
+                           ::silverpoint::detail::TextAt<std::type_identity_t<Ts>...> text,                \
+                           const Ts&... args) {                                                            \
+        SP_SPDLOG_TARGET template write_<Tag>(which, text, args...);                                       \
+    }                                                                                                      \
+    template <class Tag = SP_DETAIL_THIS_CALL>                                                             \
+    SP_DETAIL_HOT void log(source_loc, level::level_enum which, ::silverpoint::detail::PlainAt text) {     \
+        SP_SPDLOG_TARGET template write_<Tag>(which, text);                                                \
     }
 
 class logger {
@@ -103,7 +130,9 @@ class logger {
 #undef SP_SPDLOG_TARGET
 
     [[nodiscard]] const std::string& name() const { return name_; }
-    void set_level(level::level_enum level) { level_.store(level, std::memory_order_relaxed); }
+    void set_level(level::level_enum level) {
+        if (level_.exchange(level, std::memory_order_relaxed) != level && backtrace_() > 0) changed_();
+    }
     [[nodiscard]] level::level_enum level() const {
         return static_cast<level::level_enum>(level_.load(std::memory_order_relaxed));
     }
@@ -111,8 +140,20 @@ class logger {
     void set_pattern(const std::string& pattern) {
         for (const auto& sink : sinks_) sink->set_pattern(pattern);
     }
-    // Waits until everything recorded before has been written.
-    void flush() { silverpoint_flush(5000); }
+    // Whether everything recorded before has been written, within five seconds: waited for.
+    bool flush() { return silverpoint_flush(5000) == SILVERPOINT_DONE; }
+    // Of what is below its level, the last `count` are kept back until dump_backtrace().
+    void enable_backtrace(std::size_t count) {
+        if (kept_.exchange(count, std::memory_order_relaxed) != count) changed_();
+    }
+    void disable_backtrace() { enable_backtrace(0); }
+    [[nodiscard]] bool should_backtrace() const { return backtrace_() > 0; }
+    // What is kept back is written, and forgotten. Whether that was done within five seconds.
+    bool dump_backtrace() {
+        if (stale_.load(std::memory_order_relaxed)) start_();
+        return silverpoint_dump_backtrace(5000) == SILVERPOINT_DONE;
+    }
+    [[nodiscard]] std::size_t backtrace_() const { return kept_.load(std::memory_order_relaxed); }
     void flush_on(level::level_enum level) { flush_level_.store(level, std::memory_order_relaxed); }
     [[nodiscard]] level::level_enum flush_level() const {
         return static_cast<level::level_enum>(flush_level_.load(std::memory_order_relaxed));
@@ -126,6 +167,7 @@ class logger {
         auto made = std::make_shared<logger>(std::move(name), sinks_.begin(), sinks_.end());
         made->set_level(level());
         made->flush_on(flush_level());
+        made->enable_backtrace(backtrace_());
         return made;
     }
 
@@ -145,6 +187,14 @@ class logger {
                                           text);
         ends_(which);
     }
+    template <class Tag, class... Ts>
+    void write_(level::level_enum which, const silverpoint::detail::RuntimeText& text, const Ts&... args) {
+        if (!begins_(which)) return;
+        silverpoint::detail::record_runtime(silverpoint::detail::runtime_sites<Tag>(),
+                                            silverpoint::detail::call_site<Tag>(), category_,
+                                            level_of_(which), text, args...);
+        ends_(which);
+    }
     template <class Tag, class T>
     SP_DETAIL_HOT void write_(level::level_enum which, const T& message, const std::source_location& at) {
         if (!begins_(which)) return;
@@ -155,7 +205,9 @@ class logger {
 
   private:
     SP_DETAIL_HOT bool begins_(level::level_enum which) const {
-        if (which < level_.load(std::memory_order_relaxed) || which >= level::off) return false;
+        if (which < level_.load(std::memory_order_relaxed) && (which < level::trace || backtrace_() == 0))
+            return false;
+        if (which >= level::off) return false;
         if (stale_.load(std::memory_order_relaxed)) [[unlikely]]
             start_();
         return true;
@@ -173,8 +225,9 @@ class logger {
     std::vector<sink_ptr> sinks_;
     std::atomic<int> level_{level::info};
     std::atomic<int> flush_level_{level::off};
+    std::atomic<std::size_t> kept_{0};
 };
 
-inline void sinks::sink::flush() { silverpoint_flush(5000); }
+inline bool sinks::sink::flush() { return silverpoint_flush(5000) == SILVERPOINT_DONE; }
 
 }  // namespace spdlog

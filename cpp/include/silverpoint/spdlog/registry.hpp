@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -27,6 +28,7 @@ struct registry_ {
     std::function<void(const std::string&)> on_error;
     std::string pattern;
     level::level_enum level = level::info, flush_level = level::off;
+    std::size_t backtrace = 0;                        // of all loggers
     std::map<std::string, level::level_enum> levels;  // of the environment
     bool runs = false;
 
@@ -42,6 +44,7 @@ struct registry_ {
         const auto of_environment = levels.find(one.name());
         one.set_level(of_environment != levels.end() ? of_environment->second : level);
         one.flush_on(flush_level);
+        if (backtrace > 0) one.enable_backtrace(backtrace);
         if (!pattern.empty()) one.set_pattern(pattern);
     }
     logger& standard_logger() {
@@ -59,9 +62,17 @@ struct registry_ {
     std::string configuration() {
         std::map<std::string, std::set<std::string>> names;  // of loggers, by what a sink says
         std::vector<std::pair<std::string, sinks::sink*>> order;
+        std::map<const sinks::sink*, std::pair<level::level_enum, std::size_t>> kept;
         for (const logger* one : all)
             for (const auto& sink : one->sinks()) {
-                const std::string said = sink == nullptr ? "" : sink->toml("[]");
+                auto& [least, count] = kept.try_emplace(sink.get(), level::off, 0).first->second;
+                least = std::min(least, one->level());
+                count = std::max(count, one->backtrace_());
+            }
+        for (const logger* one : all)
+            for (const auto& sink : one->sinks()) {
+                const auto& [least, count] = kept[sink.get()];
+                const std::string said = sink == nullptr ? "" : sink->toml("[]", least, count);
                 if (said.empty()) continue;
                 if (names[said].empty()) order.emplace_back(said, sink.get());
                 names[said].insert(one->name());
@@ -75,7 +86,8 @@ struct registry_ {
                 // ` = "name"` and a line end: the text alone.
                 categories += (categories.empty() ? "[" : ", ") + entry.substr(3, entry.size() - 4);
             }
-            text += sink->toml(categories + "]");
+            const auto& [least, count] = kept[sink];
+            text += sink->toml(categories + "]", least, count);
         }
         return text.empty() ? text : "record = \"trace\"\n" + text;
     }

@@ -77,14 +77,22 @@ class sink {
         pattern_ = pattern;
         changed_();
     }
-    void flush();
+    // Whether everything recorded before has been written, within five seconds.
+    bool flush();
 
-    // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none.
-    [[nodiscard]] std::string toml(const std::string& categories) const {
-        if (settings_.empty() || level() == level::off) return {};
+    // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none. Of
+    // what is below `least`, the last `kept` are kept back; 0: nothing is.
+    [[nodiscard]] std::string toml(const std::string& categories, level::level_enum least,
+                                   std::size_t kept) const {
+        level::level_enum level = this->level();
+        if (kept > 0 && level < least) level = least;
+        if (settings_.empty() || level >= level::off) return {};
         constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
         std::string text =
-            "[[sink]]\n" + settings_ + "category = " + categories + "\nlevel = \"" + levels[level()] + "\"\n";
+            "[[sink]]\n" + settings_ + "category = " + categories + "\nlevel = \"" + levels[level] + "\"\n";
+        if (kept > 0)
+            text += "backtrace.records = " + std::to_string(kept < 1'000'000 ? kept : 1'000'000) +
+                    "\nbacktrace.trigger = \"never\"\n";
         add(text, "pattern", "spdlog:" + pattern_);
         return text;
     }

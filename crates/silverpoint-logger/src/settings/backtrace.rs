@@ -3,13 +3,14 @@
 use silverpoint_wire::level::Level;
 use toml::de::DeTable;
 
-use super::{LEVELS, Reader, SettingsError, Value, kind, level};
+use super::{Reader, SettingsError, Value, kind, level};
 use crate::backtrace::Backtrace;
 use crate::config::Sink;
 
 pub(super) const KEYS: &[&str] = &["records", "trigger"];
 /// Records that may be kept back; their bytes are bounded besides.
 const RECORDS_MAX: usize = 1_000_000;
+const TRIGGERS: &str = "trace, debug, info, warn, error, fatal or never";
 
 impl Reader<'_> {
     /// What a sink keeps back.
@@ -25,11 +26,11 @@ impl Reader<'_> {
             return Err(self.mistake(value.span(), text));
         };
         let trigger = match keys.get("trigger") {
-            Some(value) => self.parsed(value, LEVELS, level)?,
-            None => Level::Warn,
+            Some(value) => self.parsed(value, TRIGGERS, trigger)?,
+            None => Some(Level::Warn),
         };
         let least = sink.filter.level.unwrap_or(Level::Info);
-        if trigger < least {
+        if let Some(trigger) = trigger.filter(|trigger| *trigger < least) {
             let text =
                 format!("a record of level {trigger} brings nothing out: the sink's own level is {least}");
             return Err(self.mistake(keys.get("trigger").unwrap_or(value).span(), text));
@@ -48,8 +49,16 @@ impl Reader<'_> {
     }
 }
 
+fn trigger(text: &str) -> Result<Option<Level>, String> {
+    match text {
+        "never" => Ok(None),
+        text => level(text).map(Some).map_err(|error| format!("{error}; \"never\": on demand alone")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::config::Config;
 
     fn read(backtrace: &str) -> Result<Config, String> {
@@ -61,8 +70,12 @@ mod tests {
     fn records_and_trigger_are_read_and_nothing_else() {
         let sink = &read("{ records = 100, trigger = 'error' }").unwrap().sinks[0];
         assert_eq!(sink.backtrace.unwrap().records, 100);
-        assert_eq!(sink.backtrace.unwrap().trigger.name(), "error");
-        assert_eq!(read("{ records = 1 }").unwrap().sinks[0].backtrace.unwrap().trigger.name(), "warn");
+        assert_eq!(sink.backtrace.unwrap().trigger, Some(Level::Error));
+        assert_eq!(
+            read("{ records = 1, trigger = 'never' }").unwrap().sinks[0].backtrace.unwrap().trigger,
+            None
+        );
+        assert_eq!(read("{ records = 1 }").unwrap().sinks[0].backtrace.unwrap().trigger, Some(Level::Warn));
         for (bad, what) in [
             ("100", "log.toml:4: expected { records = 100, trigger = \"warn\" }, not integer"),
             ("{ trigger = 'warn' }", "how many records"),
