@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use silverpoint_convert::ctf::{self, CTF, CtfWriter};
+use silverpoint_convert::otlp::{self, OTLP, Patience, Refused, Sender};
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{
     Format, Formats, Input, MakeWriter, Merge, ReadError, Reader, Record, SILVER, WriteError, WriteOptions,
@@ -35,7 +36,7 @@ use crate::tail::stop_at_signals;
 /// Exit status: 0; 3 when something was damaged and left out, 4 when a trace file is none, 6 when there is no such session, 1 when an input is malformed or nothing could be written.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Inputs, and the output last; `-` is standard input or output
+    /// Inputs, and the output last; `-` is standard input or output, `otlp+http://HOST:PORT` a collector of OpenTelemetry
     #[arg(value_name = "FILE|PID|NAME", required = true, num_args = 2..)]
     files: Vec<PathBuf>,
     /// Format of the inputs
@@ -77,26 +78,17 @@ pub fn run(args: Args) -> Outcome {
     let Some((output, inputs)) = args.files.split_last() else {
         return Err(Failed::new(Exit::Usage, "convert needs an input and an output"));
     };
-    let to = find(&formats, args.to.as_deref(), output, "--to")?;
-    if args.event.is_some() && !helper::has_tables(to) {
-        return Err(usage(format!("--event is for parquet and arrow, not for {}", to.name)));
+    let sender = collector(args.to.as_deref(), output).map_err(usage)?;
+    let named = sender.as_ref().map(|_| OTLP).or(args.to.as_deref());
+    let format = *find(&formats, named, output, "--to")?;
+    if args.event.is_some() && !helper::has_tables(&format) {
+        return Err(usage(format!("--event is for parquet and arrow, not for {}", format.name)));
     }
-    let format = *to;
     let begin = |make: MakeWriter, out, options| match &args.event {
         Some(event) => helper::event(&format, event, out),
         None => make(out, options),
     };
-    let to = match (to.writer, output == Path::new("-")) {
-        (Some(make), true) => Output::Standard(make),
-        (Some(make), false) => Output::File(make),
-        (None, false) if to.name == CTF => Output::Ctf,
-        (None, _) if sqlite::is(to) => {
-            sqlite::check(output, inputs, args.force)?;
-            Output::Sqlite
-        }
-        (None, true) if to.name == CTF => return Err(usage("ctf is a directory; give its name".into())),
-        (None, _) => return Err(usage(format!("{} is only read", to.name))),
-    };
+    let to = target(&format, sender, output, inputs, args.force)?;
     let (living, inputs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.iter().partition(|path| args.from.is_none() && is_session(path));
     if args.follow && living.is_empty() {
@@ -199,6 +191,12 @@ pub fn run(args: Args) -> Outcome {
             copying.run(&mut *reader, &mut writer)?;
             directory.finish().map_err(of_output)?;
         }
+        Output::Collector(sender) => {
+            let refused = sender.refused();
+            copying.run(&mut *reader, &mut *otlp::protobuf(sender))?;
+            let refused = refused.borrow();
+            copying.refused(&refused);
+        }
     }
     drop(reader);
     let missing = missing.borrow();
@@ -222,6 +220,43 @@ enum Output {
     Sqlite,
     /// A directory.
     Ctf,
+    /// A collector of OpenTelemetry.
+    Collector(Sender),
+}
+
+fn target(
+    format: &Format,
+    sender: Option<Sender>,
+    output: &Path,
+    inputs: &[PathBuf],
+    force: bool,
+) -> Result<Output, Failed> {
+    if let Some(sender) = sender {
+        return Ok(Output::Collector(sender));
+    }
+    match (format.writer, output == Path::new("-")) {
+        (Some(make), true) => Ok(Output::Standard(make)),
+        (Some(make), false) => Ok(Output::File(make)),
+        (None, false) if format.name == CTF => Ok(Output::Ctf),
+        (None, _) if sqlite::is(format) => {
+            sqlite::check(output, inputs, force)?;
+            Ok(Output::Sqlite)
+        }
+        (None, true) if format.name == CTF => Err(usage("ctf is a directory; give its name".into())),
+        (None, _) => Err(usage(format!("{} is only read", format.name))),
+    }
+}
+
+/// The collector that an output is: `otlp+http://…`, or `http://…` with `--to otlp`.
+fn collector(to: Option<&str>, output: &Path) -> Result<Option<Sender>, String> {
+    let Some(text) = output.to_str() else { return Ok(None) };
+    let is_url = |text: &str| text.starts_with("http://") || text.starts_with("https://");
+    let address = match text.strip_prefix("otlp+") {
+        Some(address) if is_url(address) && to.is_none_or(|to| to == OTLP) => address,
+        None if is_url(text) && to == Some(OTLP) => text,
+        _ => return Ok(None),
+    };
+    Sender::new(address, Patience::default()).map(Some)
 }
 
 fn usage(message: String) -> Failed {
@@ -346,6 +381,16 @@ impl Copying<'_> {
         self.left_out += 1;
         if !self.args.quiet && self.left_out <= 20 {
             self.bar.suspend(|| note(what));
+        }
+    }
+
+    /// What a collector did not take.
+    fn refused(&mut self, refused: &Refused) {
+        self.left_out += refused.records;
+        if !self.args.quiet {
+            for message in &refused.messages {
+                note(format_args!("the collector says: {message}"));
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use crate::chrome::ChromeWriter;
 use crate::csv::{CsvReader, CsvWriter};
 use crate::ctf::CTF;
 use crate::json::{JsonReader, JsonWriter, Shape};
+use crate::otlp::{self, OTLP};
 use crate::perfetto::PerfettoWriter;
 use crate::silver::SilverWriter;
 use crate::tsv::{TsvReader, TsvWriter};
@@ -146,6 +147,13 @@ const BUILT_IN: &[Format] = &[
         about: "track events of Perfetto",
         reader: None,
         writer: Some(|out, _| Ok(Box::new(PerfettoWriter::new(out)))),
+    },
+    Format {
+        name: OTLP,
+        endings: &["otlp.json", "otlp.jsonl"],
+        about: "OpenTelemetry protocol: logs and spans, JSON lines or by HTTP",
+        reader: None,
+        writer: Some(|out, _| Ok(otlp::json_lines(out))),
     },
     Format {
         name: CTF,

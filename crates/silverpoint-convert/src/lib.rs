@@ -32,6 +32,7 @@ pub mod chrome;
 pub mod csv;
 pub mod ctf;
 pub mod json;
+pub mod otlp;
 pub mod perfetto;
 pub mod silver;
 pub mod tsv;

@@ -1,6 +1,8 @@
 //! `convert`: what goes in comes out, whole or not at all.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::process::Command;
 
 use rustix::process::Signal;
@@ -309,4 +311,64 @@ fn what_is_wrong_with_a_database_is_told() {
     let ended = scratch.run(["convert", "bad.sqlite", "c.jsonl"]);
     assert!(ended.code() == Some(1) && ended.err.contains("bad.sqlite: "), "{ended:?}");
     assert!(!scratch.path("c.jsonl").exists());
+}
+
+/// A collector that answers each request so, as long as there is one; gives what it was asked for.
+fn collector(answers: Vec<&'static [u8]>) -> (String, std::thread::JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let thread = std::thread::spawn(move || {
+        let answer = |body: &&[u8]| {
+            let mut reader = BufReader::new(listener.accept().unwrap().0);
+            let (mut first, mut len) = (String::new(), 0);
+            reader.read_line(&mut first).unwrap();
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                if line == "\r\n" {
+                    break;
+                }
+                let line = line.to_ascii_lowercase();
+                len = line.strip_prefix("content-length: ").map_or(len, |len| len.trim().parse().unwrap());
+            }
+            reader.read_exact(&mut vec![0; len]).unwrap();
+            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/x-protobuf\r\n";
+            let head = format!("{head}content-length: {}\r\n\r\n", body.len());
+            reader.into_inner().write_all(&[head.as_bytes(), body].concat()).unwrap();
+            first.split(' ').nth(1).unwrap().to_owned()
+        };
+        answers.iter().map(answer).collect()
+    });
+    (address, thread)
+}
+
+#[test]
+fn opentelemetry_by_file_and_by_http() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace("/bin/a", 0)).unwrap();
+    for name in ["a.otlp.json", "a.otlp.jsonl"] {
+        let ended = scratch.run(["convert", "a.silver", name]);
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        let text = fs::read_to_string(scratch.path(name)).unwrap();
+        let request: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let scopes = &request["resourceLogs"][0]["scopeLogs"];
+        assert_eq!(scopes[0]["logRecords"].as_array().unwrap().len(), 50, "{text}");
+        assert_eq!(scopes[1]["logRecords"][0]["severityNumber"], 13);
+    }
+    let (address, asked) = collector(vec![b"", b"\x0a\x09\x08\x02\x12\x05a\x1bold"]);
+    let ended = scratch.run(["convert", "a.silver", &format!("otlp+{address}")]);
+    assert_eq!((ended.code(), ended.err.as_str()), (Some(0), ""));
+    // What it refuses is told, and is an incomplete conversion.
+    let ended = scratch.run(["convert", "--to", "otlp", "a.silver", &format!("{address}/")]);
+    assert_eq!(ended.code(), Some(3), "{ended:?}");
+    assert!(ended.err.contains("the collector says: a old") && ended.err.contains("2 records were left out"));
+    assert_eq!(asked.join().unwrap(), ["/v1/logs", "/v1/logs"]);
+    // Nobody is there any more.
+    let ended = scratch.run(["convert", "a.silver", &format!("otlp+{address}")]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(ended.err.contains(&format!("{address}/v1/logs: ")), "{ended:?}");
+    for (to, output) in [("otlp", "https://localhost"), ("otlp", "http://"), ("cbor", "otlp+http://a:1")] {
+        let ended = scratch.run(["convert", "--to", to, "a.silver", output]);
+        assert_eq!(ended.code(), Some(if to == "otlp" { 2 } else { 1 }), "{ended:?}");
+    }
 }

@@ -133,6 +133,7 @@ const ROWS: &[Row] = &[
             "--to csv FILE -",
             "--to perfetto FILE -",
             "--to sqlite --level error FILE OUT --force",
+            "--to otlp FILE -",
         ],
         codes: reads,
     },

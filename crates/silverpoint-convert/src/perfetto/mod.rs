@@ -2,7 +2,7 @@
 
 mod annotation;
 mod names;
-mod proto;
+pub(crate) mod proto;
 mod tracks;
 
 use std::io::{self, Write};

@@ -9,7 +9,7 @@ use crate::support::{convert, with_reader, with_writer};
 const RECORDS: &[u8] = include_bytes!("../golden/records.cbor");
 
 /// What a program says about bytes on its standard input; `None` when it is not there.
-fn ask(program: &str, words: &[&str], input: &[u8]) -> Option<String> {
+pub fn ask(program: &str, words: &[&str], input: &[u8]) -> Option<String> {
     let judge = std::env::var("SILVERPOINT_JUDGES").ok().filter(|path| !path.is_empty());
     let child = match program {
         "python3" => Command::new(judge.as_deref().unwrap_or(program)),
@@ -24,7 +24,8 @@ fn ask(program: &str, words: &[&str], input: &[u8]) -> Option<String> {
         eprintln!("SKIPPED: {program} is not installed");
         return None;
     };
-    child.stdin.take().unwrap().write_all(input).unwrap();
+    // One that ends before it has read everything says why.
+    let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     if error.contains("ModuleNotFoundError") {

@@ -6,5 +6,6 @@ mod generated;
 mod golden;
 mod judges;
 mod known;
+mod otlp;
 mod round_trip;
 mod support;

@@ -1,0 +1,505 @@
+//! OTLP (OpenTelemetry protocol): logs and spans, as lines of JSON in a file, or by HTTP to a collector. Written only: `docs/formats.md` says what becomes what.
+//!
+//! ```text
+//! Record ─▶ log record, or a part of a span ─▶ batch by process and category ─▶ request ─▶ line, or POST /v1/logs and /v1/traces
+//! ```
+//!
+//! A span is sent when it ends; what is open waits, bounded. Memory is that, two batches, and a description of each process and site.
+
+mod batch;
+mod http;
+mod message;
+mod spans;
+mod value;
+
+use std::convert::Infallible;
+use std::io::{self, Write};
+
+use silverpoint_formats::json::{Stack, push_plain};
+use silverpoint_formats::render::Renderer;
+use silverpoint_formats::site::Site;
+use silverpoint_formats::tracefile::{What, cause_name};
+use silverpoint_formats::{Context, cbor, text};
+use silverpoint_wire::level::{Kind, Level};
+use silverpoint_wire::value::{WalkError, walk};
+
+use crate::{Interned, Record, WriteError, Writer, document};
+pub use batch::Signal;
+use batch::{Batch, Resources, attributes};
+pub use http::{Patience, Refused, Sender};
+use message::{Binary, Json, Message, fragment, join};
+use spans::{Ids, Key, Span, Spans};
+use value::Values;
+
+/// The name of the format.
+pub const OTLP: &str = "otlp";
+/// The category of what Silverpoint itself says.
+const OWN: &str = "silverpoint";
+
+/// Takes requests.
+pub trait Export {
+    /// Takes one with so many records.
+    ///
+    /// # Errors
+    /// When it cannot be delivered.
+    fn export(&mut self, signal: Signal, request: &[u8], records: u64) -> io::Result<()>;
+
+    /// Nothing follows.
+    ///
+    /// # Errors
+    /// Those of the output.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// Requests as lines of JSON.
+struct Lines<W> {
+    out: W,
+}
+
+impl<W: Write> Export for Lines<W> {
+    fn export(&mut self, _: Signal, request: &[u8], _: u64) -> io::Result<()> {
+        self.out.write_all(request)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes lines of JSON, each an `ExportLogsServiceRequest` or an `ExportTraceServiceRequest`.
+pub fn json_lines<'w>(out: impl Write + 'w) -> Box<dyn Writer + 'w> {
+    Box::new(OtlpWriter::<Json, _>::new(Lines { out }))
+}
+
+/// Gives requests as protocol buffers to `export`: over HTTP that is a [`Sender`].
+pub fn protobuf<'e>(export: impl Export + 'e) -> Box<dyn Writer + 'e> {
+    Box::new(OtlpWriter::<Binary, _>::new(export))
+}
+
+struct OtlpWriter<M, E> {
+    export: E,
+    logs: Batch,
+    traces: Batch,
+    resources: Resources,
+    spans: Spans,
+    /// Names of arguments as keys of attributes, each once, by site.
+    keys: Interned<Vec<String>>,
+    renderer: Renderer,
+    stack: Stack,
+    text: String,
+    /// Time of the record at hand; the end of what never ended.
+    now: u64,
+    encoding: std::marker::PhantomData<M>,
+}
+
+/// Fields of `LogRecord`.
+mod log {
+    pub(super) const TIME: u32 = 1;
+    pub(super) const SEVERITY_NUMBER: u32 = 2;
+    pub(super) const SEVERITY_TEXT: u32 = 3;
+    pub(super) const BODY: u32 = 5;
+    pub(super) const ATTRIBUTES: u32 = 6;
+    pub(super) const TRACE_ID: u32 = 9;
+    pub(super) const SPAN_ID: u32 = 10;
+    pub(super) const OBSERVED_TIME: u32 = 11;
+    pub(super) const EVENT_NAME: u32 = 12;
+}
+
+/// Fields of `Span`, and its kind.
+mod span {
+    pub(super) const TRACE_ID: u32 = 1;
+    pub(super) const SPAN_ID: u32 = 2;
+    pub(super) const PARENT: u32 = 4;
+    pub(super) const NAME: u32 = 5;
+    pub(super) const KIND: u32 = 6;
+    pub(super) const BEGIN: u32 = 7;
+    pub(super) const END: u32 = 8;
+    pub(super) const ATTRIBUTES: u32 = 9;
+    pub(super) const EVENTS: u32 = 11;
+
+    pub(super) const INTERNAL: u32 = 1;
+}
+
+/// Fields of `Span.Event`.
+mod moment {
+    pub(super) const TIME: u32 = 1;
+    pub(super) const NAME: u32 = 2;
+    pub(super) const ATTRIBUTES: u32 = 3;
+}
+
+/// What a log record says of itself.
+struct Log<'a> {
+    level: Level,
+    category: &'a str,
+    event: Option<&'a str>,
+    body: &'a str,
+    attributes: Vec<u8>,
+}
+
+fn severity(level: Level) -> u32 {
+    4 * level as u32 + 1
+}
+
+impl<M: Message, E: Export> OtlpWriter<M, E> {
+    fn new(export: E) -> Self {
+        Self {
+            export,
+            logs: Batch::new(Signal::Logs),
+            traces: Batch::new(Signal::Traces),
+            resources: Resources::default(),
+            spans: Spans::default(),
+            keys: Interned::default(),
+            renderer: Renderer::new(),
+            stack: Stack::default(),
+            text: String::new(),
+            now: 0,
+            encoding: std::marker::PhantomData,
+        }
+    }
+
+    /// Ids of the request that a record belongs to, as W3C Trace Context says them.
+    fn stated(record: &Record<'_>) -> Option<Ids> {
+        let context = record.context?;
+        Ids::parse(context.text_of("trace_id")?, context.text_of("span_id")?)
+    }
+
+    /// Where a record belongs: to the innermost span of its thread, unless a request has begun within that.
+    fn place(&mut self, record: &Record<'_>) -> Option<Ids> {
+        let open = self.spans.innermost(thread(record)).map(|span| span.ids);
+        match (Self::stated(record), open) {
+            (Some(stated), Some(open)) if stated.trace != open.trace => Some(stated),
+            (stated, open) => open.or(stated),
+        }
+    }
+
+    /// Attributes of a record at a site: what is known of its place, its arguments, its context.
+    fn attributes(
+        &mut self,
+        field: u32,
+        record: &Record<'_>,
+        site: &Site,
+        number: usize,
+        args: &[u8],
+    ) -> Vec<u8> {
+        let keys: &Vec<String> = self.keys.get(number, || keys(site));
+        let (truncated, backtrace) =
+            (matches!(record.what, What::Record { truncated: true, .. }), record.is_backtrace);
+        attributes::<M>(field, |message| {
+            who(message, record);
+            let description = &site.description;
+            for (key, text) in
+                [("code.file.path", &description.file), ("code.function.name", &description.function)]
+            {
+                if !text.is_empty() {
+                    value::text(message, key, text);
+                }
+            }
+            if description.line > 0 {
+                value::int(message, "code.line.number", description.line.into());
+            }
+            match site.kind() {
+                Kind::Log | Kind::Stream => {
+                    value::text(message, "silverpoint.template", &description.template)
+                }
+                kind => value::text(message, "silverpoint.kind", kind.name()),
+            }
+            if truncated {
+                value::flag(message, "silverpoint.truncated");
+            }
+            if backtrace {
+                value::flag(message, "silverpoint.backtrace");
+            }
+            // An item that is broken half-way must not be half in the message.
+            if !document::is_exact(site, args) {
+                value::bytes(message, "silverpoint.raw", args);
+            } else {
+                let mut at = 0;
+                for (ty, key) in site.types.iter().zip(keys) {
+                    value::attribute(message, key, |message| {
+                        let walked: Result<usize, WalkError<Infallible>> =
+                            walk(ty, args, at, &mut Values::new(message));
+                        at = walked.unwrap_or(args.len());
+                    });
+                }
+            }
+            if let Some(context) = record.context {
+                fields(message, context);
+            }
+        })
+    }
+
+    fn log(&mut self, record: &Record<'_>, log: Log<'_>) {
+        let ids = self.place(record);
+        let item = fragment::<M>(Signal::Logs.list().0, |message| {
+            message.fixed64(log::TIME, "timeUnixNano", self.now);
+            message.choice(log::SEVERITY_NUMBER, "severityNumber", severity(log.level));
+            message.text(log::SEVERITY_TEXT, "severityText", log.level.name());
+            message.begin(log::BODY, "body");
+            value::string(message, log.body);
+            message.end();
+            message.items(log::ATTRIBUTES, "attributes", &log.attributes);
+            if let Some(ids) = ids {
+                message.id(log::TRACE_ID, "traceId", &ids.trace);
+                message.id(log::SPAN_ID, "spanId", &ids.span);
+            }
+            message.fixed64(log::OBSERVED_TIME, "observedTimeUnixNano", self.now);
+            if let Some(name) = log.event {
+                message.text(log::EVENT_NAME, "eventName", name);
+            }
+        });
+        self.logs.add(record.process_number, log.category, item);
+    }
+
+    /// A span, with its identity and its parent.
+    fn begun(&mut self, record: &Record<'_>, site: &Site, number: usize, args: &[u8], more: &str) -> Span {
+        let (category, name) = (&site.description.category, &site.description.template);
+        let around = self.place(record);
+        let (process, order) = (record.process, self.spans.next());
+        let own = Ids::of(&format!(
+            "{} {} {} {} {category}:{name} {more} {order}",
+            process.name, process.pid, record.tid, self.now
+        ));
+        let ids = Ids { trace: around.map_or(own.trace, |around| around.trace), span: own.span };
+        let mut span = Span::new(ids, record.process_number, number, category, name, self.now);
+        span.parent = around.map(|around| around.span);
+        span.attributes = self.attributes(span::ATTRIBUTES, record, site, number, args);
+        span
+    }
+
+    /// A span is complete, or is given up.
+    fn ended(&mut self, span: Span, end_ns: u64, is_finished: bool) {
+        let mut attributes = span.attributes;
+        if !is_finished {
+            let unfinished = batch::attributes::<M>(span::ATTRIBUTES, |message| {
+                value::flag(message, "silverpoint.unfinished")
+            });
+            join::<M>(&mut attributes, &unfinished);
+        }
+        let item = fragment::<M>(Signal::Traces.list().0, |message| {
+            message.id(span::TRACE_ID, "traceId", &span.ids.trace);
+            message.id(span::SPAN_ID, "spanId", &span.ids.span);
+            if let Some(parent) = span.parent {
+                message.id(span::PARENT, "parentSpanId", &parent);
+            }
+            message.text(span::NAME, "name", &span.name);
+            message.choice(span::KIND, "kind", span::INTERNAL);
+            message.fixed64(span::BEGIN, "startTimeUnixNano", span.begin_ns);
+            message.fixed64(span::END, "endTimeUnixNano", end_ns.max(span.begin_ns));
+            message.items(span::ATTRIBUTES, "attributes", &attributes);
+            message.items(span::EVENTS, "events", &span.events);
+        });
+        self.traces.add(span.process, &span.category, item);
+    }
+
+    /// An event within a span.
+    fn moment(&mut self, record: &Record<'_>, site: &Site, number: usize, args: &[u8]) -> Vec<u8> {
+        let attributes = self.attributes(moment::ATTRIBUTES, record, site, number, args);
+        fragment::<M>(span::EVENTS, |message| {
+            message.fixed64(moment::TIME, "timeUnixNano", self.now);
+            message.text(moment::NAME, "name", &site.description.template);
+            message.items(moment::ATTRIBUTES, "attributes", &attributes);
+        })
+    }
+
+    /// What joins the records of an async span.
+    fn key(&mut self, record: &Record<'_>, site: &Site, args: &[u8]) -> Key {
+        let mut id = String::new();
+        if let Some(ty) = site.types.first() {
+            let _ = push_plain(&mut id, &mut self.stack, ty, args, 0);
+        }
+        (record.process_number, site.description.category.clone(), site.description.template.clone(), id)
+    }
+
+    fn record(&mut self, record: &Record<'_>, site: &Site, number: usize, args: &[u8]) {
+        match site.kind() {
+            Kind::Span => {
+                let span = self.begun(record, site, number, args, "");
+                self.spans.begin(thread(record), span);
+                return;
+            }
+            Kind::AsyncBegin => {
+                let key = self.key(record, site, args);
+                let span = self.begun(record, site, number, args, &key.3);
+                self.spans.begin_async(key, span);
+                return;
+            }
+            Kind::AsyncEnd => {
+                let key = self.key(record, site, args);
+                if let Some(span) = self.spans.end_async(&key) {
+                    let now = self.now;
+                    self.ended(span, now, true);
+                    return;
+                }
+            }
+            Kind::AsyncInstant => {
+                let key = self.key(record, site, args);
+                if self.spans.of_key(&key).is_some() {
+                    let item = self.moment(record, site, number, args);
+                    self.spans.add_event(|spans| spans.of_key(&key), |events| join::<M>(events, &item));
+                    return;
+                }
+            }
+            Kind::Instant => {
+                let thread = thread(record);
+                if self.spans.innermost(thread).is_some() {
+                    let item = self.moment(record, site, number, args);
+                    self.spans.add_event(|spans| spans.innermost(thread), |events| join::<M>(events, &item));
+                    return;
+                }
+            }
+            _ => {}
+        }
+        let mut body = std::mem::take(&mut self.text);
+        body.clear();
+        let _ = self.renderer.message(&mut body, site, args);
+        let attributes = self.attributes(log::ATTRIBUTES, record, site, number, args);
+        let is_log = matches!(site.kind(), Kind::Log | Kind::Stream);
+        let event = (!is_log).then_some(site.description.template.as_str());
+        let category = &site.description.category;
+        self.log(record, Log { level: site.level(), category, event, body: &body, attributes });
+        self.text = body;
+    }
+
+    /// The end of a span.
+    fn end(&mut self, record: &Record<'_>, site: Option<(&Site, usize)>, duration_ns: Option<u64>) {
+        let mut unfinished = Vec::new();
+        let found = site.and_then(|(_, number)| self.spans.end(thread(record), number, &mut unfinished));
+        let now = self.now;
+        for span in unfinished {
+            self.ended(span, now, false);
+        }
+        if let Some(span) = found {
+            return self.ended(span, now, true);
+        }
+        // Its begin is not among the records.
+        let begin_ns = now.saturating_sub(duration_ns.unwrap_or(0));
+        let span = match site {
+            Some((site, number)) => {
+                let mut span = self.begun(record, site, number, &[], "end");
+                span.attributes = attributes::<M>(span::ATTRIBUTES, |message| who(message, record));
+                span.begin_ns = begin_ns;
+                span
+            }
+            None => {
+                let ids = Ids::of(&format!("{} {} {now} end", record.process.pid, record.tid));
+                let mut span = Span::new(ids, record.process_number, 0, OWN, "span", begin_ns);
+                span.attributes = attributes::<M>(span::ATTRIBUTES, |message| who(message, record));
+                span
+            }
+        };
+        self.ended(span, now, true);
+    }
+
+    /// What Silverpoint itself says: losses, waits, records of unknown sites.
+    fn own(&mut self, record: &Record<'_>, event: &str, more: impl FnOnce(&mut M)) {
+        let mut body = std::mem::take(&mut self.text);
+        body.clear();
+        text::say(&mut self.renderer, &mut body, &record.what, record.thread);
+        let attributes = attributes::<M>(log::ATTRIBUTES, |message| {
+            who(message, record);
+            more(message);
+        });
+        let level = record.what.level();
+        self.log(record, Log { level, category: OWN, event: Some(event), body: &body, attributes });
+        self.text = body;
+    }
+
+    fn send(&mut self, is_last: bool) -> io::Result<()> {
+        for (signal, batch) in [(Signal::Logs, &mut self.logs), (Signal::Traces, &mut self.traces)] {
+            if (is_last || batch.is_full())
+                && let Some((request, records)) = batch.take::<M>(&mut self.resources)
+            {
+                self.export.export(signal, &request, records)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Number of the process and id of the thread.
+fn thread(record: &Record<'_>) -> (usize, u32) {
+    (record.process_number, record.tid)
+}
+
+fn who<M: Message>(message: &mut M, record: &Record<'_>) {
+    if record.tid != 0 {
+        value::int(message, "thread.id", record.tid.into());
+    }
+    if !record.thread.is_empty() {
+        value::text(message, "thread.name", record.thread);
+    }
+}
+
+/// Fields of a context; the ids stand elsewhere.
+fn fields<M: Message>(message: &mut M, context: &Context) {
+    for (name, item) in context.fields().filter(|(name, _)| !["trace_id", "span_id"].contains(name)) {
+        value::attribute(message, &format!("context.{name}"), |message| {
+            // It was read before: it is well-formed.
+            let _: Result<(), cbor::Error<Infallible>> = cbor::visit(item, &mut Values::new(message));
+        });
+    }
+}
+
+/// Keys of a site's arguments: their names, or their numbers. Those that mean something else here get `arg.` before them; equal ones their number behind them.
+fn keys(site: &Site) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for number in 0..site.types.len() {
+        let mut key = site.names.get(number).cloned().unwrap_or_else(|| number.to_string());
+        if ["thread.", "code.", "silverpoint.", "context."].iter().any(|begin| key.starts_with(begin)) {
+            key.insert_str(0, "arg.");
+        }
+        while keys.contains(&key) {
+            key = format!("{key}_{number}");
+        }
+        keys.push(key);
+    }
+    keys
+}
+
+impl<M: Message, E: Export> Writer for OtlpWriter<M, E> {
+    fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+        let Ok(now) = u64::try_from(record.wall_ns) else {
+            return Err(WriteError::CannotHold("OTLP holds no record from before 1970".into()));
+        };
+        self.now = now;
+        self.resources.know::<M>(record.process_number, record.process);
+        match record.what {
+            What::Record { site, site_number, args, .. } => self.record(record, site, site_number, args),
+            What::SpanEnd { site, site_number, duration_ns, .. } => {
+                self.end(record, site.zip(site_number), duration_ns);
+            }
+            What::Loss { cause, count, span_ns } => {
+                self.spans.lost(thread(record));
+                self.own(record, "silverpoint.loss", |message| {
+                    value::text(message, "silverpoint.cause", cause_name(cause));
+                    value::unsigned(message, "silverpoint.count", count);
+                    value::unsigned(message, "silverpoint.span_ns", span_ns);
+                });
+            }
+            What::Stall { cause, duration_ns } => self.own(record, "silverpoint.stall", |message| {
+                value::text(message, "silverpoint.cause", cause_name(cause));
+                value::unsigned(message, "silverpoint.duration_ns", duration_ns);
+            }),
+            What::Unknown { site_id, args } => self.own(record, "silverpoint.unknown", |message| {
+                value::int(message, "silverpoint.site", site_id.into());
+                value::bytes(message, "silverpoint.raw", args);
+            }),
+            What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}
+        }
+        while let Some(span) = self.spans.too_many() {
+            self.ended(span, now, false);
+        }
+        Ok(self.send(false)?)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        while let Some(span) = self.spans.oldest() {
+            let now = self.now;
+            self.ended(span, now, false);
+            self.send(false)?;
+        }
+        self.send(true)?;
+        self.export.finish()
+    }
+}
