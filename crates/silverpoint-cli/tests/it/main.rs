@@ -9,6 +9,7 @@ mod convert;
 mod differential;
 mod doctor;
 mod files;
+mod flat;
 mod guide;
 mod harness;
 mod hostile;
