@@ -15,7 +15,7 @@ from collections.abc import Iterator as _Iterator
 from typing import Any as _Any
 
 from . import _native
-from ._native import Problem, Record, Records, Site, Span, Spans, Table, Trace, Writer
+from ._native import Following, Problem, Record, Records, Site, Span, Spans, Table, Trace, Writer
 from ._values import (
     CutBytes,
     CutList,
@@ -31,6 +31,7 @@ from ._values import (
     Struct,
     Time,
 )
+from .recording import Handler, event, span, start
 
 __all__ = [
     "CutBytes",
@@ -41,7 +42,9 @@ __all__ = [
     "Enumeration",
     "Error",
     "FilterError",
+    "Following",
     "FormatError",
+    "Handler",
     "Level",
     "Pointer",
     "Problem",
@@ -55,7 +58,11 @@ __all__ = [
     "Time",
     "Trace",
     "Writer",
+    "event",
+    "follow",
     "open",
+    "span",
+    "start",
 ]
 
 
@@ -94,3 +101,14 @@ def open(  # noqa: A001
                 expanded.append(name)
     trace = _native.open(expanded, only, format, strict)
     return trace.filter(**filter) if filter else trace
+
+
+def follow(*paths: str | _os.PathLike[str], pid: int | None = None, timeout: float | None = None, **filter: _Any) -> Following:  # noqa: A002
+    """Records as they come, as `silverpoint tail -f` shows them: of trace files that grow, or of a living process.
+
+    Ends when the files are closed, or the process has ended. When no record has come for `timeout` seconds a TimeoutError is raised; the next call goes on
+    waiting. Words of a filter are those of `Trace.filter`.
+    """
+    if bool(paths) == (pid is not None):
+        raise TypeError("follow() needs either files or a pid")
+    return _native.follow([_os.fspath(path) for path in paths], pid, timeout, filter or None)

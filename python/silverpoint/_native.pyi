@@ -3,7 +3,7 @@
 import datetime
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypedDict, Unpack, final
 
 from ._values import Duration, Level, Time
@@ -301,4 +301,29 @@ class Trace:
     def verdict(self) -> str:
         """The worst of it."""
 
+@final
+class Following(Iterator[Record]):
+    """Gives records as they come."""
+
+    def __iter__(self) -> Following: ...
+    def __next__(self) -> Record: ...
+    @property
+    def notes(self) -> list[Problem]:
+        """What was found to be missing so far."""
+
+def follow(paths: list[str], pid: int | None, timeout: float | None, words: dict[str, Any] | None) -> Following: ...
+def record(
+    kind: int,
+    level: int,
+    category: str,
+    file: str,
+    line: int,
+    function: str,
+    template: str,
+    names: list[str] | None,
+    args: list[Any],
+    message: Callable[[], str] | None = None,
+) -> tuple[int, int] | None: ...
+def end_span(level: int, site: int, ticks: int) -> None: ...
+def start() -> bool: ...
 def open(paths: list[str], only: bool, format: str | None, strict: bool) -> Trace: ...

@@ -9,6 +9,8 @@
 //! | `list`, `tuple`, `set`, `dict` and what they hold | one item of CBOR |
 //! | anything else | its `str()` as text |
 
+use std::ops::Range;
+
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
@@ -30,6 +32,8 @@ const ITEM_MAX: usize = 120_000;
 pub(crate) struct Encoded {
     pub(crate) signature: String,
     pub(crate) bytes: Vec<u8>,
+    /// Texts and bytes in `bytes`, behind their lengths: what may be cut where there is little room.
+    pub(crate) texts: Vec<Range<usize>>,
 }
 
 impl Encoded {
@@ -37,6 +41,7 @@ impl Encoded {
     pub(crate) fn clear(&mut self) {
         self.signature.clear();
         self.bytes.clear();
+        self.texts.clear();
     }
 
     fn put(&mut self, code: &str, bytes: &[u8]) {
@@ -46,7 +51,8 @@ impl Encoded {
 
     fn sized(&mut self, code: &str, bytes: &[u8]) {
         self.signature.push_str(code);
-        push_cut(&mut self.bytes, bytes);
+        let kept = &bytes[..bytes.len().min(TEXT_MAX)];
+        self.cut(kept, bytes.len() - kept.len());
     }
 
     fn text(&mut self, text: &str) {
@@ -56,8 +62,16 @@ impl Encoded {
             end -= 1;
         }
         self.signature.push('s');
-        push_length(&mut self.bytes, end, text.len() - end);
-        self.bytes.extend_from_slice(&text.as_bytes()[..end]);
+        self.cut(&text.as_bytes()[..end], text.len() - end);
+    }
+
+    fn cut(&mut self, kept: &[u8], missing: usize) {
+        push_length(&mut self.bytes, kept.len(), missing);
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(kept);
+        if missing == 0 {
+            self.texts.push(start..self.bytes.len());
+        }
     }
 
     /// Appends a value.
@@ -133,12 +147,6 @@ fn push_length(out: &mut Vec<u8>, len: usize, missing: usize) {
         out.extend_from_slice(&(len as u32 | CUT).to_le_bytes());
         out.extend_from_slice(&u32::try_from(missing).unwrap_or(u32::MAX).to_le_bytes());
     }
-}
-
-fn push_cut(out: &mut Vec<u8>, bytes: &[u8]) {
-    let kept = &bytes[..bytes.len().min(TEXT_MAX)];
-    push_length(out, kept.len(), bytes.len() - kept.len());
-    out.extend_from_slice(kept);
 }
 
 /// What `str()` says of it; an object whose `str()` fails is named by that.

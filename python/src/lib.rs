@@ -4,7 +4,8 @@
 //! trace    what is open ─▶ source: a thread that reads ─▶ row: records without Python ─▶ record, site: as Python sees them
 //! filter   keyword arguments as the reader's filter        value: packed arguments and CBOR as objects, encode: the way back
 //! spans    begins that have found their ends               writer: trace files from Python
-//! arrow    records and spans as columns
+//! arrow    records and spans as columns                    follow: records as they come
+//! recorder records of this process, into its own session
 //! ```
 //!
 //! Files are read without the interpreter's lock, in batches. Whatever a file holds, nothing panics, and memory is bounded as it is elsewhere.
@@ -14,7 +15,9 @@ mod arrow;
 mod encode;
 mod fault;
 mod filter;
+mod follow;
 mod record;
+mod recorder;
 mod row;
 mod site;
 mod source;
@@ -30,7 +33,11 @@ mod _native {
     #[pymodule_export]
     use super::arrow::Table;
     #[pymodule_export]
+    use super::follow::{Following, follow};
+    #[pymodule_export]
     use super::record::Record;
+    #[pymodule_export]
+    use super::recorder::{end_span, record, start};
     #[pymodule_export]
     use super::site::Site;
     #[pymodule_export]
