@@ -75,6 +75,15 @@ SP_DETAIL_END
         SP_DETAIL_HOT static decltype(auto) visit_all(Visit& visit, const Members&... members) {          \
             return visit(members...);                                                                     \
         }                                                                                                 \
+        /* the members themselves, for who reads into them */                                             \
+        template <class Access>                                                                           \
+        SP_DETAIL_HOT static decltype(auto) access([[maybe_unused]] SpType_& value, Access&& access) {    \
+            return access_all(access SP_DETAIL_EACH(SP_DETAIL_PASS, SpType_, __VA_ARGS__));               \
+        }                                                                                                 \
+        template <class Access, class... Members>                                                         \
+        SP_DETAIL_HOT static decltype(auto) access_all(Access& access, Members&&... members) {            \
+            return access(static_cast<Members&&>(members)...);                                            \
+        }                                                                                                 \
     };
 
 SP_DETAIL_BEGIN
@@ -120,6 +129,14 @@ SP_DETAIL_END
         SP_DETAIL_HOT static auto visit_all(Visit& visit, const Members&... members) {                       \
             return visit(members...);                                                                        \
         }                                                                                                    \
+        template <class Access>                                                                              \
+        SP_DETAIL_HOT static auto access(SpType_& v, Access&& access) {                                      \
+            return access_all(access SP_DETAIL_EACH(SP_DETAIL_FIELD_VALUE, SpType_, __VA_ARGS__));           \
+        }                                                                                                    \
+        template <class Access, class... Members>                                                            \
+        SP_DETAIL_HOT static auto access_all(Access& access, Members&&... members) {                         \
+            return access(static_cast<Members&&>(members)...);                                               \
+        }                                                                                                    \
         static constexpr auto types() {                                                                      \
             return decltype(visit(*static_cast<const SpType_*>(nullptr),                                     \
                                   ::silverpoint::detail::ListTypes{})){};                                    \
@@ -134,6 +151,8 @@ SP_DETAIL_END
     out.name(#label);                                 \
     out.add(',');
 
+#define SP_DETAIL_LABEL_VALUE(type, label) type::label,
+
 #define SP_DETAIL_LABEL_OF(type, label) \
     if (value == type::label) return #label;
 
@@ -141,18 +160,22 @@ SP_DETAIL_END
     flags.next(), flags.number(static_cast<::std::size_t>(static_cast<Bits>(type::label))), flags.add('='), \
         flags.add(#label);
 
-#define SP_ENUM(type, ...)                                                      \
-    template <>                                                                 \
-    struct silverpoint::Enum<type> {                                            \
-        using SpType_ = ::silverpoint::detail::Subject<Enum>::Type;             \
-        static constexpr bool kLabels = true;                                   \
-        static constexpr ::std::string_view label(SpType_ value) {              \
-            SP_DETAIL_EACH(SP_DETAIL_LABEL_OF, SpType_, __VA_ARGS__)            \
-            return {};                                                          \
-        }                                                                       \
-        static constexpr void sign_labels(::silverpoint::detail::Signer& out) { \
-            SP_DETAIL_EACH(SP_DETAIL_LABEL, SpType_, __VA_ARGS__)               \
-        }                                                                       \
+#define SP_ENUM(type, ...)                                                          \
+    template <>                                                                     \
+    struct silverpoint::Enum<type> {                                                \
+        using SpType_ = ::silverpoint::detail::Subject<Enum>::Type;                 \
+        static constexpr bool kLabels = true;                                       \
+        static constexpr ::std::string_view label(SpType_ value) {                  \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL_OF, SpType_, __VA_ARGS__)                \
+            return {};                                                              \
+        }                                                                           \
+        static constexpr void sign_labels(::silverpoint::detail::Signer& out) {     \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL, SpType_, __VA_ARGS__)                   \
+        }                                                                           \
+        static constexpr ::std::string_view kLabelNames[] = {                       \
+            SP_DETAIL_EACH(SP_DETAIL_NAME, SpType_, __VA_ARGS__) ""};               \
+        static constexpr SpType_ kLabelValues[] = {                                 \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL_VALUE, SpType_, __VA_ARGS__) SpType_{}}; \
     };
 
 SP_DETAIL_BEGIN
@@ -210,21 +233,25 @@ SP_DETAIL_END
 #define SP_DETAIL_FLAG_TEXT(type, label) text.flag(static_cast<Bits>(type::label), #label);
 
 // An enumeration whose values are sets of bits: shown as `kRead|kWrite`.
-#define SP_FLAGS(type, ...)                                                     \
-    template <>                                                                 \
-    struct silverpoint::Enum<type> {                                            \
-        using SpType_ = ::silverpoint::detail::Subject<Enum>::Type;             \
-        static constexpr bool kFlags = true;                                    \
-        using Bits = ::std::make_unsigned_t<::std::underlying_type_t<SpType_>>; \
-        static constexpr ::std::string_view label(SpType_) { return {}; }       \
-        static constexpr void sign_flags(::silverpoint::detail::Signer& out) {  \
-            ::silverpoint::detail::FlagsSigner flags{out};                      \
-            SP_DETAIL_EACH(SP_DETAIL_FLAG, SpType_, __VA_ARGS__)                \
-        }                                                                       \
-        template <class Writer>                                                 \
-        static bool put_flags(Writer& out, SpType_ value) {                     \
-            ::silverpoint::detail::FlagsText text(static_cast<Bits>(value));    \
-            SP_DETAIL_EACH(SP_DETAIL_FLAG_TEXT, SpType_, __VA_ARGS__)           \
-            return text.put_to(out);                                            \
-        }                                                                       \
+#define SP_FLAGS(type, ...)                                                         \
+    template <>                                                                     \
+    struct silverpoint::Enum<type> {                                                \
+        using SpType_ = ::silverpoint::detail::Subject<Enum>::Type;                 \
+        static constexpr bool kFlags = true;                                        \
+        using Bits = ::std::make_unsigned_t<::std::underlying_type_t<SpType_>>;     \
+        static constexpr ::std::string_view label(SpType_) { return {}; }           \
+        static constexpr void sign_flags(::silverpoint::detail::Signer& out) {      \
+            ::silverpoint::detail::FlagsSigner flags{out};                          \
+            SP_DETAIL_EACH(SP_DETAIL_FLAG, SpType_, __VA_ARGS__)                    \
+        }                                                                           \
+        template <class Writer>                                                     \
+        static bool put_flags(Writer& out, SpType_ value) {                         \
+            ::silverpoint::detail::FlagsText text(static_cast<Bits>(value));        \
+            SP_DETAIL_EACH(SP_DETAIL_FLAG_TEXT, SpType_, __VA_ARGS__)               \
+            return text.put_to(out);                                                \
+        }                                                                           \
+        static constexpr ::std::string_view kLabelNames[] = {                       \
+            SP_DETAIL_EACH(SP_DETAIL_NAME, SpType_, __VA_ARGS__) ""};               \
+        static constexpr SpType_ kLabelValues[] = {                                 \
+            SP_DETAIL_EACH(SP_DETAIL_LABEL_VALUE, SpType_, __VA_ARGS__) SpType_{}}; \
     };
