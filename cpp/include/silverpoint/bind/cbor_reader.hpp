@@ -53,11 +53,17 @@ class CborReader : public binding::Input {
     }
 
     [[gnu::noinline, gnu::cold]] bool fail(Kind kind, const char* at, std::string expected) {
+        if (at >= end_) return fail(Kind::kTruncated, end_, "the end of the input", std::move(expected));
+        const auto byte = static_cast<unsigned char>(*at);
         const Head head = this->head(at);
-        if (head.end == nullptr)
-            kind =
-                at < end_ && (static_cast<unsigned char>(*at) & 31) > 27 ? Kind::kSyntax : Kind::kTruncated;
-        return fail(kind, at, describe(at), std::move(expected));
+        const bool is_no_item = (byte & 31u) > 27 && (head.end == nullptr || byte == 0xFF);
+        if (is_no_item || kind == Kind::kSyntax) return fail(Kind::kSyntax, at, shown(*at), "a value");
+        if (head.end == nullptr) return fail(Kind::kTruncated, end_, "the end of the input", "a value");
+        return fail(kind, at, kind == Kind::kTrailing ? shown(*at) : describe(at), std::move(expected));
+    }
+    static std::string shown(char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return std::string("the byte 0x") + "0123456789abcdef"[byte >> 4] + "0123456789abcdef"[byte & 15];
     }
     [[gnu::noinline, gnu::cold]] bool fail(Kind kind, const char* at, std::string found,
                                            std::string expected) {
@@ -79,6 +85,7 @@ class CborReader : public binding::Input {
     }
     bool is_text() { return next_major() == 3; }
     bool is_bytes() { return next_major() == 2; }
+    bool is_number() { return next_major() <= 1; }
     bool is_array() { return next_major() == 4; }
     bool is_map() { return next_major() == 5; }
 
@@ -148,9 +155,9 @@ class CborReader : public binding::Input {
         if (!state.is_open) {
             if (state.left == 0) return --depth_, false;
             --state.left;
-            return true;
+            return at_ != end_ || fail(Kind::kTruncated, at_, "a value");
         }
-        if (at_ == end_) return fail(Kind::kTruncated, at_, "an item, or the end of this one");
+        if (at_ == end_) return fail(Kind::kTruncated, at_, "a value");
         if (*at_ != '\xFF') return true;
         ++at_;
         --depth_;
@@ -159,7 +166,7 @@ class CborReader : public binding::Input {
     bool next_member(State& state) { return next_element(state); }
     bool key(std::string_view& key) {
         skip_tags();
-        return string(key, 3, "a name");
+        return string(key, 3, "text");
     }
     bool behind_key() { return true; }
     template <class T, std::size_t kIndex>
@@ -177,7 +184,7 @@ class CborReader : public binding::Input {
         skip_tags();
         const char* const from = at_;
         const Head item = head(at_);
-        if (item.end == nullptr) return fail(Kind::kSyntax, at_, "an item");
+        if (item.end == nullptr) return fail(Kind::kSyntax, at_, "a value");
         State state;
         std::size_t index = 0;
         std::string_view unused;
@@ -245,13 +252,6 @@ class CborReader : public binding::Input {
         skip_tags();
         const Head item = head(at_);
         if (item.end == nullptr || item.major != major) return fail(Kind::kType, at_, what);
-        // Each element takes a byte at least.
-        const auto behind = static_cast<std::uint64_t>(end_ - item.end);
-        if (item.info != 31 && item.number > behind / (major == 5 ? 2 : 1))
-            return fail(Kind::kTruncated, at_,
-                        describe(at_) + " of " + std::to_string(item.number) + ", with " +
-                            std::to_string(behind) + " bytes behind it",
-                        "as many items as it says");
         if (++depth_ > options_.depth)
             return fail(Kind::kDepth, at_, "a deeper level",
                         "at most " + std::to_string(options_.depth) + " levels");
@@ -290,22 +290,17 @@ class CborReader : public binding::Input {
         const Head item = head(at_);
         if (item.end == nullptr || item.major != major) return fail(Kind::kType, at_, what);
         if (item.info == 31) [[unlikely]]
-            return fail(Kind::kSyntax, at_, describe(at_) + " of indefinite length",
-                        "one of definite length");
+            return fail(Kind::kSyntax, at_, "a value");
         return piece(text, item, major);
     }
     bool piece(std::string_view& text, const Head& item, unsigned major) {
-        const auto behind = static_cast<std::uint64_t>(end_ - item.end);
-        if (item.number > behind)
-            return fail(Kind::kTruncated, at_,
-                        describe(at_) + " of " + std::to_string(item.number) + " bytes, with " +
-                            std::to_string(behind) + " behind it",
-                        "as many bytes as it says");
+        if (item.number > static_cast<std::uint64_t>(end_ - item.end))
+            return fail(Kind::kTruncated, end_, "a value");
         text = {item.end, static_cast<std::size_t>(item.number)};
         if (major == 3) {
             const std::size_t good = binding::utf8_prefix(text.data(), text.size());
             if (good != text.size()) [[unlikely]]
-                return fail(Kind::kText, item.end + good, binding::shown_byte(item.end[good]), "UTF-8");
+                return fail(Kind::kText, item.end + good, shown(item.end[good]), "UTF-8");
         }
         at_ = item.end + item.number;
         return true;
@@ -313,7 +308,7 @@ class CborReader : public binding::Input {
     std::string describe(const char* at) const {
         if (at >= end_) return "the end of the input";
         const Head item = head(at);
-        if (item.end == nullptr) return item.info > 27 ? binding::shown_byte(*at) : "an item that is cut";
+        if (item.end == nullptr) return item.info > 27 ? shown(*at) : "an item that is cut";
         char room[64];
         switch (item.major) {
             case 0:
@@ -333,7 +328,7 @@ class CborReader : public binding::Input {
             case 5:
                 return "an object";
             case 6:
-                return item.number == 2 || item.number == 3 ? "a bignum" : describe_behind(item.end);
+                return describe_tagged(at, item);
             default:
                 break;
         }
@@ -350,10 +345,18 @@ class CborReader : public binding::Input {
         return item.info == 20                      ? "false"
                : item.info == 21                    ? "true"
                : item.info == 22 || item.info == 23 ? "null"
-                                                    : binding::shown_byte(*at);
+                                                    : shown(*at);
     }
-    std::string describe_behind(const char* at) const {
-        for (Head item = head(at); item.end != nullptr && item.major == 6; item = head(at)) at = item.end;
+    std::string describe_tagged(const char* at, Head tag) const {
+        if (tag.number == 2 || tag.number == 3) {
+            CborReader number(std::string_view(at, static_cast<std::size_t>(end_ - at)));
+            binding::Int128 value = 0;
+            char room[64];
+            return number.integer(value)
+                       ? "the number " + std::string(room, binding::put_integer(room, value))
+                       : "a bignum";
+        }
+        for (; tag.end != nullptr && tag.major == 6; tag = head(at)) at = tag.end;
         return describe(at);
     }
 };

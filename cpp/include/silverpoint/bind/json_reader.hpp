@@ -40,6 +40,13 @@ class JsonReader : public binding::Input {
 
     [[gnu::noinline, gnu::cold]] bool fail(Kind kind, const char* at, std::string expected) {
         if (at >= end_) kind = Kind::kTruncated;
+        if (kind == Kind::kSyntax || kind == Kind::kTrailing)
+            return fail(kind, at, binding::shown_byte(*at), std::move(expected));
+        if (const char* const broken = broken_word(at)) {
+            kind = broken == end_ ? Kind::kTruncated : Kind::kSyntax;
+            return fail(kind, broken, broken == end_ ? describe(broken) : binding::shown_byte(*broken),
+                        "a value");
+        }
         return fail(kind, at, describe(at), std::move(expected));
     }
     [[gnu::noinline, gnu::cold]] bool fail(Kind kind, const char* at, std::string found,
@@ -73,6 +80,10 @@ class JsonReader : public binding::Input {
     bool is_array() { return begins('['); }
     bool is_map() { return begins('{'); }
     bool is_bytes() { return false; }
+    bool is_number() {
+        space();
+        return at_ != end_ && (*at_ == '-' || binding::is_digit(*at_));
+    }
     // The first byte of what is next; 0: nothing.
     char next_mark() {
         space();
@@ -287,7 +298,7 @@ class JsonReader : public binding::Input {
                 if ((p = escape(p)) == nullptr) return false;
                 from = p;
             } else {
-                return fail(Kind::kSyntax, p, "an escape of it");
+                return fail(Kind::kSyntax, p, "'\"'");
             }
         }
         if (copies) {
@@ -321,13 +332,15 @@ class JsonReader : public binding::Input {
             case 'u':
                 break;
             default:
-                return fail(Kind::kSyntax, begin, "an unknown escape",
-                            "one of \\n \\t \\r \\b \\f \\\" \\\\ \\/ \\u"),
+                return fail(Kind::kSyntax, sign == '\0' && p == end_ ? p : p - 1,
+                            "an escape: one of \"\\/bfnrtu"),
                        nullptr;
         }
         std::uint32_t unit = 0, second = 0;
-        if (!four_digits(p, unit))
-            return fail(Kind::kSyntax, begin, "an unfinished \\u", "four hexadecimal digits"), nullptr;
+        if (!four_digits(p, unit)) {
+            while (p != end_ && binding::hex_digit(*p) >= 0) ++p;
+            return fail(Kind::kSyntax, p, "four hexadecimal digits"), nullptr;
+        }
         p += 4;
         if ((unit & 0xFC00) == 0xD800 && end_ - p >= 2 && p[0] == '\\' && p[1] == 'u' &&
             four_digits(p + 2, second) && (second & 0xFC00) == 0xDC00) {
@@ -335,7 +348,7 @@ class JsonReader : public binding::Input {
             p += 6;
         }
         if (!binding::is_character(unit))
-            return fail(Kind::kText, begin, "half of a surrogate pair", "both halves"), nullptr;
+            return fail(Kind::kText, begin, "half of a surrogate pair", "a character"), nullptr;
         char room[4];
         scratch_.append(room, binding::put_utf8(room, unit));
         return p;
@@ -354,7 +367,7 @@ class JsonReader : public binding::Input {
     [[gnu::noinline, gnu::cold]] bool bad_integer(const char* at) {
         const char* const end = binding::end_of_number(at, end_);
         if (end != nullptr && end != end_ && binding::is_digit(*end))
-            return fail(Kind::kSyntax, at, "a number that begins with 0", "one without it");
+            return fail(Kind::kSyntax, end, "a value");
         bool whole = end != nullptr;
         for (const char* p = at; whole && p != end; ++p) whole = *p != '.' && *p != 'e' && *p != 'E';
         return fail(whole ? Kind::kRange : Kind::kType, at, binding::expected_integer<T>());
@@ -365,6 +378,18 @@ class JsonReader : public binding::Input {
         std::string_view name;
         if (!string(name)) return false;
         return binding::not_finite(name, value) ? true : fail(Kind::kType, from, "a number");
+    }
+    // Where a word that begins like one of JSON goes on otherwise; null: it does not begin so, or is one.
+    const char* broken_word(const char* at) const {
+        for (const std::string_view word :
+             {std::string_view("true"), std::string_view("false"), std::string_view("null")}) {
+            if (at == end_ || *at != word[0]) continue;
+            for (const char c : word) {
+                if (at == end_ || *at != c) return at;
+                ++at;
+            }
+        }
+        return nullptr;
     }
     // What stands at a place, for people.
     std::string describe(const char* at) const {

@@ -200,6 +200,11 @@ bool get_characters(R& in, T* room, std::size_t count) {
 }
 
 template <class R, class T>
+[[gnu::noinline, gnu::cold]] bool refuse_enum(R& in, BindError::Kind kind, const char* from) {
+    return in.fail(kind, from, "one of " + listed(Enum<T>::kLabelNames, std::size(Enum<T>::kLabelNames) - 1));
+}
+
+template <class R, class T>
 bool get_enum(R& in, T& value) {
     const char* const from = in.start();
     if constexpr (Labelled<T>) {
@@ -208,9 +213,9 @@ bool get_enum(R& in, T& value) {
             if (!in.text(label)) return false;
             for (std::size_t i = 0; i + 1 < std::size(Enum<T>::kLabelNames); ++i)
                 if (Enum<T>::kLabelNames[i] == label) return value = Enum<T>::kLabelValues[i], true;
-            return in.fail(BindError::Kind::kRange, from, "the text " + quoted(label),
-                           "one of " + listed(Enum<T>::kLabelNames, std::size(Enum<T>::kLabelNames) - 1));
+            return refuse_enum<R, T>(in, BindError::Kind::kRange, from);
         }
+        if (!in.is_number()) return refuse_enum<R, T>(in, BindError::Kind::kType, from);
     }
     std::underlying_type_t<T> number{};
     if constexpr (std::is_same_v<decltype(number), bool>) {
@@ -219,6 +224,9 @@ bool get_enum(R& in, T& value) {
         if (!in.integer(number)) return false;
     }
     value = static_cast<T>(number);
+    // What has a name is called by it.
+    if constexpr (Labelled<T>)
+        return Enum<T>::label(value).empty() || refuse_enum<R, T>(in, BindError::Kind::kType, from);
     return true;
 }
 
@@ -309,7 +317,10 @@ bool get_range(R& in, T& value) {
     if (!in.enter_array(state)) return false;
     if constexpr (requires { value.reserve(1); }) {
         const std::size_t most = kAhead / sizeof(Element) + 1;
-        if (const std::size_t count = state.count()) value.reserve(count < most ? count : most);
+        std::size_t count =
+            state.count() < in.left() ? state.count() : in.left();  // each takes a byte at least
+        if (count > most) count = most;
+        if (count != 0) value.reserve(count);
     }
     std::size_t index = 0;
     [[maybe_unused]] auto end = [&] {
@@ -342,6 +353,7 @@ template <class R, class Read>
 bool get_fixed(R& in, std::size_t count, const Read& read) {
     const char* const from = in.start();
     typename R::State state;
+    if (!in.is_array()) return in.fail(BindError::Kind::kType, from, "an array of " + std::to_string(count));
     if (!in.enter_array(state)) return false;
     std::size_t index = 0;
     for (; in.next_element(state); ++index) {
@@ -431,12 +443,14 @@ bool get_alternative(R& in, std::size_t count, const Name& name, const Read& rea
     const char* const from = in.start();
     typename R::State state;
     if (!in.enter_map(state)) return false;
-    const auto one_alone = [&] {
-        return in.fail(BindError::Kind::kRange, from, "an object", "an object of one member");
-    };
     std::size_t members = 0;
+    const auto one_alone = [&] {
+        return in.fail(BindError::Kind::kRange, from,
+                       members == 0 ? "an object of none" : "an object of more than one member",
+                       "an object of one member");
+    };
     for (; in.next_member(state); ++members) {
-        if (members == 1) return one_alone();
+        if (members == 1) return ++members, one_alone();
         const char* const at = in.start();
         std::string_view key;
         if (!in.key(key)) return false;

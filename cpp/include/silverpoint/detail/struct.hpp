@@ -56,7 +56,7 @@ SP_DETAIL_END
     struct silverpoint::Struct<type> {                                                                    \
         using SpType_ = ::silverpoint::detail::Subject<Struct>::Type;                                     \
         static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, SpType_, __VA_ARGS__);           \
-        static constexpr ::std::string_view kName = #type;                                                \
+        [[maybe_unused]] static constexpr ::std::string_view kName = #type;                               \
         static constexpr ::std::string_view kNames[] = {                                                  \
             SP_DETAIL_EACH(SP_DETAIL_NAME, SpType_, __VA_ARGS__) ""};                                     \
         static constexpr void sign_fields([[maybe_unused]] ::silverpoint::detail::Signer& out) {          \
@@ -118,7 +118,7 @@ SP_DETAIL_END
     struct silverpoint::Struct<type> {                                                                       \
         using SpType_ = ::silverpoint::detail::Subject<Struct>::Type;                                        \
         static constexpr int kFields = 0 SP_DETAIL_EACH(SP_DETAIL_COUNT, SpType_, __VA_ARGS__);              \
-        static constexpr ::std::string_view kName = #type;                                                   \
+        [[maybe_unused]] static constexpr ::std::string_view kName = #type;                                  \
         static constexpr ::std::string_view kNames[] = {                                                     \
             SP_DETAIL_EACH(SP_DETAIL_FIELD_NAME, SpType_, __VA_ARGS__) ""};                                  \
         template <class Visit>                                                                               \
