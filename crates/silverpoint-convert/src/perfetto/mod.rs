@@ -224,7 +224,8 @@ impl<W: Write> PerfettoWriter<W> {
         let What::Record { site, site_number, args, truncated } = record.what else { return Ok(()) };
         let names = self.names.site(site_number, site);
         let kind = site.kind();
-        if kind == Kind::Counter {
+        let is_number = |ty: &Type| number(ty, &[0; 16]).is_some();
+        if kind == Kind::Counter && site.types.iter().any(is_number) && document::is_exact(site, args) {
             return self.counter(record, ns, site, args, names);
         }
         let (sort, track) = match kind {
@@ -263,7 +264,7 @@ impl<W: Write> PerfettoWriter<W> {
         self.packet(ns)
     }
 
-    /// A counter: each of its arguments that is a number has a track.
+    /// A counter whose arguments are as its signature says: each that is a number has a track.
     fn counter(
         &mut self,
         record: &Record<'_>,
@@ -272,9 +273,6 @@ impl<W: Write> PerfettoWriter<W> {
         args: &[u8],
         names: SiteNames,
     ) -> Result<(), WriteError> {
-        if !document::is_exact(site, args) {
-            return Ok(());
-        }
         let mut at = 0;
         for (index, ty) in site.types.iter().enumerate() {
             self.text.clear();

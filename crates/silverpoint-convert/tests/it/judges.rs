@@ -113,6 +113,7 @@ const TRACED: &str = r#"
 {"time":"2026-11-20T19:02:11.000000010Z","level":"debug","process":"app","pid":40,"tid":41,"thread":"renamed","kind":"span_end","category":"net","file":"a.cpp","line":90,"function":"f()","template":"fetch","signature":"","duration_ns":8}
 {"time":"2026-11-20T19:02:11.000000011Z","process":"app","pid":40,"tid":41,"thread":"renamed","kind":"loss","cause":"full","count":3,"span_ns":10}
 {"time":"2026-11-20T19:02:11.000000012Z","process":"app","pid":40,"tid":41,"thread":"renamed","kind":"unknown","site":77,"raw":"0102","backtrace":true}
+{"time":"2026-11-20T19:02:11.000000013Z","level":"debug","process":"app","pid":40,"tid":41,"thread":"renamed","kind":"counter","category":"net","file":"a.cpp","line":98,"function":"f()","template":"state","signature":"s","args":["up"]}
 "#;
 
 #[test]
@@ -158,6 +159,7 @@ fn the_schema_of_perfetto_reads_its_traces() {
         "end renamed null 0 null",
         "instant renamed lost 3 records (full) within 10 ns 0 silverpoint",
         "instant renamed record of a site without description, id 77, 2 bytes 0 silverpoint",
+        "instant renamed state 0 net",
     ];
     assert_eq!(shown, expected);
     let args = |number: usize| events[number]["args"].to_string();
