@@ -431,12 +431,15 @@ impl Source for JsonSource<'_> {
     }
 
     fn integer(&mut self) -> Read<Integer> {
-        let from = self.at;
-        if let Ok(value) = self.parsed(String::new, |_: &u128| true) {
-            return Ok(Integer::Positive(value));
+        let expected = || "an integer of 128 bits".to_owned();
+        // Errors are dear: they count lines.
+        match self.peek() {
+            Some(b'-') => self.parsed(expected, |_: &i128| true).map(|value| match u128::try_from(value) {
+                Ok(zero) => Integer::Positive(zero),
+                Err(_) => Integer::Negative(value),
+            }),
+            _ => self.parsed(expected, |_: &u128| true).map(Integer::Positive),
         }
-        self.at = from;
-        self.parsed(|| "an integer of 128 bits".to_owned(), |_: &i128| true).map(Integer::Negative)
     }
 
     #[inline]

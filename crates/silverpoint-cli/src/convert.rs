@@ -70,17 +70,22 @@ pub struct Args {
     quiet: bool,
 }
 
-/// Runs the command.
-pub fn run(args: Args) -> Outcome {
+/// All that are read or written here.
+pub fn formats() -> Formats {
     let mut formats = helper::formats();
     formats.add(sqlite::FORMAT);
+    formats
+}
+
+/// Runs the command.
+pub fn run(args: Args, formats: &Formats) -> Outcome {
     let filter = args.wanted.filter()?;
     let Some((output, inputs)) = args.files.split_last() else {
         return Err(Failed::new(Exit::Usage, "convert needs an input and an output"));
     };
     let sender = collector(args.to.as_deref(), output).map_err(usage)?;
     let named = sender.as_ref().map(|_| OTLP).or(args.to.as_deref());
-    let format = *find(&formats, named, output, "--to")?;
+    let format = *find(formats, named, output, "--to")?;
     if args.event.is_some() && !helper::has_tables(&format) {
         return Err(usage(format!("--event is for parquet and arrow, not for {}", format.name)));
     }
@@ -97,7 +102,7 @@ pub fn run(args: Args) -> Outcome {
     let named: Vec<(&PathBuf, &Format)> = inputs
         .iter()
         .copied()
-        .map(|path| Ok((path, find(&formats, args.from.as_deref(), path, "--from")?)))
+        .map(|path| Ok((path, find(formats, args.from.as_deref(), path, "--from")?)))
         .collect::<Result<_, Failed>>()?;
     let traces: Vec<PathBuf> =
         named.iter().filter(|(_, format)| format.name == SILVER).map(|(path, _)| (*path).clone()).collect();

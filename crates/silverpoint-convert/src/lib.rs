@@ -9,7 +9,7 @@
 //! head, site and arguments of it. And one way out: [`document`] drives a visitor with the record. No tree is built, and memory is that of the largest
 //! record, and of the distinct sites and processes. Whatever is read, nothing panics.
 //!
-//! Somebody's own format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/logfmt.rs`.
+//! Somebody's own format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/own-format`.
 #![forbid(unsafe_code)]
 
 mod cells;

@@ -42,6 +42,14 @@ struct Packer<'o> {
 fn found(items: &Decoder<'_>) -> String {
     let mut ahead = Decoder::new(items.input());
     ahead.set_position(items.position());
+    // A date-time or a UUID is told as what it holds.
+    let mut begins = ahead.position();
+    while matches!(ahead.datatype(), Ok(Item::Tag))
+        && ahead.tag().is_ok_and(|tag| matches!(tag.as_u64(), 0 | 37))
+    {
+        begins = ahead.position();
+    }
+    ahead.set_position(begins);
     match ahead.datatype() {
         Ok(Item::String) => match ahead.str() {
             Ok(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),

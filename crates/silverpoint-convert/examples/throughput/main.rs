@@ -1,4 +1,5 @@
-//! Measures readers and writers, each by itself: `throughput generate N FORMAT FILE`, `throughput read FORMAT FILE`, `throughput write N FORMAT [lossless]`.
+//! Measures readers and writers, each by itself: `throughput generate N FORMAT FILE [lossless]`, `throughput read FORMAT FILE`, `throughput write N FORMAT [lossless]`,
+//! and `throughput text FILE`: lines as `silverpoint cat` prints them of a trace file.
 //!
 //! A writer gets records that are in memory and writes to nobody, a reader's records are counted. Each prints one JSON object: records, bytes, CPU seconds, the process's peak memory.
 //! `bench/run --part convert` puts them into a table.
@@ -15,6 +16,7 @@ use made::Made;
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Formats, Input, Reader, SILVER, WriteOptions, Writer};
 use silverpoint_formats::filter::Filter;
+use silverpoint_formats::text;
 use silverpoint_formats::tracefile::Trace;
 
 type Failed = Box<dyn std::error::Error>;
@@ -34,7 +36,7 @@ impl Write for Counting {
     }
 }
 
-/// CPU seconds of this process, from `/proc`: in steps of 10 ms.
+/// CPU seconds of this process, as the kernel counts them.
 fn cpu_seconds() -> Result<f64, Failed> {
     let stat = std::fs::read_to_string("/proc/self/schedstat")?;
     Ok(stat.split_whitespace().next().ok_or("no CPU time")?.parse::<u64>()? as f64 / 1e9)
@@ -92,6 +94,22 @@ fn main() -> Result<(), Failed> {
             fill(&mut *writer, &mut made, records)?;
             report(records, out.0.get(), cpu_seconds()? - before)
         }
+        ["text", file] => {
+            let before = cpu_seconds()?;
+            let trace = Trace::open(&[file])?;
+            let (mut writer, mut line) = (text::Writer::new(&text::Options::default(), &trace), String::new());
+            let (mut events, mut out, mut records) = (trace.select(&Filter::default()), Counting::default(), 0);
+            while let Some(event) = events.next() {
+                records += u64::from(event.is_shown());
+                writer.line(&mut line, &event);
+                if line.len() >= 64 << 10 {
+                    out.write_all(line.as_bytes())?;
+                    line.clear();
+                }
+            }
+            out.write_all(line.as_bytes())?;
+            report(records, out.0.get(), cpu_seconds()? - before)
+        }
         ["read", SILVER, file] => {
             let bytes = std::fs::metadata(file)?.len();
             let before = cpu_seconds()?;
@@ -109,7 +127,7 @@ fn main() -> Result<(), Failed> {
             report(records, reader.position(), cpu_seconds()? - before)
         }
         _ => {
-            Err("usage: throughput generate N FORMAT FILE | read FORMAT FILE | write N FORMAT [lossless]"
+            Err("usage: throughput generate N FORMAT FILE | read FORMAT FILE | text FILE | write N FORMAT [lossless]"
                 .into())
         }
     }

@@ -1,6 +1,6 @@
 //! What is malformed: where, what was found, what was expected.
 
-use silverpoint_convert::ReadError;
+use silverpoint_convert::{Formats, ReadError};
 
 use crate::support::{all, convert, with_reader};
 
@@ -46,6 +46,52 @@ fn broken_text_is_told_with_its_place_and_passed_over() {
         }
     });
     assert_eq!((errors, records), (1, 1));
+}
+
+/// Of three records the middle one has a date-time that is none, in every format that is read.
+#[test]
+fn every_reader_tells_where_it_is_and_goes_on() {
+    let line =
+        |second: u8| format!("{{\"time\":\"2026-11-20T19:02:1{second}Z\",\"a\":7,\"message\":\"ä\"}}\n");
+    let lines: String = [1, 2, 3].map(line).concat();
+    for format in Formats::default().all().iter().filter(|format| format.reader.is_some()) {
+        let mut bytes = convert("jsonl", lines.as_bytes(), format.name).unwrap();
+        let time = b"2026-11-20T19:02:12";
+        let at = bytes.windows(time.len()).position(|window| window == time).unwrap();
+        bytes[at] = b'x';
+        let (mut errors, mut records) = (Vec::new(), 0);
+        with_reader(format.name, &bytes, |reader| {
+            loop {
+                match reader.advance() {
+                    Ok(true) => records += 1,
+                    Ok(false) => break,
+                    Err(error) => {
+                        assert!(error.may_go_on, "{}: {error}", format.name);
+                        errors.push(error);
+                    }
+                }
+            }
+        });
+        assert_eq!((records, errors.len()), (2, 1), "{}", format.name);
+        let error = &errors[0];
+        assert_eq!(error.path, "[1].time", "{}", format.name);
+        assert!(
+            error.found.starts_with("the text \"x026-11-20T19:02:12"),
+            "{}: {}",
+            format.name,
+            error.found
+        );
+        assert_eq!(&*error.expected, "a date-time of RFC 3339", "{}", format.name);
+        // The value begins a little before its text: a quote, a head, a tag.
+        let offset = error.place.offset as usize;
+        assert!((at - 24..=at).contains(&offset), "{}: {offset}, and the text at {at}", format.name);
+        let before = &bytes[..offset];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let column = 1 + before.iter().rev().take_while(|byte| **byte != b'\n').count() as u64;
+        let expected = if format.name == "cbor" { (0, 0) } else { (line, column) };
+        assert_eq!((error.place.line, error.place.column), expected, "{}", format.name);
+        assert!(format.name == "json" || format.name == "cbor" || line > 1, "{}", format.name);
+    }
 }
 
 #[test]

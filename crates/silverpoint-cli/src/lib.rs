@@ -1,0 +1,136 @@
+//! The `silverpoint` program: it parses arguments, supervises processes, and joins the other crates.
+//!
+//! As a library it is the same program with formats of somebody's own: [`run_with`].
+#![forbid(unsafe_code)]
+
+mod attach;
+mod cat;
+mod collect;
+mod config;
+mod convert;
+mod ctl;
+mod doctor;
+mod examples;
+mod exit;
+mod helper;
+mod input;
+mod live;
+mod ls;
+mod manual;
+mod names;
+mod newdirectory;
+mod newfile;
+mod policy;
+mod printing;
+mod processes;
+mod program;
+mod recover;
+mod repair;
+mod replay;
+mod run;
+mod sessions;
+mod sites;
+mod split;
+mod sql;
+mod stats;
+mod store;
+mod summary;
+mod tail;
+mod terminal;
+mod top;
+mod trim;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use exit::Outcome;
+use silverpoint_convert::Formats;
+use silverpoint_formats::units;
+
+/// Tracing that costs what reading the clock costs, and survives the death of the program.
+#[derive(Parser)]
+#[command(name = "silverpoint", version, max_term_width = 120)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the file is damaged (everything intact was given);
+4 not a trace file; 5 recovered, but records were really lost; 6 no such session; 7 the system is unfit (doctor).
+`run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    terminal: terminal::Choice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Args),
+    Attach(attach::Args),
+    Ls(ls::Args),
+    Recover(recover::Args),
+    Cat(cat::Args),
+    Tail(tail::Args),
+    Top(top::Args),
+    Stats(stats::Args),
+    Sites(sites::Args),
+    Verify(verify::Args),
+    Repair(repair::RepairArgs),
+    Merge(repair::MergeArgs),
+    Trim(trim::Args),
+    Split(split::Args),
+    Convert(convert::Args),
+    Replay(replay::Args),
+    Sql(sql::Args),
+    Ctl(ctl::Args),
+    Config(config::Args),
+    Doctor(doctor::Args),
+    Man(manual::ManArgs),
+    Completions(manual::CompletionsArgs),
+    #[command(hide = true)]
+    Collect(collect::Args),
+}
+
+/// The formats that the program has: [`Formats::add`] adds one's own.
+pub fn formats() -> Formats {
+    convert::formats()
+}
+
+/// Runs the program by its arguments, with these formats for `convert`; gives its exit status.
+pub fn run_with(formats: &Formats) -> ExitCode {
+    let cli = Cli::parse();
+    terminal::choose(cli.terminal);
+    let outcome: Outcome = match cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Attach(args) => attach::run(args),
+        Command::Ls(args) => ls::run(args),
+        Command::Recover(args) => recover::run(args),
+        Command::Cat(args) => cat::run(args),
+        Command::Tail(args) => tail::run(args),
+        Command::Top(args) => top::run(args),
+        Command::Stats(args) => stats::run(args),
+        Command::Sites(args) => sites::run(args),
+        Command::Verify(args) => verify::run(args),
+        Command::Repair(args) => repair::repair(args),
+        Command::Merge(args) => repair::merge(args),
+        Command::Trim(args) => trim::run(args),
+        Command::Split(args) => split::run(args),
+        Command::Convert(args) => convert::run(args, formats),
+        Command::Replay(args) => replay::run(args),
+        Command::Sql(args) => sql::run(args),
+        Command::Ctl(args) => ctl::run(args),
+        Command::Config(args) => config::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Man(args) => manual::man(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Collect(args) => collect::run(args),
+    };
+    match outcome {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(failed) => {
+            exit::note(&failed);
+            ExitCode::from(failed.exit as u8)
+        }
+    }
+}
