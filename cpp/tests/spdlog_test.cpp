@@ -189,6 +189,83 @@ TEST_F(Spdlog, TemplatesThatAreMadeWhenTheProgramRuns) {
         << text("made.log").substr(text("made.log").size() - 40);
 }
 
+// As in spdlog's own documentation.
+template <class Mutex>
+class ListSink : public spdlog::sinks::base_sink<Mutex> {
+  public:
+    std::vector<std::string> lines, payloads;
+    spdlog::details::log_msg last;
+    std::atomic<int> flushes{0};
+    bool is_failing = false;
+
+  protected:
+    void sink_it_(const spdlog::details::log_msg& msg) override {
+        if (is_failing) throw std::runtime_error("no more room");
+        spdlog::memory_buf_t formatted;
+        spdlog::sinks::base_sink<Mutex>::formatter_->format(msg, formatted);
+        lines.push_back(fmt::to_string(formatted));
+        payloads.emplace_back(msg.payload.data(), msg.payload.size());
+        last = msg;
+        function = msg.source.funcname;
+    }
+    void flush_() override { ++flushes; }
+
+  public:
+    std::string function;
+};
+
+TEST_F(Spdlog, SinksOfTheProgramGetLinesInItsOrder) {
+    auto sink = std::make_shared<ListSink<std::mutex>>();
+    auto log = std::make_shared<spdlog::logger>("custom", sink);
+    spdlog::register_logger(log);
+    log->set_pattern("[%n] [%l] %v");
+    const auto before = std::chrono::system_clock::now();
+    for (int i = 0; i < 100; ++i) log->info("line {}", i);
+    const std::string large(1000, 'x');
+    log->error("{}", large);
+    EXPECT_TRUE(log->flush());
+    ASSERT_EQ(sink->lines.size(), 101u);
+    EXPECT_EQ(sink->lines[99], "[custom] [info] line 99\n");
+    EXPECT_EQ(sink->payloads[7], "line 7");
+    EXPECT_EQ(sink->lines[100], "[custom] [error] " + large + "\n");
+    EXPECT_EQ(sink->payloads[100], large);
+    EXPECT_EQ(sink->last.level, spdlog::level::err);
+    EXPECT_EQ(sink->last.thread_id, static_cast<std::size_t>(gettid()));
+    EXPECT_GE(sink->last.time + std::chrono::milliseconds(100), before);
+    EXPECT_GT(sink->last.source.line, 0);
+    EXPECT_NE(sink->function.find("TestBody"), std::string::npos) << sink->function;
+    EXPECT_GE(sink->flushes, 1);
+    // Beside a file, with its own level; and one that fails keeps nobody else from his lines.
+    auto failing = std::make_shared<ListSink<spdlog::details::null_mutex>>();
+    failing->is_failing = true;
+    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("beside.log"));
+    spdlog::logger both("both", {failing, sink, file});
+    sink->set_level(spdlog::level::warn);
+    both.set_pattern("%v");
+    both.info("for the file");
+    both.warn("for both");
+    EXPECT_TRUE(both.flush());
+    EXPECT_EQ(text("beside.log"), "for the file\nfor both\n");
+    ASSERT_EQ(sink->lines.size(), 102u);
+    EXPECT_EQ(sink->lines[101], "for both\n");
+}
+
+TEST_F(Spdlog, StreamsAndFunctionsAreSinks) {
+    std::ostringstream out;
+    auto stream = std::make_shared<spdlog::sinks::ostream_sink_mt>(out);
+    std::vector<std::string> called;
+    auto function = std::make_shared<spdlog::sinks::callback_sink_mt>(
+        [&](const spdlog::details::log_msg& msg) { called.emplace_back(msg.payload); });
+    spdlog::logger log("stream", {stream, function});
+    log.set_pattern("%l: %v");
+    log.warn("slow {}", 7);
+    log.info("a literal {}");
+    EXPECT_TRUE(log.flush());
+    EXPECT_EQ(out.str(), "warning: slow 7\ninfo: a literal {}\n");
+    EXPECT_EQ(called, (std::vector<std::string>{"slow 7", "a literal {}"}));
+    spdlog::shutdown();
+}
+
 TEST_F(Spdlog, RotatingFilesAreNamedAsThere) {
     auto log = spdlog::rotating_logger_mt("rotating", path("log.txt"), 4096, 2);
     log->set_pattern("%v");

@@ -92,6 +92,7 @@ typedef struct silverpoint_event {
     const unsigned char* args;  /* packed; zero bytes follow up to a multiple of 8 */
     size_t args_size;
     silverpoint_text context; /* fields of the scopes that the thread was in, a JSON object; may be empty */
+    const void* own;          /* the library's */
 } silverpoint_event;
 
 /* Called with each record, in order of time, and with null when no more wait for the moment; by one thread of
@@ -105,6 +106,12 @@ typedef void (*silverpoint_handler)(const silverpoint_event* event, void* data);
  * is not UTF-8). */
 int silverpoint_add_handler(const char* category, const char* record, silverpoint_handler handler,
                             void* data);
+
+/* The line that a sink with this `pattern` writes of a record ("{text}{fields}", "spdlog:[%l] %v"), without
+ * its end. Only of an event that the calling handler was given, and in its thread. Returns the bytes that the
+ * line has, of which at most `size` are written, without a zero byte behind them; (size_t)-1 when it is no
+ * pattern. */
+size_t silverpoint_event_line(const silverpoint_event* event, const char* pattern, char* line, size_t size);
 
 /* For handlers of crashes (silverpoint/crash.hpp, which C++ programs get by silverpoint::start()): how many
  * milliseconds the configuration of the last logger that was started gives the sinks (crash-wait), or -1

@@ -4,8 +4,10 @@
 //   program PART DIRECTORY
 #include <spdlog/async.h>
 #include <spdlog/cfg/env.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/null_sink.h>
+#include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -13,9 +15,11 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -125,6 +129,42 @@ void files(const std::string& directory) {
     spdlog::shutdown();
 }
 
+// As spdlog's documentation has it.
+template <typename Mutex>
+class my_sink : public spdlog::sinks::base_sink<Mutex> {
+  public:
+    explicit my_sink(const std::string& path) : file_(path) {}
+
+  protected:
+    void sink_it_(const spdlog::details::log_msg& msg) override {
+        spdlog::memory_buf_t formatted;
+        spdlog::sinks::base_sink<Mutex>::formatter_->format(msg, formatted);
+        file_ << fmt::to_string(formatted) << "raw: " << std::string(msg.payload.data(), msg.payload.size())
+              << " of " << std::string(msg.logger_name.data(), msg.logger_name.size()) << " at "
+              << static_cast<int>(msg.level) << std::endl;
+    }
+    void flush_() override { file_ << std::flush; }
+
+  private:
+    std::ofstream file_;
+};
+
+void customs(const std::string& directory) {
+    auto mine = std::make_shared<my_sink<std::mutex>>(directory + "/mine.log");
+    std::ofstream out(directory + "/stream.log");
+    auto stream = std::make_shared<spdlog::sinks::ostream_sink_mt>(out);
+    spdlog::logger log("custom", {mine, stream});
+    log.info("before {}", 1);
+    log.flush();
+    log.set_pattern("%n %l [%v]");
+    stream->set_level(spdlog::level::warn);
+    for (int i = 0; i < 10; ++i) log.info("line {} of {:>4}", i, 10);
+    log.warn("a literal {}");
+    log.error(std::string(500, 'x'));
+    log.flush();
+    spdlog::shutdown();
+}
+
 void patterns(const std::string&) {
     auto log = spdlog::stdout_logger_mt("some.name");
     for (const char* pattern :
@@ -143,11 +183,9 @@ void patterns(const std::string&) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::map<std::string, void (*)(const std::string&)> parts{{"formats", formats},
-                                                                    {"levels", levels},
-                                                                    {"loggers", loggers},
-                                                                    {"files", files},
-                                                                    {"patterns", patterns}};
+    const std::map<std::string, void (*)(const std::string&)> parts{
+        {"formats", formats}, {"levels", levels},   {"loggers", loggers},
+        {"files", files},     {"customs", customs}, {"patterns", patterns}};
     if (argc != 3 || !parts.contains(argv[1])) return 2;
     parts.at(argv[1])(argv[2]);
 }

@@ -1,10 +1,14 @@
 //! Functions of the program's that are given records, unformatted.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::{c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use silverpoint_logger::{Config, Event, Filter, Sink, What};
+use silverpoint_logger::{Config, Event, Filter, Sink, What, text as text_lines};
 
 use crate::{DONE, INVALID, guarded, text};
 
@@ -43,6 +47,7 @@ pub(crate) struct CEvent {
     args: *const u8,
     args_size: usize,
     context: CText,
+    own: *const c_void,
 }
 
 #[derive(Clone, Copy)]
@@ -125,6 +130,63 @@ pub unsafe extern "C" fn silverpoint_add_handler(
     })
 }
 
+thread_local! {
+    /// By their patterns.
+    static WRITERS: RefCell<HashMap<String, text_lines::Writer>> = RefCell::new(HashMap::new());
+}
+/// Patterns whose writers are kept.
+const WRITERS_MOST: usize = 64;
+/// Of a pattern that is none.
+const NO_PATTERN: usize = usize::MAX;
+
+/// See logger.h.
+///
+/// # Safety
+/// `event` is null, or was given to a handler that has not returned; `pattern` ends with a zero byte; `line` is null or has room for `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn silverpoint_event_line(
+    event: *const CEvent,
+    pattern: *const c_char,
+    line: *mut c_char,
+    size: usize,
+) -> usize {
+    // SAFETY: as the caller promises.
+    let pattern = unsafe { text::given(pattern) };
+    // SAFETY: as the caller promises; `give` made `own` of such a reference, which lives until the handler returns.
+    let event = unsafe { event.as_ref().and_then(|event| event.own.cast::<Event<'_>>().as_ref()) };
+    let (Some(Ok(pattern)), Some(event)) = (pattern, event) else { return NO_PATTERN };
+    let written = catch_unwind(AssertUnwindSafe(|| line_of(event, pattern)));
+    let Ok(Some(text)) = written else { return NO_PATTERN };
+    if !line.is_null() {
+        // SAFETY: there is room for so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), line.cast::<u8>(), text.len().min(size)) };
+    }
+    text.len()
+}
+
+/// Without its end; `None`: it is no pattern.
+fn line_of(event: &Event<'_>, pattern: String) -> Option<String> {
+    WRITERS.with_borrow_mut(|writers| {
+        if writers.len() > WRITERS_MOST {
+            writers.clear();
+        }
+        let writer = match writers.entry(pattern) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let parsed = text_lines::Pattern::parse(entry.key()).ok()?;
+                let options = text_lines::Options { pattern: Some(parsed), ..text_lines::Options::default() };
+                entry.insert(text_lines::Writer::of_pattern(&options))
+            }
+        };
+        let mut line = String::new();
+        writer.line(&mut line, event);
+        if line.ends_with('\n') {
+            line.pop();
+        }
+        Some(line)
+    })
+}
+
 /// The configuration, and a sink for each handler.
 pub(crate) fn add_to(mut config: Config) -> Config {
     for handler in HANDLERS.all() {
@@ -169,6 +231,7 @@ impl Handler {
             args: args.as_ptr(),
             args_size: args.len(),
             context: CText::of(event.context.map_or("", |context| context.json())),
+            own: std::ptr::from_ref(event).cast(),
         };
         // SAFETY: as whoever added the handler promises; what the event refers to lives until the return.
         unsafe { (self.call)(&raw const event, self.data.0) };

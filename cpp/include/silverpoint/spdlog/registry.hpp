@@ -13,6 +13,7 @@
 #include <set>
 
 #include "../logger.hpp"
+#include "custom.hpp"
 #include "logger.hpp"
 
 namespace spdlog {
@@ -107,15 +108,25 @@ struct registry_ {
                                                    changed_();
                                                    // A new one: its owner would be a thread of the parent.
                                                    new (&the().lock) std::recursive_mutex;
+                                                   customs_::the().forget_lock();
                                                });
         (void)once;
+        customs_::Table customs;
+        for (const logger* one : all)
+            for (const auto& sink : one->sinks())
+                if (sink != nullptr && sink->is_custom_()) customs[one->name()].push_back(sink);
+        const bool has_customs = !customs.empty();
         try {
             if (const char* said = std::getenv("SILVERPOINT"); said != nullptr && *said != 0) {
+                customs_::the().set(std::move(customs));
                 silverpoint::start();
                 return;
             }
-            const std::string text = configuration();
+            std::string text = configuration();
             if (runs) silverpoint::stop();
+            // What was logged before was for those who were there.
+            customs_::the().set(std::move(customs));
+            if (text.empty() && has_customs) text = "record = \"trace\"\n";
             runs = !text.empty() && silverpoint::start(text);
         } catch (const std::exception& error) {
             if (on_error) {

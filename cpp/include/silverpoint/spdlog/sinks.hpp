@@ -55,6 +55,10 @@ inline void changed_() {
     stale_ = true;
 }
 
+namespace details {
+struct log_msg;
+}
+
 namespace sinks {
 
 // Where lines go. Shared by loggers as in spdlog; the lines are written by the logger inside the process.
@@ -72,13 +76,18 @@ class sink {
     }
     [[nodiscard]] bool should_log(level::level_enum level) const { return level >= this->level(); }
     // spdlog's flags (docs/guide/from-spdlog.md).
-    void set_pattern(const std::string& pattern) {
+    virtual void set_pattern(const std::string& pattern) {
         if (pattern_ == pattern) return;
         pattern_ = pattern;
         changed_();
     }
     // Whether everything recorded before has been written, within five seconds.
     bool flush();
+
+    // Of the program's own (custom.hpp).
+    [[nodiscard]] virtual bool is_custom_() const { return false; }
+    virtual void log(const details::log_msg&) {}
+    virtual void end_() {}
 
     // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none. Of
     // what is below `least`, the last `kept` are kept back; 0: nothing is.

@@ -131,7 +131,18 @@ struct SiteText {
 impl Writer {
     /// A writer for one trace.
     pub fn new(options: &Options, trace: &Trace) -> Self {
-        let mut writer = Self {
+        let mut writer = Self::without_trace(options);
+        writer.update(trace);
+        writer
+    }
+
+    /// A writer for lines of the options' pattern, which fills no columns and needs no trace for that.
+    pub fn of_pattern(options: &Options) -> Self {
+        Self::without_trace(options)
+    }
+
+    fn without_trace(options: &Options) -> Self {
+        Self {
             time: TimeText::new(options.time, options.zone.clone(), options.digits),
             options: options.clone(),
             renderer: Renderer::of(options.dialect),
@@ -141,9 +152,7 @@ impl Writer {
             no_category: String::new(),
             pattern: options.pattern.as_ref().map(|pattern| PatternWriter::new(pattern, options)),
             symbols: Symbols::new(),
-        };
-        writer.update(trace);
-        writer
+        }
     }
 
     /// Takes sites and sessions into account that the trace did not have before.

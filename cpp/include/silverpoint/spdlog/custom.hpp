@@ -1,0 +1,247 @@
+// Sinks of the program's own (silverpoint/spdlog.hpp): what they are given, and how they format it.
+//
+// They are called by the thread of the logger inside the process, in the order of time, and told to flush
+// when no more lines wait. What they log themselves is given to them later: a sink that logs each line never
+// ends.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <ostream>
+#include <set>
+
+#include "../logger.h"
+#include "logger.hpp"
+
+namespace spdlog {
+
+// What a formatter writes into.
+class memory_buf_t : public std::string {
+  public:
+    using std::string::append;
+    void append(const char* begin, const char* end) { std::string::append(begin, end); }
+};
+
+using log_clock = std::chrono::system_clock;
+
+namespace details {
+
+struct log_msg {
+    string_view_t logger_name;
+    level::level_enum level = level::off;
+    log_clock::time_point time;
+    std::size_t thread_id = 0;
+    source_loc source;
+    string_view_t payload;
+    // Good until the sink returns.
+    const silverpoint_event* event_ = nullptr;
+};
+
+struct null_mutex {
+    void lock() {}
+    void unlock() {}
+};
+
+}  // namespace details
+
+class formatter {
+  public:
+    virtual ~formatter() = default;
+    virtual void format(const details::log_msg& msg, memory_buf_t& dest) = 0;
+    [[nodiscard]] virtual std::unique_ptr<formatter> clone() const = 0;
+};
+
+// spdlog's flags (docs/guide/from-spdlog.md), and a line end.
+class pattern_formatter : public formatter {
+  public:
+    explicit pattern_formatter(const std::string& pattern = "%+") : pattern_("spdlog:" + pattern) {}
+    void format(const details::log_msg& msg, memory_buf_t& dest) override {
+        const std::size_t begin = dest.size();
+        dest.resize(begin + 256);
+        std::size_t size = line(msg, dest.data() + begin, 256);
+        if (size > 256) {
+            dest.resize(begin + size);
+            size = line(msg, dest.data() + begin, size);
+        }
+        dest.resize(begin + size);
+        dest.push_back('\n');
+    }
+    [[nodiscard]] std::unique_ptr<formatter> clone() const override {
+        return std::make_unique<pattern_formatter>(pattern_.substr(7));
+    }
+
+  private:
+    std::size_t line(const details::log_msg& msg, char* at, std::size_t size) const {
+        const std::size_t found = silverpoint_event_line(msg.event_, pattern_.c_str(), at, size);
+        return found == static_cast<std::size_t>(-1) ? 0 : found;
+    }
+    std::string pattern_;
+};
+
+namespace sinks {
+
+// As spdlog's: sink_it_ and flush_ are to be written.
+template <class Mutex>
+class base_sink : public sink {
+  public:
+    base_sink() : base_sink(std::make_unique<pattern_formatter>()) {}
+    explicit base_sink(std::unique_ptr<spdlog::formatter> one) : formatter_(std::move(one)) {}
+
+    void set_pattern(const std::string& pattern) final {
+        const std::lock_guard guard(mutex_);
+        set_pattern_(pattern);
+    }
+    void set_formatter(std::unique_ptr<spdlog::formatter> one) {
+        const std::lock_guard guard(mutex_);
+        set_formatter_(std::move(one));
+    }
+    void log(const details::log_msg& msg) final {
+        const std::lock_guard guard(mutex_);
+        sink_it_(msg);
+    }
+    void end_() final {
+        const std::lock_guard guard(mutex_);
+        flush_();
+    }
+    [[nodiscard]] bool is_custom_() const final { return true; }
+
+  protected:
+    virtual void sink_it_(const details::log_msg& msg) = 0;
+    virtual void flush_() = 0;
+    virtual void set_pattern_(const std::string& pattern) {
+        set_formatter_(std::make_unique<pattern_formatter>(pattern));
+    }
+    virtual void set_formatter_(std::unique_ptr<spdlog::formatter> one) { formatter_ = std::move(one); }
+
+    std::unique_ptr<spdlog::formatter> formatter_;
+    Mutex mutex_;
+};
+
+template <class Mutex>
+class ostream_sink : public base_sink<Mutex> {
+  public:
+    explicit ostream_sink(std::ostream& out, bool force_flush = false)
+        : out_(out), is_flushed_(force_flush) {}
+
+  protected:
+    void sink_it_(const details::log_msg& msg) override {
+        memory_buf_t line;
+        this->formatter_->format(msg, line);
+        out_.write(line.data(), static_cast<std::streamsize>(line.size()));
+        if (is_flushed_) out_.flush();
+    }
+    void flush_() override { out_.flush(); }
+
+  private:
+    std::ostream& out_;
+    bool is_flushed_;
+};
+using ostream_sink_mt = ostream_sink<std::mutex>;
+using ostream_sink_st = ostream_sink_mt;
+
+template <class Mutex>
+class callback_sink : public base_sink<Mutex> {
+  public:
+    explicit callback_sink(std::function<void(const details::log_msg&)> call) : call_(std::move(call)) {}
+
+  protected:
+    void sink_it_(const details::log_msg& msg) override { call_(msg); }
+    void flush_() override {}
+
+  private:
+    std::function<void(const details::log_msg&)> call_;
+};
+using callback_sink_mt = callback_sink<std::mutex>;
+using callback_sink_st = callback_sink_mt;
+
+}  // namespace sinks
+
+// Who gets the lines of which logger.
+class customs_ {
+  public:
+    using Table = std::map<std::string, std::vector<sink_ptr>, std::less<>>;
+
+    static customs_& the() {
+        static customs_& one = *new customs_;
+        return one;
+    }
+    // The first call has every logger that is started from now on give us its records.
+    void set(Table table) {
+        if (!table.empty() && !is_known_) {
+            is_known_ = silverpoint_add_handler("", "", &customs_::take, nullptr) == SILVERPOINT_DONE;
+        }
+        auto made = std::make_shared<const Table>(std::move(table));
+        const std::lock_guard guard(lock_);
+        table_ = std::move(made);
+    }
+    // In a forked child; its parent's threads are not there.
+    void forget_lock() { new (&lock_) std::mutex; }
+
+  private:
+    static void take(const silverpoint_event* event, void*) {
+        customs_& all = the();
+        std::shared_ptr<const Table> table;
+        {
+            const std::lock_guard guard(all.lock_);
+            table = all.table_;
+        }
+        if (event == nullptr) {
+            for (const auto& sink : all.begun_) guarded([&] { sink->end_(); });
+            all.begun_.clear();
+            return;
+        }
+        const auto found = table->find(std::string_view(event->category.data, event->category.size));
+        if (found == table->end()) return;
+        std::string text(256, 0);
+        constexpr const char* kPattern = "{text}{fields}";
+        std::size_t size = silverpoint_event_line(event, kPattern, text.data(), text.size());
+        if (size == static_cast<std::size_t>(-1)) return;
+        if (size > text.size()) {
+            text.resize(size);
+            size = silverpoint_event_line(event, kPattern, text.data(), size);
+        }
+        const std::string file(event->file.data, event->file.size);
+        const std::string function(event->function.data, event->function.size);
+        details::log_msg msg;
+        msg.logger_name = found->first;
+        msg.level = static_cast<level::level_enum>(event->level);
+        msg.time = log_clock::time_point(
+            std::chrono::duration_cast<log_clock::duration>(std::chrono::nanoseconds(event->wall_ns)));
+        msg.thread_id = event->tid;
+        msg.source = {file.c_str(), static_cast<int>(event->line), function.c_str()};
+        msg.payload = string_view_t(text.data(), size);
+        msg.event_ = event;
+        for (const auto& sink : found->second) {
+            if (!sink->should_log(msg.level)) continue;
+            all.begun_.insert(sink);
+            guarded([&] { sink->log(msg); });
+        }
+    }
+    // Whatever a sink throws stays in it.
+    template <class Call>
+    static void guarded(const Call& call) {
+        try {
+            call();
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "silverpoint: a sink of the program has failed: %s\n", error.what());
+        } catch (...) {
+            std::fputs("silverpoint: a sink of the program has failed\n", stderr);
+        }
+    }
+
+    std::mutex lock_;
+    std::shared_ptr<const Table> table_ = std::make_shared<const Table>();
+    bool is_known_ = false;
+    // Of the logger's thread alone: those that are to be told that no more wait.
+    std::set<sink_ptr> begun_;
+};
+
+}  // namespace spdlog
+
+#ifndef FMT_VERSION
+namespace fmt {
+inline std::string to_string(const spdlog::memory_buf_t& text) { return text; }
+}  // namespace fmt
+#endif
