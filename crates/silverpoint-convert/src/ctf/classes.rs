@@ -20,8 +20,9 @@ const EVENT_CONTEXT: &str =
 /// A class of events: records of a site, ends of spans of a site, and what has none.
 pub(super) enum Class<'s> {
     Site(usize, &'s Site),
-    End(usize, &'s Site),
-    UnknownEnd,
+    /// Whether it says how long the span took.
+    End(usize, &'s Site, bool),
+    UnknownEnd(bool),
     Loss,
     Stall,
     Unknown,
@@ -31,8 +32,8 @@ pub(super) enum Class<'s> {
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Site(usize),
-    End(usize),
-    Own(&'static str),
+    End(usize, bool),
+    Own(&'static str, bool),
 }
 
 /// Writes the metadata and knows the classes' ids.
@@ -88,12 +89,12 @@ impl<W: Write> Classes<W> {
     pub(super) fn id(&mut self, class: &Class<'_>) -> io::Result<u32> {
         let key = match class {
             Class::Site(number, _) => Key::Site(*number),
-            Class::End(number, _) => Key::End(*number),
-            Class::UnknownEnd => Key::Own("span_end"),
-            Class::Loss => Key::Own("loss"),
-            Class::Stall => Key::Own("stall"),
-            Class::Unknown => Key::Own("unknown"),
-            Class::Unreadable => Key::Own("unreadable"),
+            Class::End(number, _, is_timed) => Key::End(*number, *is_timed),
+            Class::UnknownEnd(is_timed) => Key::Own("span_end", *is_timed),
+            Class::Loss => Key::Own("loss", true),
+            Class::Stall => Key::Own("stall", true),
+            Class::Unknown => Key::Own("unknown", false),
+            Class::Unreadable => Key::Own("unreadable", false),
         };
         if let Some(id) = self.ids.get(&key) {
             return Ok(*id);
@@ -110,12 +111,12 @@ impl<W: Write> Classes<W> {
         text.push_str("\nevent {\n    name = ");
         match (class, key) {
             (Class::Site(_, site), _) => push_literal(text, &name(site)),
-            (Class::End(_, site), _) => push_literal(text, &format!("{}_end", name(site))),
-            (_, Key::Own(name)) => push_literal(text, &format!("silverpoint:{name}")),
+            (Class::End(_, site, _), _) => push_literal(text, &format!("{}_end", name(site))),
+            (_, Key::Own(name, _)) => push_literal(text, &format!("silverpoint:{name}")),
             _ => text.push_str("\"\""),
         }
         let _ = write!(text, ";\n    id = {id};\n    stream_id = 0;\n    loglevel = {};\n", loglevel(class));
-        if let Class::Site(_, site) | Class::End(_, site) = class {
+        if let Class::Site(_, site) | Class::End(_, site, _) = class {
             text.push_str("    model.emf.uri = ");
             push_literal(text, &uri(site));
             text.push_str(";\n");
@@ -133,7 +134,11 @@ impl<W: Write> Classes<W> {
                     }
                 }
             }
-            Class::End(..) | Class::UnknownEnd => field("duration_ns", &Type::Optional(Box::new(u64))),
+            Class::End(_, _, is_timed) | Class::UnknownEnd(is_timed) => {
+                if *is_timed {
+                    field("duration_ns", &u64);
+                }
+            }
             Class::Loss => {
                 field("cause", &Type::Text8);
                 field("count", &u64);
@@ -170,7 +175,7 @@ pub(super) fn name(site: &Site) -> String {
 /// The levels of LTTng.
 fn loglevel(class: &Class<'_>) -> u8 {
     let level = match class {
-        Class::Site(_, site) | Class::End(_, site) => site.level(),
+        Class::Site(_, site) | Class::End(_, site, _) => site.level(),
         Class::Loss => Level::Warn,
         _ => Level::Info,
     };

@@ -139,16 +139,11 @@ impl Writer for CtfWriter {
             }
             What::SpanEnd { site, site_number, duration_ns, .. } => {
                 self.payload.clear();
-                match duration_ns {
-                    Some(ns) => {
-                        self.payload.push(0);
-                        self.payload.extend_from_slice(&ns.to_le_bytes());
-                    }
-                    None => self.payload.push(255),
-                }
+                let is_timed = duration_ns.is_some();
+                self.payload.extend(duration_ns.into_iter().flat_map(u64::to_le_bytes));
                 match site.zip(site_number) {
-                    Some((site, number)) => Class::End(number, site),
-                    None => Class::UnknownEnd,
+                    Some((site, number)) => Class::End(number, site, is_timed),
+                    None => Class::UnknownEnd(is_timed),
                 }
             }
             What::Loss { cause, count, span_ns } => {

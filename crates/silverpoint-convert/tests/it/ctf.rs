@@ -216,7 +216,7 @@ fn expected(record: &Record<'_>) -> Value {
         let what = if template.is_empty() { site.place() } else { template.clone() };
         literal(if category.is_empty() { what } else { format!("{category}:{what}") })
     };
-    let duration = |ns: Option<u64>| ns.map_or(json!({}), |ns| json!(ns));
+    let duration = |ns: Option<u64>| ns.map_or(json!({}), |ns| json!({ "duration_ns": ns }));
     let cause = |cause: u8| CAUSE_NAMES[usize::from(cause)];
     let mut level = Some(record.what.level());
     let (name, fields) = match record.what {
@@ -234,11 +234,9 @@ fn expected(record: &Record<'_>) -> Value {
         }
         What::SpanEnd { site: Some(site), duration_ns, .. } => {
             level = Some(site.level());
-            (format!("{}_end", name(site)), json!({ "duration_ns": duration(duration_ns) }))
+            (format!("{}_end", name(site)), duration(duration_ns))
         }
-        What::SpanEnd { duration_ns, .. } => {
-            ("silverpoint:span_end".into(), json!({ "duration_ns": duration(duration_ns) }))
-        }
+        What::SpanEnd { duration_ns, .. } => ("silverpoint:span_end".into(), duration(duration_ns)),
         What::Loss { cause: why, count, span_ns } => {
             ("silverpoint:loss".into(), json!({ "cause": cause(why), "count": count, "span_ns": span_ns }))
         }
@@ -398,6 +396,12 @@ fn disorder_losses_and_contradictions() {
     for (ns, what) in [(100, loss(2)), (200, good), (150, bad), (300, loss(3)), (120, good), (400, good)] {
         writer.write(&record(ns, &process, what)).unwrap();
     }
+    // One span's end whose duration nobody knows, and one of which it is known.
+    for duration_ns in [None, Some(5)] {
+        let (site, site_number) = (Some(&site), Some(0));
+        let what = What::SpanEnd { site, site_number, begin_ticks: 0, duration_ns };
+        writer.write(&record(500, &process, what)).unwrap();
+    }
     writer.finish().unwrap();
     let Some(messages) = judged(&directory) else { return };
     let lost: Vec<(u64, u64, u64)> = messages
@@ -409,9 +413,23 @@ fn disorder_losses_and_contradictions() {
     let seen: Vec<_> =
         events.iter().map(|e| (e["time"].as_u64().unwrap(), e["name"].as_str().unwrap())).collect();
     let name = "c \"\\:t\n\\é";
+    let end = &*format!("{name}_end");
     let unreadable = "silverpoint:unreadable";
     let loss = "silverpoint:loss";
-    assert_eq!(seen, [(100, loss), (120, name), (150, unreadable), (200, name), (300, loss), (400, name)]);
+    assert_eq!(
+        seen,
+        [
+            (100, loss),
+            (120, name),
+            (150, unreadable),
+            (200, name),
+            (300, loss),
+            (400, name),
+            (500, end),
+            (500, end)
+        ]
+    );
+    assert_eq!((&events[6]["fields"], &events[7]["fields"]), (&json!({}), &json!({ "duration_ns": 5 })));
     assert_eq!(events[1]["fields"], json!({ "a_b": 7, "a_b_2": 9 }));
     assert_eq!(events[2]["fields"], json!({ "name": name, "raw": [7, 0, 0] }));
 }
