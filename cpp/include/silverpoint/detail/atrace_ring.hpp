@@ -1,0 +1,149 @@
+// ATrace into the rings: each kind of call and name is a site of the category atrace::TAG, so that
+// directives, readers and converters know them as spans, async spans, counters and instants.
+#pragma once
+
+#include <new>
+
+#include "atrace_state.hpp"
+#include "front.hpp"
+
+SP_DETAIL_BEGIN
+
+inline constexpr const char* kAtraceCategories[kAtraceTags] = {
+    "atrace::always",   "atrace::gfx",     "atrace::input",  "atrace::view",     "atrace::webview",
+    "atrace::wm",       "atrace::am",      "atrace::sm",     "atrace::audio",    "atrace::video",
+    "atrace::camera",   "atrace::hal",     "atrace::app",    "atrace::res",      "atrace::dalvik",
+    "atrace::rs",       "atrace::bionic",  "atrace::power",  "atrace::pm",       "atrace::ss",
+    "atrace::database", "atrace::network", "atrace::adb",    "atrace::vibrator", "atrace::aidl",
+    "atrace::nnapi",    "atrace::rro",     "atrace::thermal"};
+
+// Of several tags the lowest names the category.
+inline unsigned atrace_bit(std::uint64_t tag) {
+    const auto bit = static_cast<unsigned>(__builtin_ctzll(tag | std::uint64_t{1} << 63));
+    return bit < kAtraceTags ? bit : 0;
+}
+
+// Sites that are asked whether a tag records at all.
+struct AtraceAsked {
+    Site site{Level::kInfo, "", 0};
+};
+inline constinit AtraceAsked atrace_asked[kAtraceTags];
+
+inline bool atrace_ring_is_on(std::uint64_t tag) {
+    const unsigned bit = atrace_bit(tag);
+    return atrace_asked[bit].site.is_on("", kAtraceCategories[bit]);
+}
+
+// A name of one kind and tag; kept for ever.
+struct AtraceName {
+    Site site{Level::kInfo, "", 0};
+    AtraceName* next;
+    Kind kind;
+    unsigned bit;
+    std::uint32_t shape;  // of the same kind with other arguments
+    std::size_t size;
+    char name[1];
+};
+
+inline constexpr std::size_t kAtracePlaces = 1024;
+// Names that are remembered; further ones are one site, "atrace".
+inline constexpr std::uint32_t kAtraceNames = 4096;
+inline constinit std::atomic<AtraceName*> atrace_names[kAtracePlaces];
+inline constinit std::atomic<std::uint32_t> atrace_name_count{0};
+
+SP_DETAIL_COLD AtraceName* make_atrace_name(std::atomic<AtraceName*>& place, Kind kind, unsigned bit,
+                                            std::uint32_t shape, std::string_view name) {
+    void* memory = ::operator new(sizeof(AtraceName) + name.size(), std::nothrow);
+    if (memory == nullptr) return nullptr;
+    auto* made = new (memory) AtraceName{};
+    made->kind = kind;
+    made->bit = bit;
+    made->shape = shape;
+    made->size = name.size();
+    if (!name.empty()) std::memcpy(made->name, name.data(), name.size());
+    // Two threads may make one each: they are registered as the same.
+    made->next = place.load(std::memory_order_acquire);
+    while (!place.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
+    return made;
+}
+
+inline AtraceName* find_atrace_name(Kind kind, std::uint64_t tag, std::uint32_t shape,
+                                    std::string_view name) {
+    const unsigned bit = atrace_bit(tag);
+    std::uint64_t hash = name.size() << 16 ^ std::uint64_t{bit} << 8 ^ static_cast<std::uint64_t>(kind);
+    std::uint64_t ends[2] = {};
+    const std::size_t some = name.size() < 8 ? name.size() : 8;
+    if (some > 0) {
+        std::memcpy(&ends[0], name.data(), some);
+        std::memcpy(&ends[1], name.data() + name.size() - some, some);
+    }
+    hash = (hash ^ ends[0] ^ (ends[1] << 23 | ends[1] >> 41)) * 0x9E3779B97F4A7C15u;
+    std::atomic<AtraceName*>& place = atrace_names[hash >> 54];
+    for (AtraceName* one = place.load(std::memory_order_acquire); one != nullptr; one = one->next)
+        if (one->size == name.size() && one->bit == bit && one->kind == kind && one->shape == shape &&
+            std::memcmp(one->name, name.data(), name.size()) == 0)
+            return one;
+    if (name.size() > 4096) return nullptr;
+    if (atrace_name_count.fetch_add(1, std::memory_order_relaxed) >= kAtraceNames) {
+        atrace_name_count.store(kAtraceNames, std::memory_order_relaxed);
+        return nullptr;
+    }
+    return make_atrace_name(place, kind, bit, shape, name);
+}
+
+// Records one call; gives its name's site and its ticks.
+template <class... Ts>
+inline std::pair<Site*, std::uint64_t> record_atrace(Kind kind, std::uint64_t tag, std::string_view source,
+                                                     std::string_view name, const Ts&... args) {
+    constexpr std::uint32_t shape = sizeof...(Ts);
+    AtraceName* known = find_atrace_name(kind, tag, shape, name);
+    if (known != nullptr) {
+        if (!known->site.is_on("", kAtraceCategories[known->bit])) return {};
+        return {&known->site, record_named(known->site, kind, name, source, args...)};
+    }
+    // One of too many names, or a very long one: the name is an argument.
+    static constinit AtraceAsked others[kAtraceTags];
+    Site& site = others[atrace_bit(tag)].site;
+    if (!site.is_on("", kAtraceCategories[atrace_bit(tag)])) return {};
+    char names[64];
+    std::size_t size = 0;
+    for (const std::string_view part : {source, std::string_view(source.empty() ? "name" : ", name")})
+        for (const char c : part) names[size++] = c;
+    return {&site, record_named(site, kind, "atrace", {names, size}, args..., name)};
+}
+
+// Begins of the calling thread that have not ended: of spans that are not in the ring, too, so that their
+// ends end nothing else.
+struct AtraceOpen {
+    static constexpr std::size_t kMost = 64;
+    struct One {
+        Site* site = nullptr;
+        std::uint32_t id = 0;
+        std::uint64_t ticks = 0;
+    };
+    std::size_t depth = 0;
+    One all[kMost] = {};  // of those that lie deeper the ends are not in the ring
+};
+inline thread_local constinit AtraceOpen tls_atrace_open;
+
+inline void begin_atrace(std::uint64_t tag, std::string_view name, bool in_ring) {
+    AtraceOpen& open = tls_atrace_open;
+    AtraceOpen::One begun{};
+    if (in_ring && open.depth < AtraceOpen::kMost) {
+        const auto [site, ticks] = record_atrace(Kind::kSpan, tag, "", name);
+        if (site != nullptr && ticks != 0) begun = {site, site->id(), ticks};
+    }
+    if (open.depth < AtraceOpen::kMost) open.all[open.depth] = begun;
+    ++open.depth;
+}
+
+inline void end_atrace() {
+    constexpr std::uint64_t kEnd =
+        std::uint64_t{kSiteSpanEnd} << 32 | head_size<std::uint32_t, std::uint64_t>();
+    AtraceOpen& open = tls_atrace_open;
+    if (open.depth == 0 || --open.depth >= AtraceOpen::kMost) return;
+    const AtraceOpen::One& last = open.all[open.depth];
+    if (last.ticks != 0) record_captured(kEnd, *last.site, last.id, last.ticks);
+}
+
+SP_DETAIL_END

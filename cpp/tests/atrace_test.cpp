@@ -1,0 +1,172 @@
+// ATrace into a file that stands for trace_marker, and into the ring; both have every call.
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <silverpoint/atrace.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/traced.hpp"
+
+namespace {
+
+namespace atrace = silverpoint::atrace;
+
+// Files of this process beside its session.
+const std::string& place() {
+    static const std::string path = [] {
+        std::string base = std::string(std::getenv("SILVERPOINT_DIR")) + "-atrace";
+        (void)mkdir(base.c_str(), 0700);
+        return base;
+    }();
+    return path;
+}
+
+std::string read_file(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> all;
+    std::stringstream stream(text);
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+}
+
+// Written by another name and moved into place.
+void set_properties(const std::string& text) {
+    const std::string path = place() + "/properties";
+    std::ofstream(path + ".new") << text;
+    ASSERT_EQ(std::rename((path + ".new").c_str(), path.c_str()), 0);
+}
+
+// The state follows the file in a thread of its own.
+void become(const std::string& text, atrace::Tag tags) {
+    set_properties(text);
+    const auto start = std::chrono::steady_clock::now();
+    while (silverpoint::detail::atrace_state.marker_tags() != tags) {
+        ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30)) << text;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+class Atrace : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        std::ofstream(place() + "/marker").flush();
+        setenv("SILVERPOINT_ATRACE_MARKER", (place() + "/marker").c_str(), 1);
+        setenv("SILVERPOINT_ATRACE_PROPERTIES", (place() + "/properties").c_str(), 1);
+        EXPECT_EQ(silverpoint::detail::atrace_state.marker_tags(), 0u);
+    }
+    static void TearDownTestSuite() {
+        for (const char* name : {"/marker", "/properties"}) std::remove((place() + name).c_str());
+        rmdir(place().c_str());
+    }
+    void SetUp() override {
+        ASSERT_EQ(truncate((place() + "/marker").c_str(), 0), 0);
+        (void)traced::take();
+    }
+    static std::vector<std::string> marker() { return lines_of(read_file(place() + "/marker")); }
+};
+
+TEST_F(Atrace, BothOutputsHaveEveryCall) {
+    become("debug.atrace.tags.enableflags=0x1000\n", 0x1001);
+    (void)traced::take();
+    atrace::begin(atrace::kApp, "outer");
+    {
+        SP_ATRACE("inner");
+        atrace::instant(atrace::kApp, "point|of\ntime");
+        atrace::track_instant(atrace::kApp, "track", "point");
+    }
+    atrace::int32(atrace::kApp, "small", INT32_MIN);
+    atrace::int64(atrace::kApp, "large", INT64_MAX);
+    atrace::async_begin(atrace::kApp, "load", -7);
+    std::thread([] { atrace::async_end(atrace::kApp, "load", -7); }).join();
+    atrace::track_begin(atrace::kApp, "net", "fetch", 8);
+    atrace::track_end(atrace::kApp, "net", 8);
+    { SP_ATRACE_TAG(atrace::kGraphics, "off"); }
+    atrace::begin(atrace::kApp, std::string(3000, 'x'));
+    atrace::end(atrace::kApp);
+    atrace::end(atrace::kApp);
+    const std::string pid = "|" + std::to_string(getpid());
+    const std::string begin = "B" + pid + "|";
+    const std::vector<std::string> expected = {begin + "outer",
+                                               begin + "inner",
+                                               "I" + pid + "|point/of time",
+                                               "N" + pid + "|track|point",
+                                               "E" + pid,
+                                               "C" + pid + "|small|-2147483648",
+                                               "C" + pid + "|large|9223372036854775807",
+                                               "S" + pid + "|load|-7",
+                                               "F" + pid + "|load|-7",
+                                               "G" + pid + "|net|fetch|8",
+                                               "H" + pid + "|net|8",
+                                               begin + std::string(1023 - begin.size(), 'x'),
+                                               "E" + pid,
+                                               "E" + pid};
+    EXPECT_EQ(marker(), expected);
+    std::vector<std::string> seen;
+    auto records = traced::take();
+    std::sort(records.begin(), records.end(),
+              [](const auto& a, const auto& b) { return a.record.ticks < b.record.ticks; });
+    for (const auto& one : records) {
+        EXPECT_EQ(one.site.category, "atrace::app");
+        seen.push_back(std::to_string(one.site.kind) + " " + one.site.text.substr(0, 20) + " " + one.text);
+    }
+    const std::string id = std::to_string(static_cast<std::uint32_t>(-7));
+    ASSERT_EQ(seen.size(), 11u) << testing::PrintToString(seen);
+    EXPECT_EQ(seen[0].substr(0, 7), "3 outer");
+    EXPECT_EQ(seen[1].substr(0, 7), "3 inner");
+    EXPECT_EQ(seen[2].substr(0, 15), "5 point|of\ntime");
+    EXPECT_NE(seen[5].find("9223372036854775807"), std::string::npos);
+    EXPECT_NE(seen[6].find(id), std::string::npos);
+    EXPECT_EQ(seen[7].substr(0, 6), "7 load");
+    EXPECT_EQ(seen[8].substr(0, 5), "6 net");
+    EXPECT_NE(seen[8].find("fetch"), std::string::npos);
+    EXPECT_EQ(seen[9].substr(0, 5), "7 net");
+    EXPECT_EQ(seen[10].substr(0, 22), "3 " + std::string(20, 'x'));
+}
+
+TEST_F(Atrace, PropertiesAreFollowedAndNamePrograms) {
+    become("debug.atrace.tags.enableflags = 2 # gfx\n", 3);
+    atrace::instant(atrace::kGraphics, "one");
+    atrace::instant(atrace::kApp, "off");
+    const std::string own = program_invocation_short_name;
+    become("debug.atrace.app_number=2\ndebug.atrace.app_0=other\ndebug.atrace.app_1=" + own + "\n", 0x1001);
+    atrace::instant(atrace::kApp, "two");
+    become("debug.atrace.app_number=1\ndebug.atrace.app_0=other\n", 0);
+    EXPECT_EQ(atrace::enabled_tags(), 0u);
+    atrace::instant(atrace::kApp, "off");
+    become("debug.atrace.app_number=99999999999999999999\ndebug.atrace.app_0=*\n", 0);
+    become("debug.atrace.app_number=1\ndebug.atrace.app_0=*\n", 0x1001);
+    atrace::instant(atrace::kApp, "three");
+    const std::string instant = "I|" + std::to_string(getpid()) + "|";
+    const std::vector<std::string> expected = {instant + "one", instant + "two", instant + "three"};
+    EXPECT_EQ(marker(), expected);
+}
+
+TEST_F(Atrace, NamesBeyondThoseThatAreRememberedAreArguments) {
+    become("debug.atrace.tags.enableflags=0x2\n", 3);
+    (void)traced::take();
+    for (int i = 0; i < 6000; ++i) {
+        atrace::instant(atrace::kGraphics, "name " + std::to_string(i));
+        if (i % 1000 == 999) {
+            const auto records = traced::take();
+            ASSERT_EQ(records.size(), 1000u);
+            if (i > 5000) {
+                EXPECT_EQ(records.back().site.text, "atrace");
+                EXPECT_NE(records.back().text.find("name 5999"), std::string::npos) << records.back().text;
+            }
+        }
+    }
+}
+
+}  // namespace
