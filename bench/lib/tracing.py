@@ -1,0 +1,128 @@
+"""What lines of `tracing` cost in front of each backend, and ATrace into the ring, beside the floor of the same processes. Writes bench/results/tracing.md."""
+
+import os
+import random
+import re
+
+from . import build as building
+from . import driving, silverpoint
+from .numbers import median
+from .report import text
+
+# Name, mode of the driver's backend, cases, how it is set up.
+BACKENDS = (
+    ("silverpoint-tracing", "subscriber", ("event", "event3", "span", "span2"), "`silverpoint_tracing::init()`, under `silverpoint run`, raw blocks to disk"),
+    ("silverpoint-tracing, layer", "layer", ("event", "event3", "span", "span2"), "`registry().with(silverpoint_tracing::layer())`, the same"),
+    ("no-op layer", "noop", ("event", "event3", "span", "span2"), "`registry()` and a layer that counts, nothing else"),
+    ("fmt, non-blocking", "fmt", ("event", "event3", "span", "span2"), "tracing-appender into a file, not lossy; of a span a line when it closes"),
+    ("fastrace", "fastrace", ("event3", "span"), "local spans and events with three properties, a reporter that counts; a root every 1000 calls"),
+    ("ATrace into the ring", "atrace", ("name10", "name1000", "counter"), "`silverpoint_atrace`, under `silverpoint run`"),
+)
+OWN = ("subscriber", "layer", "atrace")
+ROWS = (("event", "event, a text"), ("event3", "event, 3 fields"), ("span", "span, made to closed"), ("span2", "the same, 2 fields"),
+        ("name10", "ATrace instant, name of 10"), ("name1000", "ATrace instant, name of 1000"), ("counter", "ATrace counter"))
+
+
+class Backend(silverpoint.Facility):
+    """The driver with one backend."""
+
+    def __init__(self, name, mode, driver):
+        super().__init__(name, None)
+        self.mode, self.driver = mode, driver
+
+    def launch(self, bench, arguments, workspace, options=()):
+        command, environment = super().launch(bench, arguments, workspace, options)
+        environment["BENCH_BACKEND"] = self.mode
+        if self.mode not in OWN:
+            environment |= {"SILVERPOINT_OFF": "1", "BENCH_FILE": str(workspace.directory / "out.log"),
+                            "BENCH_TOLD": str(workspace.directory / "told")}
+            command = ["sh", "-c", 'exec "$0" "$@" 2>"$BENCH_TOLD"', str(self.driver), *arguments]
+        return command, environment
+
+    def verify(self, bench, workspace, result):
+        """Compares what has arrived with what was called."""
+        if self.mode == "atrace":
+            # Their categories are those of tags, which the verifier does not look at.
+            said = building.call([bench.silverpoint, "stats", workspace.trace])
+            stored, lost = (int(re.search(rf"^{word} +([\d,]+)", said, re.MULTILINE)[1].replace(",", "")) for word in ("records", "lost"))
+            return [] if (stored, lost) == (result["counted"], 0) else [f"{result['counted']} records made, {stored} in the file, {lost} lost"]
+        if self.mode in OWN:
+            return super().verify(bench, workspace, result)
+        result["drained"] = True  # these say so by ending; what has arrived is counted here
+        if self.mode == "none":
+            return []
+        if self.mode == "fmt":
+            with open(workspace.directory / "out.log", "rb") as file:
+                seen = sum(b"bench" in line for line in file)
+        else:
+            seen = int(re.search(r"seen=(\d+)", (workspace.directory / "told").read_text())[1])
+        return [] if seen == result["counted"] else [f"{result['counted']} calls made, {seen} received"]
+
+
+def measure(bench, log, repeats, pairs, seed):
+    """(results, problems): every case of every backend, in random order."""
+    target = bench.directory / "tracing"
+    bench.cargo(cwd=building.BENCH / "tracing", target=target)
+    driver = target / "release/silverpoint-bench-tracing"
+    runner = driving.Driving(bench, log)
+    source = random.Random(seed)
+    steps = []
+    for name, mode, cases, _ in BACKENDS:
+        backend = Backend(name, mode, driver)
+        steps += [(backend, "burst", case) for case in cases for _ in range(repeats)]
+        if mode not in ("fastrace", "atrace"):
+            steps += [(backend, "disabled", None)] * repeats
+    steps += [(Backend("none", "none", driver), "disabled", None)] * repeats
+    source.shuffle(steps)
+    results = {}
+    for backend, mode, case in steps:
+        numbers = {"pairs": pairs, "seed": source.randrange(1, 1 << 31)} if mode == "burst" else {"pairs": pairs}
+        result = runner.run(backend, mode, case, **numbers)
+        if result:
+            results.setdefault((backend.name, case or "disabled"), []).append(result)
+    return results, runner.problems
+
+
+def figures(runs):
+    """Medians over processes: of the candidate, and of the reference."""
+    return tuple(median([median([pair[side] for pair in run["pairs"]]) for run in runs]) for side in (0, 1))
+
+
+def markdown(results, problems, repeats, machine):
+    """The page."""
+    names = [name for name, *_ in BACKENDS]
+    lines = ["# tracing and ATrace", "",
+             f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, {repeats} processes a figure, in random order; written by "
+             "`bench/run --part tracing`. In each run what has arrived was counted: every call.", "",
+             *(f"- {key}: {value}" for key, value in machine.items()), "",
+             *(f"**Not counted: {problem}.**" for problem in problems), "",
+             "| | " + " | ".join(names[:5]) + " |", "|---|" + "---|" * 5]
+    for case, title in ROWS[:4]:
+        cells = []
+        for name in names[:5]:
+            runs = results.get((name, case))
+            if not runs:
+                cells.append("–")
+                continue
+            mine, floor = figures(runs)
+            cells.append(f"{text(mine)} ({text(mine / floor)} ×)")
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    cells = []
+    for name in names[:5]:
+        runs = results.get((name, "disabled"))
+        mine, empty = figures(runs) if runs else (0, 0)
+        cells.append(f"{mine - empty:.2f}" if runs else "–")
+    lines.append("| filtered, over an empty loop | " + " | ".join(cells) + " |")
+    if runs := results.get(("none", "disabled")):
+        mine, empty = figures(runs)
+        lines += ["", f"Without any subscriber: {mine - empty:.2f} ns over an empty loop."]
+    lines += ["", "| | ns | floors |", "|---|---|---|"]
+    for case, title in ROWS[4:]:
+        if runs := results.get((names[5], case)):
+            mine, floor = figures(runs)
+            lines.append(f"| {title} | {text(mine)} | {text(mine / floor)} |")
+    floors = [figures(runs)[1] for (_, case), runs in results.items() if case != "disabled"]
+    if floors:
+        lines += ["", f"The floor: {text(min(floors))} to {text(max(floors))} ns."]
+    lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, _, _, how in BACKENDS)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,93 @@
+//! The driver of `bench/run --part tracing`: the same lines of `tracing` in front of each backend, which `BENCH_BACKEND` names; fastrace and ATrace by their own.
+//! What a rival has received is counted, and told on standard error: `seen=N`.
+
+#[path = "../../rust/src/harness.rs"]
+mod harness;
+mod rivals;
+
+use std::process::ExitCode;
+use std::sync::LazyLock;
+
+use harness::Case;
+use silverpoint_atrace::{self as atrace, Tag};
+use tracing::{info, info_span, trace};
+
+/// Makes the two loops of a case, with and without the counter read around each call, and the `Case` that names them.
+macro_rules! case {
+    ($name:literal, |$index:ident, $fraction:ident, $id:ident| $tracepoint:expr) => {{
+        #[inline(never)]
+        extern "C" fn burst(n: u64, first_id: u64) {
+            let (mut $index, mut $fraction) = (0_i64, 0.125_f64);
+            for $id in first_id..first_id + n {
+                $tracepoint;
+                let _ = ($index, $fraction, $id);
+                $index += 1;
+                $fraction += 1.0;
+            }
+        }
+        extern "C" fn singles(n: u64, first_id: u64, elapsed_ticks: *mut u32) {
+            // SAFETY: the harness gives a buffer of n entries that nobody else uses meanwhile.
+            let elapsed_ticks = unsafe { std::slice::from_raw_parts_mut(elapsed_ticks, n as usize) };
+            let (mut $index, mut $fraction) = (0_i64, 0.125_f64);
+            for ($id, elapsed) in (first_id..).zip(elapsed_ticks) {
+                let before = harness::ticks();
+                $tracepoint;
+                *elapsed = (harness::ticks() - before) as u32;
+                let _ = ($index, $fraction, $id);
+                $index += 1;
+                $fraction += 1.0;
+            }
+        }
+        Case { name: $name, burst, singles }
+    }};
+}
+
+/// The same loop with nothing in it and with an event that is off. The empty assembly keeps the compiler from dropping the loop.
+macro_rules! bare_loop {
+    ($name:ident, |$id:ident| $tracepoint:expr) => {
+        #[inline(never)]
+        extern "C" fn $name(n: u64, first_id: u64) {
+            for $id in first_id..first_id + n {
+                // SAFETY: no instruction at all; the compiler must only think that memory may change.
+                unsafe { core::arch::asm!("/* {} */", in(reg) $id, options(nostack, preserves_flags)) };
+                $tracepoint;
+            }
+        }
+    };
+}
+bare_loop!(empty, |id| {});
+bare_loop!(disabled, |id| trace!(target: "bench", id, "bench disabled"));
+
+/// Names of 10 and of 1000 bytes.
+static LONG: LazyLock<String> = LazyLock::new(|| "n".repeat(1000));
+
+extern "C" fn prepare_thread() {}
+
+fn main() -> ExitCode {
+    let backend = std::env::var("BENCH_BACKEND").expect("BENCH_BACKEND names the backend");
+    let finish = rivals::begin(&backend);
+    let cases = match backend.as_str() {
+        "fastrace" => vec![
+            case!("event3", |index, fraction, id| rivals::fastrace_event(index, fraction, id)),
+            case!("span", |index, fraction, id| rivals::fastrace_span()),
+        ],
+        "atrace" => vec![
+            case!("name10", |index, fraction, id| atrace::instant(Tag::APP, "name of 10")),
+            case!("name1000", |index, fraction, id| atrace::instant(Tag::APP, &LONG)),
+            case!("counter", |index, fraction, id| atrace::int64(Tag::APP, "a counter.", id as i64)),
+        ],
+        _ => vec![
+            case!("event", |index, fraction, id| info!(target: "bench", "bench event")),
+            case!("event3", |index, fraction, id| info!(target: "bench", index, fraction, id)),
+            case!("span", |index, fraction, id| {
+                let _span = info_span!(target: "bench", "bench.span").entered();
+            }),
+            case!("span2", |index, fraction, id| {
+                let _span = info_span!(target: "bench", "bench.span2", fraction, id).entered();
+            }),
+        ],
+    };
+    let status = harness::run(&format!("tracing-{backend}"), &cases, empty, disabled, Some(prepare_thread));
+    finish();
+    ExitCode::from(u8::try_from(status).unwrap_or(1))
+}
