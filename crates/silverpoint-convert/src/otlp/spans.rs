@@ -242,3 +242,60 @@ impl Spans {
         self.remove(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREAD: (usize, u32) = (0, 7);
+
+    fn span(site: usize) -> Span {
+        Span::new(Ids::of(&site.to_string()), 0, site, "c", "n", site as u64)
+    }
+
+    #[test]
+    fn too_many_open_spans_are_given_out_oldest_first() {
+        let mut spans = Spans::default();
+        for site in 0..MOST {
+            spans.begin(THREAD, span(site));
+            assert!(spans.too_many().is_none());
+        }
+        spans.begin(THREAD, span(MOST));
+        assert_eq!(spans.too_many().map(|span| span.site), Some(0));
+        assert!(spans.too_many().is_none());
+        spans.add_event(|spans| spans.innermost(THREAD), |events| events.resize(MOST_BYTES + 1, 0));
+        assert_eq!(spans.too_many().map(|span| span.site), Some(1));
+        assert_eq!(spans.end(THREAD, MOST, &mut Vec::new()).map(|span| span.site), Some(MOST));
+        assert!(spans.too_many().is_none());
+    }
+
+    #[test]
+    fn ends_that_may_be_lost_are_not_waited_for() {
+        let mut spans = Spans::default();
+        let mut unfinished = Vec::new();
+        for round in 0..2 {
+            spans.begin(THREAD, span(1));
+            spans.begin(THREAD, span(2));
+            if round == 1 {
+                spans.lost(THREAD);
+            }
+            spans.begin(THREAD, span(3));
+            assert_eq!(spans.end(THREAD, 1, &mut unfinished).map(|span| span.site), Some(1));
+            // Without a loss they may end in another order; so may one that began after it.
+            let left: Vec<usize> = unfinished.drain(..).map(|span: Span| span.site).collect();
+            assert_eq!(left, if round == 1 { vec![2] } else { vec![] });
+            assert_eq!(spans.end(THREAD, 2, &mut unfinished).is_some(), round == 0);
+            assert!(spans.end(THREAD, 3, &mut unfinished).is_some());
+            assert!(spans.threads.is_empty() && spans.all.is_empty() && spans.bytes == 0);
+        }
+    }
+
+    #[test]
+    fn ids_are_those_of_w3c_and_never_zero() {
+        let ids = Ids::parse("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7").unwrap();
+        assert_eq!((ids.trace[0], ids.span[7]), (0x4B, 0xB7));
+        assert!(Ids::parse(&"0".repeat(32), "00f067aa0ba902b7").is_none());
+        assert!(Ids::parse("4bf92f3577b34da6a3ce929d0e0e47", "00f067aa0ba902b7").is_none());
+        assert!(Ids::parse("4bf92f3577b34da6a3ce929d0e0e473é", "00f067aa0ba902b7").is_none());
+    }
+}
