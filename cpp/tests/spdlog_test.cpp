@@ -250,6 +250,26 @@ TEST_F(Spdlog, SinksOfTheProgramGetLinesInItsOrder) {
     EXPECT_EQ(sink->lines[101], "for both\n");
 }
 
+TEST_F(Spdlog, AForkedChildHasItsSinksToo) {
+    auto sink = std::make_shared<ListSink<std::mutex>>();
+    spdlog::logger log("forking", sink);
+    log.set_pattern("%v");
+    log.info("parent");
+    EXPECT_TRUE(log.flush());
+    const pid_t child = fork();
+    if (child == 0) {
+        log.info("child");
+        const bool is_out = log.flush();
+        _exit(is_out && sink->lines.size() == 2 && sink->lines[1] == "child\n" ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    log.info("parent again");
+    EXPECT_TRUE(log.flush());
+    EXPECT_EQ(sink->lines, (std::vector<std::string>{"parent\n", "parent again\n"}));
+}
+
 TEST_F(Spdlog, StreamsAndFunctionsAreSinks) {
     std::ostringstream out;
     auto stream = std::make_shared<spdlog::sinks::ostream_sink_mt>(out);

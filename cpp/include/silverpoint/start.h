@@ -1,7 +1,6 @@
 /* A logger inside the process, for a program in C that has tracepoints: silverpoint_start (logger.h, which
  * has all else), and what belongs to it: crashes are recorded, and everything is delivered before the process
- * ends (crash.h); what is recorded before the start and after the stop is kept; a forked child may start its
- * own.
+ * ends (crash.h); a forked child may start its own.
  *
  *   #include <silverpoint/start.h>
  *
@@ -9,7 +8,8 @@
  *   SP_INFO("ready");
  *   silverpoint_stop(5000);
  *
- * As silverpoint::start() in C++. Link libsilverpoint_c and libsilverpoint. */
+ * As silverpoint::start() in C++, but that what is recorded before the start and after the stop is kept for
+ * no logger. Link libsilverpoint_c and libsilverpoint. */
 #ifndef SILVERPOINT_START_H
 #define SILVERPOINT_START_H
 

@@ -176,8 +176,13 @@ class customs_ {
         const std::lock_guard guard(lock_);
         table_ = std::move(made);
     }
-    // In a forked child; its parent's threads are not there.
-    void forget_lock() { new (&lock_) std::mutex; }
+    // In a forked child: the parent's threads are not there, and one may have been at work. The next start
+    // says who gets lines.
+    void forget() {
+        new (&lock_) std::mutex;
+        new (&table_) std::shared_ptr<const Table>(std::make_shared<const Table>());
+        new (&begun_) std::set<sink_ptr>;
+    }
 
   private:
     static void take(const silverpoint_event* event, void*) {

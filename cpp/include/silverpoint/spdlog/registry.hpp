@@ -108,7 +108,7 @@ struct registry_ {
                                                    changed_();
                                                    // A new one: its owner would be a thread of the parent.
                                                    new (&the().lock) std::recursive_mutex;
-                                                   customs_::the().forget_lock();
+                                                   customs_::the().forget();
                                                });
         (void)once;
         customs_::Table customs;
