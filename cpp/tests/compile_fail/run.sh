@@ -143,6 +143,25 @@ template <int N> struct Deep { using type = std::span<const typename Deep<N - 1>
 template <> struct Deep<0> { using type = int; };'
 accept 'SP_INFO("{}", Deep<31>::type())' "$deep"
 refuse 'nested more than 32 deep' 'SP_INFO("{}", Deep<32>::type())' "$deep"
+# Values that cannot be written or read back.
+bind='#include <silverpoint/bind.hpp>
+#include <string_view>
+struct Shown { int x; std::string_view text; };
+class Getter { public: int x() const { return 1; } };
+struct Fine { int x = 0; };
+SP_STRUCT(Shown, x, text)
+SP_STRUCT_OF(Getter, (x, v.x()))
+SP_STRUCT(Fine, x)
+silverpoint::JsonReader reader("{}");
+silverpoint::CborWriter writer;'
+accept 'Shown a; Getter b; Fine c; (void)(silverpoint::bind(writer, a) && silverpoint::bind(writer, b) && silverpoint::bind(reader, c))' "$bind"
+refuse 'values of this type cannot be written' '(void)silverpoint::bind(writer, unknown)' "$bind"
+refuse 'values of this type cannot be read' '(void)silverpoint::bind(reader, unknown)' "$bind"
+refuse 'a text that is held elsewhere' 'Shown shown; (void)silverpoint::bind(reader, shown)' "$bind"
+refuse 'is computed or constant, and cannot be read back' 'Getter getter; (void)silverpoint::bind(reader, getter)' "$bind"
+refuse 'SP_DEFAULTS names a member' '(void)0' "$bind
+SP_DEFAULTS(Fine, y)"
+refuse '' 'silverpoint::bind(writer, 1)' "$bind"
 # Levels that are compiled out are checked all the same.
 accept '(void)0; SP_TRACE("{}", 1)' '#undef SP_MIN_LEVEL
 #define SP_MIN_LEVEL 3'

@@ -106,6 +106,15 @@ class CborReader : public binding::Input {
     }
     template <class T>
     bool real(T& value) {
+        if (at_ != end_ && *at_ == '\xFA' && left() >= 5) [[likely]] {
+            std::uint32_t bits;
+            __builtin_memcpy(&bits, at_ + 1, 4);
+            bits = __builtin_bswap32(bits);
+            float number;
+            __builtin_memcpy(&number, &bits, 4);
+            at_ += 5;
+            return value = static_cast<T>(number), true;
+        }
         skip_tags();
         const Head item = head(at_);
         if (item.end != nullptr && item.major == 7 && item.info >= 25 && item.info <= 27) [[likely]] {
