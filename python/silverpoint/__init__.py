@@ -88,7 +88,7 @@ def open(  # noqa: A001
     """Opens files together, as one trace in order of time.
 
     Each path is a file, a directory (its `*.silver`) or a pattern (`logs/**/*.silver`). The parts of a rotated trace are found from any of them; `only` reads
-    exactly the files named. Other formats than trace files (JSON lines, JSON, CBOR, TSV, XML) are known by their names, or all are of `format`. Damage
+    exactly the files named. Other formats than trace files (JSON lines, JSON, CBOR, TSV, CSV, XML) are known by their names, or all are of `format`. Damage
     is left out and told by `Trace.notes` and `Records.notes`; `strict` raises `DamagedError` at the end of what can be read. Words of a filter are those of
     `Trace.filter`.
     """
