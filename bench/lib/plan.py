@@ -33,7 +33,7 @@ class Size:
 
 
 QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
-             argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=1_000_000,
+             argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
              bind_rounds=100, bind_repeats=2)
 FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000,
             argument_repeats=3, argument_pairs=300, log_entries=1_000_000, log_repeats=3, convert_records=1_000_000, convert_repeats=3, convert_streamed=25_000_000,
