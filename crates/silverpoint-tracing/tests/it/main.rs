@@ -4,6 +4,7 @@
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
 mod fields;
+mod kills;
 mod log_records;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
@@ -25,24 +26,12 @@ const ROLE: &str = "SILVERPOINT_TRACING_ROLE";
 
 /// Runs the test `name` again in a process of its own, and collects it. `None`: this is that process; else what it recorded, of which nothing was lost.
 fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    if env::var_os(ROLE).is_some_and(|wanted| wanted == name) {
+    if is_child(name) {
         return None;
     }
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
-    let root = OwnRoot(place.join(format!("silverpoint-tracing-{}-{number}", std::process::id())));
-    let mut command = Command::new(env::current_exe().expect("this program"));
-    for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
-        command.env_remove(key);
-    }
-    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
-    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
-    // Whoever records waits for this process, however busy the machine is.
-    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again");
-    let session = collect(&root.0, &mut child);
+    let root = OwnRoot::new();
+    let mut child = child(name, filter, &root);
+    let session = collect(&root.0, &mut child, |_, _| {});
     let output = child.wait_with_output().expect("it has ended");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
@@ -55,8 +44,28 @@ fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
     Some(session)
 }
 
+/// Whether this process is the one that the test has started.
+fn is_child(name: &str) -> bool {
+    env::var_os(ROLE).is_some_and(|wanted| wanted == name)
+}
+
+/// The test `name` again, in a process of its own.
+fn child(name: &str, filter: &str, root: &OwnRoot) -> Child {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
+        command.env_remove(key);
+    }
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
+    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
+    // Whoever records waits for this process, however busy the machine is.
+    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
+}
+
 /// Takes what a child records until it has ended.
-fn collect(root: &Path, child: &mut Child) -> reader::Session {
+///
+/// After each pass `each` is told how many bytes have been taken so far.
+fn collect(root: &Path, child: &mut Child, mut each: impl FnMut(&mut Child, usize)) -> reader::Session {
     let start = Instant::now();
     let session = loop {
         assert!(start.elapsed() < Duration::from_secs(30), "no session");
@@ -74,17 +83,30 @@ fn collect(root: &Path, child: &mut Child) -> reader::Session {
     session.set_collector_pid(std::process::id()).unwrap();
     session.set_collector_state(1).unwrap();
     let mut drain = reader::Drain::default();
+    let mut taken = 0;
     loop {
         let has_ended = child.try_wait().unwrap().is_some();
-        if drain.pass(&session, true) == 0 && has_ended {
+        let now = drain.pass(&session, true);
+        if now == 0 && has_ended {
             return drain.finish(&session);
         }
+        taken += now;
+        each(child, taken);
         thread::sleep(Duration::from_millis(1));
     }
 }
 
 /// A directory for sessions, removed at the end.
 struct OwnRoot(PathBuf);
+
+impl OwnRoot {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
+        Self(place.join(format!("silverpoint-tracing-{}-{number}", std::process::id())))
+    }
+}
 
 impl Drop for OwnRoot {
     fn drop(&mut self) {

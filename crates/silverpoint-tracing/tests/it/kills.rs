@@ -1,0 +1,64 @@
+//! The program is killed in the middle of it: what was recorded until then is there, without a hole.
+
+use tracing::{Level, event, info_span};
+
+use crate::{OwnRoot, child, collect, is_child};
+
+/// Kills; more by `SILVERPOINT_KILL_ROUNDS`.
+const ROUNDS: usize = 4;
+
+#[test]
+fn a_killed_program_has_recorded_what_it_has_recorded() {
+    let name = "kills::a_killed_program_has_recorded_what_it_has_recorded";
+    if is_child(name) {
+        silverpoint_tracing::init();
+        let thread = |of: u64| {
+            move || {
+                for n in 0_u64.. {
+                    let span = info_span!("turn", of, n);
+                    let _turn = span.enter();
+                    event!(name: "step", Level::INFO, of, n, text = "some text of it");
+                    silverpoint::event!("native", of, n);
+                }
+            }
+        };
+        let other = std::thread::spawn(thread(1));
+        thread(0)();
+        return other.join().unwrap();
+    }
+    let rounds = std::env::var("SILVERPOINT_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    for round in 0..rounds.unwrap_or(ROUNDS) {
+        let root = OwnRoot::new();
+        let mut child = child(name, "info", &root);
+        let enough = 100_000 + 37_777 * (round % 16);
+        let session = collect(&root.0, &mut child, |child, taken| {
+            if taken > enough {
+                child.kill().unwrap();
+            }
+        });
+        let _ = child.wait().unwrap();
+        assert_eq!(session.losses(), [0; 8]);
+        for of in 0..2 {
+            let all = |what: &str| -> Vec<u64> {
+                let records = session.args_of(what).into_iter();
+                let mine =
+                    records.filter_map(|args| args.strip_prefix(&format!("{of}, ")).map(str::to_owned));
+                mine.map(|args| args.split(", ").next().unwrap().parse().unwrap()).collect()
+            };
+            let (turns, steps, natives) = (all("turn"), all("step"), all("native"));
+            for numbers in [&turns, &steps, &natives] {
+                assert!(
+                    numbers.iter().copied().eq(0..numbers.len() as u64),
+                    "thread {of}: no hole, no repetition"
+                );
+            }
+            // Whatever came later is not there without what came before it.
+            assert!(
+                turns.len() >= steps.len()
+                    && steps.len() >= natives.len()
+                    && turns.len() - natives.len() <= 1
+            );
+        }
+        assert!(session.args_of("turn").len() > 500);
+    }
+}
