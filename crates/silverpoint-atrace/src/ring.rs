@@ -12,7 +12,7 @@ use crate::tag::Tag;
 pub(crate) const LEVEL: u8 = 2;
 
 /// What a site is (spec/wire.md, section 7), and its arguments.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) struct Kind {
     number: u8,
     names: &'static str,
@@ -26,6 +26,29 @@ pub(crate) const ASYNC_END: Kind = Kind { number: 7, names: "id\n", signature: "
 pub(crate) const INSTANT: Kind = Kind { number: 5, names: "", signature: "" };
 pub(crate) const TRACK_INSTANT: Kind = Kind { number: 5, names: "track\n", signature: "s" };
 pub(crate) const COUNTER: Kind = Kind { number: 4, names: "value\n", signature: "l" };
+
+impl Kind {
+    /// Numbers tell kinds apart, but for those of tracks, which have a further text.
+    fn is(self, other: Self) -> bool {
+        self.number == other.number && self.signature.len() == other.signature.len()
+    }
+}
+
+/// Whether two names are the same: short ones without a call, since the wide registers of the library's comparison wake up slowly.
+#[inline]
+fn is_same(known: &str, name: &str) -> bool {
+    let (known, name) = (known.as_bytes(), name.as_bytes());
+    if known.len() != name.len() {
+        return false;
+    }
+    if name.len() > 64 {
+        return known == name;
+    }
+    let ((known, known_end), (name, name_end)) = (known.as_chunks::<8>(), name.as_chunks::<8>());
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    known.iter().zip(name).all(|(a, b)| word(a) == word(b))
+        && known_end.iter().zip(name_end).all(|(a, b)| a == b)
+}
 
 /// A name of one kind and tag.
 struct Named {
@@ -79,7 +102,7 @@ fn named(kind: Kind, tag: Tag, name: &str) -> Option<Registered> {
         let known = TABLE[place].get_or_init(|| {
             Box::new(Named { kind, tag, name: name.into(), site: register(kind, tag, name, ("", "")) })
         });
-        if *known.name == *name && known.tag == tag && known.kind == kind {
+        if known.tag == tag && known.kind.is(kind) && is_same(&known.name, name) {
             return Some(known.site);
         }
         place = (place + 1) % PLACES;

@@ -377,7 +377,11 @@ impl fmt::Write for Bounded {
         }
         // SAFETY: `left` bytes from `at` belong to the record, and `n` is at most that.
         unsafe {
-            ptr::copy_nonoverlapping(text.as_ptr(), self.at, n);
+            if n <= COPY_MAX {
+                copy(text.as_ptr(), self.at, n);
+            } else {
+                ptr::copy_nonoverlapping(text.as_ptr(), self.at, n);
+            }
             self.at = self.at.add(n);
         }
         self.left -= n;
