@@ -92,7 +92,7 @@ def markdown(results, problems, repeats, machine):
     """The page."""
     names = [name for name, *_ in BACKENDS]
     lines = ["# tracing and ATrace", "",
-             f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, {repeats} processes a figure, in random order; written by "
+             f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; written by "
              "`bench/run --part tracing`. In each run what has arrived was counted: every call.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), "",
