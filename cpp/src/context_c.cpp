@@ -43,7 +43,7 @@ void add_field(ContextFields& fields, std::string_view name, char code, const Ar
         case 'h':
         case 'i':
         case 'l': {
-            // CCaptured as its own type, whose bytes are the lowest.
+            // Captured as its own type, whose bytes are the lowest.
             const unsigned unused = 64 - 8 * of.fixed;
             return fields.add(name, static_cast<std::int64_t>(of.bits << unused) >> unused);
         }

@@ -103,6 +103,43 @@ TEST(BindHostile, ClaimedLengths) {
     EXPECT_LE(large.capacity(), 200u);
 }
 
+// Integers beyond 128 bits, and tags without end: refused, and told without falling into it.
+TEST(BindHostile, Bignums) {
+    for (const std::string& bytes :
+         {from_hex("c251") + std::string(17, '\xFF'), from_hex("c250") + std::string(16, '\xFF'),
+          from_hex("c351") + std::string(17, '\xFF'), std::string(100'000, '\xC2')}) {
+        int number = 0;
+        const auto result = silverpoint::from_cbor(bytes, number);
+        ASSERT_FALSE(result);
+        EXPECT_NE(result.text(), "");
+        std::string error;
+        piped<silverpoint::CborReader, silverpoint::JsonWriter>(bytes, &error);
+        EXPECT_EQ(error.empty(), bytes.size() == 18) << error;
+    }
+    EXPECT_EQ(cbor_to_json("c250" + std::string(32, 'f')), "340282366920938463463374607431768211455");
+}
+
+// Pieces are handed on wherever the writer asks for room, also between an element and the end of its array.
+TEST(BindPipe, PiecesEndAnywhere) {
+    std::string elements, keys;
+    for (int i = 0; i < 20'000; ++i) elements += ",[null]", keys += ",{\"k\":[1]}";
+    for (std::size_t filling = 0; filling < 64; ++filling) {
+        for (const std::string& rest : {elements, keys}) {
+            const std::string text = "[\"" + std::string(filling, 'x') + '"' + rest + ']';
+            std::string pieces;
+            const auto take = [](void* to, const char* data, std::size_t size) {
+                static_cast<std::string*>(to)->append(data, size);
+                return true;
+            };
+            silverpoint::JsonReader reader(text);
+            silverpoint::JsonWriter writer(take, &pieces);
+            ASSERT_TRUE(silverpoint::pipe(reader, writer));
+            ASSERT_TRUE(writer.finish());
+            ASSERT_EQ(pieces, text);
+        }
+    }
+}
+
 // A document of any shape, as text.
 std::string any_document(std::mt19937& random, int depth) {
     const auto pick = [&](unsigned below) { return static_cast<unsigned>(random()) % below; };

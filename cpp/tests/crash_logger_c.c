@@ -7,7 +7,8 @@
 
 static int fail(void) {
     volatile int one = 1;
-    if (sp_start_logger("[[sink]]\nto = 'stderr'\n", NULL, 0) != SILVERPOINT_DONE) return 1;
+    if (sp_start_logger("crash-wait = '60s'\n[[sink]]\nto = 'stderr'\n", NULL, 0) != SILVERPOINT_DONE)
+        return 1;
     SP_INFO("number %d of %s", 8, "C");
     SP_CHECK(one == 0, "it is %d", one);
     return 2;

@@ -11,8 +11,8 @@ int main(void) {
     if (silverpoint_start("[[sink]]\nto = 'stderr'\n", error, sizeof error) != SILVERPOINT_DONE) return 3;
     if (silverpoint_start(NULL, NULL, 0) != SILVERPOINT_RUNNING) return 4;
     SP_INFO("number %d of %s", 7, "C");
-    if (silverpoint_flush(5000) != SILVERPOINT_DONE) return 5;
-    if (silverpoint_stop(5000) != SILVERPOINT_DONE) return 6;
+    if (silverpoint_flush(60000) != SILVERPOINT_DONE) return 5;
+    if (silverpoint_stop(60000) != SILVERPOINT_DONE) return 6;
     puts("done");
     return 0;
 }

@@ -227,8 +227,17 @@ impl Writer {
                 fs::rename(&self.part, &self.path)
             } else {
                 // A name that somebody has taken meanwhile stays his.
-                fs::hard_link(&self.part, &self.path)?;
-                fs::remove_file(&self.part)
+                match fs::hard_link(&self.part, &self.path) {
+                    Ok(()) => fs::remove_file(&self.part),
+                    // A file system without links: a look must do.
+                    Err(error)
+                        if error.kind() != std::io::ErrorKind::AlreadyExists
+                            && fs::symlink_metadata(&self.path).is_err() =>
+                    {
+                        fs::rename(&self.part, &self.path)
+                    }
+                    Err(error) => Err(error),
+                }
             }
         });
         done.map_err(|error| {

@@ -143,7 +143,10 @@ class [[nodiscard]] Scope {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
-        if (tag_ != 0) end(tag_);
+        if (tag_ == 0) return;
+        // Also when the tag was switched off meanwhile: it has begun.
+        if (is_in_marker(tag_)) detail::write_atrace('E', nullptr, 0, nullptr);
+        detail::end_atrace();
     }
 
   private:

@@ -1,7 +1,7 @@
 //! Into the rings of Silverpoint: each kind of call and name is a site of the category `atrace::TAG`, so that directives, readers and converters know them as
 //! spans, async spans, counters and instants of their own.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::OnceLock;
 
 use silverpoint::dynamic::{self, Description, Encoder, Recorded, Registered};
@@ -152,6 +152,8 @@ fn made(id: u32, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
 thread_local! {
     /// Begins that have not ended: site and ticks.
     static OPEN: RefCell<Vec<(u32, u64)>> = const { RefCell::new(Vec::new()) };
+    /// Begins within them that are too many to be kept.
+    static BEYOND: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Begins that one thread may leave open; further ones are not ended in the ring.
@@ -169,12 +171,22 @@ pub(crate) fn open(begun: (u32, u64)) {
         let mut all = all.borrow_mut();
         if all.len() < MOST_OPEN {
             all.push(begun);
+        } else {
+            let _ = BEYOND.try_with(|beyond| beyond.set(beyond.get() + 1));
         }
     });
 }
 
 /// Ends the last.
 pub(crate) fn end() {
+    let is_beyond = BEYOND.try_with(|beyond| {
+        let count = beyond.get();
+        beyond.set(count.saturating_sub(1));
+        count > 0
+    });
+    if is_beyond == Ok(true) {
+        return;
+    }
     let last = OPEN.try_with(|all| all.borrow_mut().pop());
     if let Ok(Some((site, begun))) = last
         && site != 0

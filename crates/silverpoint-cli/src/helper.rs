@@ -188,7 +188,10 @@ impl Write for Pipes {
             let Some(input) = &mut self.input else { return Err(io::ErrorKind::BrokenPipe.into()) };
             match input.write(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.wait()?;
+                    // One that gives nothing any more takes nothing either.
+                    if !self.wait()? {
+                        return Err(io::ErrorKind::BrokenPipe.into());
+                    }
                 }
                 // It has said why.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

@@ -59,7 +59,8 @@ impl NewDirectory {
         if self.force {
             // What was there then has the temporary name, and goes with it.
             match rename(RenameFlags::EXCHANGE) {
-                Err(Errno::NOENT) => {}
+                // Nothing is there; or the file system cannot exchange, which matters only where something is.
+                Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS) => {}
                 other => return Ok(other?),
             }
         }

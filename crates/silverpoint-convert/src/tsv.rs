@@ -187,10 +187,15 @@ impl TsvReader {
     }
 
     fn header(&mut self) -> Result<Vec<String>, ReadError> {
-        let mut columns = Vec::new();
+        let mut columns: Vec<String> = Vec::new();
+        let mut bytes = 0;
         loop {
             columns.push(self.cell()?.to_owned());
             let place = self.input.place();
+            bytes += columns.last().map_or(0, String::len);
+            if bytes > RECORD_MAX {
+                return Err(ReadError::new(place, "names of columns beyond 64 MiB", "shorter ones"));
+            }
             if columns.len() > COLUMNS_MAX {
                 return Err(ReadError::new(place, "more than 4096 columns", "fewer"));
             }

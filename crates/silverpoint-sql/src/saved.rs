@@ -266,6 +266,17 @@ impl SavedRecords {
                 }));
                 return Ok(());
             };
+            // An index that lies would give the same rows without end.
+            if self.last.is_some_and(|last| (time, id) <= last) {
+                self.has_ended = true;
+                self.ahead.push_back(Err(SavedError {
+                    path: format!("records[{id}].time_ns"),
+                    found: time.to_string(),
+                    expected: "records in the order of their times",
+                    may_go_on: false,
+                }));
+                return Ok(());
+            }
             self.last = Some((time, id));
             let mut known = Known {
                 by_id: &self.by_id,

@@ -80,12 +80,14 @@ impl Slot {
         self.life.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// One more has it, who had nothing that keeps it: false when nobody has it any more, or it is another span by now.
+    pub(crate) fn try_hold(&self, id: u64) -> bool {
+        let more = |life: u64| (life >> 32 == id >> 32 && life as u32 != 0).then_some(life + 1);
+        self.life.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
+    }
+
     /// One less has it; true when that was the last.
     pub(crate) fn let_go(&self) -> bool {
-        // Whoever has the only reference is alone with it.
-        if self.life.load(Ordering::Acquire) as u32 == 1 {
-            return true;
-        }
         self.life.fetch_sub(1, Ordering::AcqRel) as u32 == 1
     }
 }

@@ -141,7 +141,7 @@ pub(crate) fn event(event: &Event<'_>, parent: Option<u64>) {
 /// An event of another span than the one that is open.
 #[cold]
 pub(crate) fn event_of(callsite: &Callsite, parent: u64, visit: &dyn Fn(&mut dyn Visit)) {
-    let parent = number_of(parent);
+    let parent = number_of_other(parent);
     let _ = with_fields(callsite, Role::EventOf, callsite.level, |encoder| encoder.u64(parent), visit);
 }
 
@@ -261,9 +261,22 @@ fn settle_pending() {
 
 #[cold]
 fn settle(id: u64) {
-    if slots::get(id).is_some_and(|slot| !slot.has(ENTERED)) {
+    // It may have gone to another thread, and be closed there at any moment.
+    let Some(slot) = slots::get(id).filter(|slot| slot.try_hold(id)) else { return };
+    if !slot.has(ENTERED) {
         number_of(id);
     }
+    let_go(id);
+}
+
+/// As [`number_of`], of a span that the caller does not hold.
+fn number_of_other(id: u64) -> u64 {
+    if !slots::get(id).is_some_and(|slot| slot.try_hold(id)) {
+        return 0;
+    }
+    let number = number_of(id);
+    let_go(id);
+    number
 }
 
 /// The id of a span in the session: it begins with one now, if it has not. 0: there is nothing of it.
@@ -309,7 +322,7 @@ fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     if parent == 0 || !slot.set(LINKED) {
         return;
     }
-    let parent = number_of(parent);
+    let parent = number_of_other(parent);
     if parent != 0 {
         link(callsite, parent, number);
     }
@@ -335,7 +348,7 @@ pub(crate) fn record(id: u64, values: &Record<'_>) {
 /// The span came from another.
 pub(crate) fn follows_from(id: u64, other: u64) {
     let Some(callsite) = slots::get(id).and_then(callsite_of) else { return };
-    let (from, to) = (number_of(other), number_of(id));
+    let (from, to) = (number_of_other(other), number_of(id));
     if from != 0 && to != 0 {
         link(callsite, from, to);
     }
@@ -378,7 +391,8 @@ fn end(slot: &Slot, number: u64, was_entered: bool) {
     let created = slot.created.load(Ordering::Relaxed);
     let ns = |ticks: u64| dynamic::ticks_to_ns(ticks) as i64;
     plain(callsite, Role::AsyncEnd, |encoder| {
-        let whole = encoder.ticks().saturating_sub(created);
+        // Without a beginning that is known, at least the time in it.
+        let whole = if created == 0 { busy } else { encoder.ticks().saturating_sub(created) };
         encoder.u64(number);
         encoder.i64(ns(busy));
         // Segments in several threads at a time may be more than the whole.

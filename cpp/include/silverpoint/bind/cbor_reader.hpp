@@ -59,7 +59,8 @@ class CborReader : public binding::Input {
         const bool is_no_item = (byte & 31u) > 27 && (head.end == nullptr || byte == 0xFF);
         if (is_no_item || kind == Kind::kSyntax) return fail(Kind::kSyntax, at, shown(*at), "a value");
         if (head.end == nullptr) return fail(Kind::kTruncated, end_, "the end of the input", "a value");
-        return fail(kind, at, kind == Kind::kTrailing ? shown(*at) : describe(at), std::move(expected));
+        std::string found = kind == Kind::kTrailing ? shown(*at) : describes_ ? describe(at) : std::string();
+        return fail(kind, at, std::move(found), std::move(expected));
     }
     static std::string shown(char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -72,8 +73,10 @@ class CborReader : public binding::Input {
     }
 
     bool null() {
+        // What is none keeps its tags: they make a bignum of bytes.
+        const char* const from = at_;
         skip_tags();
-        if (at_ == end_ || (*at_ != '\xF6' && *at_ != '\xF7')) return false;
+        if (at_ == end_ || (*at_ != '\xF6' && *at_ != '\xF7')) return at_ = from, false;
         ++at_;
         return true;
     }
@@ -232,7 +235,7 @@ class CborReader : public binding::Input {
                                                  : std::numeric_limits<double>::quiet_NaN();
         return (bits & 0x8000) != 0 ? -magnitude : magnitude;
     }
-    // Passes over tags, but for those of bignums.
+    // Passes over tags.
     [[gnu::always_inline]] void skip_tags() {
         if (at_ != end_ && (static_cast<unsigned char>(*at_) >> 5) == 6) [[unlikely]]
             skip_some_tags();
@@ -359,6 +362,7 @@ class CborReader : public binding::Input {
     std::string describe_tagged(const char* at, Head tag) const {
         if (tag.number == 2 || tag.number == 3) {
             CborReader number(std::string_view(at, static_cast<std::size_t>(end_ - at)));
+            number.describes_ = false;  // what it fails at would be described by another one, without end
             binding::Int128 value = 0;
             char room[64];
             return number.integer(value)
@@ -368,6 +372,9 @@ class CborReader : public binding::Input {
         for (; tag.end != nullptr && tag.major == 6; tag = head(at)) at = tag.end;
         return describe(at);
     }
+
+    // Errors tell what was found.
+    bool describes_ = true;
 };
 
 }  // namespace gnu::visibility("hidden")

@@ -86,8 +86,12 @@ class Output {
     }
     [[gnu::noinline]] char* grow(char* p, std::size_t size) {
         if (sink_ != nullptr && static_cast<std::size_t>(p - begin_) >= kPiece) {
-            if (!hand_on(p)) return fail(p, BindError::Kind::kSink, "a refusal", "a sink that takes bytes");
-            p = at_ = begin_;
+            // The last byte stays: a comma may have to become the end of an array.
+            if (!hand_on(p - 1))
+                return fail(p, BindError::Kind::kSink, "a refusal", "a sink that takes bytes");
+            *begin_ = p[-1];
+            at_ = begin_;
+            p = begin_ + 1;
             if (static_cast<std::size_t>(end_ - p) >= size) return p;
         }
         const auto used = static_cast<std::size_t>(p - begin_), kept = static_cast<std::size_t>(at_ - begin_);

@@ -469,8 +469,9 @@ char* put_value(W& out, char* p, const T& value, std::size_t after) {
         return p == nullptr ? nullptr : put_value<W, Inner>(out, p, value.get(), after);
     } else if constexpr (sort == Sort::kComplex) {
         using Part = typename T::value_type;
-        p = out.behind_element(put_value<W, Part>(out, out.head_array(p, 2), value.real(), after));
-        return out.end_array(out.behind_element(put_value<W, Part>(out, p, value.imag(), after)), true);
+        p = put_value<W, Part>(out, out.head_array(p, 2), value.real(), after);
+        if (p != nullptr) p = put_value<W, Part>(out, out.behind_element(p), value.imag(), after);
+        return p == nullptr ? nullptr : out.end_array(out.behind_element(p), true);
     } else if constexpr (sort == Sort::kBitset) {
         char digits[detail::Codec<T>::fixed];
         const char* end = detail::Codec<T>::put(digits, value);

@@ -53,12 +53,9 @@ class AtraceState {
         pthread_mutex_lock(&mutex_);
         std::uint64_t tags = 0;
         const bool given = read_tags(tags);
-        if (tags != 0 && !open_marker()) {
-            marker_.store(0, std::memory_order_relaxed);
-        } else {
-            marker_.store(tags, std::memory_order_release);
-        }
+        // First: whoever sees that the marker is known takes this as it is.
         ring_.store(given ? tags : kAtraceValid, std::memory_order_release);
+        marker_.store(tags != 0 && !open_marker() ? 0 : tags, std::memory_order_release);
         pthread_mutex_unlock(&mutex_);
     }
 

@@ -148,7 +148,7 @@ SP_DETAIL_HOT RuntimeSites& runtime_sites() {
     return sites;
 }
 
-// Null: there are too many texts, or no memory.
+// Null: there are too many texts.
 SP_DETAIL_COLD RuntimeSite* find_runtime(RuntimeSites& sites, const char* category, Level level,
                                          const RuntimeText& text) {
     RuntimeSite* head = sites.all.load(std::memory_order_acquire);

@@ -42,7 +42,7 @@ impl Drop for Instance {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.path);
         if let Some(mounted) = &self.mounted {
-            let _ = Command::new("umount").arg(mounted).status();
+            let _ = Command::new("umount").arg("-l").arg(mounted).status();
         }
     }
 }

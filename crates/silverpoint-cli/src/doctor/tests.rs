@@ -110,10 +110,10 @@ fn without_any_place_it_fails() {
 fn a_place_that_was_asked_for_comes_first() {
     let made = Made::new();
     let mut system = made.system();
-    system.environment.insert("SILVERPOINT_DIR".into(), "/work/traces".into());
+    system.environment.insert("SILVERPOINT_DIR".into(), "/var/traces".into());
     let found = memory::root(&system);
     assert_eq!(states(&found), [State::Warn, State::Ok], "{found:#?}");
-    assert_eq!(found[0].change, "mkdir -p -m 0700 /work/traces");
+    assert_eq!(found[0].change, "mkdir -p -m 0700 /var/traces");
 }
 
 #[test]

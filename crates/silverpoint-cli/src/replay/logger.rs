@@ -3,6 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use silverpoint_convert::silver::SilverWriter;
@@ -29,6 +31,8 @@ pub struct Logger {
     processes: Vec<Process>,
     left_out: u64,
     part_bytes: u64,
+    /// Nobody waits for sinks that stand still.
+    stop: Arc<AtomicBool>,
 }
 
 impl Logger {
@@ -39,6 +43,7 @@ impl Logger {
         printing: &Printing,
         zone: TimeZone,
         trace: &Trace,
+        stop: Arc<AtomicBool>,
     ) -> Result<Self, Failed> {
         let mut all = match config {
             Some(path) => Config::from_file(path).map_err(failure)?,
@@ -67,14 +72,18 @@ impl Logger {
             processes: trace.sessions.iter().map(process).collect(),
             left_out: 0,
             part_bytes: PART_BYTES,
+            stop,
         })
     }
 
     /// Everything so far is out; goes on in a new file.
     fn next_part(&mut self) -> Result<(), Failed> {
         self.writer.finish().map_err(failure)?;
-        while self.feed.flush(PATIENCE) != Flushed::Complete {
-            // Whoever wants no more of it interrupts it; a sink that fails says so.
+        // A sink that fails has said so.
+        while self.feed.flush(Duration::from_secs(1)) != Flushed::Complete {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(failure("stopped before every sink had got everything"));
+            }
         }
         self.feed.begin_part().map_err(failure)?;
         self.writer = begin(&self.feed)?;
@@ -186,7 +195,7 @@ mod tests {
         let log = Destination::File(folder.join("out.log"));
         let printing = Shown::parse_from(["x", "--pattern", "{message}"]).printing;
         let zone = silverpoint_formats::time::utc_zone();
-        let mut sink = Logger::open(&[&log], None, &printing, zone, &trace).unwrap();
+        let mut sink = Logger::open(&[&log], None, &printing, zone, &trace, Arc::default()).unwrap();
         sink.part_bytes = 4096;
         let file = sink.feed.file();
         let mut most = 0;

@@ -12,7 +12,8 @@ mod session;
 mod sink;
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use silverpoint_formats::replay::{Pace, Played, RealTime, Schedule, Speed};
@@ -91,10 +92,10 @@ pub fn run(args: Args) -> Outcome {
         return Ok(Exit::NotATraceFile);
     }
     let stop = stop_at_signals()?;
-    let mut sinks = open(&args, &trace)?;
+    let mut sinks = open(&args, &trace, &stop)?;
     let schedule = Schedule { speed: args.speed, max_gap: args.max_gap };
     let mut pace = Pace::new(schedule);
-    let mut clock = RealTime::until(std::sync::Arc::clone(&stop));
+    let mut clock = RealTime::until(Arc::clone(&stop));
     let mut events = trace.select(&filter);
     let mut failed = None;
     while let Some(event) = events.next() {
@@ -138,7 +139,7 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// All that were asked for.
-fn open(args: &Args, trace: &Trace) -> Result<Vec<Box<dyn Sink>>, Failed> {
+fn open(args: &Args, trace: &Trace, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Sink>>, Failed> {
     let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
     let mut of_logger = Vec::new();
     let is_default = args.config.is_some() && args.to == [Destination::Stdout];
@@ -163,6 +164,7 @@ fn open(args: &Args, trace: &Trace) -> Result<Vec<Box<dyn Sink>>, Failed> {
             &args.printing,
             args.wanted.zone(),
             trace,
+            Arc::clone(stop),
         )?));
     }
     Ok(sinks)

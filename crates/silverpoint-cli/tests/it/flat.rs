@@ -14,8 +14,10 @@ const RECORDS: usize = 4_000;
 const LINES: usize = 1000;
 /// What a process may have at any time; unoptimised code and its stacks included.
 const MOST: u64 = 96 << 20;
-/// What the last three quarters may add to the first.
+/// What the last three quarters may add to the first, of a long run.
 const MORE: u64 = 4 << 20;
+/// The same of a short one, in whose first quarter not all code has been paged in, and pages may be large ones.
+const MORE_AT_FIRST: u64 = 16 << 20;
 
 fn records() -> usize {
     let asked = std::env::var("SILVERPOINT_CONVERT_RECORDS").ok().and_then(|text| text.parse().ok());
@@ -75,12 +77,13 @@ fn memory_does_not_grow_with_the_stream() {
         let between = Stdio::from(first.stdout.take().unwrap());
         let mut second = scratch.silverpoint(words).stdin(between).stdout(Stdio::piped()).spawn().unwrap();
         let drained = drain(second.stdout.take().unwrap());
+        let more = if count > 100_000 { MORE } else { MORE_AT_FIRST };
         let peaks = feed(first.stdin.take().unwrap(), &[&first, &second], count);
         assert!(first.wait().unwrap().success() && second.wait().unwrap().success(), "{format}");
         assert!(drained.join().unwrap() > 32 * count as u64, "{format}");
         for ((quarter, end), what) in peaks.into_iter().zip([format, last]) {
             eprintln!("{count} records to {what}: {quarter} bytes after a quarter, {end} at the end");
-            assert!(end <= MOST && end <= quarter + MORE, "to {what}: {quarter} bytes, then {end}");
+            assert!(end <= MOST && end <= quarter + more, "to {what}: {quarter} bytes, then {end}");
         }
     }
 }

@@ -45,7 +45,7 @@ fn judged(directory: &Directory) -> Option<Vec<Value>> {
     // Debian's own interpreter has Debian's packages.
     let asked = Command::new("/usr/bin/python3").arg(script).arg(&directory.0).output();
     let asked =
-        asked.ok().filter(|asked| !String::from_utf8_lossy(&asked.stderr).contains("No module named 'bt2'"));
+        asked.ok().filter(|asked| !String::from_utf8_lossy(&asked.stderr).contains("No module named 'bt2"));
     let Some(asked) = asked else {
         eprintln!("SKIPPED: Babeltrace is not installed (Debian: babeltrace2, python3-bt2)");
         return None;

@@ -28,7 +28,10 @@ pub fn ask(program: &str, words: &[&str], input: &[u8]) -> Option<String> {
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
-    if error.contains("ModuleNotFoundError") {
+    if ["ModuleNotFoundError", "ImportError", "Descriptors cannot be created"]
+        .iter()
+        .any(|why| error.contains(why))
+    {
         eprintln!("SKIPPED: {error}");
         return None;
     }

@@ -114,7 +114,7 @@ pub fn is_gone(path: &Path) -> bool {
     !path.exists()
 }
 
-/// Looks again and again until it is so, for at most 30 seconds.
+/// Looks again and again until it is so, for at most a minute.
 pub fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {

@@ -68,7 +68,7 @@ fn child(name: &str, filter: &str, root: &OwnRoot) -> Child {
 fn collect(root: &Path, child: &mut Child, mut each: impl FnMut(&mut Child, usize)) -> reader::Session {
     let start = Instant::now();
     let session = loop {
-        assert!(start.elapsed() < Duration::from_secs(30), "no session");
+        assert!(start.elapsed() < Duration::from_secs(120), "no session");
         let open = || {
             let root = Root::open_directory(root).ok()?;
             let name = observer::list(&root).ok()?.into_iter().next()?;
