@@ -329,7 +329,8 @@ TEST(Bind, Numbers) {
     EXPECT_EQ(json(infinite, options), "[\"inf\",\"-inf\",\"nan\"]");
     options.not_finite = silverpoint::JsonWriteOptions::NotFinite::kRefuse;
     EXPECT_EQ(json(infinite, options), "byte 1, in [0]: found inf, expected a finite number");
-    for (const std::complex<double> value : {std::complex(NAN, 1.0), std::complex(1.0, HUGE_VAL)})
+    for (const std::complex<double> value :
+         {std::complex<double>(NAN, 1.0), std::complex<double>(1.0, HUGE_VAL)})
         EXPECT_NE(json(value, options).find("expected a finite number"), std::string::npos);
     EXPECT_EQ(round(std::optional<Wide>(~Wide{0})), "340282366920938463463374607431768211455");
     enum class Bit : bool { kOff, kOn };

@@ -171,22 +171,28 @@ fn bounds() {
     }
     // A ring for each, so that none is overwritten: no thread ends, and leaves its ring to another, before all
     // have recorded.
-    let all = &std::sync::Barrier::new(8);
+    // One after the other: whoever finds another at the same work cuts a record rather than wait for it.
+    let (turn, all) = (&std::sync::Mutex::new(()), &std::sync::Barrier::new(8));
     let small_stack = || std::thread::Builder::new().stack_size(256 << 10);
     std::thread::scope(|scope| {
         small_stack()
             .spawn_scoped(scope, || {
+                let own = turn.lock().unwrap();
                 event!("chain", Serde(&chain), 1u8);
+                drop(own);
                 all.wait();
             })
             .unwrap();
         small_stack()
             .spawn_scoped(scope, || {
+                let own = turn.lock().unwrap();
                 event!("nested", Serde(&nested), 2u8);
+                drop(own);
                 all.wait();
             })
             .unwrap();
         scope.spawn(|| {
+            let own = turn.lock().unwrap();
             event!(
                 "endless",
                 Serde(By(|walk: Walk<'_>| {
@@ -195,23 +201,32 @@ fn bounds() {
                 })),
                 3u8
             );
+            drop(own);
             all.wait();
         });
         scope.spawn(|| {
+            let own = turn.lock().unwrap();
             event!("many", Serde((0..100_000u32).collect::<Vec<_>>()), 4u8);
+            drop(own);
             all.wait();
         });
         scope.spawn(|| {
             let map: BTreeMap<u32, u32> = (0..100_000).map(|n| (n, n)).collect();
+            let own = turn.lock().unwrap();
             event!("map", Serde(&map), 5u8);
+            drop(own);
             all.wait();
         });
         scope.spawn(|| {
+            let own = turn.lock().unwrap();
             event!("text", Serde(("é".repeat(200_000), 1u8)), 6u8);
+            drop(own);
             all.wait();
         });
         scope.spawn(|| {
+            let own = turn.lock().unwrap();
             event!("bytes", Serde(Bytes(&vec![0; 300_000])), 7u8);
+            drop(own);
             all.wait();
         });
         scope.spawn(|| {
@@ -222,7 +237,9 @@ fn bounds() {
                 (0..if calls.get() == 1 { 40_000 } else { 3 }).all(|n| walk.put(n));
                 Ok(())
             });
+            let own = turn.lock().unwrap();
             event!("changing", Serde(&changing), 8u8);
+            drop(own);
             all.wait();
         });
     });
