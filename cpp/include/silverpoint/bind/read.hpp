@@ -217,9 +217,12 @@ bool get_enum(R& in, T& value) {
         }
         if (!in.is_number()) return refuse_enum<R, T>(in, BindError::Kind::kType, from);
     }
-    using Number = std::underlying_type_t<T>;
-    std::conditional_t<std::is_same_v<Number, bool>, std::uint8_t, Number> number{};
-    if (!in.integer(number)) return false;
+    std::underlying_type_t<T> number{};
+    if constexpr (std::is_same_v<decltype(number), bool>) {
+        if (!in.boolean(number)) return false;
+    } else {
+        if (!in.integer(number)) return false;
+    }
     value = static_cast<T>(number);
     // What has a name is called by it.
     if constexpr (Labelled<T>)
