@@ -170,6 +170,15 @@ impl Pipes {
         }
     }
 
+    /// The helper has ended before everything was written, and has said why. (Never as a broken pipe: that is told of standard output.)
+    fn ended(&mut self) -> io::Error {
+        drop(self.input.take());
+        match self.child.wait() {
+            Ok(status) => io::Error::other(format!("{PROGRAM} has ended: {status}")),
+            Err(error) => io::Error::other(format!("{PROGRAM} has ended: {error}")),
+        }
+    }
+
     /// Everything was written: what the helper gives yet, and how it ended.
     fn finish(&mut self) -> io::Result<()> {
         drop(self.input.take());
@@ -185,19 +194,15 @@ impl Pipes {
 impl Write for Pipes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            let Some(input) = &mut self.input else { return Err(io::ErrorKind::BrokenPipe.into()) };
+            let Some(input) = &mut self.input else { return Err(self.ended()) };
             match input.write(bytes) {
+                // One that gives nothing any more takes nothing either.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    // One that gives nothing any more takes nothing either.
                     if !self.wait()? {
-                        return Err(io::ErrorKind::BrokenPipe.into());
+                        return Err(self.ended());
                     }
                 }
-                // It has said why.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    let status = self.child.wait()?;
-                    return Err(io::Error::other(format!("{PROGRAM} has ended: {status}")));
-                }
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(self.ended()),
                 written => return written,
             }
         }

@@ -263,6 +263,10 @@ impl Collector {
             let _ = session.observed.set_collector_state(collector_state::LEAVING);
         }
         for mut session in std::mem::take(&mut self.sessions) {
+            // Before the last look: a record that it would miss is then one of the program's own wish. (Giving back does it again, and says if it fails.)
+            if let Some(saved) = &session.saved {
+                let _ = session.observed.restore_directives(saved);
+            }
             let mut left = Ok(());
             if self.failing.is_none() {
                 left = self.drain_last(&mut session);

@@ -189,7 +189,8 @@ fn ctl_switches_a_living_process_at_once() {
     let ended = scratch.run(["ctl", &pid, "error,net=debug"]);
     assert_eq!(program.line(), "on");
     let took = begun.elapsed();
-    assert!(took < Duration::from_millis(200), "it took {took:?}, the start of ctl included");
+    // Its own look is every 200 us; the rest is the start of ctl, and the machine's load.
+    assert!(took < Duration::from_secs(3), "it took {took:?}, the start of ctl included");
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     assert!(ended.out.contains(" known sites on"), "{}", ended.out);
     let shown = scratch.run(["ctl", &pid]);

