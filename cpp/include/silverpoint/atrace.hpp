@@ -61,6 +61,12 @@ SP_DETAIL_COLD void write_atrace(char letter, const std::string_view* names, std
     atrace_state.write(atrace_state.is_file() ? message.line() : message.text());
 }
 
+// Ends the stretch that the calling thread has begun last.
+inline void end_begun(bool in_marker) {
+    if (in_marker) write_atrace('E', nullptr, 0, nullptr);
+    end_atrace();
+}
+
 }  // namespace detail
 
 namespace atrace {
@@ -75,9 +81,7 @@ inline void begin(Tag tag, std::string_view name) {
 // Ends the stretch that the calling thread has begun last.
 inline void end(Tag tag) {
     const bool in_marker = is_in_marker(tag);
-    if (!in_marker && !is_in_ring(tag)) return;
-    if (in_marker) detail::write_atrace('E', nullptr, 0, nullptr);
-    detail::end_atrace();
+    if (in_marker || is_in_ring(tag)) detail::end_begun(in_marker);
 }
 
 // Begins a stretch of time that may end in another thread: both belong together by tag, name and cookie.
@@ -143,10 +147,8 @@ class [[nodiscard]] Scope {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
-        if (tag_ == 0) return;
         // Also when the tag was switched off meanwhile: it has begun.
-        if (is_in_marker(tag_)) detail::write_atrace('E', nullptr, 0, nullptr);
-        detail::end_atrace();
+        if (tag_ != 0) detail::end_begun(is_in_marker(tag_));
     }
 
   private:

@@ -261,22 +261,20 @@ fn settle_pending() {
 
 #[cold]
 fn settle(id: u64) {
-    // It may have gone to another thread, and be closed there at any moment.
-    let Some(slot) = slots::get(id).filter(|slot| slot.try_hold(id)) else { return };
-    if !slot.has(ENTERED) {
-        number_of(id);
-    }
-    let_go(id);
+    let _ = held(id, |slot| slot.has(ENTERED) || number_of(id) != 0);
 }
 
 /// As [`number_of`], of a span that the caller does not hold.
 fn number_of_other(id: u64) -> u64 {
-    if !slots::get(id).is_some_and(|slot| slot.try_hold(id)) {
-        return 0;
-    }
-    let number = number_of(id);
+    held(id, |_| number_of(id)).unwrap_or(0)
+}
+
+/// Looks at a span that the caller does not hold: it may have gone to another thread, and be closed there at any moment. `None`: it is.
+fn held<R>(id: u64, look: impl FnOnce(&Slot) -> R) -> Option<R> {
+    let slot = slots::get(id).filter(|slot| slot.try_hold(id))?;
+    let seen = look(slot);
     let_go(id);
-    number
+    Some(seen)
 }
 
 /// The id of a span in the session: it begins with one now, if it has not. 0: there is nothing of it.
