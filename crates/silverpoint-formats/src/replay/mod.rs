@@ -14,7 +14,7 @@
 //! use silverpoint_formats::tracefile::Trace;
 //!
 //! # fn main() -> Result<(), silverpoint_formats::tracefile::OpenError> {
-//! # let files = [];
+//! # let files: [std::path::PathBuf; 0] = [];
 //! let trace = Trace::open(&files)?;
 //! let schedule = Schedule { speed: Speed::times(10.0).unwrap_or_default(), ..Schedule::default() };
 //! let done = replay(&trace, &Filter::default(), schedule, &mut RealTime::new(), |event, due| {
