@@ -13,6 +13,7 @@ from .report import text
 BACKENDS = (
     ("silverpoint-tracing", "subscriber", ("event", "event3", "span", "span2"), "`silverpoint_tracing::init()`, under `silverpoint run`, raw blocks to disk"),
     ("silverpoint-tracing, layer", "layer", ("event", "event3", "span", "span2"), "`registry().with(silverpoint_tracing::layer())`, the same"),
+    ("no-op subscriber", "bare", ("event", "event3", "span", "span2"), "a `Subscriber` that looks at each value and counts: what `tracing` itself costs"),
     ("no-op layer", "noop", ("event", "event3", "span", "span2"), "`registry()` and a layer that counts, nothing else"),
     ("fmt, non-blocking", "fmt", ("event", "event3", "span", "span2"), "tracing-appender into a file, not lossy; of a span a line when it closes"),
     ("fastrace", "fastrace", ("event3", "span"), "local spans and events with three properties, a reporter that counts; a root every 1000 calls"),
@@ -90,16 +91,17 @@ def figures(runs):
 
 def markdown(results, problems, repeats, machine):
     """The page."""
-    names = [name for name, *_ in BACKENDS]
+    names = [name for name, mode, *_ in BACKENDS if mode != "atrace"]
+    atrace = next(name for name, mode, *_ in BACKENDS if mode == "atrace")
     lines = ["# tracing and ATrace", "",
              f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; written by "
              "`bench/run --part tracing`. In each run what has arrived was counted: every call.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), "",
-             "| | " + " | ".join(names[:5]) + " |", "|---|" + "---|" * 5]
+             "| | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
     for case, title in ROWS[:4]:
         cells = []
-        for name in names[:5]:
+        for name in names:
             runs = results.get((name, case))
             if not runs:
                 cells.append("–")
@@ -108,7 +110,7 @@ def markdown(results, problems, repeats, machine):
             cells.append(f"{text(mine)} ({text(mine / floor)} ×)")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     cells = []
-    for name in names[:5]:
+    for name in names:
         runs = results.get((name, "disabled"))
         mine, empty = figures(runs) if runs else (0, 0)
         cells.append(f"{mine - empty:.2f}" if runs else "–")
@@ -118,7 +120,7 @@ def markdown(results, problems, repeats, machine):
         lines += ["", f"Without any subscriber: {mine - empty:.2f} ns over an empty loop."]
     lines += ["", "| | ns | floors |", "|---|---|---|"]
     for case, title in ROWS[4:]:
-        if runs := results.get((names[5], case)):
+        if runs := results.get((atrace, case)):
             mine, floor = figures(runs)
             lines.append(f"| {title} | {text(mine)} | {text(mine / floor)} |")
     floors = [figures(runs)[1] for (_, case), runs in results.items() if case != "disabled"]

@@ -3,6 +3,7 @@
 
 #[path = "../../rust/src/harness.rs"]
 mod harness;
+mod bare;
 mod rivals;
 
 use std::process::ExitCode;

@@ -13,7 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use silverpoint::dynamic::{self, Registered, Shapes};
 use tracing_core::{Level, Metadata};
 
-use crate::fields::{Describe, Description, Shape};
+use crate::fields::{Describe, Description, Plan, Shape};
 
 /// What a record of a callsite is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,10 @@ pub(crate) struct Callsite {
     pub(crate) level: u8,
     /// The site that stands for the callsite: its state byte is asked.
     asked: Registered,
+    /// What its events, or beginnings of its spans, are expected to be.
+    plan: OnceLock<Plan>,
+    /// The same of spans that begin with an id.
+    async_plan: OnceLock<Plan>,
     /// Sites of its records.
     shapes: Shapes,
     /// Names and signatures of spans that have begun without an id, by the id of the site: for those that need one later.
@@ -91,6 +95,8 @@ impl Callsite {
             number,
             level,
             asked: with_question(meta, dynamic::register),
+            plan: OnceLock::new(),
+            async_plan: OnceLock::new(),
             shapes: Shapes::new(),
             begun: Mutex::new(Vec::new()),
             is_async: AtomicBool::new(false),
@@ -101,6 +107,21 @@ impl Callsite {
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
         dynamic::is_on(&self.asked)
+    }
+
+    /// What a record of it is expected to be, when there has been one.
+    #[inline(always)]
+    pub(crate) fn plan(&self, role: Role) -> Option<&Plan> {
+        self.plan_of(role)?.get()
+    }
+
+    #[inline(always)]
+    fn plan_of(&self, role: Role) -> Option<&OnceLock<Plan>> {
+        match role {
+            Role::Event | Role::Begin => Some(&self.plan),
+            Role::AsyncBegin => Some(&self.async_plan),
+            _ => None,
+        }
     }
 
     /// The site of a shape that was registered.
@@ -126,6 +147,12 @@ impl Callsite {
         let hash = describe.shape.hash();
         let id = self.register(role, &description);
         self.shapes.add(hash, id);
+        if let Some(expected) = self.plan_of(role)
+            && id != 0
+            && let Some(plan) = Plan::new(&description.planned, id)
+        {
+            let _ = expected.set(plan);
+        }
         if role == Role::Begin {
             let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
             if begun.iter().all(|(known, _)| *known != id) {
@@ -145,6 +172,7 @@ impl Callsite {
             signature: format!("L{}", fields.signature),
             count: fields.count + 1,
             message: None,
+            planned: Vec::new(),
         };
         self.register(Role::AsyncBegin, &description)
     }

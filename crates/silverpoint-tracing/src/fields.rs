@@ -1,4 +1,5 @@
-//! Fields of events and spans, in the order in which they are visited: encoded straight into a record ([`Encode`]), or described ([`Describe`]).
+//! Fields of events and spans, in the order in which they are visited: encoded straight into a record (as expected: [`Follow`]; of whatever
+//! shape: [`Encode`]), or described ([`Describe`]).
 
 use std::error::Error;
 use std::fmt;
@@ -85,6 +86,101 @@ impl Visit for Encode<'_, '_> {
     }
 }
 
+/// Fields of a record that its callsite expects, at most; the last place of a plan stays empty.
+const PLANNED: usize = 15;
+
+/// The shape that a callsite's first record had: the next ones are compared with it field by field, which costs less than to find theirs.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// [`planned`] of each field; 0 behind the last.
+    fields: [u32; PLANNED + 1],
+    count: usize,
+    /// The site of such records.
+    pub(crate) site: u32,
+}
+
+/// A field of a plan. Never 0.
+#[inline(always)]
+fn planned(field: &Field, code: u8) -> u32 {
+    (field.index() as u32) << 8 | u32::from(code)
+}
+
+impl Plan {
+    /// `None`: there are too many fields.
+    pub(crate) fn new(described: &[u32], site: u32) -> Option<Self> {
+        let mut fields = [0; PLANNED + 1];
+        fields.get_mut(..described.len()).filter(|_| described.len() < PLANNED)?.copy_from_slice(described);
+        Some(Self { fields, count: described.len(), site })
+    }
+
+    /// Encodes the fields that `visit` shows. `None`: they are others than those of the plan.
+    #[inline(always)]
+    pub(crate) fn follow(
+        &self,
+        encoder: &mut Encoder<'_>,
+        visit: impl FnOnce(&mut Follow<'_, '_>),
+    ) -> Option<u32> {
+        let mut follow = Follow { encoder, plan: self, at: 0 };
+        visit(&mut follow);
+        (follow.at == self.count).then_some(self.site)
+    }
+}
+
+/// Puts fields into a record as long as they are those of a plan.
+pub(crate) struct Follow<'e, 'w> {
+    encoder: &'e mut Encoder<'w>,
+    plan: &'e Plan,
+    /// Number of the next field; [`PLANNED`] when there was another.
+    at: usize,
+}
+
+impl Follow<'_, '_> {
+    #[inline(always)]
+    fn expects(&mut self, field: &Field, code: u8) -> bool {
+        let is_next = self.plan.fields[self.at & PLANNED] == planned(field, code);
+        self.at = if is_next { self.at + 1 } else { PLANNED };
+        is_next
+    }
+}
+
+macro_rules! follow {
+    ($($method:ident $kind:ty, $code:literal $put:ident;)*) => {$(
+        #[inline]
+        fn $method(&mut self, field: &Field, value: $kind) {
+            if self.expects(field, $code) {
+                self.encoder.$put(value);
+            }
+        }
+    )*};
+}
+
+impl Visit for Follow<'_, '_> {
+    follow! {
+        record_i64 i64, b'l' i64;
+        record_u64 u64, b'L' u64;
+        record_i128 i128, b'o' i128;
+        record_u128 u128, b'O' u128;
+        record_f64 f64, b'd' f64;
+        record_bool bool, b'b' bool;
+        record_str &str, b's' text;
+        record_bytes &[u8], b'y' bytes;
+        record_error &(dyn Error + 'static), b'[' error;
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if self.expects(field, b's') {
+            self.encoder.formatted(format_args!("{value:?}"));
+        }
+    }
+
+    #[cfg(all(tracing_unstable, feature = "valuable"))]
+    fn record_value(&mut self, field: &Field, value: valuable::Value<'_>) {
+        if self.expects(field, b'v') {
+            self.encoder.item(&|item| crate::values::put(item, &value));
+        }
+    }
+}
+
 /// What a site says of its fields.
 #[derive(Default)]
 pub(crate) struct Description {
@@ -95,6 +191,8 @@ pub(crate) struct Description {
     pub(crate) count: usize,
     /// Which of them is the message, if there is one.
     pub(crate) message: Option<usize>,
+    /// The fields among them, for a [`Plan`].
+    pub(crate) planned: Vec<u32>,
 }
 
 impl Description {
@@ -120,6 +218,7 @@ impl Describe<'_> {
         if !self.shape.add(field, code.as_bytes()[0]) {
             return;
         }
+        self.description.planned.push(planned(field, code.as_bytes()[0]));
         let is_message = self.is_event && field.name() == "message" && self.description.message.is_none();
         if is_message {
             self.description.message = Some(self.description.count);

@@ -13,13 +13,13 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
-use silverpoint::dynamic::{self, Encoder, Recorded};
+use silverpoint::dynamic::{self, Encoder, Later, Recorded};
 use tracing_core::field::Visit;
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
-use crate::fields::{Encode, Shape};
+use crate::fields::{Encode, Plan, Shape};
 use crate::slots::{self, ENTERED, FIELD_BYTES, LINKED, SILENT, Slot};
 
 /// A span that is open in a thread.
@@ -123,26 +123,48 @@ fn plain(callsite: &Callsite, role: Role, fill: impl Fn(&mut Encoder<'_>)) -> (u
 }
 
 /// An event.
-#[inline]
+#[inline(always)]
 pub(crate) fn event(event: &Event<'_>, parent: Option<u64>) {
     let callsite = callsite::of(event.metadata());
     if !callsite.is_on() {
         return;
     }
-    let visit = |visitor: &mut dyn Visit| event.record(visitor);
     if let Some(parent) = parent
         && parent != current()
     {
-        return event_of(callsite, parent, &visit);
+        return event_of(callsite, parent, event);
     }
+    let Some(plan) = callsite.plan(Role::Event) else { return event_otherwise(callsite, event) };
+    match dynamic::record_at_once(|encoder| plan.follow(encoder, |visitor| event.record(visitor))) {
+        Ok(Recorded::At { .. }) => {}
+        Ok(_) => event_otherwise(callsite, event),
+        Err(later) => event_later(callsite, plan, event, later),
+    }
+}
+
+/// An event whose fields are not those that are expected.
+#[cold]
+#[inline(never)]
+fn event_otherwise(callsite: &Callsite, event: &Event<'_>) {
+    let visit = |visitor: &mut dyn Visit| event.record(visitor);
     let _ = with_fields(callsite, Role::Event, callsite.level, |_| {}, &visit);
+}
+
+#[cold]
+#[inline(never)]
+fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later) {
+    let mut fill = |encoder: &mut Encoder<'_>| plan.follow(encoder, |visitor| event.record(visitor));
+    if later.record(callsite.level, &mut fill) == Recorded::GivenUp {
+        event_otherwise(callsite, event);
+    }
 }
 
 /// An event of another span than the one that is open.
 #[cold]
-pub(crate) fn event_of(callsite: &Callsite, parent: u64, visit: &dyn Fn(&mut dyn Visit)) {
+fn event_of(callsite: &Callsite, parent: u64, event: &Event<'_>) {
     let parent = number_of_other(parent);
-    let _ = with_fields(callsite, Role::EventOf, callsite.level, |encoder| encoder.u64(parent), visit);
+    let visit = |visitor: &mut dyn Visit| event.record(visitor);
+    let _ = with_fields(callsite, Role::EventOf, callsite.level, |encoder| encoder.u64(parent), &visit);
 }
 
 /// A new span, with one reference.

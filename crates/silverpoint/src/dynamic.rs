@@ -79,22 +79,42 @@ pub enum Recorded {
 /// policy what happens when the ring is full.
 #[inline(always)]
 pub fn record<F: FnMut(&mut Encoder<'_>) -> Option<u32>>(level: u8, mut fill: F) -> Recorded {
-    let room = match owner::reserve_rest(HEADER + TAIL) {
-        Ok(room) => room,
-        Err(owned) => return slowly(level, owned, &mut fill),
-    };
-    match write(&room, usize::MAX, &mut fill) {
+    match record_at_once(&mut fill) {
+        Ok(recorded) => recorded,
+        Err(later) => later.record(level, &mut fill),
+    }
+}
+
+/// As [`record`], where that takes a few instructions: always but now and then. Otherwise [`Later::record`] goes on with what this gives, in a function of its
+/// own: so nothing that only that needs is made ready here.
+#[inline(always)]
+pub fn record_at_once(fill: impl FnOnce(&mut Encoder<'_>) -> Option<u32>) -> Result<Recorded, Later> {
+    let room = owner::reserve_rest(HEADER + TAIL).map_err(Later)?;
+    match write(&room, usize::MAX, fill) {
         Written::Whole(size) => {
             let ticks = room.ticks();
             // SAFETY: `size` bytes, a multiple of 8 and no more than there is room, were written as one record.
             unsafe { room.commit_ahead(size) };
-            Recorded::At { ticks }
+            Ok(Recorded::At { ticks })
         }
-        Written::Nothing => Recorded::GivenUp,
+        Written::Nothing => Ok(Recorded::GivenUp),
         Written::TooLittleRoom => {
             seldom();
-            slowly(level, room.keep(), &mut fill)
+            Err(Later(room.keep()))
         }
+    }
+}
+
+/// A record that needs more than a few instructions: of a thread that has no ring yet, or at a ring's quarter. Until it is made, the thread's other records go
+/// into further rings.
+#[must_use = "the thread's ring is kept for this record: `later.record(…)`"]
+pub struct Later(Owned);
+
+impl Later {
+    /// Makes it, as [`record`] would.
+    #[cold]
+    pub fn record(self, level: u8, fill: &mut dyn FnMut(&mut Encoder<'_>) -> Option<u32>) -> Recorded {
+        slowly(level, self.0, fill)
     }
 }
 
@@ -106,11 +126,7 @@ enum Written {
 
 /// Writes a record into its room.
 #[inline(always)]
-fn write(
-    room: &Reservation,
-    limit: usize,
-    fill: &mut impl FnMut(&mut Encoder<'_>) -> Option<u32>,
-) -> Written {
+fn write(room: &Reservation, limit: usize, fill: impl FnOnce(&mut Encoder<'_>) -> Option<u32>) -> Written {
     let start = room.at();
     // SAFETY: as many bytes at `start` as there is room, at least a header and a tail, are reserved for this record; the writer checks each store against
     // the end, which leaves a tail.
@@ -148,8 +164,7 @@ fn slowly(level: u8, owned: Owned, fill: &mut dyn FnMut(&mut Encoder<'_>) -> Opt
         let is_last = room.room() < size || number + 1 == SIZES.len();
         let limits = if is_last { &LIMITS[..] } else { &LIMITS[..1] };
         for limit in limits {
-            let mut fill = |encoder: &mut Encoder<'_>| fill(encoder);
-            match write(&room, *limit, &mut fill) {
+            match write(&room, *limit, &mut *fill) {
                 Written::Whole(size) => {
                     let ticks = room.ticks();
                     // SAFETY: as in `record`.
