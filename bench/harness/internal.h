@@ -77,4 +77,5 @@ int mode_disabled(struct run* run);  /* pairs.c: switched off, over the empty lo
 int mode_sustained(struct run* run); /* sustained.c */
 int mode_first(struct run* run);     /* threads.c: first record of a thread */
 int mode_idle(struct run* run);      /* threads.c: what the facility costs while nothing happens */
+int mode_count(struct run* run);     /* counted.c: for a tool that counts instructions */
 #endif

@@ -1,0 +1,26 @@
+"""Instructions of a call beside those that are committed."""
+
+# Those of the hot path; all drivers have them.
+CASES = ("disabled", "literal", "three", "text", "map", "floats")
+# A rise by more than this part fails.
+RISE_MAX = 0.03
+
+
+def compare(wanted, found):
+    """(lines, failed): one line for each driver and case. What is not in `wanted` fails: it was never looked at."""
+    lines, failed = [], 0
+    for driver, cases in found.items():
+        for case, now in cases.items():
+            before = wanted.get(driver, {}).get(case)
+            if before is None:
+                verdict = "FAILED: not in the committed file (--accept writes it)"
+            # Below a hundred instructions 3 % may be less than one of them.
+            elif now > max(before * (1 + RISE_MAX), before + 0.5):
+                verdict = f"FAILED: {before:g} are committed, {100 * (now / before - 1) if before else 100:.1f} % more"
+            elif now < before * (1 - RISE_MAX):
+                verdict = f"{before:g} are committed: better, which --accept keeps"
+            else:
+                verdict = "as committed"
+            failed += verdict.startswith("FAILED")
+            lines.append(f"{driver:17} {case:9} {now:8.2f} instructions a call; {verdict}")
+    return lines, failed
