@@ -1,10 +1,9 @@
 //! Writing trace files: for tests, and for what comes from elsewhere.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,6 +14,7 @@ use silverpoint_convert::scratch::Scratch;
 use silverpoint_convert::silver::SilverWriter;
 use silverpoint_convert::{Process, Record, WriteError, Writer as _};
 use silverpoint_formats::Context;
+use silverpoint_formats::newfile::Part;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::What;
 use silverpoint_wire::level::{Kind, Language, Level};
@@ -27,15 +27,13 @@ use crate::filter;
 /// Distinct tracepoints and processes of one file; what goes beyond puts what varies into arguments instead.
 const SITES_MAX: usize = 100_000;
 const PROCESSES_MAX: usize = 10_000;
-/// Names of files beside the final one that are tried.
-const ATTEMPTS: u32 = 100;
 
 /// Writes a trace file. It has its name when it is closed, not before.
 #[pyclass(module = "silverpoint")]
 pub(crate) struct Writer {
-    out: Option<SilverWriter<BufWriter<File>>>,
+    /// None when it is closed. Dropped it leaves no file.
+    out: Option<(SilverWriter<BufWriter<File>>, Part)>,
     path: PathBuf,
-    part: PathBuf,
     overwrite: bool,
     process: Process,
     sites: Vec<Arc<Site>>,
@@ -136,11 +134,10 @@ impl Writer {
         if !overwrite && path.exists() {
             return Err(raise(std::io::Error::from_raw_os_error(EEXIST)));
         }
-        let (part, file) = create(&path).map_err(raise)?;
+        let (part, file) = Part::create(&path).map_err(raise)?;
         let out = SilverWriter::new(BufWriter::new(file)).map_err(raise)?;
         Ok(Self {
-            out: Some(out),
-            part,
+            out: Some((out, part)),
             overwrite,
             process: Process { name: process.to_owned(), pid: pid.unwrap_or_else(std::process::id) },
             sites: Vec::new(),
@@ -219,31 +216,13 @@ impl Writer {
 
     /// Writes what is left, and gives the file its name. Once; further calls do nothing.
     fn close(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Some(mut out) = self.out.take() else { return Ok(()) };
+        let Some((mut out, part)) = self.out.take() else { return Ok(()) };
         let done = py.detach(|| {
             out.finish()?;
             out.into_inner().into_inner().map_err(|error| error.into_error())?.flush()?;
-            if self.overwrite {
-                fs::rename(&self.part, &self.path)
-            } else {
-                // A name that somebody has taken meanwhile stays his.
-                match fs::hard_link(&self.part, &self.path) {
-                    Ok(()) => fs::remove_file(&self.part),
-                    // A file system without links: a look must do.
-                    Err(error)
-                        if error.kind() != std::io::ErrorKind::AlreadyExists
-                            && fs::symlink_metadata(&self.path).is_err() =>
-                    {
-                        fs::rename(&self.part, &self.path)
-                    }
-                    Err(error) => Err(error),
-                }
-            }
+            part.publish(self.overwrite)
         });
-        done.map_err(|error| {
-            let _ = fs::remove_file(&self.part);
-            Fault::Io(self.path.clone(), error).raise(py)
-        })
+        done.map_err(|error| Fault::Io(self.path.clone(), error).raise(py))
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -262,7 +241,7 @@ impl Writer {
         if kind.is_none() {
             return self.close(py);
         }
-        self.give_up();
+        self.out = None;
         Ok(())
     }
 }
@@ -351,39 +330,10 @@ impl Writer {
             is_backtrace: false,
             what,
         };
-        let out = self.out.as_mut().ok_or_else(|| PyValueError::new_err("the file is closed"))?;
+        let (out, _) = self.out.as_mut().ok_or_else(|| PyValueError::new_err("the file is closed"))?;
         out.write(&record).map_err(|error| match error {
             WriteError::Io(error) => Fault::Io(self.path.clone(), error).raise(py),
             WriteError::CannotHold(what) => PyValueError::new_err(what),
         })
-    }
-
-    fn give_up(&mut self) {
-        if self.out.take().is_some() {
-            let _ = fs::remove_file(&self.part);
-        }
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        self.give_up();
-    }
-}
-
-/// A new file beside the final one, for its owner alone.
-fn create(path: &Path) -> std::io::Result<(PathBuf, File)> {
-    let mut number = 0;
-    loop {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".part-{}-{number}", std::process::id()));
-        let part = path.with_file_name(name);
-        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part) {
-            Ok(file) => return Ok((part, file)),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < ATTEMPTS => {
-                number += 1
-            }
-            Err(error) => return Err(error),
-        }
     }
 }

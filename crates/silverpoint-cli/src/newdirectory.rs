@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+use silverpoint_formats::newfile::temporary;
 
 use crate::exit::{Failed, failure};
+use crate::newfile::EXISTS;
 
 /// A directory under a temporary name. Dropped before it is finished it leaves nothing.
 pub struct NewDirectory {
@@ -27,7 +29,7 @@ impl NewDirectory {
             || failure(format!("{}: it is there and is nothing that this would replace", path.display()));
         match fs::symlink_metadata(&path) {
             Err(_) => {}
-            Ok(_) if !force => return Err(failure(exists(&path))),
+            Ok(_) if !force => return Err(failure(format!("{}: {EXISTS}", path.display()))),
             Ok(found) if !found.is_dir() => return Err(other()),
             Ok(_) => {
                 let is_empty = fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none());
@@ -36,9 +38,7 @@ impl NewDirectory {
                 }
             }
         }
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}.part", std::process::id()));
-        let temporary = PathBuf::from(temporary);
+        let temporary = temporary(&path);
         let made = fs::DirBuilder::new().mode(0o700).create(&temporary);
         made.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
         Ok(Self { path, temporary, force })
@@ -65,7 +65,7 @@ impl NewDirectory {
             }
         }
         match rename(RenameFlags::NOREPLACE) {
-            Err(Errno::EXIST) => Err(io::Error::new(io::ErrorKind::AlreadyExists, exists(&self.path))),
+            Err(Errno::EXIST) => Err(io::Error::new(io::ErrorKind::AlreadyExists, EXISTS)),
             // A file system without such names: a look must do.
             Err(Errno::INVAL | Errno::NOSYS) if fs::symlink_metadata(&self.path).is_err() => {
                 fs::rename(&self.temporary, &self.path)
@@ -73,10 +73,6 @@ impl NewDirectory {
             other => Ok(other?),
         }
     }
-}
-
-fn exists(path: &Path) -> String {
-    format!("{}: it is there already; --force replaces it", path.display())
 }
 
 impl Drop for NewDirectory {

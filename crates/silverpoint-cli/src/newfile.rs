@@ -2,10 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use silverpoint_formats::newfile::{Part, temporary};
+
 use crate::exit::{Failed, failure};
+
+/// What is said of a name that is taken.
+pub const EXISTS: &str = "it is there already; --force replaces it";
 
 /// See the module. Dropped before it is finished it leaves nothing.
 pub struct NewFile {
@@ -15,8 +19,7 @@ pub struct NewFile {
 
 /// One that is complete and durable, but has not got its name. Dropped it leaves nothing.
 pub struct Sealed {
-    path: PathBuf,
-    temporary: PathBuf,
+    part: Part,
     force: bool,
 }
 
@@ -31,15 +34,13 @@ impl NewFile {
             Ok(found) if !found.is_file() => {
                 return Err(failure(format!("{}: it is there and is no regular file", path.display())));
             }
-            Ok(_) if !force => return Err(failure(exists(path))),
+            Ok(_) if !force => return Err(failure(format!("{}: {EXISTS}", path.display()))),
             _ => {}
         }
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}.part", std::process::id()));
-        let temporary = PathBuf::from(temporary);
-        let file = File::options().write(true).create_new(true).mode(0o600).open(&temporary);
-        let file = file.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
-        Ok(Self { file: BufWriter::new(file), sealed: Sealed { path: path.to_owned(), temporary, force } })
+        let begun = Part::create(path);
+        let (part, file) =
+            begun.map_err(|error| failure(format!("{}: {error}", temporary(path).display())))?;
+        Ok(Self { file: BufWriter::new(file), sealed: Sealed { part, force } })
     }
 
     /// Makes it durable and gives it its name.
@@ -79,7 +80,7 @@ impl Write for NewFile {
 impl Sealed {
     /// The name that it is to have.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.part.path()
     }
 
     /// Gives it its name.
@@ -87,28 +88,9 @@ impl Sealed {
     /// # Errors
     /// Those of renaming; without `force` also that somebody else has made the file meanwhile.
     pub fn publish(self) -> io::Result<()> {
-        if self.force {
-            return std::fs::rename(&self.temporary, &self.path);
-        }
-        // A link never replaces anything. Where there are none, a look must do.
-        match std::fs::hard_link(&self.temporary, &self.path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Err(_) if std::fs::symlink_metadata(&self.path).is_ok() => {
-                Err(io::Error::new(io::ErrorKind::AlreadyExists, exists(&self.path)))
-            }
-            Err(_) => std::fs::rename(&self.temporary, &self.path),
-            Ok(()) => Ok(()),
-        }
-    }
-}
-
-fn exists(path: &Path) -> String {
-    format!("{}: it is there already; --force replaces it", path.display())
-}
-
-impl Drop for Sealed {
-    fn drop(&mut self) {
-        // There no more when it was renamed.
-        let _ = std::fs::remove_file(&self.temporary);
+        self.part.publish(self.force).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), EXISTS),
+            _ => error,
+        })
     }
 }

@@ -8,6 +8,7 @@
 //! crash       records of crashes, with names for their addresses
 //! system      events as messages of syslog and of the journal
 //! replay      events again, in time
+//! newfile     a file that is whole or not there
 //! ```
 //!
 //! Knows files only: no session, no shared memory. Whatever a file holds, nothing panics and memory stays bounded.
@@ -21,6 +22,7 @@ pub mod filter;
 pub mod format;
 pub mod json;
 mod marks;
+pub mod newfile;
 pub mod render;
 pub mod replay;
 pub mod site;

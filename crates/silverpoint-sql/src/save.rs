@@ -2,10 +2,10 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::config::DbConfig;
+use silverpoint_formats::newfile::Part;
 use silverpoint_formats::tracefile::{Note, Trace, Verdict};
 
 use crate::database::Database;
@@ -60,12 +60,12 @@ pub fn write_database(
     }
     // Made absolute: SQLite would take a name that begins with `file:` for a URI.
     let absolute = std::path::absolute(path).map_err(failed)?;
-    let temporary = Temporary::create(&absolute).map_err(failed)?;
+    let (part, _) = Part::create(&absolute).map_err(failed)?;
     let database = Database::unlocked(trace)?;
     begun(database.interrupt_handle());
-    let saved = fill(&database, &temporary.path)?;
-    File::open(&temporary.path).and_then(|file| file.sync_all()).map_err(failed)?;
-    temporary.publish(&absolute, force).map_err(|error| match error.kind() {
+    let saved = fill(&database, part.temporary())?;
+    File::open(part.temporary()).and_then(|file| file.sync_all()).map_err(failed)?;
+    part.publish(force).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists(),
         _ => failed(error),
     })?;
@@ -129,39 +129,4 @@ fn copy<K: Kind>(table: &str) -> String {
 fn is_same(found: &fs::Metadata, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(path).is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()))
-}
-
-/// A file that is not whole yet. Dropped it leaves nothing.
-struct Temporary {
-    path: PathBuf,
-}
-
-impl Temporary {
-    fn create(path: &Path) -> io::Result<Self> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let path = PathBuf::from(name);
-        File::options().write(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(Self { path })
-    }
-
-    fn publish(self, path: &Path, force: bool) -> io::Result<()> {
-        if force {
-            return fs::rename(&self.path, path);
-        }
-        // A link never replaces anything. Where there are none, a look must do.
-        match fs::hard_link(&self.path, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Err(_) if fs::symlink_metadata(path).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => fs::rename(&self.path, path),
-            Ok(()) => Ok(()),
-        }
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // There no more when it was renamed.
-        let _ = fs::remove_file(&self.path);
-    }
 }

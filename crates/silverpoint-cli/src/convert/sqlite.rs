@@ -1,17 +1,17 @@
 //! SQLite databases as one more format of `convert`: the tables of `silverpoint sql`, which give every record back.
 
-use std::fs::File;
 use std::io::BufWriter;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_convert::silver::SilverWriter;
 use silverpoint_convert::{Format, Place, Process, ReadError, Reader, Record, Writer};
+use silverpoint_formats::newfile::{Part, temporary};
 use silverpoint_formats::tracefile::Trace;
 use silverpoint_sql::{SavedError, SavedRecords, write_database};
 
 use crate::exit::{Exit, Failed, failure};
 use crate::input::{Files, exit, tell};
+use crate::newfile::EXISTS;
 use crate::sql::{Interrupts, failed};
 
 /// A database is no stream of bytes: it is opened and written by its name.
@@ -89,7 +89,7 @@ pub(super) fn check(output: &Path, inputs: &[PathBuf], force: bool) -> Result<()
         return Err(failure(format!("{}: it would overwrite what it is made from", output.display())));
     }
     if real.is_some() && !force {
-        return Err(failure(format!("{}: it is there already; --force replaces it", output.display())));
+        return Err(failure(format!("{}: {EXISTS}", output.display())));
     }
     Ok(())
 }
@@ -105,9 +105,7 @@ pub(super) fn save(trace: Trace, output: &Path, force: bool, quiet: bool) -> Res
 }
 
 /// The trace that a database is made from, where it is not there yet: a file beside the output that goes with this.
-pub(super) struct Between {
-    path: PathBuf,
-}
+pub(super) struct Between(Part);
 
 impl Between {
     /// Makes a trace file of what `write` gives to its writer.
@@ -116,23 +114,16 @@ impl Between {
         write: impl FnOnce(&mut dyn Writer) -> Result<(), Failed>,
     ) -> Result<Self, Failed> {
         let mut path = output.as_os_str().to_owned();
-        path.push(format!(".{}.part.silver", std::process::id()));
+        path.push(".silver");
         let path = PathBuf::from(path);
-        let failed = |error: std::io::Error| failure(format!("{}: {error}", path.display()));
-        let file = File::options().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
-        let between = Self { path: path.clone() };
+        let failed = |error: std::io::Error| failure(format!("{}: {error}", temporary(&path).display()));
+        let (part, file) = Part::create(&path).map_err(failed)?;
         let mut writer = SilverWriter::new(BufWriter::new(file)).map_err(failed)?;
         write(&mut writer)?;
-        Ok(between)
+        Ok(Self(part))
     }
 
     pub(super) fn open(&self) -> Result<Trace, Failed> {
-        Files { files: vec![self.path.clone()], only: true }.open()
-    }
-}
-
-impl Drop for Between {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        Files { files: vec![self.0.temporary().to_owned()], only: true }.open()
     }
 }

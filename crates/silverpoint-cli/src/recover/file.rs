@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use silverpoint_formats::newfile::{Part, temporary};
 use silverpoint_formats::tracefile::data_from;
 use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
 use silverpoint_wire::process;
@@ -125,8 +126,7 @@ fn default_output(path: &Path) -> PathBuf {
 /// The new file, complete or not there: it is written under another name first.
 struct Output {
     file: BufWriter<File>,
-    path: PathBuf,
-    temporary: PathBuf,
+    part: Part,
     sequence: u64,
 }
 
@@ -146,12 +146,10 @@ impl Output {
                 )));
             }
         }
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}.part", std::process::id()));
-        let temporary = PathBuf::from(temporary);
-        let file = File::options().write(true).create_new(true).mode(0o600).open(&temporary);
-        let file = file.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
-        Ok(Self { file: BufWriter::new(file), path: path.to_owned(), temporary, sequence: 0 })
+        let begun = Part::create(path);
+        let (part, file) =
+            begun.map_err(|error| failure(format!("{}: {error}", temporary(path).display())))?;
+        Ok(Self { file: BufWriter::new(file), part, sequence: 0 })
     }
 
     /// Copies a block with its header as it is, unknown fields of later versions too, but for its number.
@@ -180,13 +178,6 @@ impl Output {
         push_block(&mut bytes, &header, about.as_bytes());
         self.file.write_all(&bytes)?;
         self.file.flush()?;
-        std::fs::rename(&self.temporary, &self.path)
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        // There no more when it was finished.
-        let _ = std::fs::remove_file(&self.temporary);
+        self.part.publish(true)
     }
 }
