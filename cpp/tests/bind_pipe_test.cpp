@@ -117,6 +117,14 @@ TEST(BindHostile, Bignums) {
         EXPECT_EQ(error.empty(), bytes.size() == 18) << error;
     }
     EXPECT_EQ(cbor_to_json("c250" + std::string(32, 'f')), "340282366920938463463374607431768211455");
+    // What does not fit is told as the number that it is, as far as that is known.
+    const auto told = [](std::string_view hex) {
+        std::uint8_t number = 0;
+        return silverpoint::from_cbor(from_hex(hex), number).text();
+    };
+    EXPECT_NE(told("c2420100").find("the number 256"), std::string::npos) << told("c2420100");
+    EXPECT_NE(told("c342ffff").find("the number -65536"), std::string::npos) << told("c342ffff");
+    EXPECT_NE(told("c250" + std::string(32, 'f')).find("a bignum"), std::string::npos);
 }
 
 // Pieces are handed on wherever the writer asks for room, also between an element and the end of its array.

@@ -59,7 +59,7 @@ class CborReader : public binding::Input {
         const bool is_no_item = (byte & 31u) > 27 && (head.end == nullptr || byte == 0xFF);
         if (is_no_item || kind == Kind::kSyntax) return fail(Kind::kSyntax, at, shown(*at), "a value");
         if (head.end == nullptr) return fail(Kind::kTruncated, end_, "the end of the input", "a value");
-        std::string found = kind == Kind::kTrailing ? shown(*at) : describes_ ? describe(at) : std::string();
+        std::string found = kind == Kind::kTrailing ? shown(*at) : describe(at);
         return fail(kind, at, std::move(found), std::move(expected));
     }
     static std::string shown(char c) {
@@ -289,14 +289,18 @@ class CborReader : public binding::Input {
         at_ = tag.end;
         std::string_view bytes;
         if (!string(bytes, 2, "the bytes of a bignum")) return false;
-        while (!bytes.empty() && bytes[0] == '\0') bytes.remove_prefix(1);
         binding::UInt128 magnitude = 0;
-        bool is_beyond = bytes.size() > 16;
-        if (!is_beyond)
-            for (const char byte : bytes) magnitude = magnitude << 8 | static_cast<unsigned char>(byte);
-        if (negative && !is_beyond) is_beyond = ++magnitude == 0;
-        if (is_beyond) return fail(Kind::kRange, from, binding::expected_integer<T>());
+        if (!magnitude_of(bytes, negative, magnitude))
+            return fail(Kind::kRange, from, binding::expected_integer<T>());
         return fits(value, from, at_, negative, magnitude);
+    }
+    // How far from zero these bytes of a bignum are. False: beyond 128 bits.
+    static bool magnitude_of(std::string_view bytes, bool negative, binding::UInt128& magnitude) {
+        while (!bytes.empty() && bytes[0] == '\0') bytes.remove_prefix(1);
+        if (bytes.size() > 16) return false;
+        magnitude = 0;
+        for (const char byte : bytes) magnitude = magnitude << 8 | static_cast<unsigned char>(byte);
+        return !negative || ++magnitude != 0;
     }
     [[gnu::always_inline]] bool string(std::string_view& text, unsigned major, const char* what) {
         const Head item = head(at_);
@@ -360,21 +364,22 @@ class CborReader : public binding::Input {
                                                     : shown(*at);
     }
     std::string describe_tagged(const char* at, Head tag) const {
-        if (tag.number == 2 || tag.number == 3) {
-            CborReader number(std::string_view(at, static_cast<std::size_t>(end_ - at)));
-            number.describes_ = false;  // what it fails at would be described by another one, without end
-            binding::Int128 value = 0;
-            char room[64];
-            return number.integer(value)
-                       ? "the number " + std::string(room, binding::put_integer(room, value))
-                       : "a bignum";
-        }
+        if (tag.number == 2 || tag.number == 3) return describe_bignum(tag.number == 3, head(tag.end));
         for (; tag.end != nullptr && tag.major == 6; tag = head(at)) at = tag.end;
         return describe(at);
     }
-
-    // Errors tell what was found.
-    bool describes_ = true;
+    std::string describe_bignum(bool negative, const Head& bytes) const {
+        const bool is_whole = bytes.end != nullptr && bytes.major == 2 && bytes.info != 31 &&
+                              bytes.number <= static_cast<std::uint64_t>(end_ - bytes.end);
+        binding::UInt128 magnitude = 0;
+        if (!is_whole ||
+            !magnitude_of({bytes.end, static_cast<std::size_t>(bytes.number)}, negative, magnitude) ||
+            magnitude > binding::most<binding::Int128>(negative))
+            return "a bignum";
+        char room[64];
+        const auto value = static_cast<binding::Int128>(negative ? 0 - magnitude : magnitude);
+        return "the number " + std::string(room, binding::put_integer(room, value));
+    }
 };
 
 }  // namespace gnu::visibility("hidden")

@@ -54,6 +54,25 @@ char* copy_number(JsonReader& in, W& out, char* p) {
     }
 }
 
+template <class W>
+char* copy_value(JsonReader& in, W& out, char* p);
+inline char* copy_value(CborReader& in, JsonWriter& out, char* p);
+
+template <class R, class W>
+[[gnu::always_inline]] inline char* copy_array(R& in, W& out, char* p) {
+    typename R::State state;
+    if (!in.enter_array(state)) return nullptr;
+    const std::size_t opened = out.offset(p);
+    std::size_t index = 0;
+    p = out.open_array(p);
+    for (; in.next_element(state); ++index) {
+        if ((p = copy_value(in, out, p)) == nullptr) return within(in, out, index);
+        p = out.behind_element(p);
+    }
+    if (in.failed() || (p = out.room(p, kAnyRoom)) == nullptr) return nullptr;
+    return out.close_array(p, opened, index);
+}
+
 // One value of JSON. Null: the reader or the writer has failed.
 template <class W>
 char* copy_value(JsonReader& in, W& out, char* p) {
@@ -66,15 +85,7 @@ char* copy_value(JsonReader& in, W& out, char* p) {
             return in.text(text) ? out.text(p, text.data(), text.size(), kAnyRoom) : nullptr;
         }
         case '[':
-            if (!in.enter_array(state)) return nullptr;
-            opened = out.offset(p);
-            p = out.open_array(p);
-            for (; in.next_element(state); ++index) {
-                if ((p = copy_value(in, out, p)) == nullptr) return within(in, out, index);
-                p = out.behind_element(p);
-            }
-            if (in.failed() || (p = out.room(p, kAnyRoom)) == nullptr) return nullptr;
-            return out.close_array(p, opened, index);
+            return copy_array(in, out, p);
         case '{':
             if (!in.enter_map(state)) return nullptr;
             opened = out.offset(p);
@@ -111,8 +122,6 @@ inline char* copy_value(CborReader& in, CborWriter& out, char* p) {
     p = out.room(p, size + kAnyRoom);
     return p == nullptr ? nullptr : put_literally(p, {from, size});
 }
-
-inline char* copy_value(CborReader& in, JsonWriter& out, char* p);
 
 // A map whose keys are texts, or anything else.
 inline char* copy_map(CborReader& in, JsonWriter& out, char* p) {
@@ -151,8 +160,6 @@ inline char* copy_value(CborReader& in, JsonWriter& out, char* p) {
     const char* const from = in.here();
     const auto item = in.head(from);
     std::string_view text;
-    CborReader::State state;
-    std::size_t index = 0, opened = 0;
     if (item.end != nullptr) switch (item.major) {
             case 0:
             case 1:
@@ -168,14 +175,7 @@ inline char* copy_value(CborReader& in, JsonWriter& out, char* p) {
             case 3:
                 return in.text(text) ? out.text(p, text.data(), text.size(), kAnyRoom) : nullptr;
             case 4:
-                if (!in.enter_array(state)) return nullptr;
-                p = out.open_array(p);
-                for (; in.next_element(state); ++index) {
-                    if ((p = copy_value(in, out, p)) == nullptr) return within(in, out, index);
-                    p = out.behind_element(p);
-                }
-                if (in.failed() || (p = out.room(p, kAnyRoom)) == nullptr) return nullptr;
-                return out.close_array(p, opened, index);
+                return copy_array(in, out, p);
             case 5:
                 return copy_map(in, out, p);
             default:
