@@ -1,0 +1,156 @@
+// Typed signals, and three ways to receive them.
+//
+//   silverpoint::signal<double> measured;
+//
+//   measured.connect([](double value) { … });                    // direct: called by the emission, in its
+//   thread measured.connect_queued(inbox, [](double value) { … });      // queued: every event, in order, in
+//   the inbox's thread measured.connect_latest(inbox, [](double value) { … });      // latest: the newest
+//   value, in the inbox's thread
+//
+//   measured(21.5);
+//
+// Which of them it is stands where the connection is made, and nowhere else: no thread's identity decides.
+// Any thread may emit, connect and disconnect at any time, also from within a receiver. Independent of Qt and
+// of the tracing headers; links nothing but the threads of the C library.
+#pragma once
+
+#include "signal/connection.hpp"
+#include "signal/inbox.hpp"
+#include "signal/latest.hpp"
+#include "signal/poll.hpp"
+#include "signal/queue.hpp"
+
+namespace silverpoint {
+
+/// A signal with arguments of these types. When it dies, its connections end.
+///
+/// Arguments that are queued or kept are copied; of types that can only be moved a signal has one receiver,
+/// which takes them.
+template <class... Args>
+class signal {
+  public:
+    using event = std::tuple<std::decay_t<Args>...>;
+
+    signal() : core_(new signals::core) {}
+    ~signal() {
+        core_->close();
+        core_->drop();
+    }
+    signal(const signal&) = delete;
+    signal& operator=(const signal&) = delete;
+
+    /// Calls all receivers that are connected now, in the order of their connections; those that one of them
+    /// connects are not called, and those that one of them disconnects are not called any more. An exception
+    /// of a direct receiver passes through, and the receivers behind it are not called.
+    void operator()(signals::passed<Args>... args) const {
+        if (core_->connected() == 0) return;
+        signals::frame inside(core_->number());
+        signals::core::list* const list = core_->slots();
+        if (list == nullptr) return;
+        const std::uint32_t count = list->size.load(std::memory_order_acquire);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            signals::slot_base* const at = list->at()[i].load(std::memory_order_acquire);
+            if (at == nullptr) [[unlikely]]
+                continue;
+            inside.enter(at);
+            static_cast<signals::slot<Args...>*>(at)->call(std::forward<signals::passed<Args>>(args)...);
+        }
+    }
+    void emit(signals::passed<Args>... args) const { (*this)(std::forward<signals::passed<Args>>(args)...); }
+
+    /// Direct: `function` runs within each emission, in the emitting thread; in several at once, if several
+    /// emit.
+    template <class Function>
+        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+    connection connect(Function&& function) {
+        return add(new signals::direct_slot<std::decay_t<Function>, Args...>(
+            core_, std::forward<Function>(function)));
+    }
+    /// The same until `owner` dies.
+    template <class Function>
+        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+    connection connect(receiver& owner, Function&& function) {
+        return owned(owner, connect(std::forward<Function>(function)));
+    }
+    /// The same for a member function of a receiver.
+    template <class Object, class Member>
+        requires std::is_base_of_v<receiver, Object> && std::is_member_function_pointer_v<Member> &&
+                 std::is_invocable_v<Member, Object&, signals::passed<Args>...>
+    connection connect(Object& object, Member member) {
+        return connect(object, [&object, member](signals::passed<Args>... args) {
+            std::invoke(member, object, std::forward<signals::passed<Args>>(args)...);
+        });
+    }
+
+    /// Queued: `function` runs in the thread that drains `to`, for every event, in the order of the
+    /// emissions. When `options.capacity` of them wait, `options.when_full` says what becomes of the next.
+    template <class Function>
+        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+    connection connect_queued(inbox& to, Function&& function, queued_options options = {}) {
+        return connect_merging(to, std::forward<Function>(function), signals::no_merge(), options);
+    }
+    /// Queued, and when the queue is full, `merge(event& newest, args…)` puts an event into the newest that
+    /// waits: for sums, and for changes of which the last counts. It is called with the queue's lock held: be
+    /// short.
+    template <class Function, class Merge>
+        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...> &&
+                 std::is_invocable_v<std::decay_t<Merge>&, std::tuple<std::decay_t<Args>...>&,
+                                     signals::passed<Args>...>
+    connection connect_queued(inbox& to, Function&& function, Merge&& merge, std::size_t capacity) {
+        return connect_merging(to, std::forward<Function>(function), std::forward<Merge>(merge),
+                               {capacity, overflow::coalesce});
+    }
+    /// Until `owner` dies, or the inbox.
+    template <class Function>
+    connection connect_queued(receiver& owner, inbox& to, Function&& function, queued_options options = {}) {
+        return owned(owner, connect_queued(to, std::forward<Function>(function), options));
+    }
+
+    /// Latest: `function` runs in the thread that drains `to`, with the newest value, once for any number of
+    /// emissions since the last drain. An emission waits for nobody; it wakes the inbox's loop, if that
+    /// sleeps.
+    template <class Function>
+        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+    connection connect_latest(inbox& to, Function&& function) {
+        using made = signals::latest_slot<std::decay_t<Function>, Args...>;
+        auto* const fresh = new made(core_, to.core(), std::forward<Function>(function));
+        fresh->hold();
+        const signals::held<made> kept(fresh);
+        // Before anybody can publish, so that no value waits unseen.
+        to.core()->watch(fresh);
+        const connection result = add(fresh);
+        if (!result.connected()) to.core()->unwatch(fresh);
+        return owned(to.connections(), result);
+    }
+    /// Until `owner` dies, or the inbox.
+    template <class Function>
+    connection connect_latest(receiver& owner, inbox& to, Function&& function) {
+        return owned(owner, connect_latest(to, std::forward<Function>(function)));
+    }
+
+    /// How many receivers are connected.
+    std::size_t connected() const { return core_->connected(); }
+
+  private:
+    template <class Function, class Merge>
+    connection connect_merging(inbox& to, Function&& function, Merge&& merge, queued_options options) {
+        using made = signals::queued_slot<std::decay_t<Function>, std::decay_t<Merge>, Args...>;
+        return owned(to.connections(),
+                     add(new made(core_, to.core(), options, std::forward<Function>(function),
+                                  std::forward<Merge>(merge))));
+    }
+    // An empty connection when the signal may not have it.
+    connection add(signals::slot_base* fresh) {
+        signals::held<signals::slot_base> kept(fresh);
+        if (!core_->add(fresh, !signals::copyable<Args...>)) return {};
+        return connection(std::move(kept));
+    }
+    static connection owned(receiver& owner, connection made) {
+        owner.add(made);
+        return made;
+    }
+
+    signals::core* const core_;
+};
+
+}  // namespace silverpoint

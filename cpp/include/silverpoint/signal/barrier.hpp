@@ -1,0 +1,143 @@
+// An order between two sides of which one acts a million times as often as the other.
+//
+// Emitting a signal says "I am in this receiver" and then looks whether the receiver is still connected;
+// disconnecting says "not connected any more" and then looks who is in it. Each must see the other, which
+// takes a full barrier on both sides: 5 to 6 ns in every emission. Linux can place the emitter's barrier from
+// the other side (membarrier, since 4.14): the frequent side then only stores, and the rare one pays some
+// microseconds. Where the kernel cannot (or a filter forbids it, or ThreadSanitizer looks on), both sides use
+// sequentially consistent stores, which needs nobody's help.
+#pragma once
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__x86_64__) || defined(__i386__)
+#    include <immintrin.h>
+#endif
+
+// One copy in a process, whatever the visibility that a library is compiled with: threads and signals of all
+// its shared objects must know of each other.
+#define SP_SIGNAL_SHARED __attribute__((visibility("default")))
+
+namespace silverpoint::signals {
+
+/// True once the kernel has agreed to place barriers for others.
+SP_SIGNAL_SHARED inline constinit std::atomic<bool> asymmetric{false};
+
+/// Asks the kernel, once; before the first receiver of the process is connected.
+inline void settle_barriers() {
+#if defined(__SANITIZE_THREAD__)
+    // The sanitizer sees orders of atomic operations only.
+#else
+#    if defined(__has_feature)
+#        if __has_feature(thread_sanitizer)
+#            define SP_SIGNAL_SYMMETRIC
+#        endif
+#    endif
+#    if !defined(SP_SIGNAL_SYMMETRIC)
+    [[maybe_unused]] static const bool asked = [] {
+        const bool granted = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+        asymmetric.store(granted, std::memory_order_seq_cst);
+        return granted;
+    }();
+#    endif
+#endif
+}
+
+/// The store of the frequent side: what the same thread loads afterwards is loaded after it, for whoever
+/// calls `heavy_barrier` between a store and a load of its own.
+template <class Atomic, class Value>
+inline void light_store(Atomic& where, Value value) {
+    if (asymmetric.load(std::memory_order_relaxed)) [[likely]] {
+        where.store(value, std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+        where.store(value, std::memory_order_seq_cst);
+    }
+}
+
+/// The rare side's barrier, between its (sequentially consistent) stores and loads: 1 to 20 µs.
+inline void heavy_barrier() {
+    if (asymmetric.load(std::memory_order_relaxed))
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+/// Waiting for something that takes nanoseconds, unless the other thread has been suspended: first spins,
+/// then lets others run, then sleeps, so that no priority can keep the other from running.
+class backoff {
+  public:
+    void pause() {
+        ++turns_;
+        if (turns_ < 64) {
+#if defined(__x86_64__) || defined(__i386__)
+            _mm_pause();
+#elif defined(__aarch64__)
+            asm volatile("yield");
+#endif
+        } else if (turns_ < 80) {
+            syscall(SYS_sched_yield);
+        } else {
+            usleep(50);
+        }
+    }
+
+  private:
+    unsigned turns_ = 0;
+};
+
+/// What the queue and the latest-value cell are made of. A template argument of theirs, so that a test can
+/// put a machine in its place that tries every order of their steps (cpp/tests/signal_model_test.cpp).
+struct machine {
+    template <class T>
+    using atomic = std::atomic<T>;
+
+    template <class Atomic, class Value>
+    static void light_store(Atomic& where, Value value) {
+        signals::light_store(where, value);
+    }
+    /// Returns when the value may be another.
+    template <class Atomic, class Value>
+    static void while_equal(const Atomic& where, Value value) {
+        backoff wait;
+        while (where.load(std::memory_order_relaxed) == value) wait.pause();
+    }
+    /// Sleeps while the value is this one (or for shorter), until `wake`.
+    static void sleep(const std::atomic<std::uint32_t>& where, std::uint32_t value) {
+        syscall(SYS_futex, &where, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+    }
+    static void wake(const std::atomic<std::uint32_t>& where) {
+        syscall(SYS_futex, &where, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    }
+    /// An access to memory that the protocol protects.
+    template <class Function>
+    static void read(const void*, Function&& function) {
+        function();
+    }
+    template <class Function>
+    static void write(const void*, Function&& function) {
+        function();
+    }
+};
+
+/// A lock for a few instructions: one exchange to take, one store to give back.
+template <class Machine>
+class brief_lock {
+  public:
+    void lock() {
+        while (held_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]]
+            Machine::while_equal(held_, std::uint8_t{1});
+    }
+    void unlock() { held_.store(0, std::memory_order_release); }
+
+  private:
+    typename Machine::template atomic<std::uint8_t> held_{0};
+};
+
+}  // namespace silverpoint::signals

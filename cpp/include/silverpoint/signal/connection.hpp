@@ -1,0 +1,109 @@
+// Handles on connections, and what ends them by itself.
+#pragma once
+
+#include "slot.hpp"
+
+namespace silverpoint {
+
+using signals::tally;
+
+/// A handle on one receiver of a signal: may be copied, outlives both, and by itself ends nothing.
+class connection {
+  public:
+    connection() = default;
+    explicit connection(signals::held<signals::slot_base> slot) : slot_(slot.release()) {}
+    connection(const connection& other) : slot_(other.slot_) {
+        if (slot_ != nullptr) slot_->hold();
+    }
+    connection(connection&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+    connection& operator=(connection other) noexcept {
+        std::swap(slot_, other.slot_);
+        return *this;
+    }
+    ~connection() {
+        if (slot_ != nullptr) slot_->drop();
+    }
+
+    bool connected() const { return slot_ != nullptr && slot_->connected(); }
+
+    /// Ends the connection: when this returns, the receiver is not running in any thread and will not run
+    /// again; what was queued for it is gone. Called by the receiver itself it returns at once, and the
+    /// running call is the last. When two receivers in two threads each disconnect the other, one of them
+    /// returns before the other has ended.
+    ///
+    /// It waits for a receiver that runs in another thread: do not hold a lock that the receiver takes.
+    void disconnect() const {
+        if (slot_ != nullptr) slot_->of().remove(slot_);
+    }
+
+    /// What has become of the events so far; of another thread's as it was a moment ago.
+    tally counted() const { return slot_ != nullptr ? slot_->counted() : tally{}; }
+
+  private:
+    signals::slot_base* slot_ = nullptr;
+};
+
+/// A connection that ends with its scope.
+class scoped_connection {
+  public:
+    scoped_connection() = default;
+    scoped_connection(connection of) : of_(std::move(of)) {}  // NOLINT: meant to be implicit
+    scoped_connection(scoped_connection&& other) noexcept : of_(other.release()) {}
+    scoped_connection& operator=(scoped_connection&& other) noexcept {
+        if (this != &other) {
+            of_.disconnect();
+            of_ = other.release();
+        }
+        return *this;
+    }
+    ~scoped_connection() { of_.disconnect(); }
+
+    const connection& get() const { return of_; }
+    bool connected() const { return of_.connected(); }
+    void disconnect() const { of_.disconnect(); }
+    tally counted() const { return of_.counted(); }
+    /// Leaves the connection as it is.
+    connection release() { return std::exchange(of_, connection()); }
+
+  private:
+    connection of_;
+};
+
+/// Ends all connections that were made with it when it dies. As the base of a class, or better as its last
+/// member: members die in reverse order, so that no signal finds the others dead. A class derived from a base
+/// that is a receiver calls `disconnect_all` in its destructor when signals are emitted in other threads
+/// meanwhile.
+class receiver {
+  public:
+    receiver() = default;
+    // A copy is another object, with no connections.
+    receiver(const receiver&) {}
+    receiver& operator=(const receiver&) { return *this; }
+    ~receiver() { disconnect_all(); }
+
+    void disconnect_all() {
+        std::vector<connection> ended;
+        {
+            const std::lock_guard hold(lock_);
+            ended.swap(connections_);
+        }
+        for (const connection& one : ended) one.disconnect();
+    }
+
+    void add(const connection& one) {
+        const std::lock_guard hold(lock_);
+        // Those that have ended otherwise are forgotten as the others grow.
+        if (connections_.size() >= prune_at_) {
+            std::erase_if(connections_, [](const connection& at) { return !at.connected(); });
+            prune_at_ = 2 * connections_.size() + 16;
+        }
+        connections_.push_back(one);
+    }
+
+  private:
+    std::mutex lock_;
+    std::vector<connection> connections_;
+    std::size_t prune_at_ = 16;
+};
+
+}  // namespace silverpoint

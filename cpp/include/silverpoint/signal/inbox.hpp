@@ -1,0 +1,205 @@
+// Where queued and latest events of other threads wait for the thread that receives them.
+//
+// An inbox belongs to one loop, or to whoever drains it by hand. A queue that was empty and is no more
+// announces itself here, and the first announcement since the last drain wakes the loop: one wake-up for a
+// batch of any size.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+
+#include "connection.hpp"
+
+namespace silverpoint {
+
+namespace signals {
+
+/// The side of a queued or latest connection that the inbox calls.
+class source {
+  public:
+    virtual ~source() = default;
+    virtual slot_base& as_slot() = 0;
+    /// Latest values: says which cell is going to be read; false when there is nothing new.
+    virtual bool prepare() { return false; }
+    /// Calls the receiver with what has come, at most until `budget` is used up; true when something is left.
+    virtual bool deliver(class budget& budget) = 0;
+};
+
+struct drops_source {
+    void operator()(source* one) const { one->as_slot().drop(); }
+};
+using held_source = std::unique_ptr<source, drops_source>;
+
+/// How much one drain may do.
+class budget {
+  public:
+    using clock = std::chrono::steady_clock;
+    budget(std::size_t most, clock::time_point until) : most_(most), until_(until) {}
+
+    bool spent() const { return spent_; }
+    std::size_t calls() const { return calls_; }
+    /// After each call of a receiver. The clock is read after every sixteenth.
+    void count() {
+        ++calls_;
+        if (calls_ >= most_ ||
+            (calls_ % 16 == 0 && until_ != clock::time_point::max() && clock::now() >= until_))
+            spent_ = true;
+    }
+
+  private:
+    std::size_t most_, calls_ = 0;
+    clock::time_point until_;
+    bool spent_ = false;
+};
+
+/// What an inbox and the connections to it share; lives as long as any of them.
+class inbox_core {
+  public:
+    /// `wake` is called in whatever thread emits, at most once between two drains; empty: nobody is waked.
+    explicit inbox_core(std::function<void()> wake) : wake_(std::move(wake)), signalled_(wake_ == nullptr) {}
+
+    /// A source has become ready. Called with no lock of the source's.
+    void announce(source* one) {
+        one->as_slot().hold();
+        held_source kept(one);
+        const std::lock_guard hold(lock_);
+        if (closed_) return;
+        ready_.push_back(std::move(kept));
+        if (!signalled_.exchange(true, std::memory_order_seq_cst)) wake_();
+    }
+
+    /// For latest values, after publishing: whether the loop must be waked.
+    bool asleep() const { return !signalled_.load(std::memory_order_seq_cst); }
+    void wake() {
+        const std::lock_guard hold(lock_);
+        if (!closed_ && !signalled_.exchange(true, std::memory_order_seq_cst)) wake_();
+    }
+
+    void watch(source* one) {
+        const std::lock_guard hold(lock_);
+        one->as_slot().hold();
+        watched_.emplace_back(one);
+    }
+    void unwatch(source* one) {
+        held_source gone;  // dropped without the lock
+        const std::lock_guard hold(lock_);
+        for (auto at = watched_.begin(); at != watched_.end(); ++at)
+            if (at->get() == one) {
+                gone = std::move(*at);
+                watched_.erase(at);
+                return;
+            }
+    }
+
+    void drain(budget& budget) {
+        owner_.store(here(), std::memory_order_relaxed);
+        std::vector<held_source> latest;
+        {
+            const std::lock_guard hold(lock_);
+            if (wake_ != nullptr) signalled_.store(false, std::memory_order_seq_cst);
+            for (const held_source& one : watched_) {
+                // One that has nothing new may have it on the other side of the barrier, with a publisher
+                // that did not wake us since it had not seen yet that we are going to sleep.
+                if (!one->prepare() && wake_ == nullptr) continue;
+                one->as_slot().hold();
+                latest.emplace_back(one.get());
+            }
+            // Behind what a drain further up the stack has not finished.
+            for (held_source& one : ready_) current_.push_back({std::move(one), ++serial_});
+            ready_.clear();
+        }
+        if (!latest.empty()) heavy_barrier();
+        bool again = false;
+        for (const held_source& one : latest) again |= one->deliver(budget);
+        while (!current_.empty() && !budget.spent()) {
+            // It stays in the list while it is being delivered: a drain within its receiver goes on with it.
+            source* const one = current_.front().what.get();
+            const std::uint64_t serial = current_.front().serial;
+            one->as_slot().hold();
+            const held_source kept(one);
+            if (!one->deliver(budget) && !current_.empty() && current_.front().serial == serial)
+                current_.pop_front();
+        }
+        if (again || !current_.empty()) wake();  // the rest comes in the loop's next turn
+    }
+
+    /// True in the thread that drained last: it cannot wait for itself.
+    bool is_mine() const { return owner_.load(std::memory_order_relaxed) == here(); }
+    void close() {
+        std::vector<held_source> gone[2];  // dropped without the lock
+        const std::lock_guard hold(lock_);
+        closed_ = true;
+        signalled_.store(true, std::memory_order_seq_cst);
+        gone[0].swap(ready_);
+        gone[1].swap(watched_);
+    }
+    /// Of the thread that drains, or after it.
+    void forget() { current_.clear(); }
+
+  private:
+    struct duty {
+        held_source what;
+        std::uint64_t serial;
+    };
+
+    std::mutex lock_;
+    const std::function<void()> wake_;
+    std::atomic<bool> signalled_;  // a wake-up is under way (or nobody is ever waked)
+    bool closed_ = false;
+    std::vector<held_source> ready_, watched_;
+    // Of the draining thread:
+    std::deque<duty> current_;
+    std::uint64_t serial_ = 0;
+    std::atomic<thread_record*> owner_{nullptr};
+};
+
+}  // namespace signals
+
+/// Where queued and latest events wait until the receiving thread takes them. This one wakes nobody, or calls
+/// a function of yours: for a loop that drains on a timer, or that has another way of being waked. For poll
+/// and epoll see signal/poll.hpp, for Qt signal/qt.hpp.
+///
+/// Connections to an inbox end when it dies.
+class inbox {
+  public:
+    inbox() : inbox(std::function<void()>()) {}
+    /// `wake` is called by emitting threads, once for all that comes between two drains, with a lock of the
+    /// inbox held: it is to make the receiving thread call `drain`, not to drain.
+    explicit inbox(std::function<void()> wake)
+        : core_(std::make_shared<signals::inbox_core>(std::move(wake))) {}
+    ~inbox() {
+        connections_.disconnect_all();
+        core_->close();
+        core_->forget();
+    }
+    inbox(const inbox&) = delete;
+    inbox& operator=(const inbox&) = delete;
+
+    /// Calls the receivers with what has come before this call, at most `most` of them; returns how many
+    /// calls it made. What is left comes first in the next drain, of which a waked loop is told. One thread
+    /// at a time; a receiver may drain too (a loop within a loop), and goes on where this one stands.
+    std::size_t drain(std::size_t most = SIZE_MAX) {
+        return drain_until(most, signals::budget::clock::time_point::max());
+    }
+    /// The same until this time has passed (looked at after every sixteenth call): a loop stays responsive
+    /// however much is sent.
+    std::size_t drain_for(std::chrono::nanoseconds time) {
+        return drain_until(SIZE_MAX, signals::budget::clock::now() + time);
+    }
+
+    const std::shared_ptr<signals::inbox_core>& core() const { return core_; }
+    receiver& connections() { return connections_; }
+
+  private:
+    std::size_t drain_until(std::size_t most, signals::budget::clock::time_point until) {
+        signals::budget budget(most, until);
+        core_->drain(budget);
+        return budget.calls();
+    }
+
+    std::shared_ptr<signals::inbox_core> core_;
+    receiver connections_;
+};
+
+}  // namespace silverpoint

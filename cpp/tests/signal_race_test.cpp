@@ -1,0 +1,308 @@
+// Signals among threads: built with ThreadSanitizer too, which sees every access that no order protects.
+//
+// SILVERPOINT_SIGNAL_ROUNDS multiplies the rounds.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <silverpoint/signal.hpp>
+#include <string>
+#include <thread>
+
+namespace {
+
+using silverpoint::connection;
+using silverpoint::inbox;
+using silverpoint::overflow;
+using silverpoint::poll_inbox;
+using silverpoint::signal;
+
+unsigned rounds(unsigned few) {
+    const char* const times = std::getenv("SILVERPOINT_SIGNAL_ROUNDS");
+    return few * (times != nullptr ? static_cast<unsigned>(std::atoi(times)) : 1);
+}
+
+// Threads that begin together and are all ended before the next line.
+template <class... Functions>
+void together(Functions... functions) {
+    std::atomic<unsigned> ready{0};
+    const auto start = [&](auto& function) {
+        return std::thread([&] {
+            ready.fetch_add(1);
+            while (ready.load() < sizeof...(functions)) std::this_thread::yield();
+            function();
+        });
+    };
+    std::array<std::thread, sizeof...(functions)> threads{start(functions)...};
+    for (std::thread& one : threads) one.join();
+}
+
+struct event {
+    unsigned sender;
+    unsigned number;
+};
+
+TEST(Race, EveryQueuedEventOfEverySenderArrivesInOrder) {
+    for (const std::size_t capacity : {3u, 64u, 65536u}) {
+        signal<event> sent;
+        const unsigned count = rounds(20000);
+        std::array<unsigned, 3> next{};
+        bool in_order = true;
+        std::atomic<bool> connected{false};
+        const auto sender = [&](unsigned self) {
+            while (!connected.load()) std::this_thread::yield();
+            for (unsigned i = 0; i < count; ++i) sent(event{self, i});
+        };
+        silverpoint::tally all;
+        together([&] { sender(0); }, [&] { sender(1); }, [&] { sender(2); },
+                 [&] {
+                     poll_inbox here;
+                     const connection one =
+                         sent.connect_queued(here,
+                                             [&](event got) {
+                                                 in_order = in_order && got.number == next[got.sender];
+                                                 next[got.sender] = got.number + 1;
+                                             },
+                                             {.capacity = capacity});
+                     connected.store(true);
+                     while (next[0] < count || next[1] < count || next[2] < count) here.wait_and_drain();
+                     all = one.counted();
+                 });
+        EXPECT_TRUE(in_order);
+        EXPECT_EQ(all.delivered, 3u * count);
+        EXPECT_EQ(all.dropped, 0u);
+    }
+}
+
+TEST(Race, WhatIsDroppedIsCounted) {
+    signal<unsigned> sent;
+    const unsigned count = rounds(50000);
+    std::uint64_t got = 0;
+    unsigned last = 0;
+    bool in_order = true;
+    inbox here;
+    const connection one = sent.connect_queued(here,
+                                               [&](unsigned number) {
+                                                   in_order = in_order && (got == 0 || number > last);
+                                                   last = number;
+                                                   ++got;
+                                               },
+                                               {.capacity = 16, .when_full = overflow::drop_oldest});
+    std::atomic<bool> over{false};
+    together(
+        [&] {
+            for (unsigned i = 0; i < count; ++i) sent(i);
+            over.store(true);
+        },
+        [&] {
+            while (!over.load()) here.drain();
+            here.drain();
+        });
+    EXPECT_TRUE(in_order);
+    EXPECT_EQ(last, count - 1);
+    EXPECT_EQ(got + one.counted().dropped, count);
+}
+
+TEST(Race, TheLatestIsWholeAndNeverOlder) {
+    // Larger than a register, and with memory of its own: torn values would differ, or fault.
+    struct value {
+        std::array<std::uint64_t, 9> same;
+        std::string text;
+    };
+    signal<value> published;
+    const unsigned count = rounds(20000);
+    std::atomic<unsigned> started{0}, ended{0};
+    bool whole = true, newer = true;
+    std::array<std::uint64_t, 2> last{};
+    std::uint64_t reads = 0;
+    const auto publisher = [&](std::uint64_t self) {
+        while (started.load() == 0) std::this_thread::yield();
+        for (std::uint64_t i = 1; i <= count; ++i) {
+            value fresh;
+            fresh.same.fill(i << 1 | self);
+            fresh.text = std::to_string(i << 1 | self) + std::string(20, '.');
+            published(fresh);
+        }
+        ended.fetch_add(1);
+    };
+    together([&] { publisher(0); }, [&] { publisher(1); },
+             [&] {
+                 inbox here;
+                 published.connect_latest(here, [&](const value& got) {
+                     for (std::uint64_t one : got.same) whole = whole && one == got.same[0];
+                     whole = whole && got.text == std::to_string(got.same[0]) + std::string(20, '.');
+                     const std::uint64_t number = got.same[0] >> 1, self = got.same[0] & 1;
+                     newer = newer && number > last[self];
+                     last[self] = number;
+                     ++reads;
+                 });
+                 started.store(1);
+                 while (ended.load() < 2) here.drain();
+                 here.drain();
+             });
+    EXPECT_TRUE(whole);
+    EXPECT_TRUE(newer);
+    EXPECT_GT(reads, 0u);
+    // The last of all is the last of one of them.
+    EXPECT_TRUE(last[0] == count || last[1] == count);
+}
+
+TEST(Race, ThePublishersLastValueWakesTheLoop) {
+    // Each round ends only when the value of the round has arrived: a lost wake-up would hang it.
+    signal<unsigned> published;
+    const unsigned count = rounds(3000);
+    std::atomic<unsigned> seen{0}, started{0};
+    together(
+        [&] {
+            while (started.load() == 0) std::this_thread::yield();
+            for (unsigned i = 1; i <= count; ++i) {
+                published(i);
+                while (seen.load() != i) std::this_thread::yield();
+            }
+        },
+        [&] {
+            poll_inbox here;
+            published.connect_latest(here, [&](unsigned value) { seen.store(value); });
+            started.store(1);
+            while (seen.load() != count) here.wait_and_drain();
+        });
+    EXPECT_EQ(seen.load(), count);
+}
+
+TEST(Race, LatestWithoutASignal) {
+    silverpoint::latest<std::array<std::uint64_t, 5>> cell;
+    const unsigned count = rounds(30000);
+    bool whole = true, newer = true;
+    std::uint64_t last = 0;
+    together(
+        [&] {
+            std::array<std::uint64_t, 5> fresh;
+            for (std::uint64_t i = 1; i <= count; ++i) {
+                fresh.fill(i);
+                cell.publish(fresh);
+            }
+        },
+        [&] {
+            std::array<std::uint64_t, 5> got;
+            while (last != count) {
+                if (!cell.read(got)) continue;
+                for (std::uint64_t one : got) whole = whole && one == got[0];
+                newer = newer && got[0] > last;
+                last = got[0];
+            }
+        });
+    EXPECT_TRUE(whole);
+    EXPECT_TRUE(newer);
+}
+
+TEST(Race, ADisconnectedReceiverIsNotRunning) {
+    // The receiver's memory is poisoned at once after disconnection.
+    signal<unsigned> sent;
+    std::atomic<bool> over{false};
+    const auto emitter = [&] {
+        for (unsigned i = 0; !over.load(); ++i) sent(i);
+    };
+    std::atomic<unsigned> wrong{0};
+    const auto churn = [&](auto&& connect) {
+        for (unsigned i = 0; i < rounds(400); ++i) {
+            auto* const state = new unsigned(1);
+            const connection one = connect([state, &wrong](unsigned) {
+                if (*state != 1) wrong.fetch_add(1);
+            });
+            one.disconnect();
+            *state = 2;
+            delete state;
+        }
+    };
+    std::atomic<unsigned> churning{3};
+    const auto done = [&] {
+        if (churning.fetch_sub(1) == 1) over.store(true);
+    };
+    together(
+        emitter, emitter,
+        [&] {
+            churn([&](auto function) { return sent.connect(std::move(function)); });
+            done();
+        },
+        [&] {
+            inbox here;
+            churn([&](auto function) {
+                const connection made = sent.connect_queued(here, std::move(function), {.capacity = 8});
+                here.drain();
+                return made;
+            });
+            done();
+        },
+        [&] {
+            inbox here;
+            std::atomic<bool> stop{false};
+            std::thread drains([&] {
+                while (!stop.load()) here.drain();
+            });
+            churn([&](auto function) { return sent.connect_latest(here, std::move(function)); });
+            stop.store(true);
+            drains.join();
+            done();
+        });
+    EXPECT_EQ(wrong.load(), 0u);
+}
+
+TEST(Race, ReceiversThatDisconnectEachOtherDoNotWaitForEver) {
+    for (unsigned i = 0; i < rounds(300); ++i) {
+        signal<> left, right;
+        connection a, b;
+        std::atomic<unsigned> inside{0};
+        a = left.connect([&] {
+            inside.fetch_add(1);
+            while (inside.load() < 2) std::this_thread::yield();
+            b.disconnect();
+        });
+        b = right.connect([&] {
+            inside.fetch_add(1);
+            while (inside.load() < 2) std::this_thread::yield();
+            a.disconnect();
+        });
+        together([&] { left(); }, [&] { right(); });
+        EXPECT_FALSE(a.connected() || b.connected());
+    }
+}
+
+TEST(Race, ASenderThatWaitsForRoomIsLetGoByDisconnection) {
+    signal<unsigned> sent;
+    inbox here;
+    const connection one = sent.connect_queued(here, [](unsigned) {}, {.capacity = 1});
+    connection other;
+    int calls = 0;
+    together(
+        [&] {
+            sent(1);
+            sent(2);  // waits
+            ++calls;
+        },
+        [&] {
+            while (one.counted().waited == 0) std::this_thread::yield();
+            other = sent.connect([&](unsigned) {});
+            other.disconnect();  // does not wait for the emission, which is in another receiver
+            one.disconnect();
+        });
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(Race, TheSignalDiesWhileOthersConnectAndDisconnect) {
+    for (unsigned i = 0; i < rounds(100); ++i) {
+        auto* const brief = new signal<unsigned>;
+        std::vector<connection> all;
+        for (int k = 0; k < 20; ++k) all.push_back(brief->connect([](unsigned) {}));
+        (*brief)(1);
+        together([&] { delete brief; },
+                 [&] {
+                     for (const connection& one : all) one.disconnect();
+                 },
+                 [&] {
+                     for (auto one = all.rbegin(); one != all.rend(); ++one) one->disconnect();
+                 });
+        for (const connection& one : all) EXPECT_FALSE(one.connected());
+    }
+}
+
+}  // namespace

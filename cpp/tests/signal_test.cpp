@@ -1,0 +1,452 @@
+// What signals promise in one thread: order, disconnection at any moment, bounds, batches. Threads:
+// signal_race_test.cpp; all orders of the steps: signal_model_test.cpp.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <silverpoint/signal.hpp>
+#include <string>
+
+namespace {
+
+using silverpoint::connection;
+using silverpoint::inbox;
+using silverpoint::overflow;
+using silverpoint::poll_inbox;
+using silverpoint::receiver;
+using silverpoint::scoped_connection;
+using silverpoint::signal;
+
+// Counts the living copies of a callable.
+struct witness {
+    int* alive;
+    explicit witness(int& count) : alive(&count) { ++*alive; }
+    witness(const witness& other) : alive(other.alive) { ++*alive; }
+    ~witness() { --*alive; }
+};
+
+TEST(Direct, ReceiversAreCalledInTheOrderOfTheirConnections) {
+    signal<int, const std::string&> changed;
+    std::string said;
+    for (char name : {'a', 'b', 'c'})
+        changed.connect([&said, name](int number, const std::string& text) {
+            said += name + std::to_string(number) + text + ' ';
+        });
+    changed(1, "x");
+    changed.emit(2, std::string("y"));
+    EXPECT_EQ(said, "a1x b1x c1x a2y b2y c2y ");
+    EXPECT_EQ(changed.connected(), 3u);
+}
+
+TEST(Direct, WithoutReceiversNothingHappens) {
+    signal<> nothing;
+    nothing();
+    connection none;
+    EXPECT_FALSE(none.connected());
+    none.disconnect();
+    EXPECT_EQ(none.counted().delivered, 0u);
+}
+
+TEST(Direct, ReferencesReachTheReceiverAsTheyAre) {
+    signal<int&> ask;
+    ask.connect([](int& answer) { answer += 42; });
+    int answer = 0;
+    ask(answer);
+    EXPECT_EQ(answer, 42);
+}
+
+TEST(Direct, WhatCanOnlyBeMovedHasOneReceiver) {
+    signal<std::unique_ptr<int>> given;
+    int got = 0;
+    const connection first = given.connect([&](std::unique_ptr<int> number) { got = *number; });
+    const connection second = given.connect([](const std::unique_ptr<int>&) { FAIL(); });
+    EXPECT_TRUE(first.connected());
+    EXPECT_FALSE(second.connected());
+    given(std::make_unique<int>(5));
+    EXPECT_EQ(got, 5);
+    first.disconnect();
+    inbox here;
+    given.connect_queued(here, [&](std::unique_ptr<int> number) { got += *number; });
+    given(std::make_unique<int>(6));
+    given(std::make_unique<int>(7));
+    EXPECT_EQ(here.drain(), 2u);
+    EXPECT_EQ(got, 18);
+}
+
+TEST(Disconnection, EndsAConnectionAndItsCallable) {
+    signal<int> changed;
+    int alive = 0, calls = 0;
+    const connection one = changed.connect([w = witness(alive), &calls](int) { ++calls; });
+    connection copy = one;
+    changed(1);
+    EXPECT_EQ(alive, 1);
+    copy.disconnect();
+    EXPECT_EQ(alive, 0);
+    EXPECT_FALSE(one.connected());
+    one.disconnect();
+    changed(2);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(changed.connected(), 0u);
+}
+
+TEST(Disconnection, ByTheReceiverItself) {
+    signal<int> changed;
+    int alive = 0, calls = 0;
+    connection one;
+    one = changed.connect([w = witness(alive), &calls, &one](int) {
+        ++calls;
+        one.disconnect();
+        EXPECT_EQ(*w.alive, 1);  // this call may still use what it holds
+    });
+    int others = 0;
+    changed.connect([&](int) { ++others; });
+    changed(1);
+    EXPECT_EQ(alive, 0);
+    changed(2);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(others, 2);
+    EXPECT_EQ(silverpoint::signals::domain::instance().kept(), 0u);
+}
+
+TEST(Disconnection, OfALaterReceiverTakesEffectAtOnce) {
+    signal<> fired;
+    int alive = 0;
+    connection second;
+    fired.connect([&] { second.disconnect(); });
+    second = fired.connect([w = witness(alive)] { FAIL(); });
+    fired();
+    EXPECT_EQ(alive, 0);
+}
+
+TEST(Disconnection, OfAllAndTheirReturnWithinAnEmission) {
+    signal<int> changed;
+    std::vector<scoped_connection> all;
+    int calls = 0;
+    const auto count = [&](int) { ++calls; };
+    changed.connect([&](int depth) {
+        all.clear();
+        for (int i = 0; i < 50; ++i) all.emplace_back(changed.connect(count));
+        if (depth > 0) changed(depth - 1);
+    });
+    changed(0);
+    EXPECT_EQ(calls, 0);  // those that come during an emission are not called by it
+    changed(30);          // deeper than a thread's record has room for
+    EXPECT_EQ(calls, 0);  // each level has cleared those of the one above
+    all.clear();
+    EXPECT_EQ(changed.connected(), 1u);
+    EXPECT_EQ(silverpoint::signals::domain::instance().kept(), 0u);
+}
+
+TEST(Disconnection, TheSignalMayDieInItsOwnEmission) {
+    int alive = 0, calls = 0;
+    auto* const doomed = new signal<int>;
+    const connection one = doomed->connect([&, w = witness(alive)](int) {
+        ++calls;
+        delete doomed;
+        EXPECT_EQ(*w.alive, 1);
+    });
+    doomed->connect([&](int) { ++calls; });
+    (*doomed)(1);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(alive, 0);
+    EXPECT_FALSE(one.connected());
+    one.disconnect();
+}
+
+TEST(Disconnection, ByScopeAndByTheReceiversDeath) {
+    struct gauge : receiver {
+        int seen = 0;
+        void set(int value) { seen = value; }
+        int ask(int value) const { return seen + value; }
+    };
+    signal<int> changed, other;
+    {
+        const scoped_connection inner = changed.connect([](int) {});
+        gauge dies;
+        changed.connect(dies, &gauge::set);
+        other.connect(dies, &gauge::ask);
+        other.connect(dies, [&dies](int value) { dies.seen += value; });
+        changed(7);
+        other(3);
+        EXPECT_EQ(dies.seen, 10);
+        const gauge copy = dies;  // has no connections
+        EXPECT_EQ(copy.seen, 10);
+        EXPECT_EQ(changed.connected(), 2u);
+    }
+    EXPECT_EQ(changed.connected(), 0u);
+    EXPECT_EQ(other.connected(), 0u);
+    changed(8);
+    scoped_connection kept = changed.connect([](int) {});
+    const connection let_go = kept.release();
+    kept = scoped_connection();
+    EXPECT_TRUE(let_go.connected());
+}
+
+TEST(Disconnection, AReceiverOutlivesItsSignals) {
+    receiver owner;
+    for (int i = 0; i < 1000; ++i) {
+        signal<int> brief;
+        brief.connect(owner, [](int) {});
+    }
+    owner.disconnect_all();
+}
+
+TEST(Disconnection, AmongManyKeepsTheOrder) {
+    signal<> fired;
+    std::vector<int> said, expected;
+    std::vector<connection> all;
+    for (int i = 0; i < 300; ++i) all.push_back(fired.connect([&said, i] { said.push_back(i); }));
+    for (int i = 0; i < 300; ++i) {
+        if (i % 7 == 3)
+            expected.push_back(i);
+        else
+            all[i].disconnect();
+    }
+    fired();
+    EXPECT_EQ(said, expected);
+    fired.connect([&] { said.push_back(1000); });
+    said.clear();
+    expected.push_back(1000);
+    fired();
+    EXPECT_EQ(said, expected);
+}
+
+TEST(Direct, AnExceptionPassesThroughAndNothingIsLeftBehind) {
+    signal<int> changed;
+    int alive = 0, later = 0;
+    connection one;
+    one = changed.connect([&, w = witness(alive)](int value) {
+        if (value == 0) return;
+        one.disconnect();
+        throw value;
+    });
+    changed.connect([&](int) { ++later; });
+    EXPECT_THROW(changed(9), int);
+    EXPECT_EQ(alive, 0);
+    EXPECT_EQ(later, 0);
+    changed(0);
+    EXPECT_EQ(later, 1);
+}
+
+TEST(Queued, EveryEventInOrderWithOneWakeUp) {
+    signal<int, std::string> changed;
+    int wakes = 0;
+    inbox here([&] { ++wakes; });
+    std::vector<int> got;
+    const connection one = changed.connect_queued(here, [&](int number, const std::string& text) {
+        EXPECT_EQ(text, std::to_string(number));
+        got.push_back(number);
+    });
+    for (int i = 0; i < 1000; ++i) changed(i, std::to_string(i));
+    EXPECT_EQ(wakes, 1);
+    EXPECT_TRUE(got.empty());
+    EXPECT_EQ(here.drain(), 1000u);
+    std::vector<int> expected(1000);
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(got, expected);
+    changed(1000, "1000");
+    EXPECT_EQ(wakes, 2);
+    EXPECT_EQ(here.drain(), 1u);
+    EXPECT_EQ(here.drain(), 0u);
+    EXPECT_EQ(wakes, 2);
+    EXPECT_EQ(one.counted().delivered, 1001u);
+}
+
+TEST(Queued, ADrainIsBoundedAndTheRestComesFirst) {
+    signal<int> changed;
+    int wakes = 0;
+    inbox here([&] { ++wakes; });
+    std::vector<int> got;
+    changed.connect_queued(here, [&](int value) { got.push_back(value); });
+    changed.connect_queued(here, [&](int value) { got.push_back(-value); });
+    for (int i = 1; i <= 3; ++i) changed(i);
+    EXPECT_EQ(here.drain(2), 2u);
+    EXPECT_EQ(wakes, 2);  // for the rest
+    changed(4);
+    EXPECT_EQ(wakes, 2);
+    EXPECT_EQ(here.drain(2), 2u);
+    EXPECT_EQ(wakes, 3);
+    while (here.drain(1) != 0) {
+    }
+    EXPECT_EQ(got, (std::vector<int>{1, 2, 3, -1, -2, -3, -4, 4}));
+    EXPECT_GE(here.drain_for(std::chrono::seconds(0)), 0u);
+}
+
+TEST(Queued, ADrainWithinAReceiverGoesOnWhereTheOuterStands) {
+    signal<int> changed;
+    inbox here;
+    std::vector<int> got;
+    changed.connect_queued(here, [&](int value) {
+        got.push_back(value);
+        if (value == 2) {
+            changed(10);
+            EXPECT_EQ(here.drain(), 2u);  // 3 and 10
+            changed(11);
+        }
+    });
+    for (int i = 1; i <= 3; ++i) changed(i);
+    here.drain();
+    here.drain();
+    EXPECT_EQ(got, (std::vector<int>{1, 2, 3, 10, 11}));
+}
+
+TEST(Queued, DisconnectedWithinABatchTheRestIsGone) {
+    signal<int> changed;
+    inbox here;
+    int alive = 0, calls = 0;
+    connection one;
+    one = changed.connect_queued(here, [&, w = witness(alive)](int value) {
+        ++calls;
+        if (value == 2) one.disconnect();
+        EXPECT_EQ(*w.alive, 1);
+    });
+    for (int i = 1; i <= 5; ++i) changed(i);
+    EXPECT_EQ(here.drain(), 2u);
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(alive, 0);
+}
+
+TEST(Queued, BoundedByDroppingTheOldest) {
+    signal<int> changed;
+    inbox here;
+    std::vector<int> got;
+    const connection one = changed.connect_queued(here, [&](int value) { got.push_back(value); },
+                                                  {.capacity = 4, .when_full = overflow::drop_oldest});
+    for (int i = 1; i <= 11; ++i) changed(i);
+    EXPECT_EQ(here.drain(), 4u);
+    EXPECT_EQ(got, (std::vector<int>{8, 9, 10, 11}));
+    EXPECT_EQ(one.counted().dropped, 7u);
+    EXPECT_EQ(one.counted().delivered, 4u);
+}
+
+TEST(Queued, BoundedByCoalescing) {
+    signal<int> changed;
+    inbox here;
+    std::vector<int> newest, sum;
+    const connection one = changed.connect_queued(here, [&](int value) { newest.push_back(value); },
+                                                  {.capacity = 3, .when_full = overflow::coalesce});
+    const connection two = changed.connect_queued(
+        here, [&](int value) { sum.push_back(value); },
+        [](std::tuple<int>& last, int value) { std::get<0>(last) += value; }, 3);
+    for (int i = 1; i <= 6; ++i) changed(i);
+    EXPECT_EQ(here.drain(), 6u);
+    EXPECT_EQ(newest, (std::vector<int>{1, 2, 6}));
+    EXPECT_EQ(sum, (std::vector<int>{1, 2, 3 + 4 + 5 + 6}));
+    EXPECT_EQ(one.counted().coalesced, 3u);
+    EXPECT_EQ(two.counted().coalesced, 3u);
+}
+
+TEST(Queued, TheReceivingThreadNeverWaitsForItself) {
+    signal<int> changed;
+    inbox here;
+    here.drain();
+    std::vector<int> got;
+    const connection one =
+        changed.connect_queued(here, [&](int value) { got.push_back(value); }, {.capacity = 2});
+    for (int i = 1; i <= 5; ++i) changed(i);
+    here.drain();
+    EXPECT_EQ(got, (std::vector<int>{1, 2}));
+    EXPECT_EQ(one.counted().dropped, 3u);
+}
+
+TEST(Queued, TheInboxMayDieFirst) {
+    signal<std::shared_ptr<int>> changed;
+    const auto event = std::make_shared<int>(1);
+    {
+        inbox here;
+        changed.connect_queued(here, [](const std::shared_ptr<int>&) {});
+        changed.connect_latest(here, [](const std::shared_ptr<int>&) {});
+        changed(event);
+        EXPECT_EQ(event.use_count(), 3);
+    }
+    EXPECT_EQ(changed.connected(), 0u);
+    EXPECT_EQ(event.use_count(), 1);
+    changed(event);
+}
+
+TEST(Queued, AnExceptionLeavesTheRestInPlace) {
+    signal<int> changed;
+    inbox here;
+    std::vector<int> got;
+    changed.connect_queued(here, [&](int value) {
+        if (value == 2) throw value;
+        got.push_back(value);
+    });
+    for (int i = 1; i <= 3; ++i) changed(i);
+    EXPECT_THROW(here.drain(), int);
+    EXPECT_EQ(here.drain(), 1u);
+    EXPECT_EQ(got, (std::vector<int>{1, 3}));
+}
+
+TEST(Latest, TheNewestOnceForAnyNumberOfEmissions) {
+    signal<std::string, int> changed;
+    inbox here;
+    std::vector<std::string> got;
+    const connection one = changed.connect_latest(
+        here, [&](const std::string& text, int number) { got.push_back(text + std::to_string(number)); });
+    EXPECT_EQ(here.drain(), 0u);
+    for (int i = 0; i < 10; ++i) changed("n", i);
+    EXPECT_EQ(here.drain(), 1u);
+    EXPECT_EQ(here.drain(), 0u);
+    changed("m", 10);
+    EXPECT_EQ(here.drain(), 1u);
+    EXPECT_EQ(got, (std::vector<std::string>{"n9", "m10"}));
+    EXPECT_EQ(one.counted().delivered, 2u);
+    one.disconnect();
+    changed("m", 11);
+    EXPECT_EQ(here.drain(), 0u);
+}
+
+TEST(Latest, WakesASleepingLoopOnce) {
+    signal<int> changed;
+    int wakes = 0, last = 0;
+    inbox here([&] { ++wakes; });
+    changed.connect_latest(here, [&](int value) { last = value; });
+    for (int i = 1; i <= 5; ++i) changed(i);
+    EXPECT_EQ(wakes, 1);
+    here.drain();
+    EXPECT_EQ(last, 5);
+    EXPECT_EQ(wakes, 1);
+    changed(6);
+    EXPECT_EQ(wakes, 2);
+}
+
+TEST(Latest, WithoutASignal) {
+    silverpoint::latest<std::unique_ptr<int>> cell;
+    std::unique_ptr<int> got;
+    EXPECT_FALSE(cell.read(got));
+    for (int i = 0; i < 7; ++i) cell.publish(std::make_unique<int>(i));
+    EXPECT_TRUE(cell.read(got));
+    EXPECT_EQ(*got, 6);
+    EXPECT_FALSE(cell.read(got));
+    EXPECT_EQ(*got, 6);
+    for (int i = 0; i < 9; ++i) {
+        cell.publish(std::make_unique<int>(i));
+        EXPECT_TRUE(cell.read(got));
+        EXPECT_EQ(*got, i);
+    }
+}
+
+TEST(Poll, TheDescriptorIsReadableWhileSomethingWaits) {
+    signal<int> changed;
+    poll_inbox here;
+    int sum = 0;
+    changed.connect_queued(here, [&](int value) { sum += value; });
+    changed.connect_latest(here, [&](int value) { sum += 100 * value; });
+    const auto readable = [&] {
+        pollfd one{here.fd(), POLLIN, 0};
+        return poll(&one, 1, 0) == 1;
+    };
+    EXPECT_FALSE(readable());
+    changed(1);
+    changed(2);
+    EXPECT_TRUE(readable());
+    EXPECT_EQ(here.drain(), 3u);
+    EXPECT_EQ(sum, 203);
+    EXPECT_FALSE(readable());
+    EXPECT_EQ(here.wait_and_drain(0), 0u);
+    changed(3);
+    EXPECT_EQ(here.wait_and_drain(), 2u);
+}
+
+}  // namespace
