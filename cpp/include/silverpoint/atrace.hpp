@@ -20,7 +20,7 @@
 #include "silverpoint.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 namespace atrace {
 
 // Tags: numbers and names are Android's. May be combined.

@@ -25,7 +25,7 @@
 #include "bind/read.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Writes a value behind what the writer has. What a failed call has written is taken back, as far as no sink
 // has it already.

@@ -125,7 +125,7 @@ void add_fields(ContextFields& fields, std::string_view name, const T& value, co
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A scope with fields. Belongs to the thread that made it; scopes may end in any order.
 class [[nodiscard]] Context {

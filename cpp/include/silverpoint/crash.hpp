@@ -35,7 +35,7 @@
 #include "silverpoint.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 struct crash_options {
     // Which signals make a record. A program that uses one of them for something else leaves it out.
@@ -105,7 +105,7 @@ inline constinit std::terminate_handler terminate_before = nullptr;
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 inline bool install_crash_handler(const crash_options& options) {
     using namespace detail;

@@ -21,7 +21,7 @@
 #include "silverpoint.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Texts of an exception and its causes; a range of std::string_view. Trivially copyable but for its size:
 // pass it on by reference.

@@ -53,6 +53,7 @@ template <class T>
 struct PathCodec {
     using Native = std::filesystem::path::string_type;
     using Like = Native;
+    static constexpr bool kIsWhole = true;
     static const Native& native(const std::filesystem::path& path) { return path.native(); }
     static const Native& native(const std::filesystem::directory_entry& entry) {
         return entry.path().native();

@@ -32,7 +32,7 @@
     }
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 SP_DETAIL_LEVEL_FUNCTION(trace, kTrace)
 SP_DETAIL_LEVEL_FUNCTION(debug, kDebug)

@@ -34,7 +34,7 @@ extern "C" [[gnu::visibility("hidden"), gnu::used]] inline const char* silverpoi
 
 namespace silverpoint {
 // Of each shared object its own, as all of these headers; the logger behind it is the process's.
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Where records come out, which, and how they look.
 class sink {

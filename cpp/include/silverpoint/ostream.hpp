@@ -95,7 +95,7 @@ class TextBuffer : public std::streambuf {
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Made by SP_OSTREAM_HELD.
 class OStream : private detail::TextBuffer, public std::ostream {

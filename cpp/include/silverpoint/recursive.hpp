@@ -14,7 +14,7 @@
 #include "silverpoint.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 // Specialised by SP_RECURSIVE.
 template <class T>
 inline constexpr bool kIsRecursive = false;

@@ -30,7 +30,7 @@
 #include "detail/peek.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 namespace testing {
 
 // Whose records a capture sees: of all threads, or of the one that makes the capture.

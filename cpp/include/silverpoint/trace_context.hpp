@@ -20,7 +20,7 @@
 #include "detail/trace_ids.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A trace and a span in it. A value: it may be copied and kept.
 class TraceContext {

@@ -162,6 +162,14 @@ class Decoder {
                 return real ? std::to_string(take<std::int64_t>()) + "ns" : "";
             case 't':
                 return real ? "@" + std::to_string(take<std::int64_t>()) : "";
+            case 'u': {
+                std::string out = real ? "u" : "";
+                for (unsigned i = 0; real && i < 16; ++i) {
+                    std::snprintf(buffer, sizeof buffer, ":%02x", take<std::uint8_t>());
+                    out += buffer;
+                }
+                return out;
+            }
             case 'v':  // a CBOR item, shown as bytes
             case 'y': {
                 if (!real) return "";

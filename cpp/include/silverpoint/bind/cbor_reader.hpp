@@ -14,7 +14,7 @@
 #endif
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 class CborReader : public binding::Input {
   public:

@@ -5,7 +5,7 @@
 #include "write.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 struct CborWriteOptions {
     // Texts that are not Unicode: an error, or U+FFFD for each byte or unit that is not.
@@ -72,7 +72,7 @@ struct CborNames {
 SP_BIND_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 class CborWriter : public binding::Output {
   public:

@@ -8,9 +8,11 @@
 #include <string>
 #include <string_view>
 
-#define SP_BIND_BEGIN                                   \
-    namespace silverpoint {                             \
-    inline namespace v1 [[gnu::visibility("hidden")]] { \
+#include "../detail/config.hpp"
+
+#define SP_BIND_BEGIN                      \
+    namespace silverpoint {                \
+    inline namespace v1 SP_DETAIL_HIDDEN { \
     namespace binding {
 #define SP_BIND_END \
     }               \
@@ -18,7 +20,7 @@
     }
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 struct BindError {
     enum class Kind : std::uint8_t {

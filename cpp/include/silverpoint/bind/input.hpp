@@ -4,7 +4,7 @@
 #include "types.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 struct ReadOptions {
     // How deep values may be nested; also that of the recursion, so of the stack that is used.

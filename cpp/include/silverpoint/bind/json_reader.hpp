@@ -11,7 +11,7 @@
 #endif
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 class JsonReader : public binding::Input {
   public:

@@ -4,7 +4,7 @@
 #include "write.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 struct JsonWriteOptions {
     // Numbers that JSON does not have: null; the texts "nan", "inf", "-inf"; or an error.
@@ -62,7 +62,7 @@ struct JsonNames {
 SP_BIND_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 class JsonWriter : public binding::Output {
   public:

@@ -199,7 +199,7 @@ inline char* copy_value(CborReader& in, JsonWriter& out, char* p) {
 SP_BIND_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Copies the next value of the reader behind what the writer has.
 template <class Reader, class Writer>

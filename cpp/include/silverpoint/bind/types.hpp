@@ -9,7 +9,7 @@
 #include "text.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // For a type that no description can reach (getters and setters, a constructor that checks): what it is
 // written as, and how it is made from that.

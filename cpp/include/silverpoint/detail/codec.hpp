@@ -16,7 +16,7 @@
 #include "config.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 // Specialised by SP_STRUCT.
 template <class T>
 struct Struct;
@@ -164,6 +164,9 @@ concept ArrayLike = RangeLike<T> && requires {
 };
 
 template <class T>
+concept EnumLike = std::is_enum_v<T>;
+
+template <class T>
 concept Described = requires { Struct<T>::kFields; };
 
 // Of a type that nobody has described; an error as soon as it is used.
@@ -278,8 +281,7 @@ struct Codec<T> {
     SP_DETAIL_HOT static char* put(char* out, const T& value) { return put_bytes(out, value); }
 };
 
-template <class T>
-    requires std::is_enum_v<T>
+template <EnumLike T>
 struct Codec<T> {
     using Under = std::underlying_type_t<T>;
     static constexpr std::size_t fixed = sizeof(Under);

@@ -4,12 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 
+// What moc, Qt's own reader of headers, does not understand is not shown to it.
+#ifdef Q_MOC_RUN
+#    define SP_DETAIL_HIDDEN
+#else
+#    define SP_DETAIL_HIDDEN [[gnu::visibility("hidden")]]
+#endif
+
 // Every copy of these headers (the executable's, a plug-in's) is its own: nothing in this namespace is
 // visible outside of its shared object, so that copies of different versions live side by side and a plug-in
 // can really be unloaded.
-#define SP_DETAIL_BEGIN                                 \
-    namespace silverpoint {                             \
-    inline namespace v1 [[gnu::visibility("hidden")]] { \
+#define SP_DETAIL_BEGIN                    \
+    namespace silverpoint {                \
+    inline namespace v1 SP_DETAIL_HIDDEN { \
     namespace detail {
 #define SP_DETAIL_END \
     }                 \
@@ -110,7 +117,7 @@ enum class Kind : std::uint8_t {
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 // Severity, in ascending order.
 enum class Level : std::uint8_t { kTrace = 0, kDebug = 1, kInfo = 2, kWarn = 3, kError = 4, kFatal = 5 };
 }  // namespace gnu::visibility("hidden")

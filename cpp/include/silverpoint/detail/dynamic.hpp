@@ -46,7 +46,7 @@ SP_DETAIL_COLD void record_pieces(StreamSite& site, ItemRef item, bool cut) {
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Made by SP_STREAM. Belongs to one thread at a time.
 class DynamicStream {

@@ -172,7 +172,7 @@ SP_DETAIL_HOT std::uint64_t record_named(Site& site, Kind kind, std::string_view
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A span of time in one thread: begins when it is made by SP_SPAN, ends with its scope. Costs two records;
 // nothing when its site is off.

@@ -34,7 +34,7 @@ SP_DETAIL_COLD std::uint64_t claim_ids() {
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A number that no other call in this session gives, for async spans and flows; never 0. A forked child has a
 // session, and numbers, of its own. May stand in a signal handler.

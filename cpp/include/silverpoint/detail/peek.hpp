@@ -19,7 +19,7 @@
 #include "peek_value.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 namespace testing {
 
 // One record.

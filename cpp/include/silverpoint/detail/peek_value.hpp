@@ -12,7 +12,7 @@
 #include "../silverpoint.hpp"
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 namespace testing {
 
 // One value as it was recorded.

@@ -60,7 +60,7 @@ SP_DETAIL_COLD bool complete_end(AsyncSite& site, std::string_view name) {
 SP_DETAIL_END
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A span that may end in another thread than it began in: made by SP_ASYNC_SPAN, moved about, ends when its
 // owner ends or end() is called. Costs two records and an id; nothing when its site is off.

@@ -11,7 +11,9 @@ SP_DETAIL_BEGIN
 template <class T>
 struct Within {
     using C = CodecOf<T>;
-    static constexpr bool kElements = (MapLike<T> || RangeLike<T>)&&!ArrayLike<T> && !Described<T>;
+    // (A type that can be walked may have a codec of its own, which does something else: it says kIsWhole.)
+    static constexpr bool kElements =
+        (MapLike<T> || RangeLike<T>)&&!ArrayLike<T> && !Described<T> && !requires { C::kIsWhole; };
     static constexpr bool elements_vary() {
         if constexpr (!kElements) {
             return false;

@@ -50,7 +50,7 @@ inline void append_text(std::string& out, const Pieces& pieces, std::size_t coun
 }  // namespace google::glog_internal_namespace_
 
 namespace silverpoint {
-inline namespace v1 [[gnu::visibility("hidden")]] {
+inline namespace v1 SP_DETAIL_HIDDEN {
 namespace detail {
 
 // Arguments that are packed already.

@@ -1,0 +1,26 @@
+// Qt's types as arguments of every tracepoint: recorded with their types, unformatted.
+//
+//   #include <silverpoint/qt.hpp>
+//   SP_INFO("{} at {}", name, rect);          QString as UTF-16, a copy; QRect as a record of four integers
+//
+// | header | types |
+// |---|---|
+// | qt/text.hpp | QString, QStringView, QLatin1String, QByteArray and its view, QChar, QLatin1Char |
+// | qt/containers.hpp | QMap, QMultiMap, QHash, QMultiHash, QBitArray; QList, QSet, QVarLengthArray, QPair,
+// nested as you like | | qt/times.hpp | QDate, QTime, QDateTime | | qt/geometry.hpp | QPoint, QSize, QRect,
+// QLine, QMargins, and with F; QColor where Gui is linked | | qt/ids.hpp | QUuid, QUrl | | qt/enums.hpp |
+// names of Q_ENUM, Q_FLAG and Qt's own enumerations; QFlags | | qt/variant.hpp | QVariant with everything
+// within, QJsonValue, QJsonObject, QJsonArray, QJsonDocument | | qt/objects.hpp | QObject*, QPointer,
+// QSharedPointer, QScopedPointer, QWeakPointer, types with Q_GADGET |
+//
+// Needs Qt 6 and its Core module alone. What is sent by qDebug() without a word of this: qt/debug.hpp.
+#pragma once
+
+#include "qt/containers.hpp"
+#include "qt/enums.hpp"
+#include "qt/geometry.hpp"
+#include "qt/ids.hpp"
+#include "qt/objects.hpp"
+#include "qt/text.hpp"
+#include "qt/times.hpp"
+#include "qt/variant.hpp"

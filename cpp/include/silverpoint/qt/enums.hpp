@@ -1,0 +1,159 @@
+// Names of enumerations that Qt's meta-object system knows (Q_ENUM, Q_ENUM_NS, Q_FLAG and those of Qt
+// itself), and of QFlags of any enumeration.
+//
+// A signature is made when the program is compiled, when there are no meta-objects yet: the names are those
+// that the compiler writes. It is asked for -8 to 63 and for each single bit; a value beyond has no label and
+// is recorded as the number that it is. SP_ENUM and SP_FLAGS say more where that is not enough.
+#pragma once
+
+#include <QFlags>
+#include <QMetaEnum>
+#include <QMetaType>
+#include <QObject>
+#include <type_traits>
+
+#include "../silverpoint.hpp"
+
+SP_DETAIL_BEGIN
+
+template <auto V>
+constexpr std::string_view written_value() {
+    std::string_view text = __PRETTY_FUNCTION__;
+    const std::size_t begin = text.find("V = ") + 4;
+    text = text.substr(begin, text.find_first_of(";]", begin) - begin);
+    // A value without a name is a cast.
+    if (text.find('(') != std::string_view::npos || text.empty() || (text[0] >= '0' && text[0] <= '9') ||
+        text[0] == '-')
+        return {};
+    return text.substr(text.rfind(':') + 1);
+}
+
+// What does not convert in a constant expression (beyond the range of an enumeration of no fixed type) has no
+// name. Some versions of clang take it for a mistake that may be allowed.
+#if defined(__clang__)
+#    pragma clang diagnostic push
+#    pragma clang diagnostic ignored "-Wunknown-warning-option"
+#    pragma clang diagnostic ignored "-Wenum-constexpr-conversion"
+#endif
+template <class E, auto V, class = void>
+inline constexpr bool kIsConstant = false;
+template <class E, auto V>
+inline constexpr bool kIsConstant<E, V, std::void_t<std::integral_constant<E, static_cast<E>(V)>>> = true;
+
+template <class E, auto V>
+constexpr std::string_view value_name() {
+    if constexpr (kIsConstant<E, V>) {
+        return written_value<static_cast<E>(V)>();
+    } else {
+        return {};
+    }
+}
+
+#if defined(__clang__)
+#    pragma clang diagnostic pop
+#endif
+
+template <class E>
+struct ValueNames {
+    using Under = std::underlying_type_t<E>;
+    static constexpr int kLeast = std::is_signed_v<Under> ? -8 : 0, kMost = 63;
+    static constexpr int kBits = static_cast<int>(sizeof(Under) * 8) - (std::is_signed_v<Under> ? 1 : 0);
+
+    // Calls visit(value, name) for each value that has one.
+    template <class Visit>
+    static constexpr void each(const Visit& visit) {
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            (one<static_cast<Under>(static_cast<int>(I) + kLeast)>(visit), ...);
+        }(std::make_index_sequence<kMost - kLeast + 1>{});
+        if constexpr (kBits > 6) {
+            [&]<std::size_t... I>(std::index_sequence<I...>) {
+                (one<static_cast<Under>(Under{1} << (I + 6))>(visit), ...);
+            }(std::make_index_sequence<kBits - 6>{});
+        }
+    }
+    // Zero and the single bits, for flags.
+    template <class Visit>
+    static constexpr void bits(const Visit& visit) {
+        one<Under{0}>(visit);
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            (one<static_cast<Under>(Under{1} << I)>(visit), ...);
+        }(std::make_index_sequence<kBits>{});
+    }
+
+  private:
+    template <Under V, class Visit>
+    static constexpr void one(const Visit& visit) {
+        constexpr std::string_view name = value_name<E, V>();
+        if constexpr (!name.empty()) visit(V, name);
+    }
+};
+
+// Known to the meta-object system, and not described by SP_ENUM or SP_FLAGS.
+template <class E>
+concept QtEnum = EnumLike<E> && (QtPrivate::IsQEnumHelper<E>::Value != 0) &&
+                 !requires { Enum<E>::kLabels; } && !requires { Enum<E>::kFlags; };
+
+template <QtEnum E>
+struct Codec<E> {
+    using Under = std::underlying_type_t<E>;
+    static constexpr std::size_t fixed = sizeof(Under);
+    static constexpr void sign(Signer& out) {
+        out.add('e');
+        out.type_name(type_name<E>());
+        out.add('|');
+        Codec<Under>::sign(out);
+        out.add('|');
+        ValueNames<E>::each([&](Under value, std::string_view name) {
+            out.integer(static_cast<long long>(value));
+            out.add('=');
+            out.name(name);
+            out.add(',');
+        });
+        out.add(';');
+    }
+    static constexpr std::size_t size(const E&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const E& value) {
+        return put_bytes(out, static_cast<Under>(value));
+    }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const E& value) {
+        const char* key = QMetaEnum::fromType<E>().valueToKey(static_cast<int>(value));
+        return key != nullptr ? put_item(out, key) : put_item(out, static_cast<Under>(value));
+    }
+};
+
+template <class E>
+struct Codec<QFlags<E>> {
+    using Flags = QFlags<E>;
+    using Bits = std::make_unsigned_t<typename Flags::Int>;
+    static constexpr std::size_t fixed = sizeof(Bits);
+    static constexpr void sign(Signer& out) {
+        out.add("@flags=");
+        FlagsSigner flags{out};
+        ValueNames<E>::bits([&](std::underlying_type_t<E> value, std::string_view name) {
+            flags.next();
+            flags.number(static_cast<Bits>(value));
+            flags.add('=');
+            flags.add(name);
+        });
+        out.add(";e");
+        out.type_name(type_name<E>());
+        out.add('|');
+        Codec<Bits>::sign(out);
+        out.add("|;");
+    }
+    static constexpr std::size_t size(const Flags&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const Flags& value) {
+        return put_bytes(out, static_cast<Bits>(static_cast<typename Flags::Int>(value)));
+    }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const Flags& value) {
+        FlagsText text(static_cast<Bits>(static_cast<typename Flags::Int>(value)));
+        ValueNames<E>::bits([&](std::underlying_type_t<E> bits, std::string_view name) {
+            text.flag(static_cast<Bits>(bits), name);
+        });
+        return text.put_to(out);
+    }
+};
+
+SP_DETAIL_END

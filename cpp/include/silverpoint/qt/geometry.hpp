@@ -1,0 +1,34 @@
+// Points, sizes, rectangles and lines, with integers and floats; colours where Qt's Gui module is there.
+#pragma once
+
+#include <QLine>
+#include <QLineF>
+#include <QMargins>
+#include <QPoint>
+#include <QPointF>
+#include <QRect>
+#include <QRectF>
+#include <QSize>
+#include <QSizeF>
+#include <utility>
+
+#include "../silverpoint.hpp"
+
+SP_STRUCT_OF(QPoint, (x, v.x()), (y, v.y()))
+SP_STRUCT_OF(QPointF, (x, v.x()), (y, v.y()))
+SP_STRUCT_OF(QSize, (width, v.width()), (height, v.height()))
+SP_STRUCT_OF(QSizeF, (width, v.width()), (height, v.height()))
+SP_STRUCT_OF(QRect, (x, v.x()), (y, v.y()), (width, v.width()), (height, v.height()))
+SP_STRUCT_OF(QRectF, (x, v.x()), (y, v.y()), (width, v.width()), (height, v.height()))
+SP_STRUCT_OF(QLine, (p1, v.p1()), (p2, v.p2()))
+SP_STRUCT_OF(QLineF, (p1, v.p1()), (p2, v.p2()))
+SP_STRUCT_OF(QMargins, (left, v.left()), (top, v.top()), (right, v.right()), (bottom, v.bottom()))
+SP_STRUCT_OF(QMarginsF, (left, v.left()), (top, v.top()), (right, v.right()), (bottom, v.bottom()))
+
+// QtGui's headers are often found where the module is not linked: it must be asked for by its own macro.
+#if defined(QT_GUI_LIB) && __has_include(<QColor>)
+#    include <QColor>
+// 16 bits a channel, whatever the colour was given as. An invalid one is black.
+SP_STRUCT_OF(QColor, (red, v.rgba64().red()), (green, v.rgba64().green()), (blue, v.rgba64().blue()),
+             (alpha, v.rgba64().alpha()))
+#endif
