@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <map>
 #include <set>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/traced.hpp"
 
@@ -268,6 +270,32 @@ TEST(Threads, TenThousandAtTheSameTime) {
     EXPECT_EQ(seen.size() + lost, kThreads);
     EXPECT_EQ(lost, 0u);
     EXPECT_TRUE(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+}
+
+// Whoever comes too late for a new slab takes the next one, not a ring that is too small.
+TEST(Threads, ThatClaimLargeRingsAtTheSameTimeCutNothing) {
+    constexpr std::size_t kThreads = 16, kBytes = 200'000;
+    for (int round = 0; round < 10; ++round)
+        EXPECT_EQ(in_child([] {
+                      const std::string text(kBytes, 'x');
+                      std::barrier all(kThreads);
+                      std::vector<std::thread> threads;
+                      for (std::size_t i = 0; i < kThreads; ++i)
+                          threads.emplace_back([&] {
+                              all.arrive_and_wait();
+                              SP_EVENT("large", text);
+                              // A ring for each: no thread ends, and leaves its ring to another, before all
+                              // have recorded.
+                              all.arrive_and_wait();
+                          });
+                      for (std::thread& thread : threads) thread.join();
+                      const auto records = Session(Session::path_of(getpid())).records();
+                      if (records.size() != kThreads) return 1;
+                      for (const Record& record : records)
+                          if (record.args.size() < kBytes) return 2;
+                      return 0;
+                  }),
+                  0);
 }
 
 TEST(Threads, HaveTheirNameAndIdInTheRing) {

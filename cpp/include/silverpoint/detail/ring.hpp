@@ -148,6 +148,7 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
 
 // A slice that nobody had before.
 SP_DETAIL_COLD Ring take_new(unsigned shift) {
+    bool has_memory = true;
     const auto take_from = [&](std::uint32_t slab) -> Ring {
         SlabEntry& entry = slab_entry(slab);
         const std::uint32_t fit = session.slab_bytes >> shift;
@@ -164,7 +165,8 @@ SP_DETAIL_COLD Ring take_new(unsigned shift) {
             if (!back(session.rings, begin, start + step - begin, "rings")) {
                 // Little memory is left: just for this slice.
                 step = end;
-                if (!back(session.rings, begin, start + step - begin, "rings")) return {};
+                has_memory = back(session.rings, begin, start + step - begin, "rings");
+                if (!has_memory) return {};
             }
             std::uint32_t seen = entry.backed.load(std::memory_order_relaxed);
             while (seen < step &&
@@ -177,11 +179,16 @@ SP_DETAIL_COLD Ring take_new(unsigned shift) {
     for (std::uint32_t slab = slabs; slab-- > 0;)
         if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
             if (const Ring ring = take_from(slab)) return ring;
-    if (slabs == session.slab_count) return {};
-    const std::uint32_t slab = session.word(at::kSlabsNext).fetch_add(1, std::memory_order_acq_rel);
-    if (slab >= session.slab_count) return {};
-    slab_entry(slab).shift.store(shift, std::memory_order_release);
-    return take_from(slab);
+    // From when a new slab has its size others take from it, too. Who is late has the next one: there is room
+    // as long as there are slabs.
+    has_memory = true;
+    while (has_memory && slabs_in_use() != session.slab_count) {
+        const std::uint32_t slab = session.word(at::kSlabsNext).fetch_add(1, std::memory_order_acq_rel);
+        if (slab >= session.slab_count) return {};
+        slab_entry(slab).shift.store(shift, std::memory_order_release);
+        if (const Ring ring = take_from(slab)) return ring;
+    }
+    return {};
 }
 
 // A slice of this size that is the caller's and holds nothing yet: in state claiming, or one that nobody had

@@ -228,48 +228,59 @@ fn adopt(
 
 /// A slice that was never used, from a slab of that size or from a new slab.
 fn take_new(session: &Session, shift: u32) -> Option<Slice> {
-    let count = session.layout.slab_bytes >> shift;
     for slab in 0..slabs(session) {
-        // SAFETY: offsets within the entry.
-        let (is_this_size, next) = unsafe {
-            let entry = entry(session, slab);
-            (entry.u32(at::SLAB_SHIFT).load(Ordering::Acquire) == shift, entry.u32(at::SLAB_NEXT))
-        };
-        while is_this_size && next.load(Ordering::Relaxed) < count {
-            // Room first: a number that was claimed and not backed would be lost.
-            if !back(session, slab, next.load(Ordering::Relaxed), shift) {
-                break;
-            }
-            let number = next.fetch_add(1, Ordering::AcqRel);
-            if number < count && back(session, slab, number, shift) {
-                let slice = slice_at(session, slab, number, shift);
-                if slice.take(session, at::ring::FREE) {
-                    return Some(slice);
-                }
-            }
+        // SAFETY: an offset within the entry.
+        let is_this_size =
+            unsafe { entry(session, slab).u32(at::SLAB_SHIFT) }.load(Ordering::Acquire) == shift;
+        if is_this_size && let Taken::Slice(slice) = take_from(session, slab, shift) {
+            return Some(slice);
         }
     }
     // SAFETY: the header is always backed.
     let slabs_next = unsafe { session.control.u32(at::header::SLABS_NEXT) };
-    if slabs_next.load(Ordering::Relaxed) >= session.layout.slab_count {
-        return None;
+    while slabs_next.load(Ordering::Relaxed) < session.layout.slab_count {
+        let slab = slabs_next.fetch_add(1, Ordering::AcqRel);
+        if slab >= session.layout.slab_count {
+            break;
+        }
+        // SAFETY: an offset within the entry.
+        unsafe { entry(session, slab).u32(at::SLAB_SHIFT) }.store(shift, Ordering::Release);
+        // From here on others take from it, too. Who is late has the next slab: there is room as long as there are slabs.
+        match take_from(session, slab, shift) {
+            Taken::Slice(slice) => return Some(slice),
+            Taken::ByOthers => {}
+            Taken::NoMemory => break,
+        }
     }
-    let slab = slabs_next.fetch_add(1, Ordering::AcqRel);
-    if slab >= session.layout.slab_count {
-        return None;
+    None
+}
+
+/// What became of the wish for a slice of a slab.
+enum Taken {
+    Slice(Slice),
+    ByOthers,
+    NoMemory,
+}
+
+/// The next slice of a slab of that size.
+fn take_from(session: &Session, slab: u32, shift: u32) -> Taken {
+    let count = session.layout.slab_bytes >> shift;
+    // SAFETY: an offset within the entry.
+    let next = unsafe { entry(session, slab).u32(at::SLAB_NEXT) };
+    while next.load(Ordering::Relaxed) < count {
+        // Room first: a number that was claimed and not backed would be lost.
+        if !back(session, slab, next.load(Ordering::Relaxed), shift) {
+            return Taken::NoMemory;
+        }
+        let number = next.fetch_add(1, Ordering::AcqRel);
+        if number < count && back(session, slab, number, shift) {
+            let slice = slice_at(session, slab, number, shift);
+            if slice.take(session, at::ring::FREE) {
+                return Taken::Slice(slice);
+            }
+        }
     }
-    // SAFETY: offsets within the entry.
-    unsafe { entry(session, slab).u32(at::SLAB_SHIFT).store(shift, Ordering::Release) };
-    if !back(session, slab, 0, shift) {
-        return None;
-    }
-    // SAFETY: as above.
-    let number = unsafe { entry(session, slab).u32(at::SLAB_NEXT) }.fetch_add(1, Ordering::AcqRel);
-    if number >= count || !back(session, slab, number, shift) {
-        return None;
-    }
-    let slice = slice_at(session, slab, number, shift);
-    slice.take(session, at::ring::FREE).then_some(slice)
+    Taken::ByOthers
 }
 
 /// Makes sure that a slab is backed up to the end of a slice.

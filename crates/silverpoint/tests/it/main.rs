@@ -39,8 +39,9 @@ mod vectors;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, panic};
+use std::{env, fs, panic, thread};
 
 #[global_allocator]
 static ALLOCATOR: allocation::Counting = allocation::Counting;
@@ -141,6 +142,21 @@ pub fn again() -> Command {
         }
         None => Command::new(own),
     }
+}
+
+/// Runs jobs side by side, each in a thread with a stack of so many bytes and a ring of its own: no thread ends, and leaves its ring to another that
+/// overwrites what it holds, before all have recorded.
+pub fn side_by_side(stack: usize, jobs: &[&(dyn Fn() + Sync)]) {
+    let all = &Barrier::new(jobs.len());
+    thread::scope(|scope| {
+        for job in jobs {
+            let body = move || {
+                job();
+                all.wait();
+            };
+            thread::Builder::new().stack_size(stack).spawn_scoped(scope, body).unwrap();
+        }
+    });
 }
 
 /// A root of sessions for one test, in memory, removed at the end.

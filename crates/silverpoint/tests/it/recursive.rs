@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use silverpoint::{Bytes, Causes, Hex, Secret, Trace, event, unit};
 
-use crate::{Role, Scene, Test, reader};
+use crate::{Role, Scene, Test, reader, side_by_side};
 
 pub const TESTS: &[Test] = &[
     ("every_recursive_type_reads_back", every_type_reads_back),
@@ -190,23 +190,16 @@ fn huge() {
     }
     let many = Node { name: "many".into(), children: (0..100_000).map(|_| leaf("child")).collect() };
     let several = vec![many, leaf("b")];
-    // A ring for each, so that none is overwritten: no thread ends, and leaves its ring to another, before all
-    // have recorded.
-    // One after the other: whoever finds another at the same work cuts a record rather than wait for it.
-    let (turn, all) = (std::sync::Mutex::new(()), std::sync::Barrier::new(5));
-    let alone = |record: &(dyn Fn() + Sync)| {
-        let own = turn.lock().unwrap();
-        record();
-        drop(own);
-        all.wait();
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(|| alone(&|| event!("broad", tree, 1u8)));
-        scope.spawn(|| alone(&|| event!("many", several[0], 2u8)));
-        scope.spawn(|| alone(&|| event!("after text", "x".repeat(250_000), tree)));
-        scope.spawn(|| alone(&|| event!("several", several, 3u8)));
-        scope.spawn(|| alone(&|| event!("beside", vec![0u8; 300_000], tree, 4u8)));
-    });
+    side_by_side(
+        2 << 20,
+        &[
+            &|| event!("broad", tree, 1u8),
+            &|| event!("many", several[0], 2u8),
+            &|| event!("after text", "x".repeat(250_000), tree),
+            &|| event!("several", several, 3u8),
+            &|| event!("beside", vec![0u8; 300_000], tree, 4u8),
+        ],
+    );
 }
 
 fn what_no_record_holds_is_made_smaller() {

@@ -6,7 +6,7 @@ use serde::ser::{Error as _, SerializeMap, SerializeSeq, SerializeTuple};
 use serde::{Serialize, Serializer};
 use silverpoint::{Serde, Trace, event};
 
-use crate::{Role, Scene, Test, reader};
+use crate::{Role, Scene, Test, reader, side_by_side};
 
 pub const TESTS: &[Test] = &[
     ("every_serialized_type_reads_back", every_type_reads_back),
@@ -169,80 +169,40 @@ fn bounds() {
         chain = Chain(Some(Box::new(chain)));
         nested = Nested { below: vec![nested] };
     }
-    // A ring for each, so that none is overwritten: no thread ends, and leaves its ring to another, before all
-    // have recorded.
-    // One after the other: whoever finds another at the same work cuts a record rather than wait for it.
-    let (turn, all) = (&std::sync::Mutex::new(()), &std::sync::Barrier::new(8));
-    let small_stack = || std::thread::Builder::new().stack_size(256 << 10);
-    std::thread::scope(|scope| {
-        small_stack()
-            .spawn_scoped(scope, || {
-                let own = turn.lock().unwrap();
-                event!("chain", Serde(&chain), 1u8);
-                drop(own);
-                all.wait();
-            })
-            .unwrap();
-        small_stack()
-            .spawn_scoped(scope, || {
-                let own = turn.lock().unwrap();
-                event!("nested", Serde(&nested), 2u8);
-                drop(own);
-                all.wait();
-            })
-            .unwrap();
-        scope.spawn(|| {
-            let own = turn.lock().unwrap();
-            event!(
-                "endless",
-                Serde(By(|walk: Walk<'_>| {
-                    (0..).all(|n| walk.put(n));
+    side_by_side(
+        256 << 10,
+        &[
+            &|| event!("chain", Serde(&chain), 1u8),
+            &|| event!("nested", Serde(&nested), 2u8),
+            &|| {
+                event!(
+                    "endless",
+                    Serde(By(|walk: Walk<'_>| {
+                        (0..).all(|n| walk.put(n));
+                        Ok(())
+                    })),
+                    3u8
+                );
+            },
+            &|| event!("many", Serde((0..100_000u32).collect::<Vec<_>>()), 4u8),
+            &|| {
+                let map: BTreeMap<u32, u32> = (0..100_000).map(|n| (n, n)).collect();
+                event!("map", Serde(&map), 5u8);
+            },
+            &|| event!("text", Serde(("é".repeat(200_000), 1u8)), 6u8),
+            &|| event!("bytes", Serde(Bytes(&vec![0; 300_000])), 7u8),
+            &|| {
+                // The same value is another one each time.
+                let calls = std::cell::Cell::new(0);
+                let changing = By(|walk: Walk<'_>| {
+                    calls.set(calls.get() + 1);
+                    (0..if calls.get() == 1 { 40_000 } else { 3 }).all(|n| walk.put(n));
                     Ok(())
-                })),
-                3u8
-            );
-            drop(own);
-            all.wait();
-        });
-        scope.spawn(|| {
-            let own = turn.lock().unwrap();
-            event!("many", Serde((0..100_000u32).collect::<Vec<_>>()), 4u8);
-            drop(own);
-            all.wait();
-        });
-        scope.spawn(|| {
-            let map: BTreeMap<u32, u32> = (0..100_000).map(|n| (n, n)).collect();
-            let own = turn.lock().unwrap();
-            event!("map", Serde(&map), 5u8);
-            drop(own);
-            all.wait();
-        });
-        scope.spawn(|| {
-            let own = turn.lock().unwrap();
-            event!("text", Serde(("é".repeat(200_000), 1u8)), 6u8);
-            drop(own);
-            all.wait();
-        });
-        scope.spawn(|| {
-            let own = turn.lock().unwrap();
-            event!("bytes", Serde(Bytes(&vec![0; 300_000])), 7u8);
-            drop(own);
-            all.wait();
-        });
-        scope.spawn(|| {
-            // The same value is another one each time.
-            let calls = std::cell::Cell::new(0);
-            let changing = By(|walk: Walk<'_>| {
-                calls.set(calls.get() + 1);
-                (0..if calls.get() == 1 { 40_000 } else { 3 }).all(|n| walk.put(n));
-                Ok(())
-            });
-            let own = turn.lock().unwrap();
-            event!("changing", Serde(&changing), 8u8);
-            drop(own);
-            all.wait();
-        });
-    });
+                });
+                event!("changing", Serde(&changing), 8u8);
+            },
+        ],
+    );
     // What unwinds through it leaves nothing.
     let panicked = std::panic::catch_unwind(|| {
         event!("panic", Serde(By(|_: Walk<'_>| std::panic::resume_unwind(Box::new(())))));

@@ -7,18 +7,20 @@ use std::{mem, ptr, thread};
 
 use silverpoint::{event, info};
 
-use crate::{Role, Scene, Test, reader};
+use crate::{Role, Scene, Test, reader, side_by_side};
 
 pub const TESTS: &[Test] = &[
     ("ten_thousand_threads_one_after_the_other", one_after_the_other),
     ("ten_thousand_threads_at_once", at_once),
     ("a_storm_of_signals_tears_nothing", signal_storm),
+    ("threads_that_claim_large_rings_at_once_cut_nothing", large_at_once),
     ("threads_have_names", names),
     ("a_prepared_thread_has_its_ring_and_no_record", prepared),
 ];
 pub const ROLES: &[Role] = &[
     ("one_after_the_other", || many(1)),
     ("at_once", || many(THREADS)),
+    ("large", large),
     ("signals", signals),
     ("named", named),
     ("prepares", prepares),
@@ -63,6 +65,34 @@ fn at_once() {
     assert_eq!(session.streams.len(), THREADS);
     let owners: HashSet<u32> = session.streams.values().map(|stream| stream.header.owner_tid).collect();
     assert_eq!(owners.len(), THREADS);
+}
+
+/// Threads of [`large`]; each needs a slab of the ring file.
+const LARGE: usize = 16;
+
+/// Each of many threads has a first record that only the largest rings can have, all at the same time.
+fn large() {
+    let start = Barrier::new(LARGE);
+    let text = "x".repeat(200_000);
+    let record = || {
+        start.wait();
+        event!("large", text);
+    };
+    side_by_side(2 << 20, &[&record as &(dyn Fn() + Sync); LARGE]);
+}
+
+/// Whoever comes too late for a new slab takes the next one, not a ring that is too small.
+fn large_at_once() {
+    for _ in 0..10 {
+        let scene = Scene::new();
+        scene.run("large", &[("SILVERPOINT_FILTER", "info"), ("SILVERPOINT_MEMORY", "64M")]);
+        let session = reader::only_session(scene.root());
+        let records: Vec<_> = session.records().into_iter().filter(|record| record.what == "large").collect();
+        let sizes: Vec<_> = records.iter().map(|record| (record.bytes.len(), record.truncated)).collect();
+        assert_eq!(records.len(), LARGE);
+        assert!(sizes.iter().all(|(bytes, truncated)| *bytes > 200_000 && !truncated), "{sizes:?}");
+        assert_eq!(session.losses(), [0; 8]);
+    }
 }
 
 static HANDLED: AtomicU64 = AtomicU64::new(0);

@@ -13,7 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use silverpoint::{Bytes, Trace, counter, debug, event, info, instant, span, trace, warn};
 
-use crate::{Role, Scene, Test, reader};
+use crate::{Role, Scene, Test, reader, side_by_side};
 
 pub const TESTS: &[Test] = &[
     ("every_type_reads_back", every_type_reads_back),
@@ -400,28 +400,24 @@ fn generic_functions_keep_types_apart() {
 fn long() {
     let text = &"\u{e9}".repeat(500_000);
     let numbers = &vec![7u64; 100_000];
-    // Two threads, both alive until all is recorded: the largest ring has no room for all of it.
-    let (turn, both) = (std::sync::Mutex::new(()), std::sync::Barrier::new(2));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let own = turn.lock().unwrap();
-            event!("whole", text[..200_000], 1u8);
-            event!("text", text, after = "kept");
-            event!("numbers", numbers, text[..10]);
-            drop(own);
-            both.wait();
-        });
-        scope.spawn(|| {
-            let own = turn.lock().unwrap();
-            event!("two", text, numbers, 5u8);
-            event!("units", vec![(); 100_000]);
-            event!("displayed", %text, 1u8);
-            event!("hopeless", numbers.iter().copied().enumerate().collect::<BTreeMap<_, _>>());
-            event!("last", 1u8);
-            drop(own);
-            both.wait();
-        });
-    });
+    // Two threads: the largest ring has no room for all of it.
+    side_by_side(
+        2 << 20,
+        &[
+            &|| {
+                event!("whole", text[..200_000], 1u8);
+                event!("text", text, after = "kept");
+                event!("numbers", numbers, text[..10]);
+            },
+            &|| {
+                event!("two", text, numbers, 5u8);
+                event!("units", vec![(); 100_000]);
+                event!("displayed", %text, 1u8);
+                event!("hopeless", numbers.iter().copied().enumerate().collect::<BTreeMap<_, _>>());
+                event!("last", 1u8);
+            },
+        ],
+    );
 }
 
 fn long_values_are_cut() {
