@@ -14,7 +14,7 @@
 //! fast way. [`layer`] goes beside other layers.
 //!
 //! ```text
-//!  Subscriber, Layer ─▶ spans: their life · slots: where they live ─▶ fields: into the record
+//!  Subscriber, Layer ─▶ spans: their life · open: in each thread · slots: where they live ─▶ fields: into the record
 //!                    ─▶ callsite: state byte and sites by shape · log_events: what comes from the log crate
 //! ```
 //!
@@ -30,6 +30,7 @@ mod fields;
 #[cfg(feature = "layer")]
 mod layer;
 mod log_events;
+mod open;
 mod slots;
 mod spans;
 mod subscriber;

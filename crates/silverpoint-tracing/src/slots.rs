@@ -2,9 +2,9 @@
 //!
 //! A span's id says its slot and the slot's generation: an id that outlived its span finds nothing. Threads keep some free slots of their own.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tracing_core::span::Id;
@@ -13,13 +13,6 @@ use tracing_core::span::Id;
 pub(crate) const FIELD_BYTES: usize = 96;
 const FIELD_WORDS: usize = FIELD_BYTES / 8;
 
-/// Nothing is recorded of it.
-pub(crate) const SILENT: u32 = 1;
-/// It has been entered.
-pub(crate) const ENTERED: u32 = 2;
-/// Its parent has been recorded by a link.
-pub(crate) const LINKED: u32 = 4;
-
 /// One span.
 #[derive(Default)]
 pub(crate) struct Slot {
@@ -27,7 +20,14 @@ pub(crate) struct Slot {
     life: AtomicU64,
     /// Number of its callsite.
     pub(crate) callsite: AtomicU32,
-    pub(crate) flags: AtomicU32,
+    /// Nothing is recorded of it.
+    pub(crate) is_silent: AtomicBool,
+    /// It has been entered.
+    pub(crate) was_entered: AtomicBool,
+    /// Its parent has been recorded by a link.
+    pub(crate) is_linked: AtomicBool,
+    /// Another span was made in it, which may ask for it from any thread.
+    pub(crate) is_parent: AtomicBool,
     /// The span that it was made in; 0: none.
     pub(crate) parent: AtomicU64,
     /// Id in the session, when it has begun with one; 0: not yet.
@@ -36,6 +36,8 @@ pub(crate) struct Slot {
     pub(crate) created: AtomicU64,
     /// Ticks that it was entered for.
     pub(crate) busy: AtomicU64,
+    /// Of these those of the first time, where it was a span of the thread that had made it: only that thread stores here.
+    pub(crate) first_busy: AtomicU64,
     /// Site of the begin without an id; its arguments, while they wait.
     pub(crate) begin: AtomicU32,
     len: AtomicU32,
@@ -44,11 +46,13 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// Keeps the arguments of the begin. Called before anybody else knows the span's id.
+    #[inline(always)]
     pub(crate) fn keep(&self, begin: u32, bytes: &[u8; FIELD_BYTES], len: usize) {
         self.begin.store(begin, Ordering::Relaxed);
         self.len.store(len as u32, Ordering::Relaxed);
         let (words, _) = bytes.as_chunks::<8>();
-        for (word, bytes) in self.fields.iter().zip(words).take(len.div_ceil(8)) {
+        let words = &words[..FIELD_WORDS.min(len.div_ceil(8))];
+        for (word, bytes) in self.fields.iter().zip(words) {
             word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
         }
     }
@@ -65,14 +69,10 @@ impl Slot {
         take(&bytes[..len])
     }
 
-    pub(crate) fn has(&self, flag: u32) -> bool {
-        self.flags.load(Ordering::Relaxed) & flag != 0
-    }
-
-    /// Sets a flag; true when it was not set before.
-    pub(crate) fn set(&self, flag: u32) -> bool {
-        let before = self.flags.load(Ordering::Relaxed);
-        before & flag == 0 && self.flags.fetch_or(flag, Ordering::Relaxed) & flag == 0
+    /// Whether nothing is recorded of it.
+    #[inline(always)]
+    pub(crate) fn is_silent(&self) -> bool {
+        self.is_silent.load(Ordering::Relaxed)
     }
 
     /// One more has it.
@@ -89,6 +89,28 @@ impl Slot {
     /// One less has it; true when that was the last.
     pub(crate) fn let_go(&self) -> bool {
         self.life.fetch_sub(1, Ordering::AcqRel) as u32 == 1
+    }
+
+    /// As [`Slot::let_go`], of one who was given it by [`Slot::try_hold`]: it may be another span by now, if its last owner relied on [`Slot::is_alone`].
+    pub(crate) fn let_go_again(&self, id: u64) -> bool {
+        let less = |life: u64| (life >> 32 == id >> 32 && life as u32 != 0).then_some(life - 1);
+        self.life.fetch_update(Ordering::AcqRel, Ordering::Acquire, less).is_ok_and(|life| life as u32 == 1)
+    }
+
+    /// Whether it is (still) the span with this id.
+    #[inline(always)]
+    pub(crate) fn is(&self, id: u64) -> bool {
+        self.life.load(Ordering::Acquire) >> 32 == id >> 32
+    }
+
+    /// Whether the caller, who has it, is the only one who does, and no other thread was told of it by a span that was made in it. Then it may be given back at once,
+    /// without the locked instruction of [`Slot::let_go`], which costs as much as a record. Somebody who has copied its id may ask for it at this moment:
+    /// he finds it or does not, and keeps nothing alive.
+    #[inline(always)]
+    pub(crate) fn is_alone(&self, id: u64) -> bool {
+        self.life.load(Ordering::Acquire) == (id >> 32 << 32 | 1)
+            && !self.is_parent.load(Ordering::Relaxed)
+            && self.number.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -114,12 +136,20 @@ struct Mine(Vec<u32>);
 
 impl Drop for Mine {
     fn drop(&mut self) {
+        HAS_ENDING.set(false);
+        self.0.extend(LAST.replace(0).checked_sub(1));
         FREE.lock().unwrap_or_else(PoisonError::into_inner).slots.append(&mut self.0);
     }
 }
 
 thread_local! {
     static MINE: RefCell<Mine> = const { RefCell::new(Mine(Vec::new())) };
+    /// One more than the number of the slot that was given back last; 0: none. Where spans follow each other, they all live there.
+    static LAST: Cell<u32> = const { Cell::new(0) };
+    /// Whether the thread's slots are given back when it ends.
+    static HAS_ENDING: Cell<bool> = const { Cell::new(false) };
+    /// The slot that was looked for last, by the id of its span.
+    static FOUND: Cell<(u64, Option<&'static Slot>)> = const { Cell::new((0, None)) };
 }
 
 fn at(number: u32) -> Option<&'static Slot> {
@@ -146,8 +176,37 @@ fn fetch(to: &mut Vec<u32>, count: usize) {
 }
 
 /// A slot of the caller's, with one reference. `None` when there are more than 200 million spans.
-pub(crate) fn claim(callsite: u32, flags: u32, parent: u64) -> Option<(Id, &'static Slot)> {
+#[inline(always)]
+pub(crate) fn claim(callsite: u32, is_silent: bool, parent: u64) -> Option<(Id, &'static Slot)> {
+    let number = match LAST.replace(0) {
+        0 => take()?,
+        next => next - 1,
+    };
+    let slot = at(number)?;
+    let generation = ((slot.life.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1) | 1;
+    slot.callsite.store(callsite, Ordering::Relaxed);
+    slot.is_silent.store(is_silent, Ordering::Relaxed);
+    slot.was_entered.store(false, Ordering::Relaxed);
+    slot.is_linked.store(false, Ordering::Relaxed);
+    slot.is_parent.store(false, Ordering::Relaxed);
+    slot.parent.store(parent, Ordering::Relaxed);
+    slot.number.store(0, Ordering::Relaxed);
+    slot.created.store(0, Ordering::Relaxed);
+    slot.busy.store(0, Ordering::Relaxed);
+    slot.first_busy.store(0, Ordering::Relaxed);
+    slot.begin.store(0, Ordering::Relaxed);
+    slot.len.store(0, Ordering::Relaxed);
+    slot.life.store(u64::from(generation) << 32 | 1, Ordering::Release);
+    let id = NonZeroU64::new(u64::from(generation) << 32 | u64::from(number))?;
+    FOUND.set((id.get(), Some(slot)));
+    Some((Id::from_non_zero_u64(id), slot))
+}
+
+/// A free slot of this thread.
+#[inline(never)]
+fn take() -> Option<u32> {
     let kept = MINE.try_with(|mine| {
+        HAS_ENDING.set(true);
         let mine = &mut mine.try_borrow_mut().ok()?.0;
         if mine.is_empty() {
             mine.reserve(KEPT);
@@ -155,43 +214,50 @@ pub(crate) fn claim(callsite: u32, flags: u32, parent: u64) -> Option<(Id, &'sta
         }
         mine.pop()
     });
-    let number = match kept {
-        Ok(Some(number)) => number,
+    match kept {
+        Ok(Some(number)) => Some(number),
         // The thread is at its end, or in the middle of this.
         _ => {
             let mut one = Vec::with_capacity(1);
             fetch(&mut one, 1);
-            one.pop()?
+            one.pop()
         }
-    };
-    let slot = at(number)?;
-    let generation = ((slot.life.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1) | 1;
-    slot.callsite.store(callsite, Ordering::Relaxed);
-    slot.flags.store(flags, Ordering::Relaxed);
-    slot.parent.store(parent, Ordering::Relaxed);
-    slot.number.store(0, Ordering::Relaxed);
-    slot.created.store(0, Ordering::Relaxed);
-    slot.busy.store(0, Ordering::Relaxed);
-    slot.begin.store(0, Ordering::Relaxed);
-    slot.len.store(0, Ordering::Relaxed);
-    slot.life.store(u64::from(generation) << 32 | 1, Ordering::Release);
-    let id = NonZeroU64::new(u64::from(generation) << 32 | u64::from(number))?;
-    Some((Id::from_non_zero_u64(id), slot))
+    }
 }
 
 /// The slot of a span that somebody has.
-#[inline]
+#[inline(always)]
 pub(crate) fn get(id: u64) -> Option<&'static Slot> {
+    let (found, slot) = FOUND.get();
+    let slot = if found == id { slot? } else { look_for(id)? };
+    slot.is(id).then_some(slot)
+}
+
+#[inline(never)]
+fn look_for(id: u64) -> Option<&'static Slot> {
     let slot = at(id as u32)?;
-    (slot.life.load(Ordering::Acquire) >> 32 == id >> 32).then_some(slot)
+    FOUND.set((id, Some(slot)));
+    Some(slot)
 }
 
 /// Gives a slot back that nobody has any more.
+#[inline(always)]
 pub(crate) fn give_back(id: u64, slot: &Slot) {
     let generation = ((id >> 32) as u32).wrapping_add(1);
     slot.life.store(u64::from(generation) << 32, Ordering::Release);
     let number = id as u32;
+    // A thread that has never taken a slot from the others' has none to end with.
+    if LAST.get() == 0 && HAS_ENDING.get() {
+        LAST.set(number + 1);
+    } else {
+        give(number);
+    }
+}
+
+#[inline(never)]
+fn give(number: u32) {
     let kept = MINE.try_with(|mine| {
+        HAS_ENDING.set(true);
         let Ok(mut mine) = mine.try_borrow_mut() else { return false };
         if mine.0.len() == KEPT {
             let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,7 +277,7 @@ mod tests {
 
     #[test]
     fn ids_end_with_their_spans() {
-        let (id, slot) = claim(3, 0, 7).unwrap();
+        let (id, slot) = claim(3, false, 7).unwrap();
         let id = id.into_u64();
         assert!(std::ptr::eq(get(id).unwrap(), slot));
         slot.hold();
@@ -219,7 +285,7 @@ mod tests {
         assert!(slot.let_go());
         give_back(id, slot);
         assert!(get(id).is_none());
-        let (again, same) = claim(4, SILENT, 0).unwrap();
+        let (again, same) = claim(4, true, 0).unwrap();
         assert!(std::ptr::eq(slot, same) && again.into_u64() != id);
         assert!(get(id).is_none());
         give_back(again.into_u64(), same);
@@ -227,7 +293,7 @@ mod tests {
 
     #[test]
     fn many_spans_at_once_have_a_slot_each() {
-        let all: Vec<u64> = (0..3000).map(|n| claim(n, 0, 0).unwrap().0.into_u64()).collect();
+        let all: Vec<u64> = (0..3000).map(|n| claim(n, false, 0).unwrap().0.into_u64()).collect();
         for (n, id) in all.iter().enumerate() {
             assert_eq!(get(*id).unwrap().callsite.load(Ordering::Relaxed), n as u32);
         }
@@ -235,13 +301,13 @@ mod tests {
             give_back(*id, get(*id).unwrap());
         }
         assert!(all.iter().all(|id| get(*id).is_none()));
-        let other = std::thread::spawn(|| claim(1, 0, 0).unwrap().0.into_u64()).join().unwrap();
+        let other = std::thread::spawn(|| claim(1, false, 0).unwrap().0.into_u64()).join().unwrap();
         assert!(get(other).is_some() && !all.contains(&other));
     }
 
     #[test]
     fn fields_are_kept_as_they_are() {
-        let (id, slot) = claim(1, 0, 0).unwrap();
+        let (id, slot) = claim(1, false, 0).unwrap();
         let bytes: [u8; FIELD_BYTES] = std::array::from_fn(|n| n as u8);
         for len in [0, 1, 8, 9, FIELD_BYTES] {
             slot.keep(9, &bytes, len);

@@ -20,31 +20,23 @@ use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
 use crate::fields::{Encode, Plan, Shape};
-use crate::slots::{self, ENTERED, FIELD_BYTES, LINKED, SILENT, Slot};
+use crate::open::{Frame, What, current, leave, open, slot_of_current};
+use crate::slots::{self, FIELD_BYTES, Slot};
 
-/// A span that is open in a thread.
-#[derive(Clone, Copy)]
-struct Frame {
-    id: u64,
-    /// Site of its begin; 0: nothing was recorded.
-    site: u32,
-    begun: u64,
-    level: u8,
+/// The begin of the span that this thread has made last.
+struct Begin {
+    fields: [u8; FIELD_BYTES],
+    len: usize,
+    what: What,
 }
 
 thread_local! {
-    /// Spans that are open in this thread, the innermost last.
-    static OPEN: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
-    /// The innermost; 0: none.
-    static TOP: Cell<u64> = const { Cell::new(0) };
-    /// The span that this thread has made last, while it has not been entered.
+    /// The span that this thread has made last, while it has not been entered; and how it begins.
     static PENDING: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The innermost span that is open in this thread; 0: none.
-#[inline]
-pub(crate) fn current() -> u64 {
-    TOP.get()
+    static BEGIN: RefCell<Begin> =
+        const { RefCell::new(Begin { fields: [0; FIELD_BYTES], len: 0, what: What::NOTHING }) };
+    /// The span that this thread has left last, where it was made in this thread and entered once.
+    static LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The metadata of a span.
@@ -168,122 +160,205 @@ fn event_of(callsite: &Callsite, parent: u64, event: &Event<'_>) {
 }
 
 /// A new span, with one reference.
+#[inline(always)]
 pub(crate) fn new(attributes: &Attributes<'_>, explicit: Option<u64>) -> Option<Id> {
     let callsite = callsite::of(attributes.metadata());
     let open = current();
     let parent = if attributes.is_root() { 0 } else { explicit.unwrap_or(open) };
     settle_pending();
     let is_on = callsite.is_on();
-    let (id, slot) = slots::claim(callsite.number, if is_on { 0 } else { SILENT }, parent)?;
+    let (id, slot) = slots::claim(callsite.number, !is_on, parent)?;
     if !is_on {
         return Some(id);
     }
-    let visit = |visitor: &mut dyn Visit| attributes.record(visitor);
-    if parent != open || callsite.is_async.load(Ordering::Relaxed) || !keep(callsite, slot, &visit) {
-        let number = silverpoint::new_id();
-        slot.number.store(number, Ordering::Relaxed);
-        if let Recorded::At { ticks } =
-            with_fields(callsite, Role::AsyncBegin, callsite.level, |encoder| encoder.u64(number), &visit)
+    let is_here = parent == open && !callsite.is_async.load(Ordering::Relaxed);
+    if is_here && keep(callsite, slot, attributes) {
+        if open != 0
+            && let Some(parent) = slot_of_current()
         {
-            slot.created.store(ticks, Ordering::Relaxed);
+            parent.is_parent.store(true, Ordering::Relaxed);
         }
-        link_to_parent(callsite, slot, number);
-    } else {
         PENDING.set(id.into_u64());
+    } else {
+        begin_with_id(callsite, slot, attributes);
     }
     Some(id)
 }
 
-/// Keeps a span's fields until it is entered; false when they are too many.
+/// Begins a span that will be elsewhere than in the thread and the span that it is made in.
+#[inline(never)]
+fn begin_with_id(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) {
+    let number = silverpoint::new_id();
+    slot.number.store(number, Ordering::Relaxed);
+    let planned = callsite.plan(Role::AsyncBegin).map(|plan| {
+        dynamic::record(callsite.level, |encoder| {
+            encoder.u64(number);
+            plan.follow(encoder, |visitor| attributes.record(visitor))
+        })
+    });
+    let recorded = match planned {
+        Some(recorded) if recorded != Recorded::GivenUp => recorded,
+        _ => {
+            let visit = |visitor: &mut dyn Visit| attributes.record(visitor);
+            with_fields(callsite, Role::AsyncBegin, callsite.level, |encoder| encoder.u64(number), &visit)
+        }
+    };
+    if let Recorded::At { ticks } = recorded {
+        slot.created.store(ticks, Ordering::Relaxed);
+    }
+    link_to_parent(callsite, slot, number);
+}
+
+/// Keeps how a span begins until it is entered; false when it has too many fields, or is made while another one's are looked at.
 #[inline(always)]
-fn keep(callsite: &Callsite, slot: &Slot, visit: &dyn Fn(&mut dyn Visit)) -> bool {
-    let mut bytes = [0u8; FIELD_BYTES];
+fn keep(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) -> bool {
+    BEGIN.with(|begin| {
+        let Ok(mut begin) = begin.try_borrow_mut() else { return false };
+        let Begin { fields: bytes, len, what } = &mut *begin;
+        let mut known = None;
+        let mut used = None;
+        if let Some(plan) = callsite.plan(Role::Begin) {
+            used = dynamic::encode(bytes, |encoder| {
+                known = plan.follow(encoder, |visitor| attributes.record(visitor));
+            });
+        }
+        if known.is_none() {
+            (used, known) = keep_otherwise(callsite, bytes, attributes);
+        }
+        let (Some(used), Some(known)) = (used, known) else { return false };
+        slot.keep(known, bytes, used);
+        (*len, *what) = (used, What::new(known, callsite.level, true));
+        true
+    })
+}
+
+/// A span whose fields are not those that are expected. Gives their bytes, and the site of its begin.
+#[cold]
+#[inline(never)]
+fn keep_otherwise(
+    callsite: &Callsite,
+    bytes: &mut [u8; FIELD_BYTES],
+    attributes: &Attributes<'_>,
+) -> (Option<usize>, Option<u32>) {
+    let visit = |visitor: &mut dyn Visit| attributes.record(visitor);
     let mut shape = Role::Begin.shape();
-    let len = dynamic::encode(&mut bytes, |encoder| shape = fields(encoder, shape, visit));
-    let Some(len) = len else { return false };
-    let hash = shape.hash();
-    let begin =
-        callsite.site(hash).unwrap_or_else(|| callsite.learn(Role::Begin, &|describe| visit(describe)).1);
-    slot.keep(begin, &bytes, len);
-    true
+    let used = dynamic::encode(bytes, |encoder| shape = fields(encoder, shape, &visit));
+    let learn = || callsite.learn(Role::Begin, &|describe| visit(describe)).1;
+    (used, used.map(|_| callsite.site(shape.hash()).unwrap_or_else(learn)))
 }
 
 /// The span is entered in this thread.
+#[inline(always)]
 pub(crate) fn enter(id: u64) {
     let Some(slot) = slots::get(id) else { return };
-    let open = current();
     if PENDING.get() == id {
         PENDING.set(0);
+        if slot.number.load(Ordering::Relaxed) == 0 && slot.parent.load(Ordering::Relaxed) == current() {
+            return begin_here(id, slot);
+        }
     }
-    let frame = begin(id, slot, open);
-    TOP.set(id);
-    let _ = OPEN.try_with(|frames| frames.borrow_mut().push(frame));
+    open(begin_again(id, slot));
 }
 
-#[inline]
-fn begin(id: u64, slot: &Slot, open: u64) -> Frame {
-    let silent = Frame { id, site: 0, begun: 0, level: 0 };
-    let Some(callsite) = callsite_of(slot).filter(|_| !slot.has(SILENT)) else { return silent };
-    let level = callsite.level;
-    let is_first = slot.set(ENTERED);
-    if is_first && slot.number.load(Ordering::Relaxed) == 0 && slot.parent.load(Ordering::Relaxed) == open {
-        let site = slot.begin.load(Ordering::Relaxed);
-        if site == 0 {
-            dynamic::lose_without_site();
-            return silent;
+/// The span that this thread has made last is entered where it was made: it is a span of this thread.
+#[inline(always)]
+fn begin_here(id: u64, slot: &'static Slot) {
+    slot.was_entered.store(true, Ordering::Relaxed);
+    BEGIN.with(|begin| {
+        let Ok(begin) = begin.try_borrow() else { return open(silent(id, slot)) };
+        match dynamic::record_at_once(|encoder| put(encoder, &begin)) {
+            Ok(Recorded::At { ticks }) => {
+                slot.created.store(ticks, Ordering::Relaxed);
+                open(Frame { id, slot: Some(slot), begun: ticks, what: begin.what });
+            }
+            Ok(_) => {
+                dynamic::lose_without_site();
+                open(silent(id, slot));
+            }
+            Err(later) => begin_later(id, slot, &begin, later),
         }
-        let recorded = slot.kept(|kept| {
-            dynamic::record(level, |encoder| {
-                encoder.raw(kept);
-                Some(site)
-            })
-        });
-        let Recorded::At { ticks } = recorded else { return silent };
-        slot.created.store(ticks, Ordering::Relaxed);
-        return Frame { id, site, begun: ticks, level };
+    });
+}
+
+/// Encodes how a span begins; by words, as it was written.
+#[inline(always)]
+fn put(encoder: &mut Encoder<'_>, begin: &Begin) -> Option<u32> {
+    let (words, rest) = begin.fields[..begin.len.min(FIELD_BYTES)].as_chunks::<8>();
+    for word in words {
+        encoder.u64(u64::from_le_bytes(*word));
     }
+    if !rest.is_empty() {
+        encoder.raw(rest);
+    }
+    Some(begin.what.site()).filter(|site| *site != 0)
+}
+
+#[cold]
+#[inline(never)]
+fn begin_later(id: u64, slot: &'static Slot, begin: &Begin, later: Later) {
+    let what = begin.what;
+    open(match later.record(what.level(), &mut |encoder| put(encoder, begin)) {
+        Recorded::At { ticks } => {
+            slot.created.store(ticks, Ordering::Relaxed);
+            Frame { id, slot: Some(slot), begun: ticks, what }
+        }
+        Recorded::Lost => silent(id, slot),
+        Recorded::GivenUp => {
+            dynamic::lose_without_site();
+            silent(id, slot)
+        }
+    });
+}
+
+/// A span that is entered once more, or elsewhere than it was made: a stretch of one that has an id.
+#[inline(never)]
+fn begin_again(id: u64, slot: &'static Slot) -> Frame {
+    slot.was_entered.store(true, Ordering::Relaxed);
+    let Some(callsite) = callsite_of(slot).filter(|_| !slot.is_silent()) else { return silent(id, slot) };
     let number = number_of(id);
     let (site, begun) = plain(callsite, Role::Segment, |encoder| encoder.u64(number));
-    Frame { id, site, begun, level }
+    Frame { id, slot: Some(slot), begun, what: What::new(site, callsite.level, false) }
+}
+
+/// One of which nothing is recorded.
+fn silent(id: u64, slot: &'static Slot) -> Frame {
+    Frame { id, slot: Some(slot), begun: 0, what: What::NOTHING }
 }
 
 /// The span is left in this thread.
+#[inline(always)]
 pub(crate) fn exit(id: u64) {
-    let frame = OPEN.try_with(|frames| {
-        let mut frames = frames.borrow_mut();
-        let place = frames.iter().rposition(|frame| frame.id == id)?;
-        let frame = frames.remove(place);
-        TOP.set(frames.last().map_or(0, |frame| frame.id));
-        Some(frame)
-    });
-    let Ok(Some(frame)) = frame else { return };
-    if PENDING.get() != 0 {
-        settle_pending();
-    }
-    if frame.site == 0 {
+    let Some(frame) = leave(id) else { return };
+    settle_pending();
+    let what = frame.what;
+    if what.site() == 0 {
         return;
     }
-    let ended = dynamic::end_span(frame.level, frame.site, frame.begun);
-    if let Some(slot) = slots::get(id)
-        && ended != 0
-    {
-        slot.busy.fetch_add(ended.saturating_sub(frame.begun), Ordering::Relaxed);
+    let ended = dynamic::end_span(what.level(), what.site(), frame.begun);
+    let Some(slot) = frame.slot.filter(|slot| ended != 0 && slot.is(id)) else { return };
+    let busy = ended.saturating_sub(frame.begun);
+    if what.is_first() {
+        slot.first_busy.store(busy, Ordering::Relaxed);
+        LEFT.set(id);
+    } else {
+        slot.busy.fetch_add(busy, Ordering::Relaxed);
     }
 }
 
 /// A span that was not entered before the next was made, or what it was made in was left: it will be elsewhere, perhaps when its parent is gone. So it
 /// gets its id and its link now.
-#[inline]
+#[inline(always)]
 fn settle_pending() {
-    let id = PENDING.replace(0);
+    let id = PENDING.get();
     if id != 0 {
+        PENDING.set(0);
         settle(id);
     }
 }
 
 #[cold]
 fn settle(id: u64) {
-    let _ = held(id, |slot| slot.has(ENTERED) || number_of(id) != 0);
+    let _ = held(id, |slot| slot.was_entered.load(Ordering::Relaxed) || number_of(id) != 0);
 }
 
 /// As [`number_of`], of a span that the caller does not hold.
@@ -295,14 +370,16 @@ fn number_of_other(id: u64) -> u64 {
 fn held<R>(id: u64, look: impl FnOnce(&Slot) -> R) -> Option<R> {
     let slot = slots::get(id).filter(|slot| slot.try_hold(id))?;
     let seen = look(slot);
-    let_go(id);
+    if slot.let_go_again(id) {
+        close(id, slot);
+    }
     Some(seen)
 }
 
 /// The id of a span in the session: it begins with one now, if it has not. 0: there is nothing of it.
 #[inline]
 fn number_of(id: u64) -> u64 {
-    let Some(slot) = slots::get(id).filter(|slot| !slot.has(SILENT)) else { return 0 };
+    let Some(slot) = slots::get(id).filter(|slot| !slot.is_silent()) else { return 0 };
     match slot.number.load(Ordering::Acquire) {
         0 => give_number(slot),
         number => number,
@@ -339,7 +416,7 @@ fn give_number(slot: &Slot) -> u64 {
 
 fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     let parent = slot.parent.load(Ordering::Relaxed);
-    if parent == 0 || !slot.set(LINKED) {
+    if parent == 0 || slot.is_linked.swap(true, Ordering::Relaxed) {
         return;
     }
     let parent = number_of_other(parent);
@@ -357,7 +434,7 @@ fn link(callsite: &Callsite, from: u64, to: u64) {
 
 /// Fields that were not there when the span was made, or are others now.
 pub(crate) fn record(id: u64, values: &Record<'_>) {
-    let Some(callsite) = slots::get(id).filter(|slot| !slot.has(SILENT)).and_then(callsite_of) else {
+    let Some(callsite) = slots::get(id).filter(|slot| !slot.is_silent()).and_then(callsite_of) else {
         return;
     };
     let number = number_of(id);
@@ -382,8 +459,14 @@ pub(crate) fn hold(id: u64) {
 }
 
 /// One less has it; true when it is closed.
+#[inline(always)]
 pub(crate) fn let_go(id: u64) -> bool {
     let Some(slot) = slots::get(id) else { return false };
+    if LEFT.get() == id && slot.is_alone(id) {
+        LEFT.set(0);
+        slots::give_back(id, slot);
+        return true;
+    }
     if !slot.let_go() {
         return false;
     }
@@ -392,22 +475,23 @@ pub(crate) fn let_go(id: u64) -> bool {
 }
 
 /// Nobody has the span any more.
+#[inline(never)]
 fn close(id: u64, slot: &Slot) {
     if PENDING.get() == id {
         PENDING.set(0);
     }
-    let was_entered = slot.has(ENTERED);
-    if !slot.has(SILENT) && (slot.number.load(Ordering::Acquire) != 0 || !was_entered) {
-        end(slot, number_of(id), was_entered);
+    let was_entered = slot.was_entered.load(Ordering::Relaxed);
+    if !slot.is_silent() && (slot.number.load(Ordering::Acquire) != 0 || !was_entered) {
+        end(slot, number_of(id));
     }
     slots::give_back(id, slot);
 }
 
 /// The end of a span that has an id. One that was never entered was idle all its time.
 #[cold]
-fn end(slot: &Slot, number: u64, was_entered: bool) {
+fn end(slot: &Slot, number: u64) {
     let Some(callsite) = callsite_of(slot) else { return };
-    let busy = if was_entered { slot.busy.load(Ordering::Relaxed) } else { 0 };
+    let busy = slot.busy.load(Ordering::Relaxed) + slot.first_busy.load(Ordering::Relaxed);
     let created = slot.created.load(Ordering::Relaxed);
     let ns = |ticks: u64| dynamic::ticks_to_ns(ticks) as i64;
     plain(callsite, Role::AsyncEnd, |encoder| {

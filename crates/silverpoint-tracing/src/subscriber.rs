@@ -3,7 +3,7 @@
 use tracing_core::span::{Attributes, Current, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata};
 
-use crate::{callsite, log_events, spans, watch};
+use crate::{callsite, log_events, open, spans, watch};
 
 /// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the process), and nothing else: a callsite that is
 /// off stays at `tracing`'s own cost, until it is switched on.
@@ -118,7 +118,7 @@ impl tracing_core::Subscriber for Subscriber {
     }
 
     fn current_span(&self) -> Current {
-        let open = spans::current();
+        let open = open::current();
         match spans::metadata(open) {
             Some(meta) if open != 0 => Current::new(Id::from_u64(open), meta),
             _ => Current::none(),

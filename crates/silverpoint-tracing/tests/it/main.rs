@@ -6,6 +6,7 @@ mod cbor;
 mod fields;
 mod kills;
 mod log_records;
+mod owners;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
 mod reader;

@@ -11,7 +11,7 @@ use crate::reader::{Record, Session};
 use crate::{both_ways, recorded};
 
 /// Each thread's records as a tree: names of what is open, then the name and arguments of what was recorded.
-fn tree(session: &Session) -> Vec<String> {
+pub fn tree(session: &Session) -> Vec<String> {
     let mut lines = Vec::new();
     for records in by_thread(session) {
         let mut open: Vec<(u32, u64, String)> = Vec::new();
