@@ -6,8 +6,11 @@
 //! | `unit` | `ms` | stands behind the value |
 //! | `flags` | `1=read,2=write` | an integer or enumeration is the names of its bits |
 //! | `secret` | nothing | the value is not shown, whatever it is |
+//! | `look` | `QPoint({},{})` | what the value looks like (text only) |
 //!
 //! A mark is open from its metadata to the end of the value at the same depth.
+
+use std::ops::Range;
 
 use crate::escape;
 
@@ -39,6 +42,9 @@ enum Kind {
     Unit,
     Flags,
     Secret,
+    Look,
+    /// A look that its value has taken for its own.
+    Taken,
 }
 
 impl Marks {
@@ -59,6 +65,7 @@ impl Marks {
             "unit" => Kind::Unit,
             "flags" => Kind::Flags,
             "secret" => Kind::Secret,
+            "look" => Kind::Look,
             _ => return,
         };
         self.list.push(Mark { kind, depth, text: self.texts.len(), value: None });
@@ -89,6 +96,19 @@ impl Marks {
             }
             self.texts.truncate(mark.text);
         }
+    }
+
+    /// What the value at this depth looks like: the place of its pattern among the texts. It is told once.
+    pub(crate) fn take_look(&mut self, depth: usize) -> Option<Range<usize>> {
+        let at = self.list.iter().rposition(|mark| mark.kind == Kind::Look && mark.depth == depth)?;
+        self.list[at].kind = Kind::Taken;
+        let end = self.list.get(at + 1).map_or(self.texts.len(), |next| next.text);
+        Some(self.list[at].text..end)
+    }
+
+    /// A part of the texts.
+    pub(crate) fn text(&self, place: Range<usize>) -> &str {
+        self.texts.get(place).unwrap_or("")
     }
 
     /// Integers are shown in hexadecimal.

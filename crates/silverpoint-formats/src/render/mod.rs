@@ -3,6 +3,7 @@
 //! A site's template is parsed once, into a [`Plan`]; rendering a record then walks plan and arguments side by side and appends to a `String`
 //! that the caller reuses. No allocation a record, but for texts that are not UTF-8.
 
+mod look;
 mod percent;
 mod plan;
 mod qdebug;

@@ -1,9 +1,12 @@
 //! Values as text: a visitor that appends to a `String`, by `spec/templates.md`.
 
+mod looked;
+
 use std::convert::Infallible;
 
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
+use super::look::Look;
 use super::qdebug;
 use crate::format::{self, Align, Spec};
 use crate::marks::{Marks, SECRET};
@@ -47,6 +50,8 @@ pub struct TextVisitor<'o> {
     /// The outermost sequence holds the pieces of a stream.
     pieces: bool,
     dialect: Dialect,
+    /// The value that is being written has a look: what follows it, and whether its text is quoted.
+    look: Option<(Look, bool)>,
 }
 
 /// Room for open containers, kept by the caller so that values cost no allocation.
@@ -54,6 +59,8 @@ pub struct TextVisitor<'o> {
 pub struct Stack {
     frames: Vec<Frame>,
     marks: Marks,
+    /// Of the open containers those that are shown by a pattern.
+    looks: Vec<Look>,
 }
 
 /// An open container.
@@ -81,6 +88,10 @@ enum Container {
     Tuple,
     Map,
     Record,
+    /// By a pattern: [`Stack::looks`] has it.
+    Looked,
+    /// The same, with keys.
+    LookedMap,
 }
 
 type Done = Result<(), Infallible>;
@@ -91,7 +102,8 @@ impl<'o> TextVisitor<'o> {
     pub fn new(out: &'o mut String, stack: &'o mut Stack, spec: Spec, quoting: Quoting) -> Self {
         stack.frames.clear();
         stack.marks.clear();
-        Self { out, spec, quoting, stack, pieces: false, dialect: Dialect::Plain }
+        stack.looks.clear();
+        Self { out, spec, quoting, stack, pieces: false, dialect: Dialect::Plain, look: None }
     }
 
     /// Writes values as another dialect does.
@@ -118,9 +130,18 @@ impl<'o> TextVisitor<'o> {
         self.stack.frames.len()
     }
 
-    /// What stands between values.
+    /// What stands between values, and in front of one.
     #[inline]
     fn before_value(&mut self) {
+        self.before_container();
+        if !self.stack.marks.is_empty() {
+            self.begin_look();
+        }
+    }
+
+    /// What stands between values.
+    #[inline]
+    fn before_container(&mut self) {
         if !self.stack.frames.is_empty() {
             self.separate();
         }
@@ -134,6 +155,9 @@ impl<'o> TextVisitor<'o> {
     #[inline]
     fn after_value(&mut self) -> Done {
         if !self.stack.marks.is_empty() {
+            if let Some((look, _)) = self.look.take() {
+                self.end_look(look);
+            }
             self.close_marks(true);
         }
         Ok(())
@@ -164,6 +188,7 @@ impl<'o> TextVisitor<'o> {
         let is_qdebug = self.dialect == Dialect::QDebug;
         match frame.kind {
             Container::Record => return,
+            Container::Looked | Container::LookedMap => return self.separate_look(),
             Container::Map if frame.value_next => {
                 frame.value_next = false;
                 self.out.push_str(if is_qdebug { ", " } else { ": " });
@@ -224,17 +249,23 @@ impl<'o> TextVisitor<'o> {
         format::pad_written(self.out, start, columns, &self.spec, Align::Left);
     }
 
+    /// Whether text stands in quotes here.
+    fn is_quoted(&self, text: &str) -> bool {
+        match (&self.look, self.nesting(), self.quoting) {
+            (Some((_, is_quoted)), _, _) => *is_quoted,
+            (None, 0, Quoting::Never) => false,
+            (None, 0, Quoting::WhenAmbiguous) => escape::needs_quotes(text),
+            (None, 0, Quoting::Always) => !self.pieces,
+            _ => true,
+        }
+    }
+
     fn push_text(&mut self, text: &str) -> u32 {
         let (text, cut) = match self.dialect {
             Dialect::Summary => shortened(text),
             _ => (text, 0),
         };
-        let quoted = match (self.nesting(), self.quoting) {
-            (0, Quoting::Never) => false,
-            (0, Quoting::WhenAmbiguous) => escape::needs_quotes(text),
-            (0, Quoting::Always) => !self.pieces,
-            _ => true,
-        };
+        let quoted = self.is_quoted(text);
         let spec = self.spec;
         if quoted {
             format::text(self.out, text, &Spec { ty: b'?', ..spec });
@@ -348,7 +379,14 @@ impl Visitor for TextVisitor<'_> {
 
     fn char(&mut self, value: char) -> Done {
         self.before_value();
-        let is_quoted = self.nesting() > 0 || self.quoting == Quoting::Always;
+        let is_quoted = match &self.look {
+            Some((_, is_quoted)) => *is_quoted,
+            None => self.nesting() > 0 || self.quoting == Quoting::Always,
+        };
+        if is_quoted && self.dialect == Dialect::QDebug && self.spec.is_default() {
+            qdebug::push_char(self.out, value);
+            return self.after_value();
+        }
         let spec = match (is_quoted, self.spec.ty) {
             (true, 0 | b'c' | b's') => Spec { ty: b'?', ..self.spec },
             _ => self.spec,
@@ -365,6 +403,11 @@ impl Visitor for TextVisitor<'_> {
 
     fn text(&mut self, text: Text<'_>, missing: u32) -> Done {
         self.before_value();
+        if self.dialect == Dialect::QDebug && self.spec.is_default() && self.is_quoted("") {
+            qdebug::push_text(self.out, text);
+            push_missing(self.out, missing);
+            return self.after_value();
+        }
         let cut = match text.as_str() {
             Some(text) => self.push_text(text),
             // Texts of other encodings and invalid ones are rare enough to be converted first.
@@ -381,7 +424,9 @@ impl Visitor for TextVisitor<'_> {
             Dialect::Summary => bytes.get(..SHORT_CHARACTERS / 2).unwrap_or(bytes),
             _ => bytes,
         };
-        if self.dialect == Dialect::QDebug {
+        if let Some((_, false)) = self.look {
+            escape::push_escaped(self.out, &String::from_utf8_lossy(bytes));
+        } else if self.dialect == Dialect::QDebug {
             qdebug::push_bytes(self.out, bytes);
         } else {
             self.out.push_str("0x");
@@ -456,7 +501,10 @@ impl Visitor for TextVisitor<'_> {
             self.begin(Container::Pieces, 0);
             return Ok(());
         }
-        self.before_value();
+        self.before_container();
+        if self.begin_looked(false, missing) {
+            return Ok(());
+        }
         let is_qdebug = self.dialect == Dialect::QDebug;
         let (mark, kind) = match kind {
             Sequence::List => ('[', Container::List),
@@ -469,14 +517,20 @@ impl Visitor for TextVisitor<'_> {
     }
 
     fn begin_map(&mut self, _len: u32) -> Done {
-        self.before_value();
+        self.before_container();
+        if self.begin_looked(true, 0) {
+            return Ok(());
+        }
         self.out.push(if self.dialect == Dialect::QDebug { '(' } else { '{' });
         self.begin(Container::Map, 0);
         Ok(())
     }
 
     fn begin_record(&mut self, name: &str, _fields: usize) -> Done {
-        self.before_value();
+        self.before_container();
+        if self.begin_looked(false, 0) {
+            return Ok(());
+        }
         escape::push_escaped(self.out, name);
         self.out.push(if self.dialect == Dialect::QDebug { '(' } else { '{' });
         self.begin(Container::Record, 0);
@@ -486,6 +540,9 @@ impl Visitor for TextVisitor<'_> {
     fn field(&mut self, name: &str) -> Done {
         let is_qdebug = self.dialect == Dialect::QDebug;
         if let Some(frame) = self.stack.frames.last_mut() {
+            if frame.kind == Container::Looked {
+                return Ok(());
+            }
             if self.dialect == Dialect::Summary {
                 frame.element(self.out.len());
             }
@@ -507,6 +564,10 @@ impl Visitor for TextVisitor<'_> {
             self.out.truncate(end);
             frame.missing = frame.missing.saturating_add(frame.count - SHORT_ELEMENTS);
         }
+        if matches!(frame.kind, Container::Looked | Container::LookedMap) {
+            self.end_looked(frame);
+            return self.after_value();
+        }
         let is_qdebug = self.dialect == Dialect::QDebug;
         if is_qdebug && frame.kind == Container::Map && frame.begun {
             self.out.push(')');
@@ -522,7 +583,11 @@ impl Visitor for TextVisitor<'_> {
             _ if is_qdebug => ')',
             Container::List => ']',
             Container::Tuple => ')',
-            Container::Set | Container::Map | Container::Record => '}',
+            Container::Set
+            | Container::Map
+            | Container::Record
+            | Container::Looked
+            | Container::LookedMap => '}',
         });
         self.after_value()
     }
@@ -547,6 +612,11 @@ impl Visitor for TextVisitor<'_> {
     }
 
     fn meta(&mut self, key: &str, text: &str) -> Done {
+        if key == "notation" && text == "qdebug" {
+            self.dialect = Dialect::QDebug;
+            self.quoting = Quoting::Always;
+            return Ok(());
+        }
         let depth = self.depth();
         self.stack.marks.open(key, text, depth);
         Ok(())
