@@ -50,6 +50,7 @@ pub fn update_tags() {
 }
 
 /// Writes a message to the kernel. One write(2); what the kernel does not take is gone, as on Android.
+#[cold]
 fn to_marker(letter: u8, names: &[&str], number: Option<i64>) {
     let Some(marker) = state::marker() else { return };
     let message = Message::new(letter, dynamic::process_id(), names, number);
@@ -176,7 +177,7 @@ pub fn int64(tag: Tag, name: &str, value: i64) {
     }
 }
 
-#[inline(never)]
+#[inline(always)]
 fn both(tag: Tag, letter: u8, names: &[&str], number: Option<i64>, ring: impl FnOnce()) {
     if state::to_marker(tag.bits()) {
         to_marker(letter, names, number);

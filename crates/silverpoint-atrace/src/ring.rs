@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::OnceLock;
 
-use silverpoint::dynamic::{self, Description, Encoder, Recorded, Registered};
+use silverpoint::dynamic::{self, Description, Encoder, Later, Recorded, Registered};
 
 use crate::tag::Tag;
 
@@ -27,35 +27,50 @@ pub(crate) const INSTANT: Kind = Kind { number: 5, names: "", signature: "" };
 pub(crate) const TRACK_INSTANT: Kind = Kind { number: 5, names: "track\n", signature: "s" };
 pub(crate) const COUNTER: Kind = Kind { number: 4, names: "value\n", signature: "l" };
 
-impl Kind {
-    /// Numbers tell kinds apart, but for those of tracks, which have a further text.
-    fn is(self, other: Self) -> bool {
-        self.number == other.number && self.signature.len() == other.signature.len()
-    }
+/// What tells names apart: kind, tag and length, and the first and the last bytes. Of names of up to [`SHORT`] bytes that is everything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    what: u64,
+    first: u64,
+    last: u64,
 }
 
-/// Whether two names are the same: short ones without a call, since the wide registers of the library's comparison wake up slowly.
-#[inline]
-fn is_same(known: &str, name: &str) -> bool {
-    let (known, name) = (known.as_bytes(), name.as_bytes());
-    if known.len() != name.len() {
-        return false;
+/// Bytes of a name that a key has whole.
+const SHORT: usize = 16;
+
+impl Key {
+    #[inline(always)]
+    fn new(kind: Kind, tag: Tag, name: &str) -> Self {
+        let bytes = name.as_bytes();
+        let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let (first, last) = match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => (word(first), word(last)),
+            _ => (0, bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))),
+        };
+        // Numbers tell kinds apart, but for those of tracks, which have a further text. (Tags have 28 bits, names that are sites 13 of length.)
+        let kind = u64::from(kind.number) << 4 | kind.signature.len() as u64;
+        Self { what: kind << 48 | tag.bits() << 16 ^ bytes.len() as u64, first, last }
     }
-    if name.len() > 64 {
-        return known == name;
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        let mixed = (self.first.rotate_left(23) ^ self.last ^ self.what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (64 - PLACES.trailing_zeros())) as usize
     }
-    let ((known, known_end), (name, name_end)) = (known.as_chunks::<8>(), name.as_chunks::<8>());
-    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    known.iter().zip(name).all(|(a, b)| word(a) == word(b))
-        && known_end.iter().zip(name_end).all(|(a, b)| a == b)
 }
 
 /// A name of one kind and tag.
 struct Named {
-    kind: Kind,
-    tag: Tag,
+    key: Key,
     name: Box<str>,
     site: Registered,
+}
+
+impl Named {
+    #[inline(always)]
+    fn is(&self, key: Key, name: &str) -> bool {
+        self.key == key && (name.len() <= SHORT || *self.name == *name)
+    }
 }
 
 /// Names that are sites: a power of two. Records of others have their name as an argument.
@@ -81,44 +96,35 @@ fn register(kind: Kind, tag: Tag, name: &str, more: (&str, &str)) -> Registered 
     })
 }
 
-/// Of some bytes of the name alone: whoever is found is compared.
-fn hash(kind: Kind, tag: Tag, name: &str) -> usize {
-    let bytes = name.as_bytes();
-    let first = bytes.first_chunk::<8>().map_or(0, |first| u64::from_le_bytes(*first));
-    let last = bytes.last_chunk::<8>().map_or_else(
-        || bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
-        |last| u64::from_le_bytes(*last),
-    );
-    let what = u64::from(kind.number) << 56 ^ tag.bits() << 16 ^ bytes.len() as u64;
-    let mixed = (first.rotate_left(23) ^ last ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> (64 - PLACES.trailing_zeros())) as usize
+/// The site of a name. `None`: there are too many.
+#[inline(always)]
+fn named(kind: Kind, tag: Tag, name: &str) -> Option<Registered> {
+    let key = Key::new(kind, tag, name);
+    if let Some(known) = TABLE[key.place()].get()
+        && known.is(key, name)
+    {
+        return Some(known.site);
+    }
+    named_elsewhere(kind, tag, name, key)
 }
 
-/// The site of a name. `None`: there are too many.
-#[inline]
-fn named(kind: Kind, tag: Tag, name: &str) -> Option<Registered> {
-    let mut place = hash(kind, tag, name);
-    for _ in 0..PROBES {
-        let known = TABLE[place].get_or_init(|| {
-            Box::new(Named { kind, tag, name: name.into(), site: register(kind, tag, name, ("", "")) })
-        });
-        if known.tag == tag && known.kind.is(kind) && is_same(&known.name, name) {
-            return Some(known.site);
-        }
-        place = (place + 1) % PLACES;
-    }
-    None
+/// One that is new, or not where it is looked for first.
+#[inline(never)]
+fn named_elsewhere(kind: Kind, tag: Tag, name: &str, key: Key) -> Option<Registered> {
+    let make = || Box::new(Named { key, name: name.into(), site: register(kind, tag, name, ("", "")) });
+    let places = (0..PROBES).map(|probe| &TABLE[(key.place() + probe) % PLACES]);
+    places.map(|place| place.get_or_init(make)).find(|known| known.is(key, name)).map(|known| known.site)
 }
 
 /// Records one call. Gives site and ticks, zeros when nothing was recorded.
-#[inline]
+#[inline(always)]
 pub(crate) fn record(kind: Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
     let Some(site) = site else { return unnamed(kind, tag, name, &fill) };
     if !dynamic::is_on(&site) {
         return (0, 0);
     }
-    made(site.id, |encoder| fill(encoder))
+    made(site.id, fill)
 }
 
 /// One whose name is not remembered.
@@ -134,12 +140,27 @@ fn unnamed(kind: Kind, tag: Tag, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) ->
     })
 }
 
+#[inline(always)]
 fn made(id: u32, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     if id == 0 {
         dynamic::lose_without_site();
         return (0, 0);
     }
-    let recorded = dynamic::record(LEVEL, |encoder| {
+    let recorded = dynamic::record_at_once(|encoder| {
+        fill(encoder);
+        Some(id)
+    });
+    match recorded {
+        Ok(Recorded::At { ticks }) => (id, ticks),
+        Ok(_) => (0, 0),
+        Err(later) => made_later(id, later, &fill),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn made_later(id: u32, later: Later, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
+    let recorded = later.record(LEVEL, &mut |encoder| {
         fill(encoder);
         Some(id)
     });

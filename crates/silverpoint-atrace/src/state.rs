@@ -41,10 +41,12 @@ pub(crate) fn enabled() -> u64 {
     ENABLED.load(Ordering::Relaxed) & VALID
 }
 
+#[inline(always)]
 pub(crate) fn to_marker(tags: u64) -> bool {
     MARKER.load(Ordering::Relaxed) & tags != 0
 }
 
+#[inline(always)]
 pub(crate) fn to_ring(tags: u64) -> bool {
     RING.load(Ordering::Relaxed) & tags != 0
 }
