@@ -104,6 +104,11 @@ fn main() {
             ignored += 1;
             continue;
         }
+        if SLOW_IN_AN_EMULATOR.contains(name) && env::var_os("TEST_RUNNER").is_some() {
+            println!("test {name} ... ignored, an emulator takes minutes for it");
+            ignored += 1;
+            continue;
+        }
         let outcome = panic::catch_unwind(test);
         println!("test {name} ... {}", if outcome.is_ok() { "ok" } else { "FAILED" });
         *if outcome.is_ok() { &mut passed } else { &mut failed } += 1;
@@ -128,6 +133,9 @@ const NEED_A_KERNEL: &[&str] = &[
     "copies_of_one_process_share_the_session",
     "all_descriptors_closed",
 ];
+
+/// Left to the native run.
+const SLOW_IN_AN_EMULATOR: &[&str] = &["ten_thousand_threads_at_once"];
 
 /// This program again: by the emulator that `TEST_RUNNER` names when it runs in one, which does not emulate that of children.
 pub fn again() -> Command {
