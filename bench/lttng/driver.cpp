@@ -1,0 +1,84 @@
+// LTTng's tracer in user space, under a session that bench/lttng/run has made: with the arguments in one
+// payload of CBOR, as the source of table S1 did for what a tracepoint of LTTng has no field for, and with
+// declared fields.
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include <QCborStreamWriter>
+#include <QMap>
+#include <array>
+#include <cstdint>
+
+#include "../cpp/case.hpp"
+#include "../harness/harness.h"
+#include "events.h"
+
+namespace {
+
+struct Inputs {
+    std::array<float, 128> samples{};
+    QMap<QString, int> counts{{"alpha", 1}, {"beta", 20}, {"gamma", 300}};
+    Inputs() {
+        for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = 0.25F * static_cast<float>(i);
+    }
+};
+const Inputs inputs;
+
+thread_local QByteArray bytes;
+
+void send() { lttng_ust_tracepoint(bench, cbor, bytes.constData(), static_cast<std::size_t>(bytes.size())); }
+
+void map(std::uint64_t id, std::int32_t index, double fraction) {
+    bytes.clear();
+    QCborStreamWriter to(&bytes);
+    to.startArray(5);
+    to.append(QLatin1String("bench map"));
+    to.append(static_cast<quint64>(id));
+    to.append(index);
+    to.append(fraction);
+    to.startMap(static_cast<quint64>(inputs.counts.size()));
+    for (auto at = inputs.counts.begin(); at != inputs.counts.end(); ++at) {
+        to.append(QStringView(at.key()));
+        to.append(at.value());
+    }
+    to.endMap();
+    to.endArray();
+    send();
+}
+
+void floats() {
+    bytes.clear();
+    QCborStreamWriter to(&bytes);
+    to.startArray(2);
+    to.append(QLatin1String("bench floats"));
+    to.startArray(inputs.samples.size());
+    for (const float one : inputs.samples) to.append(one);
+    to.endArray();
+    to.endArray();
+    send();
+}
+
+}  // namespace
+
+CASE(literal, lttng_ust_tracepoint(bench, literal))
+CASE(map, map(id, index, fraction))
+CASE(floats, floats())
+CASE(three_fields, lttng_ust_tracepoint(bench, three, index, fraction, id))
+CASE(floats_fields, lttng_ust_tracepoint(bench, floats, inputs.samples.data(), inputs.samples.size()))
+
+int main(int argc, char** argv) {
+    static const bench_case cases[] = {
+        {"literal", literal_burst, literal_singles},
+        {"map", map_burst, map_singles},
+        {"floats", floats_burst, floats_singles},
+        {"three.fields", three_fields_burst, three_fields_singles},
+        {"floats.fields", floats_fields_burst, floats_fields_singles},
+    };
+    const auto nothing = [](std::uint64_t, std::uint64_t) {};
+    bench_facility facility{};
+    facility.name = "LTTng-UST";
+    facility.cases = cases;
+    facility.case_count = sizeof cases / sizeof cases[0];
+    facility.empty = nothing;
+    facility.disabled = nothing;
+    return bench_main(argc, argv, &facility);
+}
