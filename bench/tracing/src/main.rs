@@ -1,9 +1,10 @@
-//! The driver of `bench/run --part tracing`: the same lines of `tracing` in front of each backend, which `BENCH_BACKEND` names; fastrace and ATrace by their own.
+//! The driver of `bench/run --part tracing`: the same lines of `tracing` in front of each backend, which `BENCH_BACKEND` names; fastrace, slog, ticklog and ATrace by their own.
 //! What a rival has received is counted, and told on standard error: `seen=N`.
 
 #[path = "../../rust/src/harness.rs"]
 mod harness;
 mod bare;
+mod loggers;
 mod rivals;
 
 use std::process::ExitCode;
@@ -71,6 +72,14 @@ fn main() -> ExitCode {
         "fastrace" => vec![
             case!("event3", |index, fraction, id| rivals::fastrace_event(index, fraction, id)),
             case!("span", |index, fraction, id| rivals::fastrace_span()),
+        ],
+        "slog" => vec![
+            case!("event", |index, fraction, id| loggers::slog_event()),
+            case!("event3", |index, fraction, id| loggers::slog_event3(index, fraction, id)),
+        ],
+        "ticklog" => vec![
+            case!("event", |index, fraction, id| ticklog::info!("bench event")),
+            case!("event3", |index, fraction, id| ticklog::info!("bench {} {} {}", index, fraction, id)),
         ],
         "atrace" => vec![
             case!("name10", |index, fraction, id| atrace::instant(Tag::APP, "name of 10")),

@@ -78,6 +78,18 @@ pub fn begin(backend: &str) -> Box<dyn FnOnce()> {
                 tell();
             });
         }
+        "slog" => {
+            let finish = crate::loggers::begin_slog();
+            return Box::new(move || {
+                finish();
+                tell();
+            });
+        }
+        "ticklog" => {
+            let path = std::env::var("BENCH_FILE").expect("BENCH_FILE names the file");
+            return Box::new(crate::loggers::begin_ticklog(&path));
+        }
+        "tracy" => tracing_subscriber::registry().with(tracing_tracy::TracyLayer::default().with_filter(targets)).init(),
         "atrace" | "none" => {}
         other => panic!("no backend {other}"),
     }
