@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles every C++ and C snippet of the guide, each a file of its own: guide.sh COMPILER INCLUDE_DIR PAGE…
-# (C by CC, cc when it is not set)
+# (C by CC, cc when it is not set; C++ with GUIDE_FLAGS)
 set -euo pipefail
 compiler=$1 include=$2
 shift 2
@@ -16,7 +16,7 @@ for page in "$@"; do
 done
 check() {
     case $3 in
-    *.cpp) "$1" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I "$2" "$3" ;;
+    *.cpp) "$1" -std=c++20 -Wall -Wextra -Werror -fsyntax-only ${GUIDE_FLAGS-} -I "$2" "$3" ;;
     *) "${CC:-cc}" -std=c11 -pedantic -Wall -Wextra -Werror -c -o /dev/null -I "$2" "$3" ;;
     esac
 }

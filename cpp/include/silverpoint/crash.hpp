@@ -109,11 +109,11 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 
 inline bool install_crash_handler(const crash_options& options) {
     using namespace detail;
-    const CrashSignal signals[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
-                                   {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
-                                   {options.trap, SIGTRAP}, {options.term, SIGTERM}};
+    const CrashSignal taken[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
+                                 {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
+                                 {options.trap, SIGTRAP}, {options.term, SIGTERM}};
     if (!prepare_for_crashes(options.wait_ms)) return false;
-    take_crash_signals(signals);
+    take_crash_signals(taken);
     if (options.terminate && terminate_before == nullptr) {
         terminate_before = std::set_terminate(&on_terminate);
     }

@@ -362,8 +362,8 @@ struct CrashSignal {
     int signal;
 };
 template <std::size_t N>
-void take_crash_signals(const CrashSignal (&signals)[N]) {
-    for (const auto& [is_wanted, signal] : signals)
+void take_crash_signals(const CrashSignal (&all)[N]) {
+    for (const auto& [is_wanted, signal] : all)
         if (is_wanted) take_signal(signal);
 }
 

@@ -1,0 +1,252 @@
+// How QDebug writes a value, said in the value's signature: metadata `look` and `notation` (spec/wire.md,
+// section 10), so that readers show its text and the record holds the value alone.
+//
+// Types that are here are recorded as they are: numbers, truth values, characters, texts, bytes, pointers,
+// points, sizes, rectangles, lines, margins, and containers and pairs of all these however nested.
+#pragma once
+
+#include <QByteArrayView>
+#include <QVarLengthArray>
+#include <list>
+#include <map>
+#include <vector>
+
+#include "../qt.hpp"
+
+SP_DETAIL_BEGIN
+
+// The notation of a T: has sign(), which writes the signature, for texts in quotes or without.
+template <class T, bool kQuote>
+struct QtLook {
+    static constexpr bool kIsThere = false;
+};
+struct QtLookThere {
+    static constexpr bool kIsThere = true;
+};
+
+// Numbers and truth values: their own notation, floats with six digits.
+template <class T, bool kQuote>
+    requires((std::integral<T> && !Character<T>) || std::same_as<T, float> || std::same_as<T, double>)
+struct QtLook<T, kQuote> : QtLookThere {
+    static constexpr void sign(Signer& out) {
+        if constexpr (std::floating_point<T>) out.add("@notation=qdebug;");
+        Codec<T>::sign(out);
+    }
+};
+
+// Text and its like: quoted in the notation of Qt, or as they are.
+template <class T, bool kQuote>
+struct QtLookText : QtLookThere {
+    static constexpr void sign(Signer& out) {
+        out.add(kQuote ? "@notation=qdebug;" : "@look={};");
+        Codec<std::remove_cvref_t<typename Capture<T>::type>>::sign(out);
+    }
+};
+template <bool kQuote>
+struct QtLook<QString, kQuote> : QtLookText<QString, kQuote> {};
+template <bool kQuote>
+struct QtLook<QStringView, kQuote> : QtLookText<QStringView, kQuote> {};
+template <bool kQuote>
+struct QtLook<QByteArray, kQuote> : QtLookText<QByteArray, kQuote> {};
+template <bool kQuote>
+struct QtLook<QByteArrayView, kQuote> : QtLookText<QByteArrayView, kQuote> {};
+// (Without quotes QDebug still writes what is not ASCII as its code.)
+template <>
+struct QtLook<QChar, true> : QtLookText<QChar, true> {};
+template <>
+struct QtLook<char16_t, true> : QtLookText<char16_t, true> {};
+template <bool kQuote>
+struct QtLook<char, kQuote> : QtLookText<char, false> {};
+template <bool kQuote>
+struct QtLook<const char*, kQuote> : QtLookText<const char*, false> {};
+template <bool kQuote>
+struct QtLook<char*, kQuote> : QtLookText<char*, false> {};
+template <bool kQuote>
+struct QtLook<const void*, kQuote> : QtLookThere {
+    static constexpr void sign(Signer& out) { out.add('p'); }
+};
+template <bool kQuote>
+struct QtLook<void*, kQuote> : QtLook<const void*, kQuote> {};
+
+// --- Geometry
+
+template <FixedText kPattern, class T, bool kFloats>
+struct QtLookRecord : QtLookThere {
+    static constexpr void sign(Signer& out) {
+        if constexpr (kFloats) out.add("@notation=qdebug;");
+        out.add("@look=");
+        out.name(kPattern.text);
+        out.add(';');
+        Codec<T>::sign(out);
+    }
+};
+template <bool kQuote>
+struct QtLook<QPoint, kQuote> : QtLookRecord<"QPoint({},{})", QPoint, false> {};
+template <bool kQuote>
+struct QtLook<QPointF, kQuote> : QtLookRecord<"QPointF({},{})", QPointF, true> {};
+template <bool kQuote>
+struct QtLook<QSize, kQuote> : QtLookRecord<"QSize({}, {})", QSize, false> {};
+template <bool kQuote>
+struct QtLook<QSizeF, kQuote> : QtLookRecord<"QSizeF({}, {})", QSizeF, true> {};
+template <bool kQuote>
+struct QtLook<QRect, kQuote> : QtLookRecord<"QRect({},{} {}x{})", QRect, false> {};
+template <bool kQuote>
+struct QtLook<QRectF, kQuote> : QtLookRecord<"QRectF({},{} {}x{})", QRectF, true> {};
+template <bool kQuote>
+struct QtLook<QMargins, kQuote> : QtLookRecord<"QMargins({}, {}, {}, {})", QMargins, false> {};
+template <bool kQuote>
+struct QtLook<QMarginsF, kQuote> : QtLookRecord<"QMarginsF({}, {}, {}, {})", QMarginsF, true> {};
+
+template <FixedText kPattern, FixedText kName, class Point>
+struct QtLookLine : QtLookThere {
+    static constexpr void sign(Signer& out) {
+        out.add("@look=");
+        out.name(kPattern.text);
+        out.add(";<");
+        out.add(kName.text);
+        out.add("|p1:");
+        QtLook<Point, true>::sign(out);
+        out.add(",p2:");
+        QtLook<Point, true>::sign(out);
+        out.add(",>");
+    }
+};
+template <bool kQuote>
+struct QtLook<QLine, kQuote> : QtLookLine<"QLine({},{})", "QLine", QPoint> {};
+template <bool kQuote>
+struct QtLook<QLineF, kQuote> : QtLookLine<"QLineF({},{})", "QLineF", QPointF> {};
+
+// --- Containers
+
+// `name(1, 2)`
+template <FixedText kName, char kCode, class Element, bool kQuote>
+struct QtLookList {
+    static constexpr bool kIsThere = QtLook<Element, kQuote>::kIsThere;
+    static constexpr void sign(Signer& out) {
+        out.add("@look=");
+        out.name(kName.text);
+        out.name("({*, })");
+        out.add(';');
+        out.add(kCode);
+        out.deeper([&] { QtLook<Element, kQuote>::sign(out); });
+    }
+};
+// `name((1, 2)(3, 4))`
+template <FixedText kName, class Key, class Value, bool kQuote>
+struct QtLookMap {
+    static constexpr bool kIsThere = QtLook<Key, kQuote>::kIsThere && QtLook<Value, kQuote>::kIsThere;
+    static constexpr void sign(Signer& out) {
+        out.add("@look=");
+        out.name(kName.text);
+        out.name("({*})");
+        out.add(";{");
+        out.deeper([&] {
+            QtLook<Key, kQuote>::sign(out);
+            QtLook<Value, kQuote>::sign(out);
+        });
+    }
+};
+template <class A, class B, bool kQuote>
+struct QtLook<std::pair<A, B>, kQuote> {
+    using First = QtLook<std::remove_cv_t<A>, kQuote>;
+    using Second = QtLook<std::remove_cv_t<B>, kQuote>;
+    static constexpr bool kIsThere = First::kIsThere && Second::kIsThere;
+    static constexpr void sign(Signer& out) {
+        out.add("@look=");
+        out.name("std::pair({},{})");
+        out.add(";(");
+        First::sign(out);
+        Second::sign(out);
+        out.add(')');
+    }
+};
+template <class T, bool kQuote>
+struct QtLook<QList<T>, kQuote> : QtLookList<"QList", '[', T, kQuote> {};
+template <class T, qsizetype kKept, bool kQuote>
+struct QtLook<QVarLengthArray<T, kKept>, kQuote> : QtLookList<"QVarLengthArray", '[', T, kQuote> {};
+template <class T, class A, bool kQuote>
+struct QtLook<std::vector<T, A>, kQuote> : QtLookList<"std::vector", '[', T, kQuote> {};
+template <class T, class A, bool kQuote>
+struct QtLook<std::list<T, A>, kQuote> : QtLookList<"std::list", '[', T, kQuote> {};
+template <class T, bool kQuote>
+struct QtLook<QSet<T>, kQuote> : QtLookList<"QSet", '$', T, kQuote> {};
+template <class K, class V, bool kQuote>
+struct QtLook<QMap<K, V>, kQuote> : QtLookMap<"QMap", K, V, kQuote> {};
+template <class K, class V, bool kQuote>
+struct QtLook<QMultiMap<K, V>, kQuote> : QtLookMap<"QMultiMap", K, V, kQuote> {};
+template <class K, class V, bool kQuote>
+struct QtLook<QHash<K, V>, kQuote> : QtLookMap<"QHash", K, V, kQuote> {};
+template <class K, class V, bool kQuote>
+struct QtLook<QMultiHash<K, V>, kQuote> : QtLookMap<"QMultiHash", K, V, kQuote> {};
+
+// --- A value with its look, as an argument of a record.
+
+template <class T>
+struct QtCaptured : Capture<T> {};
+// QDebug shows nothing where there is no text.
+template <class T>
+    requires(std::same_as<T, const char*> || std::same_as<T, char*>)
+struct QtCaptured<T> {
+    using type = TextRef<char>;
+    SP_DETAIL_HOT static type of(const T& text) {
+        return {text, text == nullptr ? 0 : __builtin_strlen(text)};
+    }
+};
+
+template <class T, bool kQuote>
+struct Looked {
+    typename QtCaptured<T>::type value;
+};
+
+template <class T, bool kQuote>
+struct Codec<Looked<T, kQuote>> {
+    using Of = Looked<T, kQuote>;
+    using Inner = CodecOf<typename QtCaptured<T>::type>;
+    static constexpr std::size_t fixed = Inner::fixed;
+    static constexpr void sign(Signer& out) { QtLook<T, kQuote>::sign(out); }
+    SP_DETAIL_HOT static std::size_t size(const Of& of) { return Inner::size(of.value); }
+    SP_DETAIL_HOT static char* put(char* out, const Of& of) { return Inner::put(out, of.value); }
+};
+
+// A value of which the text is known that QDebug has written: readers show the text, the value is there.
+template <class T>
+struct WrittenValue {
+    TextRef<char16_t> text;
+    typename Capture<T>::type value;
+};
+
+template <class T>
+struct Codec<WrittenValue<T>> {
+    using Text = Codec<TextRef<char16_t>>;
+    using Inner = CodecOf<typename Capture<T>::type>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add("@look={};(@look={};");
+        Text::sign(out);
+        Inner::sign(out);
+        out.add(')');
+    }
+    static std::size_t size(const WrittenValue<T>& of) { return Text::size(of.text) + Inner::size(of.value); }
+    static char* put(char* out, const WrittenValue<T>& of) {
+        return Inner::put(Text::put(out, of.text), of.value);
+    }
+};
+
+// The text alone, of what nobody knows to record.
+struct WrittenText {
+    TextRef<char16_t> value;
+};
+template <>
+struct Codec<WrittenText> {
+    using Of = WrittenText;
+    using Text = Codec<TextRef<char16_t>>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add("@look={};");
+        Text::sign(out);
+    }
+    static std::size_t size(const WrittenText& of) { return Text::size(of.value); }
+    static char* put(char* out, const WrittenText& of) { return Text::put(out, of.value); }
+};
+
+SP_DETAIL_END

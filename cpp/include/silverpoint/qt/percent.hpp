@@ -1,0 +1,104 @@
+// The printf forms of qDebug(): arguments with their types where the text is a literal whose conversions mean
+// here what they mean to QString::vasprintf; else the text that it makes.
+#pragma once
+
+#include <cstdarg>
+
+#include "../detail/percent.hpp"
+#include "handler.hpp"
+#include "stream.hpp"
+
+SP_DETAIL_BEGIN
+
+// As Qt does.
+inline QString format_qt(const char* text, ...) {
+    va_list args;
+    va_start(args, text);
+    const QString made = QString::vasprintf(text, args);
+    va_end(args);
+    return made;
+}
+
+// What goes through `...`: arrays as pointers, all else as it is.
+template <class T>
+constexpr auto pass_qt(const T& value) {
+    return value;
+}
+template <class T, std::size_t N>
+constexpr const T* pass_qt(const T (&value)[N]) {
+    return value;
+}
+
+// Whether arguments of these types may be recorded for a text: d i u o x X c e E f F g G s, without `*`, and
+// without precision for texts, which must end with a zero.
+template <class... Ts>
+bool suits_qt(std::string_view text) {
+    constexpr std::size_t count = sizeof...(Ts);
+    constexpr PercentType types[count + 1] = {percent_type<Ts>()..., {}};
+    const auto is_one_of = [&text](std::size_t at, std::string_view any) {
+        return at < text.size() && any.find(text[at]) != std::string_view::npos;
+    };
+    std::size_t next = 0, at = 0;
+    while (at < text.size()) {
+        if (text[at++] != '%') continue;
+        if (is_one_of(at, "%")) {
+            ++at;
+            continue;
+        }
+        while (is_one_of(at, "-+ #0")) ++at;
+        std::size_t digits = at;
+        while (is_one_of(at, "0123456789")) ++at;
+        bool suits = at - digits < 4;
+        const bool has_precision = is_one_of(at, ".");
+        if (has_precision) digits = ++at;
+        while (is_one_of(at, "0123456789")) ++at;
+        suits = suits && at - digits < 4;
+        const std::size_t length = at;
+        while (is_one_of(at, "hljzt")) ++at;
+        const std::string_view modifier = text.substr(length, at - length);
+        if (!suits || next >= count || at >= text.size()) return false;
+        const PercentType type = types[next++];
+        const char conversion = text[at++];
+        const bool is_long =
+            modifier == "l" || modifier == "ll" || modifier == "z" || modifier == "j" || modifier == "t";
+        if (is_one_of(at - 1, "diuoxX")) {
+            if (type.what != PercentType::kInteger || (type.size == 8) != is_long || type.size > 8)
+                return false;
+        } else if (conversion == 'c') {
+            if (type.what != PercentType::kInteger || type.size > 4 || !modifier.empty()) return false;
+        } else if (conversion == 's') {
+            if ((type.what != PercentType::kText && type.what != PercentType::kTextPointer) ||
+                has_precision || !modifier.empty() || type.size != 1)
+                return false;
+        } else if (is_one_of(at - 1, "eEfFgG")) {
+            if (type.what != PercentType::kFloat || type.is_long_double ||
+                !(modifier.empty() || modifier == "l"))
+                return false;
+        } else {
+            return false;
+        }
+    }
+    return next == count;
+}
+
+template <class... Ts>
+SP_DETAIL_COLD void record_unusual_qt_percent(StreamSite& site, const char* text, const Ts&... args) {
+    if (site.site.head.load(std::memory_order_acquire) == 0 && is_read_only(text) && suits_qt<Ts...>(text)) {
+        site.literals[0].store(text, std::memory_order_relaxed);
+        record(site.site, Kind::kPercent, {}, text, args...);
+    } else {
+        record_qt_whole(site, format_qt(text, pass_qt(args)...));
+    }
+}
+
+template <class... Ts>
+SP_DETAIL_HOT void record_qt_percent(StreamSite& site, const char* text, const Ts&... args) {
+    if (site.site.head.load(std::memory_order_acquire) != 0 &&
+        site.literals[0].load(std::memory_order_relaxed) == text) [[likely]] {
+        record(site.site, Kind::kPercent, {}, text, args...);
+    } else {
+        record_unusual_qt_percent(site, text, args...);
+    }
+}
+
+SP_DETAIL_END

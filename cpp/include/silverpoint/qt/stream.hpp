@@ -1,0 +1,416 @@
+// What qDebug() << a << b becomes (qt/debug.hpp): a type that names its pieces, and one record when the
+// statement ends. Literals and spaces are the site's template; values are recorded with their types and their
+// look (qt/look.hpp).
+//
+// Three ways, known when the program is compiled:
+//   - only types of look.hpp: nothing is formatted;
+//   - others among them: QDebug writes all, and the record has for such a piece its text beside the value.
+//   When
+//     an operator << leaves the stream in another state than it was (no spaces, another base), the record is
+//     the text of the whole;
+//   - manipulators (Qt::hex, qSetFieldWidth, verbosity): the same, with the text of every piece.
+#pragma once
+
+#include <QDebug>
+#include <QLoggingCategory>
+#include <array>
+#include <tuple>
+
+#include "handler.hpp"
+
+SP_DETAIL_BEGIN
+
+// A place in the source with such a stream.
+struct QtPlace {
+    StreamSite site;
+    QtMsgType type;
+    constexpr QtPlace(QtMsgType the_type, const char* file, std::uint32_t line)
+        : site(level_of_qt(the_type), file, line), type(the_type) {}
+};
+
+// --- Pieces
+
+template <class Before, class Piece>
+struct QtPieces {
+    Before before;
+    Piece piece;
+};
+template <std::size_t N, bool kSpace>
+struct QtLiteral {
+    const char (&text)[N];
+};
+template <class T, bool kSpace, bool kQuote>
+struct QtValue {
+    typename Passed<T>::type value;
+};
+// A change of the stream's state: what QDebug does for it.
+struct QtSpace {};
+template <bool kSpaces>
+struct QtSpaces {};
+template <bool kQuotes>
+struct QtQuotes {};
+template <class M>
+struct QtManipulator {
+    M manipulator;
+};
+struct QtVerbosity {
+    int level;
+};
+struct QtReset {};
+
+enum class QtWay { kTyped, kMixed, kWritten };
+
+// Whether everything within can be recorded.
+template <class T>
+constexpr bool records_whole() {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> || Described<T>) {
+        return true;
+    } else if constexpr (std::is_array_v<T>) {
+        return records_whole<std::remove_cv_t<std::remove_extent_t<T>>>();
+    } else if constexpr (requires {
+                             typename T::key_type;
+                             typename T::mapped_type;
+                         }) {
+        return records_whole<typename T::key_type>() && records_whole<typename T::mapped_type>();
+    } else if constexpr (requires { Codec<T>::kIsWhole; } || TextLike<T>) {
+        return true;
+    } else if constexpr (RangeLike<T>) {
+        using Element = typename ElementOf<T>::type;
+        if constexpr (std::same_as<Element, T>) {
+            return false;
+        } else {
+            return records_whole<Element>();
+        }
+    } else if constexpr (requires {
+                             typename T::first_type;
+                             typename T::second_type;
+                         }) {
+        return records_whole<std::remove_cv_t<typename T::first_type>>() &&
+               records_whole<std::remove_cv_t<typename T::second_type>>();
+    } else if constexpr (TupleLike<T> || VariantLike<T> || ExpectedLike<T> || OptionalLike<T> ||
+                         OwnerLike<T> || ReferenceLike<T> || AtomicLike<T>) {
+        return false;
+    } else {
+        return Recordable<T>;
+    }
+}
+
+template <class P>
+struct QtTraits {
+    static constexpr QtWay kWay = QtWay::kTyped;
+};
+template <class T, bool kSpace, bool kQuote>
+struct QtTraits<QtValue<T, kSpace, kQuote>> {
+    static constexpr QtWay kWay = QtLook<T, kQuote>::kIsThere ? QtWay::kTyped : QtWay::kMixed;
+};
+template <class M>
+struct QtTraits<QtManipulator<M>> {
+    static constexpr QtWay kWay = QtWay::kWritten;
+};
+template <>
+struct QtTraits<QtVerbosity> : QtTraits<QtManipulator<int>> {};
+template <>
+struct QtTraits<QtReset> : QtTraits<QtManipulator<int>> {};
+
+template <class... P>
+constexpr QtWay qt_way() {
+    QtWay way = QtWay::kTyped;
+    ((way = QtTraits<P>::kWay > way ? QtTraits<P>::kWay : way), ...);
+    return way;
+}
+
+template <class Visit, class... Later>
+SP_DETAIL_HOT decltype(auto) with_qt_pieces(const Nothing&, Visit&& visit, const Later&... later) {
+    return visit(later...);
+}
+template <class Before, class Piece, class Visit, class... Later>
+SP_DETAIL_HOT decltype(auto) with_qt_pieces(const QtPieces<Before, Piece>& pieces, Visit&& visit,
+                                            const Later&... later) {
+    return with_qt_pieces(pieces.before, visit, pieces.piece, later...);
+}
+
+// --- What QDebug writes of a piece.
+
+template <std::size_t N, bool kSpace>
+void write_qt(QDebug& out, const QtLiteral<N, kSpace>& literal) {
+    out << static_cast<const char*>(literal.text);
+}
+template <class T, bool kSpace, bool kQuote>
+void write_qt(QDebug& out, const QtValue<T, kSpace, kQuote>& value) {
+    out << value.value;
+}
+inline void write_qt(QDebug& out, const QtSpace&) { out.space(); }
+template <bool kSpaces>
+void write_qt(QDebug& out, const QtSpaces<kSpaces>&) {
+    out.setAutoInsertSpaces(kSpaces);
+}
+template <bool kQuotes>
+void write_qt(QDebug& out, const QtQuotes<kQuotes>&) {
+    if constexpr (kQuotes) {
+        out.quote();
+    } else {
+        out.noquote();
+    }
+}
+template <class M>
+void write_qt(QDebug& out, const QtManipulator<M>& piece) {
+    out << piece.manipulator;
+}
+inline void write_qt(QDebug& out, const QtVerbosity& piece) { out.verbosity(piece.level); }
+inline void write_qt(QDebug& out, const QtReset&) { out.resetFormat(); }
+
+// Whether a stream is still in the state that it had: by what it writes of some values.
+SP_DETAIL_COLD bool is_unchanged_qt(QDebug& out, QString& text, bool spaces, bool quotes) {
+    const auto probe = [](QDebug& to) { to << 255 << 0.123456789 << QStringLiteral("\""); };
+    const qsizetype before = text.size();
+    probe(out);
+    const QString got = text.mid(before);
+    text.truncate(before);
+    QString expected;
+    QDebug fresh(&expected);
+    fresh.setAutoInsertSpaces(spaces);
+    if (!quotes) fresh.noquote();
+    probe(fresh);
+    return got == expected && out.verbosity() == fresh.verbosity() && out.autoInsertSpaces() == spaces;
+}
+
+// All pieces as QDebug writes them, and where each ends.
+template <class... P>
+struct QtWritten {
+    QString all;
+    std::array<qsizetype, sizeof...(P) + 1> ends{};
+    bool is_changed = false;
+
+    explicit QtWritten(const P&... pieces) {
+        QDebug out(&all);
+        [[maybe_unused]] std::size_t number = 0;
+        [[maybe_unused]] bool spaces = true, quotes = true;
+        [[maybe_unused]] const auto write = [&]<class Piece>(const Piece& piece) {
+            write_qt(out, piece);
+            follow(piece, spaces, quotes);
+            if constexpr (QtTraits<Piece>::kWay == QtWay::kMixed)
+                is_changed = is_changed || !is_unchanged_qt(out, all, spaces, quotes);
+            ends[++number] = all.size();
+        };
+        (write(pieces), ...);
+        if (out.autoInsertSpaces() && all.endsWith(u' ')) all.chop(1);
+        for (qsizetype& end : ends)
+            if (end > all.size()) end = all.size();
+    }
+    TextRef<char16_t> part(std::size_t number) const {
+        const QStringView view(all);
+        return Utf16::of(view.sliced(ends[number], ends[number + 1] - ends[number]));
+    }
+
+  private:
+    template <class Piece>
+    static void follow(const Piece&, bool&, bool&) {}
+    static void follow(const QtSpace&, bool& spaces, bool&) { spaces = true; }
+    template <bool kSpaces>
+    static void follow(const QtSpaces<kSpaces>&, bool& spaces, bool&) {
+        spaces = kSpaces;
+    }
+    template <bool kQuotes>
+    static void follow(const QtQuotes<kQuotes>&, bool&, bool& quotes) {
+        quotes = kQuotes;
+    }
+};
+
+// --- The template
+
+class QtTemplate {
+  public:
+    template <QtWay kWay, class... P>
+    static QtTemplate of(const P&... pieces) {
+        QtTemplate made;
+        (made.add<kWay>(pieces), ...);
+        if (made.spaces_ && made.len_ > 0 && made.text_[made.len_ - 1] == ' ' && kWay != QtWay::kWritten)
+            --made.len_;
+        return made;
+    }
+    // Too long: it must not be used.
+    bool is_full() const { return len_ > sizeof text_; }
+    std::string_view text() const { return {text_, len_}; }
+
+  private:
+    template <QtWay kWay, std::size_t N, bool kSpace>
+    void add(const QtLiteral<N, kSpace>& literal) {
+        if constexpr (kWay == QtWay::kWritten) {
+            put("{}");
+        } else {
+            for (std::size_t i = 0; i + 1 < N && literal.text[i] != 0; ++i) {
+                put({literal.text + i, 1});
+                if (literal.text[i] == '{' || literal.text[i] == '}') put({literal.text + i, 1});
+            }
+            if (kSpace) put(" ");
+        }
+    }
+    template <QtWay kWay, class T, bool kSpace, bool kQuote>
+    void add(const QtValue<T, kSpace, kQuote>&) {
+        put("{}");
+        // (What QDebug has written has its space within.)
+        if (kSpace && kWay != QtWay::kWritten && QtLook<T, kQuote>::kIsThere) put(" ");
+    }
+    template <QtWay kWay>
+    void add(const QtSpace&) {
+        spaces_ = true;
+        put(kWay == QtWay::kWritten ? "{}" : " ");
+    }
+    template <QtWay kWay, bool kSpaces>
+    void add(const QtSpaces<kSpaces>&) {
+        spaces_ = kSpaces;
+    }
+    template <QtWay kWay, bool kQuotes>
+    void add(const QtQuotes<kQuotes>&) {}
+    template <QtWay kWay, class M>
+    void add(const QtManipulator<M>&) {
+        put("{}");
+    }
+    template <QtWay kWay>
+    void add(const QtVerbosity&) {}
+    template <QtWay kWay>
+    void add(const QtReset&) {}
+
+    void put(std::string_view text) {
+        for (const char c : text) {
+            if (len_ < sizeof text_) text_[len_] = c;
+            ++len_;
+        }
+    }
+    char text_[2048];
+    std::size_t len_ = 0;
+    bool spaces_ = true;
+};
+
+// --- Arguments of the record
+
+template <QtWay kWay, std::size_t kNumber, class Written, class Piece>
+SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, [[maybe_unused]] const Piece& piece) {
+    return std::tuple<>();
+}
+template <QtWay kWay, std::size_t kNumber, class Written, std::size_t N, bool kSpace>
+SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, const QtLiteral<N, kSpace>&) {
+    if constexpr (kWay == QtWay::kWritten) {
+        return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
+    } else {
+        return std::tuple<>();
+    }
+}
+template <QtWay kWay, std::size_t kNumber, class Written, class T, bool kSpace, bool kQuote>
+SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written,
+                               const QtValue<T, kSpace, kQuote>& piece) {
+    if constexpr (kWay != QtWay::kWritten && QtLook<T, kQuote>::kIsThere) {
+        using Argument = Looked<T, kQuote>;
+        return std::tuple<Argument>(Argument{QtCaptured<T>::of(piece.value)});
+    } else if constexpr (records_whole<T>()) {
+        using Argument = WrittenValue<T>;
+        return std::tuple<Argument>(Argument{written.part(kNumber), Capture<T>::of(piece.value)});
+    } else {
+        return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
+    }
+}
+template <QtWay kWay, std::size_t kNumber, class Written>
+auto qt_argument(const Written& written, const QtSpace&) {
+    if constexpr (kWay == QtWay::kWritten) {
+        return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
+    } else {
+        return std::tuple<>();
+    }
+}
+template <QtWay kWay, std::size_t kNumber, class Written, class M>
+auto qt_argument(const Written& written, const QtManipulator<M>&) {
+    return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
+}
+
+template <QtWay kWay, class Written, class Use, class... P>
+SP_DETAIL_HOT void with_qt_arguments(const Written& written, const Use& use, const P&... pieces) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+        std::apply(use, std::tuple_cat(qt_argument<kWay, I>(written, pieces)...));
+    }
+    (std::index_sequence_for<P...>{});
+}
+
+// --- Recording
+
+template <class... P>
+SP_DETAIL_HOT bool are_known_qt_literals(const StreamSite& site, const P&... pieces) {
+    [[maybe_unused]] unsigned number = 0;
+    bool same = true;
+    [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) __attribute__((always_inline)) {
+        if constexpr (requires { sizeof(piece.text); }) {
+            same = same && number < StreamSite::kLiteralsMax &&
+                   site.literals[number].load(std::memory_order_relaxed) == piece.text;
+            ++number;
+        }
+    };
+    (look(pieces), ...);
+    return same;
+}
+
+// Whether the literals are such; they are noted for the site then.
+template <class... P>
+SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const P&... pieces) {
+    [[maybe_unused]] unsigned number = 0;
+    bool are = true;
+    [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) {
+        if constexpr (requires { sizeof(piece.text); }) {
+            are = are && number < StreamSite::kLiteralsMax && is_read_only(piece.text);
+            if (are) site.literals[number++].store(piece.text, std::memory_order_relaxed);
+        }
+    };
+    (look(pieces), ...);
+    return are;
+}
+
+SP_DETAIL_COLD void record_qt_whole(StreamSite& site, QStringView text) {
+    if (site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
+                           site.site.category.load(std::memory_order_relaxed)))
+        record_qt_text(site.as_text, Kind::kStream, text);
+}
+
+template <QtWay kWay, class Written, class... P>
+SP_DETAIL_HOT void record_qt_pieces(StreamSite& site, const Written& written, const P&... pieces) {
+    with_qt_arguments<kWay>(
+        written,
+        [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
+            std::uint64_t head = site.site.head.load(std::memory_order_acquire);
+            if (head == 0) [[unlikely]] {
+                const QtTemplate made = QtTemplate::of<kWay>(pieces...);
+                head = complete_site<Ts...>(site.site, Kind::kStream, {}, made.text());
+                if (head == 0) return;
+            }
+            record_captured(head, site.site, args...);
+        },
+        pieces...);
+}
+
+// The first record of a place, and every one whose literals are not those of the first.
+template <class... P>
+SP_DETAIL_COLD void record_unusual_qt(StreamSite& site, const P&... pieces) {
+    if (site.site.head.load(std::memory_order_acquire) == 0 &&
+        !QtTemplate::of<QtWay::kTyped>(pieces...).is_full() && note_qt_literals(site, pieces...))
+        return record_qt_pieces<QtWay::kTyped>(site, Nothing{}, pieces...);
+    record_qt_whole(site, QtWritten<P...>(pieces...).all);
+}
+
+template <class... P>
+SP_DETAIL_HOT void record_qt_typed(StreamSite& site, const P&... pieces) {
+    if (site.site.head.load(std::memory_order_acquire) != 0 && are_known_qt_literals(site, pieces...))
+        [[likely]] {
+        record_qt_pieces<QtWay::kTyped>(site, Nothing{}, pieces...);
+    } else {
+        record_unusual_qt(site, pieces...);
+    }
+}
+
+template <QtWay kWay, class... P>
+SP_DETAIL_COLD void record_qt_written(StreamSite& site, const QtWritten<P...>& written, const P&... pieces) {
+    const bool is_first = site.site.head.load(std::memory_order_acquire) == 0;
+    bool is_same = kWay == QtWay::kWritten || are_known_qt_literals(site, pieces...);
+    if (is_first && !is_same) is_same = note_qt_literals(site, pieces...);
+    if (is_first && QtTemplate::of<kWay>(pieces...).is_full()) is_same = false;
+    if ((kWay == QtWay::kMixed && written.is_changed) || !is_same) return record_qt_whole(site, written.all);
+    record_qt_pieces<kWay>(site, written, pieces...);
+}
+
+SP_DETAIL_END
