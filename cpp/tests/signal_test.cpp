@@ -33,7 +33,7 @@ TEST(Direct, ReceiversAreCalledInTheOrderOfTheirConnections) {
             said += name + std::to_string(number) + text + ' ';
         });
     changed(1, "x");
-    changed.emit(2, std::string("y"));
+    changed(2, std::string("y"));
     EXPECT_EQ(said, "a1x b1x c1x a2y b2y c2y ");
     EXPECT_EQ(changed.connected(), 3u);
 }
@@ -105,7 +105,7 @@ TEST(Disconnection, ByTheReceiverItself) {
     changed(2);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(others, 2);
-    EXPECT_EQ(silverpoint::signals::domain::instance().kept(), 0u);
+    EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
 }
 
 TEST(Disconnection, OfALaterReceiverTakesEffectAtOnce) {
@@ -134,7 +134,7 @@ TEST(Disconnection, OfAllAndTheirReturnWithinAnEmission) {
     EXPECT_EQ(calls, 0);  // each level has cleared those of the one above
     all.clear();
     EXPECT_EQ(changed.connected(), 1u);
-    EXPECT_EQ(silverpoint::signals::domain::instance().kept(), 0u);
+    EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
 }
 
 TEST(Disconnection, TheSignalMayDieInItsOwnEmission) {

@@ -31,7 +31,7 @@ class signal {
   public:
     using event = std::tuple<std::decay_t<Args>...>;
 
-    signal() : core_(new signals::core) {}
+    signal() : core_(new signaling::core) {}
     ~signal() {
         core_->close();
         core_->drop();
@@ -42,60 +42,59 @@ class signal {
     /// Calls all receivers that are connected now, in the order of their connections; those that one of them
     /// connects are not called, and those that one of them disconnects are not called any more. An exception
     /// of a direct receiver passes through, and the receivers behind it are not called.
-    void operator()(signals::passed<Args>... args) const {
+    void operator()(signaling::passed<Args>... args) const {
         if (core_->connected() == 0) return;
-        signals::frame inside(core_->number());
-        signals::core::list* const list = core_->slots();
+        signaling::frame inside(core_->number());
+        signaling::core::list* const list = core_->entries();
         if (list == nullptr) return;
         const std::uint32_t count = list->size.load(std::memory_order_acquire);
         for (std::uint32_t i = 0; i < count; ++i) {
-            signals::slot_base* const at = list->at()[i].load(std::memory_order_acquire);
+            signaling::slot_base* const at = list->at()[i].load(std::memory_order_acquire);
             if (at == nullptr) [[unlikely]]
                 continue;
             inside.enter(at);
-            static_cast<signals::slot<Args...>*>(at)->call(std::forward<signals::passed<Args>>(args)...);
+            static_cast<signaling::slot<Args...>*>(at)->call(std::forward<signaling::passed<Args>>(args)...);
         }
     }
-    void emit(signals::passed<Args>... args) const { (*this)(std::forward<signals::passed<Args>>(args)...); }
 
     /// Direct: `function` runs within each emission, in the emitting thread; in several at once, if several
     /// emit.
     template <class Function>
-        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+        requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect(Function&& function) {
-        return add(new signals::direct_slot<std::decay_t<Function>, Args...>(
+        return add(new signaling::direct_slot<std::decay_t<Function>, Args...>(
             core_, std::forward<Function>(function)));
     }
     /// The same until `owner` dies.
     template <class Function>
-        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+        requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect(receiver& owner, Function&& function) {
         return owned(owner, connect(std::forward<Function>(function)));
     }
     /// The same for a member function of a receiver.
     template <class Object, class Member>
         requires std::is_base_of_v<receiver, Object> && std::is_member_function_pointer_v<Member> &&
-                 std::is_invocable_v<Member, Object&, signals::passed<Args>...>
+                 std::is_invocable_v<Member, Object&, signaling::passed<Args>...>
     connection connect(Object& object, Member member) {
-        return connect(object, [&object, member](signals::passed<Args>... args) {
-            std::invoke(member, object, std::forward<signals::passed<Args>>(args)...);
+        return connect(object, [&object, member](signaling::passed<Args>... args) {
+            std::invoke(member, object, std::forward<signaling::passed<Args>>(args)...);
         });
     }
 
     /// Queued: `function` runs in the thread that drains `to`, for every event, in the order of the
     /// emissions. When `options.capacity` of them wait, `options.when_full` says what becomes of the next.
     template <class Function>
-        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+        requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect_queued(inbox& to, Function&& function, queued_options options = {}) {
-        return connect_merging(to, std::forward<Function>(function), signals::no_merge(), options);
+        return connect_merging(to, std::forward<Function>(function), signaling::no_merge(), options);
     }
     /// Queued, and when the queue is full, `merge(event& newest, args…)` puts an event into the newest that
     /// waits: for sums, and for changes of which the last counts. It is called with the queue's lock held: be
     /// short.
     template <class Function, class Merge>
-        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...> &&
+        requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...> &&
                  std::is_invocable_v<std::decay_t<Merge>&, std::tuple<std::decay_t<Args>...>&,
-                                     signals::passed<Args>...>
+                                     signaling::passed<Args>...>
     connection connect_queued(inbox& to, Function&& function, Merge&& merge, std::size_t capacity) {
         return connect_merging(to, std::forward<Function>(function), std::forward<Merge>(merge),
                                {capacity, overflow::coalesce});
@@ -110,12 +109,12 @@ class signal {
     /// emissions since the last drain. An emission waits for nobody; it wakes the inbox's loop, if that
     /// sleeps.
     template <class Function>
-        requires std::is_invocable_v<std::decay_t<Function>&, signals::passed<Args>...>
+        requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect_latest(inbox& to, Function&& function) {
-        using made = signals::latest_slot<std::decay_t<Function>, Args...>;
+        using made = signaling::latest_slot<std::decay_t<Function>, Args...>;
         auto* const fresh = new made(core_, to.core(), std::forward<Function>(function));
         fresh->hold();
-        const signals::held<made> kept(fresh);
+        const signaling::held<made> kept(fresh);
         // Before anybody can publish, so that no value waits unseen.
         to.core()->watch(fresh);
         const connection result = add(fresh);
@@ -134,15 +133,15 @@ class signal {
   private:
     template <class Function, class Merge>
     connection connect_merging(inbox& to, Function&& function, Merge&& merge, queued_options options) {
-        using made = signals::queued_slot<std::decay_t<Function>, std::decay_t<Merge>, Args...>;
+        using made = signaling::queued_slot<std::decay_t<Function>, std::decay_t<Merge>, Args...>;
         return owned(to.connections(),
                      add(new made(core_, to.core(), options, std::forward<Function>(function),
                                   std::forward<Merge>(merge))));
     }
     // An empty connection when the signal may not have it.
-    connection add(signals::slot_base* fresh) {
-        signals::held<signals::slot_base> kept(fresh);
-        if (!core_->add(fresh, !signals::copyable<Args...>)) return {};
+    connection add(signaling::slot_base* fresh) {
+        signaling::held<signaling::slot_base> kept(fresh);
+        if (!core_->add(fresh, !signaling::copyable<Args...>)) return {};
         return connection(std::move(kept));
     }
     static connection owned(receiver& owner, connection made) {
@@ -150,7 +149,7 @@ class signal {
         return made;
     }
 
-    signals::core* const core_;
+    signaling::core* const core_;
 };
 
 }  // namespace silverpoint

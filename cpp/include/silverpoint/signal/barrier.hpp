@@ -26,7 +26,9 @@
 // its shared objects must know of each other.
 #define SP_SIGNAL_SHARED __attribute__((visibility("default")))
 
-namespace silverpoint::signals {
+// (Not `signals`: Qt has macros of this name, of `slots` and of `emit`, and these headers may stand behind
+// its own.)
+namespace silverpoint::signaling {
 
 /// True once the kernel has agreed to place barriers for others.
 SP_SIGNAL_SHARED inline constinit std::atomic<bool> asymmetric{false};
@@ -100,7 +102,7 @@ struct machine {
 
     template <class Atomic, class Value>
     static void light_store(Atomic& where, Value value) {
-        signals::light_store(where, value);
+        signaling::light_store(where, value);
     }
     /// Returns when the value may be another.
     template <class Atomic, class Value>
@@ -140,4 +142,4 @@ class brief_lock {
     typename Machine::template atomic<std::uint8_t> held_{0};
 };
 
-}  // namespace silverpoint::signals
+}  // namespace silverpoint::signaling

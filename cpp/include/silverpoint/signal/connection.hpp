@@ -5,13 +5,13 @@
 
 namespace silverpoint {
 
-using signals::tally;
+using signaling::tally;
 
 /// A handle on one receiver of a signal: may be copied, outlives both, and by itself ends nothing.
 class connection {
   public:
     connection() = default;
-    explicit connection(signals::held<signals::slot_base> slot) : slot_(slot.release()) {}
+    explicit connection(signaling::held<signaling::slot_base> slot) : slot_(slot.release()) {}
     connection(const connection& other) : slot_(other.slot_) {
         if (slot_ != nullptr) slot_->hold();
     }
@@ -40,7 +40,7 @@ class connection {
     tally counted() const { return slot_ != nullptr ? slot_->counted() : tally{}; }
 
   private:
-    signals::slot_base* slot_ = nullptr;
+    signaling::slot_base* slot_ = nullptr;
 };
 
 /// A connection that ends with its scope.

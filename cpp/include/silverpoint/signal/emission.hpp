@@ -20,7 +20,7 @@
 
 #include "barrier.hpp"
 
-namespace silverpoint::signals {
+namespace silverpoint::signaling {
 
 /// One level of emission of a thread: a slot that emits is called at the level above.
 struct level {
@@ -278,14 +278,16 @@ class frame {
     /// `signal`: the number of the signal whose list is read, 0 for a delivery, which reads none.
     explicit frame(std::uint32_t signal)
         : mine_(here()),
-          at_(mine_->depth < level_block::size ? mine_->first.levels[mine_->depth] : deep_level(*mine_)) {
-        ++mine_->depth;
+          depth_(mine_->depth),
+          at_(depth_ < level_block::size ? mine_->first.levels[depth_] : deep_level(*mine_)) {
+        mine_->depth = depth_ + 1;
         if (signal != 0) light_store(at_.list, std::uint64_t{signal} << 32 | ++mine_->count);
     }
     ~frame() {
         at_.slot.store(nullptr, std::memory_order_release);
         at_.list.store(0, std::memory_order_release);
-        --mine_->depth;
+        // Not counted down: a load would wait for the store of the constructor.
+        mine_->depth = depth_;
         if (mine_->left_behind.load(std::memory_order_relaxed)) [[unlikely]]
             clean_up(mine_);
     }
@@ -304,8 +306,9 @@ class frame {
             mine->left_behind.store(true, std::memory_order_relaxed);
     }
 
-    thread_record* mine_;
+    thread_record* const mine_;
+    const unsigned depth_;
     level& at_;
 };
 
-}  // namespace silverpoint::signals
+}  // namespace silverpoint::signaling

@@ -13,7 +13,7 @@
 
 namespace silverpoint {
 
-namespace signals {
+namespace signaling {
 
 /// The side of a queued or latest connection that the inbox calls.
 class source {
@@ -154,7 +154,7 @@ class inbox_core {
     std::atomic<thread_record*> owner_{nullptr};
 };
 
-}  // namespace signals
+}  // namespace signaling
 
 /// Where queued and latest events wait until the receiving thread takes them. This one wakes nobody, or calls
 /// a function of yours: for a loop that drains on a timer, or that has another way of being waked. For poll
@@ -167,7 +167,7 @@ class inbox {
     /// `wake` is called by emitting threads, once for all that comes between two drains, with a lock of the
     /// inbox held: it is to make the receiving thread call `drain`, not to drain.
     explicit inbox(std::function<void()> wake)
-        : core_(std::make_shared<signals::inbox_core>(std::move(wake))) {}
+        : core_(std::make_shared<signaling::inbox_core>(std::move(wake))) {}
     ~inbox() {
         connections_.disconnect_all();
         core_->close();
@@ -180,25 +180,25 @@ class inbox {
     /// calls it made. What is left comes first in the next drain, of which a waked loop is told. One thread
     /// at a time; a receiver may drain too (a loop within a loop), and goes on where this one stands.
     std::size_t drain(std::size_t most = SIZE_MAX) {
-        return drain_until(most, signals::budget::clock::time_point::max());
+        return drain_until(most, signaling::budget::clock::time_point::max());
     }
     /// The same until this time has passed (looked at after every sixteenth call): a loop stays responsive
     /// however much is sent.
     std::size_t drain_for(std::chrono::nanoseconds time) {
-        return drain_until(SIZE_MAX, signals::budget::clock::now() + time);
+        return drain_until(SIZE_MAX, signaling::budget::clock::now() + time);
     }
 
-    const std::shared_ptr<signals::inbox_core>& core() const { return core_; }
+    const std::shared_ptr<signaling::inbox_core>& core() const { return core_; }
     receiver& connections() { return connections_; }
 
   private:
-    std::size_t drain_until(std::size_t most, signals::budget::clock::time_point until) {
-        signals::budget budget(most, until);
+    std::size_t drain_until(std::size_t most, signaling::budget::clock::time_point until) {
+        signaling::budget budget(most, until);
         core_->drain(budget);
         return budget.calls();
     }
 
-    std::shared_ptr<signals::inbox_core> core_;
+    std::shared_ptr<signaling::inbox_core> core_;
     receiver connections_;
 };
 

@@ -15,7 +15,7 @@
 
 namespace silverpoint {
 
-namespace signals {
+namespace signaling {
 
 /// One publisher, one reader, a value of any type that can be moved.
 template <class Event, class Machine = machine>
@@ -227,14 +227,14 @@ class latest_slot final : public slot<Args...>, public source {
     std::atomic<std::uint64_t> delivered_{0};
 };
 
-}  // namespace signals
+}  // namespace signaling
 
 /// The newest value of a thread for another, without a signal: a poller publishes, and a loop reads when it
 /// draws. One publisher and one reader at a time. Four values are stored.
 template <class T>
 class latest {
   public:
-    latest() { signals::settle_barriers(); }
+    latest() { signaling::settle_barriers(); }
 
     /// Waits for nobody: some nanoseconds and the assignment of a value.
     template <class Value>
@@ -249,7 +249,7 @@ class latest {
     bool read(T& to) {
         if (published_.load(std::memory_order_acquire) <= seen_) return false;
         cells_.name();
-        signals::heavy_barrier();
+        signaling::heavy_barrier();
         const std::uint64_t stamp = cells_.choose();
         if (stamp <= seen_) return false;
         seen_ = stamp;
@@ -258,7 +258,7 @@ class latest {
     }
 
   private:
-    signals::four_slot<T> cells_;
+    signaling::four_slot<T> cells_;
     std::atomic<std::uint64_t> published_{0};
     std::uint64_t seen_ = 0;
 };

@@ -16,7 +16,7 @@
 
 namespace silverpoint {
 
-namespace signals {
+namespace signaling {
 
 class event_fd {
   public:
@@ -47,11 +47,11 @@ class event_fd {
     int fd_;
 };
 
-}  // namespace signals
+}  // namespace signaling
 
 /// An inbox with a descriptor (an eventfd, closed on exec). Throws std::system_error when there is none to be
 /// had; without exceptions it ends the program.
-class poll_inbox : private signals::event_fd, public inbox {
+class poll_inbox : private signaling::event_fd, public inbox {
   public:
     poll_inbox() : inbox([this] { ring(); }) {}
 

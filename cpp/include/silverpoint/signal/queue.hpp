@@ -25,7 +25,7 @@ struct queued_options {
     overflow when_full = overflow::block;
 };
 
-namespace signals {
+namespace signaling {
 
 /// A ring that grows up to a bound.
 template <class Event>
@@ -289,5 +289,5 @@ class queued_slot final : public slot<Args...>, public source {
     std::atomic<std::uint64_t> delivered_{0};
 };
 
-}  // namespace signals
+}  // namespace signaling
 }  // namespace silverpoint

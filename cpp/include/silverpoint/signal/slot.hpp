@@ -12,7 +12,7 @@
 
 #include "emission.hpp"
 
-namespace silverpoint::signals {
+namespace silverpoint::signaling {
 
 /// How an argument is handed to receivers: small ones by value, those that can be copied as constants, and
 /// those that can only be moved for the one receiver to take.
@@ -114,7 +114,7 @@ class core {
 
     std::uint32_t number() const { return number_; }
     /// To be loaded within a frame; null when nobody is connected.
-    list* slots() const { return slots_.load(std::memory_order_seq_cst); }
+    list* entries() const { return slots_.load(std::memory_order_seq_cst); }
     std::uint32_t connected() const { return live_.load(std::memory_order_relaxed); }
 
     /// False when the signal is gone already, or when it may have one receiver only, and has it.
@@ -258,4 +258,4 @@ class direct_slot final : public slot<Args...> {
     bool emptied_ = false;
 };
 
-}  // namespace silverpoint::signals
+}  // namespace silverpoint::signaling

@@ -1,0 +1,66 @@
+// An inbox for a thread with a Qt event loop (Qt 6 or 5, Core only).
+//
+//   silverpoint::qt_inbox inbox;                        // made in the thread that is to receive: the GUI's
+//   sensor.connect_queued(inbox, [&](double value) { chart.add(value); });
+//
+// One posted event wakes the loop for a batch of any size. A turn delivers for a limited time, and leaves the
+// rest to the loop's next turn, so that its timers and windows are served however much is sent.
+#pragma once
+
+#include <QtCore/QCoreApplication>
+#include <QtCore/QEvent>
+#include <QtCore/QObject>
+#include <QtCore/QTimerEvent>
+
+#include "inbox.hpp"
+
+namespace silverpoint {
+
+namespace signaling {
+
+// Before the inbox, so that it is there as long as emitters may post to it.
+class qt_target : public QObject {
+  public:
+    void post() { QCoreApplication::postEvent(this, new QEvent(type())); }
+    void deliver_to(std::function<void()> drain) { drain_ = std::move(drain); }
+
+  protected:
+    bool event(QEvent* got) override {
+        if (got->type() != type() && got->type() != QEvent::Timer) return QObject::event(got);
+        if (drain_) drain_();
+        return true;
+    }
+
+  private:
+    static QEvent::Type type() {
+        static const auto mine = static_cast<QEvent::Type>(QEvent::registerEventType());
+        return mine;
+    }
+    std::function<void()> drain_;
+};
+
+}  // namespace signaling
+
+/// An inbox that the event loop of the thread drains in which it was made. Made, used and destroyed there.
+class qt_inbox : private signaling::qt_target, public inbox {
+  public:
+    /// Waked by emissions. `turn`: how long one turn of the loop delivers, before the loop has its own turn.
+    explicit qt_inbox(std::chrono::nanoseconds turn = std::chrono::milliseconds(2))
+        : inbox([this] { post(); }) {
+        deliver_to([this, turn] { drain_for(turn); });
+    }
+    /// Waked by nobody: the loop looks every `interval`, as often as there is something to draw. For latest
+    /// values that are published faster than anybody can see, and queued events that may wait as long.
+    static qt_inbox timed(std::chrono::milliseconds interval,
+                          std::chrono::nanoseconds turn = std::chrono::milliseconds(2)) {
+        return qt_inbox(interval, turn);
+    }
+
+  private:
+    qt_inbox(std::chrono::milliseconds interval, std::chrono::nanoseconds turn) {
+        deliver_to([this, turn] { drain_for(turn); });
+        startTimer(static_cast<int>(interval.count()), Qt::PreciseTimer);
+    }
+};
+
+}  // namespace silverpoint

@@ -1,0 +1,244 @@
+// The latest-value cell, the wake-up of its reader and the queue, in all orders of their steps
+// (support/interleave.hpp). Beside each a mutant with one mistake, which must be found: a check that finds
+// nothing proves nothing.
+#include <gtest/gtest.h>
+
+#include <silverpoint/signal.hpp>
+
+#include "support/interleave.hpp"
+
+namespace {
+
+using interleave::explore;
+using interleave::machine;
+using bodies = std::vector<std::function<void()>>;
+
+template <class Scenario>
+interleave::result all_orders() {
+    const interleave::result got = explore([] { return std::make_unique<Scenario>(); });
+    std::printf("%zu runs, %zu states: %s\n", got.runs, got.states,
+                got.error.empty() ? "all right" : got.error.c_str());
+    return got;
+}
+
+// A publisher of three values and a reader that looks twice.
+template <class Machine, bool with_barrier>
+struct cell_scenario {
+    silverpoint::signaling::four_slot<int, Machine> cell;
+    std::vector<std::uint64_t> read;
+    std::string found;
+
+    bodies threads() {
+        return {[this] {
+                    for (int i = 1; i <= 3; ++i) cell.publish(static_cast<std::uint64_t>(i), i);
+                },
+                [this] {
+                    for (int i = 0; i < 2; ++i) look();
+                }};
+    }
+    void look() {
+        cell.name();
+        if (with_barrier) machine::heavy_barrier();
+        const std::uint64_t stamp = cell.choose();
+        read.push_back(stamp);
+        if (stamp == 0) return;
+        cell.take([&](int value) {
+            if (static_cast<std::uint64_t>(value) != stamp) found = "a value of another stamp";
+        });
+    }
+    std::string wrong() {
+        look();  // when all is done, the last is the newest
+        if (read[0] > read[1] || read[1] > read[2]) return "an older value after a newer";
+        if (read[2] != 3) return "not the newest";
+        return found;
+    }
+};
+
+TEST(Model, TheLatestValueIsWholeAndNeverOlder) {
+    const auto got = all_orders<cell_scenario<machine, true>>();
+    EXPECT_EQ(got.error, "");
+    EXPECT_GT(got.states, 1000u);
+}
+
+TEST(Model, WithoutTheReadersBarrierItIsNot) {
+    EXPECT_NE((all_orders<cell_scenario<machine, false>>().error), "");
+}
+
+// A publisher that does not look which pair the reader has named.
+struct hasty : machine {
+    template <class T>
+    class atomic : public machine::atomic<T> {
+      public:
+        using machine::atomic<T>::atomic;
+        T load(std::memory_order order = std::memory_order_seq_cst) const {
+            return order == std::memory_order_seq_cst &&
+                           interleave::world::now->running == &interleave::world::now->threads[0]
+                       ? T{0}
+                       : machine::atomic<T>::load(order);
+        }
+    };
+};
+
+TEST(Model, WithoutALookAtTheReadersNameItIsTorn) {
+    EXPECT_NE((all_orders<cell_scenario<hasty, true>>().error), "");
+}
+
+// The order of a latest connection and an inbox that wakes (latest_slot::run, inbox_core::drain): the reader
+// sleeps until it is waked, and must end with the last value.
+template <bool with_barrier>
+struct wake_scenario {
+    silverpoint::signaling::latest_lanes<int, machine> lanes;
+    interleave::atomic<std::uint32_t> signalled{0}, bell{0};
+    int last = 0, wakes = 0;
+
+    void wake() {
+        if (signalled.exchange(1) == 0) bell.exchange(1);
+    }
+    bodies threads() {
+        return {[this] {
+                    for (int i = 1; i <= 2; ++i) {
+                        lanes.publish(this, i);
+                        if (signalled.load() == 0) wake();
+                    }
+                },
+                [this] {
+                    while (last != 2) {
+                        machine::while_equal(bell, 0u);
+                        bell.exchange(0);
+                        ++wakes;
+                        signalled.store(0);
+                        lanes.name();
+                        if (with_barrier) machine::heavy_barrier();
+                        lanes.read([&](int value) { last = value; });
+                        if (lanes.fresh()) wake();
+                    }
+                }};
+    }
+    std::string wrong() { return last == 2 ? "" : "not the newest"; }
+};
+
+TEST(Model, TheLastValueWakesItsReader) {
+    const auto got = all_orders<wake_scenario<true>>();
+    EXPECT_EQ(got.error, "");
+    EXPECT_GT(got.states, 1000u);
+}
+
+TEST(Model, WithoutTheBarrierAWakeUpIsLost) { EXPECT_NE(all_orders<wake_scenario<false>>().error, ""); }
+
+// Two publishers for one reader, the second after the first: the second's value is the newer one.
+struct lanes_scenario {
+    silverpoint::signaling::latest_lanes<int, machine> lanes;
+    int place_of_first = 0, place_of_second = 0;
+    std::vector<int> read;
+
+    bodies threads() {
+        return {[this] {
+                    lanes.publish(&place_of_first, 1);
+                    lanes.publish(&place_of_second, 2);
+                },
+                [this] { look(); }};
+    }
+    void look() {
+        lanes.name();
+        machine::heavy_barrier();
+        lanes.read([&](int value) { read.push_back(value); });
+    }
+    std::string wrong() {
+        look();
+        if (read.empty() || read.back() != 2) return "the last is not the newest";
+        if (read.size() == 2 && read[0] != 1) return "an older value after a newer";
+        return "";
+    }
+};
+
+TEST(Model, AValuePublishedAfterAnotherThreadsIsTheNewer) {
+    const auto got = all_orders<lanes_scenario>();
+    EXPECT_EQ(got.error, "");
+    EXPECT_GT(got.states, 300u);
+}
+
+// Senders into a queue with room for one: each waits for room, the receiver sleeps until it is told.
+template <class Machine, int senders, int each>
+struct queue_scenario {
+    using queue = silverpoint::signaling::batch_queue<int, Machine>;
+    queue events{1};
+    interleave::atomic<std::uint32_t> bell{0};
+    silverpoint::signaling::event_ring<int> batch;
+    std::vector<int> got;
+    std::string found;
+
+    void send(int first) {
+        for (int i = first; i < first + each; ++i) {
+            typename queue::result result;
+            while ((result = events.push(i)) == queue::result::full) events.wait();
+            if (result == queue::result::first && bell.exchange(1) != 0) found = "told twice of one batch";
+        }
+    }
+    bodies threads() {
+        bodies all;
+        for (int i = 0; i < senders; ++i) all.push_back([this, i] { send(10 * i); });
+        all.push_back([this] {
+            while (got.size() < senders * each) {
+                machine::while_equal(bell, 0u);
+                bell.exchange(0);
+                events.take(batch);
+                if (batch.size() > 1) found = "more than there is room for";
+                for (; !batch.empty(); batch.pop()) got.push_back(batch.front());
+            }
+        });
+        return all;
+    }
+    std::string wrong() {
+        for (int i = 0; i < senders; ++i) {
+            int next = 10 * i;
+            for (int one : got)
+                if (one / 10 == i && one != next++) return "lost, doubled or out of order";
+            if (next != 10 * i + each) return "lost";
+        }
+        return found;
+    }
+};
+
+TEST(Model, TheQueueLosesNothingAndNobodySleepsForEver) {
+    const auto one = all_orders<queue_scenario<machine, 1, 3>>();
+    EXPECT_EQ(one.error, "");
+    EXPECT_GT(one.states, 1000u);
+    const auto two = all_orders<queue_scenario<machine, 2, 1>>();
+    EXPECT_EQ(two.error, "");
+    EXPECT_GT(two.states, 1000u);
+}
+
+// A lock that two can take: it looks, and then stores.
+struct without_lock : machine {
+    template <class T>
+    class atomic : public machine::atomic<T> {
+      public:
+        using machine::atomic<T>::atomic;
+        T exchange(T value, std::memory_order = std::memory_order_seq_cst) {
+            const T was = this->load();
+            this->store(value);
+            return was;
+        }
+    };
+};
+// A sleep that does not look at the value once more.
+struct deep_sleep : machine {
+    template <class Atomic>
+    static void sleep(const Atomic& where, std::uint32_t) {
+        interleave::world::now->step();
+        fall_asleep(where);
+    }
+};
+// A receiver that wakes nobody.
+struct silent : machine {
+    template <class Atomic>
+    static void wake(const Atomic&) {}
+};
+
+TEST(Model, MistakesInTheQueueAreFound) {
+    EXPECT_NE((all_orders<queue_scenario<without_lock, 2, 1>>().error), "");
+    EXPECT_EQ((all_orders<queue_scenario<deep_sleep, 1, 3>>().error), "nobody can go on");
+    EXPECT_EQ((all_orders<queue_scenario<silent, 1, 3>>().error), "nobody can go on");
+}
+
+}  // namespace

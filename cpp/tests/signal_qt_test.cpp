@@ -1,0 +1,99 @@
+// Signals that a Qt event loop receives.
+#include <gtest/gtest.h>
+
+#include <QtCore/QCoreApplication>
+#include <QtCore/QThread>
+#include <QtCore/QTimer>
+#include <silverpoint/signal.hpp>
+#include <silverpoint/signal/qt.hpp>
+#include <thread>
+
+namespace {
+
+using silverpoint::qt_inbox;
+using silverpoint::signal;
+
+// Runs a loop in this thread until the test is content; a test that never is ends by its time limit.
+class Qt : public testing::Test {
+  protected:
+    int count_ = 0;
+    char name_[5] = "test";
+    char* names_[2] = {name_, nullptr};
+    QCoreApplication application_{count_, names_};
+};
+
+TEST_F(Qt, EveryQueuedEventArrivesInTheLoopsThread) {
+    signal<unsigned> sent;
+    qt_inbox here;
+    constexpr unsigned all = 100000;
+    unsigned next = 0;
+    bool right = true;
+    QThread* const mine = QThread::currentThread();
+    sent.connect_queued(here, [&](unsigned number) {
+        right = right && number == next && QThread::currentThread() == mine;
+        if (++next == all) application_.quit();
+    });
+    std::thread sender([&] {
+        for (unsigned i = 0; i < all; ++i) sent(i);
+    });
+    application_.exec();
+    sender.join();
+    EXPECT_TRUE(right);
+    EXPECT_EQ(next, all);
+}
+
+TEST_F(Qt, OneTurnIsLimitedSoThatTimersRun) {
+    // The receiver needs longer for what is queued than the timer waits, which comes in between nevertheless.
+    signal<unsigned> sent;
+    qt_inbox here(std::chrono::milliseconds(1));
+    unsigned delivered = 0, at_timer = 0;
+    sent.connect_queued(here, [&](unsigned) {
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+        if (++delivered == 200) application_.quit();
+    });
+    for (unsigned i = 0; i < 200; ++i) sent(i);
+    QTimer::singleShot(5, [&] { at_timer = delivered; });
+    application_.exec();
+    EXPECT_EQ(delivered, 200u);
+    EXPECT_LT(at_timer, 200u);
+}
+
+TEST_F(Qt, TheLatestIsSeenByALoopWithATimer) {
+    signal<unsigned> published;
+    qt_inbox here = qt_inbox::timed(std::chrono::milliseconds(1));
+    constexpr unsigned all = 100000;
+    unsigned last = 0, reads = 0;
+    published.connect_latest(here, [&](unsigned value) {
+        EXPECT_GT(value, last);
+        last = value;
+        ++reads;
+        if (value == all) application_.quit();
+    });
+    std::thread publisher([&] {
+        for (unsigned i = 1; i <= all; ++i) published(i);
+    });
+    application_.exec();
+    publisher.join();
+    EXPECT_EQ(last, all);
+    EXPECT_LE(reads, all);
+}
+
+TEST_F(Qt, TheInboxMayDieWhileOthersEmit) {
+    signal<unsigned> sent;
+    std::atomic<bool> over{false};
+    std::thread sender([&] {
+        for (unsigned i = 0; !over.load(); ++i) sent(i);
+    });
+    for (int i = 0; i < 50; ++i) {
+        qt_inbox brief;
+        sent.connect_queued(brief, [](unsigned) {},
+                            {.capacity = 8, .when_full = silverpoint::overflow::drop_oldest});
+        sent.connect_latest(brief, [](unsigned) {});
+        application_.processEvents();
+    }
+    over.store(true);
+    sender.join();
+    EXPECT_EQ(sent.connected(), 0u);
+}
+
+}  // namespace
