@@ -148,3 +148,12 @@ def markdown(results, problems, entries, repeats, machine):
         lines.append(f"| {name} | " + " | ".join(text(median(rate)) if rate else "–" for rate in rates) + " |")
     lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, *_, how in FACILITIES + RATES if any(key[0] == name for key in results))]
     return "\n".join(lines) + "\n"
+
+
+def as_json(results, entries, machine):
+    """For programs: medians over processes; curve and single calls of the first."""
+    rows = []
+    for (name, threads), runs in results.items():
+        row = {"logger": name, "threads": threads, "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
+        rows.append(row | {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS})
+    return json.dumps({"machine": machine, "entries": entries, "results": rows}) + "\n"

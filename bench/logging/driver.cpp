@@ -136,6 +136,29 @@ static void log_entries(unsigned entries, std::vector<std::uint32_t>& took) {
     }
 }
 
+// Of a curve whose axis is the logarithm of what is slower.
+static constexpr double kQuantiles[] = {0,     0.25,  0.5,    0.75,   0.9,     0.95,    0.99,
+                                        0.995, 0.999, 0.9995, 0.9999, 0.99995, 0.99999, 1};
+
+// Single calls of one thread, for a plot over time: every n-th one, and the slowest; `[number of the call,
+// ns]`.
+static void print_calls(const std::vector<std::uint32_t>& took, double scale) {
+    constexpr std::size_t kOfEach = 400;
+    std::vector<std::size_t> chosen(took.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = i;
+    const auto slowest = chosen.begin() + static_cast<long>(std::min(kOfEach, chosen.size()));
+    std::partial_sort(chosen.begin(), slowest, chosen.end(),
+                      [&](std::size_t a, std::size_t b) { return took[a] > took[b]; });
+    chosen.erase(slowest, chosen.end());
+    for (std::size_t i = 0; i < kOfEach; ++i) chosen.push_back(i * took.size() / kOfEach);
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    std::printf(",\"calls\":[");
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+        std::printf("%s[%zu,%.0f]", i ? "," : "", chosen[i], took[chosen[i]] * scale);
+    std::printf("]");
+}
+
 int main(int argc, char** argv) {
     if (argc != 4) {
         std::fputs("driver THREADS ENTRIES FILE\n", stderr);
@@ -171,7 +194,13 @@ int main(int argc, char** argv) {
     };
     std::printf(
         "{\"mean_ns\":%.2f,\"p50_ns\":%.1f,\"p999_ns\":%.1f,\"peak_ns\":%.0f,\"called_s\":%.4f,\"total_s\":%."
-        "4f,\"cpu_s\":%.4f,\"sink_s\":%.4f}\n",
+        "4f,\"cpu_s\":%.4f,\"sink_s\":%.4f",
         sum / static_cast<double>(all.size()) * scale, at(0.5), at(0.999), at(1.0), called.count(),
         total.count(), cpu_used, sink);
+    std::printf(",\"curve\":[");
+    for (const double quantile : kQuantiles)
+        std::printf("%s[%.6f,%.1f]", quantile == 0 ? "" : ",", quantile, at(quantile));
+    std::printf("]");
+    print_calls(took.front(), scale);
+    std::puts("}");
 }
