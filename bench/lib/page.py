@@ -1,0 +1,45 @@
+"""The report's page: one file of HTML that needs nothing else."""
+
+import html
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #ffffff; --line: #d0d7de; --own: #0b63a5; --band: #f6f8fa; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9aa4af; --paper: #0d1117; --line: #30363d; --own: #6cb6ff; --band: #161b22; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 62rem; padding: 1.2rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+h1 { font-size: 1.7rem; margin: 0.4rem 0; } h2 { margin-top: 2.4rem; border-bottom: 1px solid var(--line); padding-bottom: 0.2rem; } h3 { margin-top: 1.6rem; }
+p.note, figcaption, dl { color: var(--soft); font-size: 0.9rem; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
+th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; }
+thead th { background: var(--band); } tr.own td { color: var(--own); font-weight: 600; } td.better { text-decoration: underline; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; color: var(--ink); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
+"""
+
+
+def escape(text):
+    return html.escape(str(text))
+
+
+def table(head, rows, own=(), better=()):
+    """A table; rows whose first cell is in `own` stand out; `better` holds (row, column) of cells in which another is better."""
+    lines = ['<div class="wide"><table><thead><tr>', *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
+    for at, row in enumerate(rows):
+        cells = (f'<td class="better">{escape(cell)}</td>' if (at, column) in better else f"<td>{escape(cell)}</td>" for column, cell in enumerate(row))
+        lines.append(f'<tr{" class=own" if row[0] in own else ""}>{"".join(cells)}</tr>')
+    return "\n".join([*lines, "</tbody></table></div>"])
+
+
+def figure(svg, caption):
+    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def facts(values):
+    return "<dl>" + "".join(f"<dt>{escape(key)}</dt><dd>{escape(value)}</dd>" for key, value in values.items()) + "</dl>"
+
+
+def page(title, parts):
+    """The document; `parts` are HTML."""
+    return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title)}</title>'
+            f"<style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n")
