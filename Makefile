@@ -49,6 +49,7 @@ kill-test:
 bench:
 	scripts/setup bench
 	bench/run $(if $(QUICK),--quick)
+	bench/report
 
 python:
 	scripts/setup python

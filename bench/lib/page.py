@@ -11,7 +11,8 @@ h1 { font-size: 1.7rem; margin: 0.4rem 0; } h2 { margin-top: 2.4rem; border-bott
 p.note, figcaption, dl { color: var(--soft); font-size: 0.9rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
 th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; }
-thead th { background: var(--band); } tr.own td { color: var(--own); font-weight: 600; } td.better { text-decoration: underline; }
+thead th { background: var(--band); } tr.own td { color: var(--own); font-weight: 600; }
+table.prose td:last-child { white-space: normal; text-align: left; min-width: 16rem; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; color: var(--ink); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
@@ -22,11 +23,11 @@ def escape(text):
     return html.escape(str(text))
 
 
-def table(head, rows, own=(), better=()):
-    """A table; rows whose first cell is in `own` stand out; `better` holds (row, column) of cells in which another is better."""
-    lines = ['<div class="wide"><table><thead><tr>', *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
-    for at, row in enumerate(rows):
-        cells = (f'<td class="better">{escape(cell)}</td>' if (at, column) in better else f"<td>{escape(cell)}</td>" for column, cell in enumerate(row))
+def table(head, rows, own=(), prose=False):
+    """A table; rows whose first cell is in `own` stand out; with `prose` the last column is text."""
+    lines = [f'<div class="wide"><table{" class=prose" if prose else ""}><thead><tr>', *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
+    for row in rows:
+        cells = (f"<td>{escape(cell)}</td>" for cell in row)
         lines.append(f'<tr{" class=own" if row[0] in own else ""}>{"".join(cells)}</tr>')
     return "\n".join([*lines, "</tbody></table></div>"])
 

@@ -1,7 +1,7 @@
 """What the report says: each part of the suite as a section, and where others are better."""
 
 from . import page as html
-from . import plots, sources
+from . import sources
 from .report import text
 
 OWN = "silverpoint"
@@ -19,6 +19,17 @@ class Better:
             return False
         self.rows.append((where, other, f"{text(theirs)} {unit}", f"{text(ours)} {unit}", why))
         return True
+
+
+class Plots:
+    """The drawing library, which only a whole page needs."""
+
+    def __getattr__(self, name):
+        from . import plots as drawing
+        return getattr(drawing, name)
+
+
+plots = Plots()
 
 
 def is_own(name):
@@ -86,7 +97,7 @@ def signals(data, better):
 
 
 WHY = {
-    "total_s": "it formats in the callers' threads, on all processors at once; here one thread formats everything",
+    "total_s": "it formats in the callers' threads, on all processors at once; here one thread does, behind the collector",
     "cpu_s": "a record is copied twice more: into the ring, and by the collector into the spool, which survives the process",
     "peak_ns": "a full ring waits for the collector's write, up to a scheduler's turn when there are more threads than processors",
     "mean_ns": "a burst fills the ring faster than the collector writes the spool",
@@ -186,7 +197,7 @@ def page(found):
     head.append('<p class="note">S5 (OutputDebugString, System.Diagnostics.Trace) needs Windows or Wine and .NET: not here yet.</p>')
     head.append("<h2>Where others are better</h2>")
     if better.rows:
-        head.append(html.table(("where", "who", "theirs", "ours", "why"), [(*row[:4], row[4] or "not explained yet") for row in better.rows]))
+        head.append(html.table(("where", "who", "theirs", "ours", "why"), [(*row[:4], row[4] or "not explained yet") for row in better.rows], prose=True))
     else:
         head.append("<p>In no column of this page.</p>")
     return html.page("Silverpoint, measured", head + sections)
