@@ -11,8 +11,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use regex::Regex;
 use silverpoint_convert::silver::TraceReader;
-use silverpoint_convert::{Input, MakeReader, Merge, ReadError, Reader, Record};
-use silverpoint_formats::filter::{Facts, Filter, RecordFilter};
+use silverpoint_convert::{Filtered, Input, MakeReader, Merge, Reader};
+use silverpoint_formats::filter::{Filter, RecordFilter};
 use silverpoint_formats::tracefile::{Note, Trace, Verdict, What, worst};
 
 use crate::fault::Fault;
@@ -259,7 +259,8 @@ fn read_any(
         })?;
         let file = File::open(path).map_err(|error| Fault::Io(path.clone(), error))?;
         let reader = make(Input::new(Box::new(file)), number);
-        readers.push(Box::new(Filtered { reader, filter, number: number as usize }));
+        // Errors carry the number of the input as its name.
+        readers.push(Box::new(Filtered::new(reader, filter, number.to_string())));
     }
     if let Some(trace) = &source.trace {
         readers.push(Box::new(TraceReader::new(trace, &wanted.filter, 0)));
@@ -287,47 +288,4 @@ fn read_any(
         }
     }
     Ok(Some(source.trace.iter().flat_map(|trace| trace.notes()).cloned().collect()))
-}
-
-/// The records of an input that a filter takes. Errors carry the number of the input as its name.
-struct Filtered {
-    reader: Box<dyn Reader>,
-    filter: RecordFilter,
-    number: usize,
-}
-
-impl Reader for Filtered {
-    fn advance(&mut self) -> Result<bool, ReadError> {
-        loop {
-            match self.reader.advance() {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(error) => return Err(ReadError { input: self.number.to_string().into(), ..error }),
-            }
-            let filter = &mut self.filter;
-            if self.reader.record().is_some_and(|record| filter.takes(&facts(&record))) {
-                return Ok(true);
-            }
-        }
-    }
-
-    fn record(&self) -> Option<Record<'_>> {
-        self.reader.record()
-    }
-
-    fn position(&self) -> u64 {
-        self.reader.position()
-    }
-}
-
-fn facts<'a>(record: &Record<'a>) -> Facts<'a> {
-    Facts {
-        wall_ns: record.wall_ns,
-        pid: record.process.pid,
-        process: &record.process.name,
-        tid: record.tid,
-        thread: record.thread,
-        context: record.context,
-        what: record.what,
-    }
 }

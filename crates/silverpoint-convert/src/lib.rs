@@ -17,6 +17,7 @@ pub mod document;
 mod error;
 mod exact;
 mod fast;
+mod filtered;
 mod formats;
 mod heads;
 mod input;
@@ -39,6 +40,7 @@ pub mod tsv;
 pub mod xml;
 
 pub use error::{Place, ReadError, WriteError};
+pub use filtered::Filtered;
 pub use formats::{Format, Formats, MakeReader, MakeWriter, SILVER, WriteOptions};
 pub use input::Input;
 pub use interned::Interned;
