@@ -11,6 +11,7 @@ use crate::document;
 use crate::fast::Cbor;
 use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch, push_head, push_i128, push_u128};
+use crate::waiting::Waiting;
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
 
 /// Appends values as CBOR: date-times with tag 0, UUIDs with tag 37, integers beyond 64 bits as bignums. Records have indefinite length.
@@ -259,17 +260,11 @@ impl<W: Write> Writer for CborWriter<W> {
             self.bytes.truncate(begin);
             self.whole(record);
         }
-        if self.bytes.len() >= 64 << 10 {
-            self.out.write_all(&self.bytes)?;
-            self.bytes.clear();
-        }
-        Ok(())
+        Ok(self.bytes.relieve(&mut self.out)?)
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.bytes)?;
-        self.bytes.clear();
-        self.out.flush()
+        self.bytes.end(&mut self.out)
     }
 }
 

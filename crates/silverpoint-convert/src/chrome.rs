@@ -12,6 +12,7 @@ use silverpoint_formats::tracefile::What;
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{WalkError, walk};
 
+use crate::waiting::Waiting;
 use crate::{Record, WriteError, Writer};
 
 /// Writes one object with the array `traceEvents`.
@@ -215,11 +216,7 @@ impl<W: Write> Writer for ChromeWriter<W> {
             }
             What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}
         }
-        if self.text.len() >= 64 << 10 {
-            self.out.write_all(self.text.as_bytes())?;
-            self.text.clear();
-        }
-        Ok(())
+        Ok(self.text.relieve(&mut self.out)?)
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -227,8 +224,6 @@ impl<W: Write> Writer for ChromeWriter<W> {
             self.text.push_str("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
         }
         self.text.push_str("\n]}\n");
-        self.out.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        self.out.flush()
+        self.text.end(&mut self.out)
     }
 }

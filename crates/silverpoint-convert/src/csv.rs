@@ -11,6 +11,7 @@ use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;
 use crate::json::{JsonParser, put_number, unexpected};
 use crate::scratch::{RECORD_MAX, Scratch};
+use crate::waiting::Waiting;
 use crate::{Input, Parsed, Place, ReadError, Reader, Record, WriteError, Writer};
 
 /// Writes a row of names, and a row a record.
@@ -79,18 +80,12 @@ impl<W: Write> Writer for CsvWriter<W> {
             }
         }
         self.text.push_str("\r\n");
-        if self.text.len() >= 64 << 10 {
-            self.out.write_all(self.text.as_bytes())?;
-            self.text.clear();
-        }
-        Ok(())
+        Ok(self.text.relieve(&mut self.out)?)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.begin();
-        self.out.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        self.out.flush()
+        self.text.end(&mut self.out)
     }
 }
 

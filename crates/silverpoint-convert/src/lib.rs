@@ -27,6 +27,7 @@ mod merge;
 mod pack;
 mod record;
 pub mod scratch;
+mod waiting;
 
 pub mod cbor;
 pub mod chrome;

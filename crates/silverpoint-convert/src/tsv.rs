@@ -14,6 +14,7 @@ use crate::fast::Tsv;
 use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
 use crate::json::{JsonParser, unexpected};
 use crate::scratch::{RECORD_MAX, Scratch};
+use crate::waiting::Waiting;
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
 
 /// Writes a line of names, and a line a record.
@@ -123,18 +124,12 @@ impl<W: Write> Writer for TsvWriter<W> {
             }
             self.text.push('\n');
         }
-        if self.text.len() >= 64 << 10 {
-            self.out.write_all(self.text.as_bytes())?;
-            self.text.clear();
-        }
-        Ok(())
+        Ok(self.text.relieve(&mut self.out)?)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.begin();
-        self.out.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        self.out.flush()
+        self.text.end(&mut self.out)
     }
 }
 

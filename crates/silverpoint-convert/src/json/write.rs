@@ -13,6 +13,7 @@ use silverpoint_wire::value::Visitor;
 use crate::document;
 use crate::fast::Json;
 use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
+use crate::waiting::{FULL, Waiting};
 use crate::{Interned, Record, WriteError, Writer};
 
 /// How objects stand together.
@@ -23,9 +24,6 @@ pub enum Shape {
     /// One array of all.
     Array,
 }
-
-/// Bytes that are written at a time.
-const CHUNK: usize = 64 << 10;
 
 /// See the module.
 pub struct JsonWriter<W> {
@@ -51,7 +49,7 @@ impl<W: Write> JsonWriter<W> {
             out,
             shape,
             is_lossless,
-            text: String::with_capacity(2 * CHUNK),
+            text: String::with_capacity(2 * FULL),
             begun: false,
             lines: Lines::default(),
             sites: Interned::default(),
@@ -62,12 +60,6 @@ impl<W: Write> JsonWriter<W> {
             time: TimeText::rfc3339_utc(),
             heads: Heads::default(),
         }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        Ok(())
     }
 
     fn exact(&mut self, record: &Record<'_>) {
@@ -167,17 +159,13 @@ impl<W: Write> Writer for JsonWriter<W> {
         } else {
             self.usual(record);
         }
-        if self.text.len() >= CHUNK {
-            self.flush()?;
-        }
-        Ok(())
+        Ok(self.text.relieve(&mut self.out)?)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         if self.shape == Shape::Array {
             self.text.push_str(if self.begun { "]\n" } else { "[]\n" });
         }
-        self.flush()?;
-        self.out.flush()
+        self.text.end(&mut self.out)
     }
 }

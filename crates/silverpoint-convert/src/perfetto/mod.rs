@@ -19,6 +19,7 @@ use self::annotation::{Annotations, entry, interned, named, truth, unsigned};
 use self::names::{Names, SiteNames};
 use self::proto::Proto;
 use self::tracks::{Tracks, hash, unit};
+use crate::waiting::Waiting;
 use crate::{Record, WriteError, Writer, document};
 
 /// Fields of `TracePacket`, its kind of timestamps, and the one sequence that all packets are of.
@@ -384,16 +385,10 @@ impl<W: Write> Writer for PerfettoWriter<W> {
             }
             What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}
         }
-        if self.proto.bytes.len() >= 64 << 10 {
-            self.out.write_all(&self.proto.bytes)?;
-            self.proto.bytes.clear();
-        }
-        Ok(())
+        Ok(self.proto.bytes.relieve(&mut self.out)?)
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.proto.bytes)?;
-        self.proto.bytes.clear();
-        self.out.flush()
+        self.proto.bytes.end(&mut self.out)
     }
 }

@@ -11,6 +11,7 @@ use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::document;
 use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
+use crate::waiting::Waiting;
 use crate::{Record, WriteError, Writer};
 
 type Done = Result<(), Infallible>;
@@ -334,18 +335,12 @@ impl<W: Write> Writer for XmlWriter<W> {
             let Ok(()) = document::visit(record, &self.message, document::Options::default(), &mut visitor);
             self.text.push('\n');
         }
-        if self.text.len() >= 64 << 10 {
-            self.out.write_all(self.text.as_bytes())?;
-            self.text.clear();
-        }
-        Ok(())
+        Ok(self.text.relieve(&mut self.out)?)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.begin();
         self.text.push_str("</silverpoint>\n");
-        self.out.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        self.out.flush()
+        self.text.end(&mut self.out)
     }
 }
