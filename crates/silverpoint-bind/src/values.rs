@@ -142,20 +142,7 @@ impl Take for char {
     }
 }
 
-impl Put for str {
-    #[inline]
-    fn put<S: Sink>(&self, sink: &mut S) {
-        sink.text(self);
-    }
-
-    fn key(&self) -> Option<&str> {
-        Some(self)
-    }
-
-    const IS_TEXT: bool = true;
-}
-
-macro_rules! texts {
+macro_rules! put_texts {
     ($($type:ty),*) => {$(
         impl Put for $type {
             #[inline]
@@ -169,7 +156,13 @@ macro_rules! texts {
 
             const IS_TEXT: bool = true;
         }
+    )*};
+}
 
+put_texts!(str, String, Box<str>, Rc<str>, Arc<str>, Cow<'static, str>);
+
+macro_rules! take_texts {
+    ($($type:ty),*) => {$(
         impl Take for $type {
             #[inline]
             fn take<S: Source>(source: &mut S) -> Read<Self> {
@@ -185,7 +178,7 @@ macro_rules! texts {
     )*};
 }
 
-texts!(String, Box<str>, Rc<str>, Arc<str>, Cow<'static, str>);
+take_texts!(String, Box<str>, Rc<str>, Arc<str>, Cow<'static, str>);
 
 impl Put for Bytes {
     fn put<S: Sink>(&self, sink: &mut S) {
