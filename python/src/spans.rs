@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 use silverpoint_formats::filter::{Facts, Filter, RecordFilter};
-use silverpoint_formats::tracefile::{Note, Verdict, What, worst};
+use silverpoint_formats::tracefile::{Note, What};
 use silverpoint_wire::level::Kind;
 
 use crate::arrow::Table;
@@ -449,6 +449,6 @@ impl SpanIterator {
     /// The worst of it.
     #[getter]
     fn verdict(&self) -> &'static str {
-        worst(&self.batches.notes).max(Verdict::Intact).name()
+        self.batches.verdict().name()
     }
 }
