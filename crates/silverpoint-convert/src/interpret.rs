@@ -7,7 +7,7 @@ use minicbor::Decoder;
 use minicbor::data::Type as Item;
 use silverpoint_formats::Context;
 use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_formats::tracefile::Kept;
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
@@ -52,15 +52,6 @@ struct Current {
     tid: u32,
     is_backtrace: bool,
     what: Kept,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kept {
-    Record { site: usize, truncated: bool },
-    Unknown { site_id: u32 },
-    SpanEnd { site: Option<usize>, duration_ns: Option<u64> },
-    Loss { cause: u8, count: u64, span_ns: u64 },
-    Stall { cause: u8, duration_ns: u64 },
 }
 
 /// The fields of a record, as they stand in the scratch.
@@ -110,29 +101,12 @@ impl Parsed {
     /// The record that was accepted last.
     pub fn record(&self) -> Option<Record<'_>> {
         let current = self.current.as_ref()?;
-        let number = |at: usize| self.input | at;
-        let what = match current.what {
-            Kept::Record { site, truncated } => What::Record {
-                site: &self.sites[site],
-                site_number: number(site),
-                args: &self.args,
-                truncated,
-            },
-            Kept::Unknown { site_id } => What::Unknown { site_id, args: &self.args },
-            Kept::SpanEnd { site, duration_ns } => What::SpanEnd {
-                site: site.map(|site| &self.sites[site]),
-                site_number: site.map(number),
-                begin_ticks: 0,
-                duration_ns,
-            },
-            Kept::Loss { cause, count, span_ns } => What::Loss { cause, count, span_ns },
-            Kept::Stall { cause, duration_ns } => What::Stall { cause, duration_ns },
-        };
+        let what = current.what.what(&self.sites, self.input, &self.args)?;
         Some(Record {
             wall_ns: current.wall_ns,
             ticks: current.ticks,
             process: &self.processes[current.process],
-            process_number: number(current.process),
+            process_number: self.input | current.process,
             tid: current.tid,
             thread: &self.thread,
             context: self.context.as_ref(),
@@ -176,7 +150,7 @@ impl Parsed {
             what: match outcome.what {
                 Happened::Record { site } => Kept::Record { site, truncated: false },
                 Happened::SpanEnd { site, duration_ns } => {
-                    Kept::SpanEnd { site, duration_ns: Some(duration_ns) }
+                    Kept::SpanEnd { site, begin_ticks: 0, duration_ns: Some(duration_ns) }
                 }
             },
         });
@@ -188,7 +162,9 @@ impl Parsed {
         let Some(current) = self.current.filter(|_| self.memo.is_willing()) else { return };
         let what = match current.what {
             Kept::Record { site, truncated: false } => Happened::Record { site },
-            Kept::SpanEnd { site, duration_ns: Some(duration_ns) } => Happened::SpanEnd { site, duration_ns },
+            Kept::SpanEnd { site, duration_ns: Some(duration_ns), .. } => {
+                Happened::SpanEnd { site, duration_ns }
+            }
             _ => return,
         };
         let site = match what {
@@ -254,7 +230,7 @@ impl Parsed {
                     )?),
                     false => None,
                 };
-                Kept::SpanEnd { site, duration_ns: fields.duration_ns }
+                Kept::SpanEnd { site, begin_ticks: 0, duration_ns: fields.duration_ns }
             }
             _ => Kept::Record { site: self.arguments(&fields, bytes)?, truncated: fields.truncated },
         };

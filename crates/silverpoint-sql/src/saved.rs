@@ -13,7 +13,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, params};
 use silverpoint_formats::Context;
 use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_formats::tracefile::{Kept, What};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::site::SiteDescription;
 
@@ -113,15 +113,6 @@ pub struct SavedRecord {
     pub is_backtrace: bool,
     what: Kept,
     packed: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kept {
-    Record { site: usize, truncated: bool },
-    Unknown { site_id: u32 },
-    SpanEnd { site: Option<usize>, duration_ns: Option<u64> },
-    Loss { cause: u8, count: u64, span_ns: u64 },
-    Stall { cause: u8, duration_ns: u64 },
 }
 
 /// See the module.
@@ -322,23 +313,7 @@ impl SavedRecords {
     /// Where [`SavedRecords::advance`] has gone, and what happened there. Numbers of sites are those here with the bits of `input`.
     pub fn record(&self, input: usize) -> Option<(&SavedRecord, What<'_>)> {
         let record = self.current.as_ref()?;
-        let what = match record.what {
-            Kept::Record { site, truncated } => What::Record {
-                site: &self.sites[site],
-                site_number: input | site,
-                args: &record.packed,
-                truncated,
-            },
-            Kept::Unknown { site_id } => What::Unknown { site_id, args: &record.packed },
-            Kept::SpanEnd { site, duration_ns } => What::SpanEnd {
-                site: site.map(|site| &self.sites[site]),
-                site_number: site.map(|site| input | site),
-                begin_ticks: 0,
-                duration_ns,
-            },
-            Kept::Loss { cause, count, span_ns } => What::Loss { cause, count, span_ns },
-            Kept::Stall { cause, duration_ns } => What::Stall { cause, duration_ns },
-        };
+        let what = record.what.what(&self.sites, input, &record.packed)?;
         Some((record, what))
     }
 
@@ -447,7 +422,7 @@ impl Known<'_> {
                 ));
             }
             ("span_end", numbers) => {
-                Kept::SpanEnd { site: self.site(row)?, duration_ns: numbers.first().copied() }
+                Kept::SpanEnd { site: self.site(row)?, begin_ticks: 0, duration_ns: numbers.first().copied() }
             }
             ("unknown", _) => {
                 // The one number in `{"site":77}`.

@@ -136,7 +136,7 @@ impl Reader for FollowReader<'_> {
         let taken = self.current.as_ref()?;
         let (head, context) = (taken.head.as_ref()?, taken.context.as_deref());
         let trace = self.follow.trace();
-        Some(show(head, trace, &self.processes, self.input, &taken.args, &taken.thread, context))
+        show(head, trace, &self.processes, self.input, &taken.args, &taken.thread, context)
     }
 
     /// What lives has no end that could be told: 0.

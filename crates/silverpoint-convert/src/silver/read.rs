@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use silverpoint_formats::Context;
 use silverpoint_formats::filter::Filter;
-use silverpoint_formats::tracefile::{Event, Events, Trace, What};
+use silverpoint_formats::tracefile::{Event, Events, Kept, Trace};
 
 use crate::{Process, ReadError, Reader, Record};
 
@@ -29,15 +29,6 @@ pub(super) struct Current {
     tid: u32,
     is_backtrace: bool,
     what: Kept,
-}
-
-#[derive(Clone, Copy)]
-enum Kept {
-    Record { site: usize, truncated: bool },
-    Unknown { site_id: u32 },
-    SpanEnd { site: Option<usize>, begin_ticks: u64, duration_ns: Option<u64> },
-    Loss { cause: u8, count: u64, span_ns: u64 },
-    Stall { cause: u8, duration_ns: u64 },
 }
 
 impl<'t> TraceReader<'t> {
@@ -80,7 +71,7 @@ impl Reader for TraceReader<'_> {
     fn record(&self) -> Option<Record<'_>> {
         let current = self.current.as_ref()?;
         let context = self.context.as_deref();
-        Some(show(current, self.trace, &self.processes, self.input, &self.args, &self.thread, context))
+        show(current, self.trace, &self.processes, self.input, &self.args, &self.thread, context)
     }
 
     /// The events of all files together have no place in one: 0.
@@ -96,24 +87,9 @@ pub(super) fn keep(
     thread: &mut String,
     context: &mut Option<Arc<Context>>,
 ) -> Option<Current> {
-    let what = match event.what {
-        What::Record { site_number, args: packed, truncated, .. } => {
-            args.clear();
-            args.extend_from_slice(packed);
-            Kept::Record { site: site_number, truncated }
-        }
-        What::Unknown { site_id, args: packed } => {
-            args.clear();
-            args.extend_from_slice(packed);
-            Kept::Unknown { site_id }
-        }
-        What::SpanEnd { site_number, begin_ticks, duration_ns, .. } => {
-            Kept::SpanEnd { site: site_number, begin_ticks, duration_ns }
-        }
-        What::Loss { cause, count, span_ns } => Kept::Loss { cause, count, span_ns },
-        What::Stall { cause, duration_ns } => Kept::Stall { cause, duration_ns },
-        What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => return None,
-    };
+    let (what, packed) = Kept::of(&event.what)?;
+    args.clear();
+    args.extend_from_slice(packed);
     if thread != event.thread_name {
         thread.clear();
         thread.push_str(event.thread_name);
@@ -131,7 +107,7 @@ pub(super) fn keep(
     })
 }
 
-/// The record of which [`keep`] has made a copy.
+/// The record of which [`keep`] has made a copy, of the same trace.
 pub(super) fn show<'a>(
     current: &Current,
     trace: &'a Trace,
@@ -140,31 +116,17 @@ pub(super) fn show<'a>(
     args: &'a [u8],
     thread: &'a str,
     context: Option<&'a Context>,
-) -> Record<'a> {
-    let number = |site: usize| input | site;
-    let what = match current.what {
-        Kept::Record { site, truncated } => {
-            What::Record { site: &trace.sites[site], site_number: number(site), args, truncated }
-        }
-        Kept::Unknown { site_id } => What::Unknown { site_id, args },
-        Kept::SpanEnd { site, begin_ticks, duration_ns } => What::SpanEnd {
-            site: site.map(|site| &trace.sites[site]),
-            site_number: site.map(number),
-            begin_ticks,
-            duration_ns,
-        },
-        Kept::Loss { cause, count, span_ns } => What::Loss { cause, count, span_ns },
-        Kept::Stall { cause, duration_ns } => What::Stall { cause, duration_ns },
-    };
-    Record {
+) -> Option<Record<'a>> {
+    let what = current.what.what(&trace.sites, input, args)?;
+    Some(Record {
         wall_ns: current.wall_ns,
         ticks: Some(current.ticks),
         process: &processes[current.session],
-        process_number: number(current.session),
+        process_number: input | current.session,
         tid: current.tid,
         thread,
         context,
         is_backtrace: current.is_backtrace,
         what,
-    }
+    })
 }

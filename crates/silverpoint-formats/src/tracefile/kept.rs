@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Event, Trace, What};
 use crate::context::Context;
+use crate::site::Site;
 
 /// An event that outlives its turn. Sites, sessions and streams stay in the trace.
 #[derive(Clone, Debug)]
@@ -17,35 +18,92 @@ pub struct KeptEvent {
     context: Option<Arc<Context>>,
     file: usize,
     position: u64,
-    what: KeptWhat,
+    what: Kept,
+    args: Box<[u8]>,
 }
 
-#[derive(Clone, Debug)]
-enum KeptWhat {
-    Record { site_number: usize, args: Box<[u8]>, truncated: bool },
-    SpanEnd { site_number: Option<usize>, begin_ticks: u64, duration_ns: Option<u64> },
-    Unknown { site_id: u32, args: Box<[u8]> },
-    Stall { cause: u8, duration_ns: u64 },
+/// What an event is, without what it refers to: sites are numbers, and the arguments are apart.
+#[derive(Clone, Copy, Debug)]
+pub enum Kept {
+    /// As [`What::Record`].
+    Record {
+        /// Number of the site.
+        site: usize,
+        /// An argument was cut.
+        truncated: bool,
+    },
+    /// As [`What::Unknown`].
+    Unknown {
+        /// The site's id.
+        site_id: u32,
+    },
+    /// As [`What::SpanEnd`].
+    SpanEnd {
+        /// Number of the site, when it is described.
+        site: Option<usize>,
+        /// When it began.
+        begin_ticks: u64,
+        /// How long it lasted.
+        duration_ns: Option<u64>,
+    },
+    /// As [`What::Loss`].
+    Loss {
+        /// Number of the cause.
+        cause: u8,
+        /// How many.
+        count: u64,
+        /// Between the first and the last of them.
+        span_ns: u64,
+    },
+    /// As [`What::Stall`].
+    Stall {
+        /// Number of the cause.
+        cause: u8,
+        /// How long.
+        duration_ns: u64,
+    },
+}
+
+impl Kept {
+    /// Keeps what an event is, and gives its arguments; `None` of what is no record.
+    pub fn of<'a>(what: &What<'a>) -> Option<(Self, &'a [u8])> {
+        Some(match *what {
+            What::Record { site_number: site, args, truncated, .. } => {
+                (Self::Record { site, truncated }, args)
+            }
+            What::Unknown { site_id, args } => (Self::Unknown { site_id }, args),
+            What::SpanEnd { site_number: site, begin_ticks, duration_ns, .. } => {
+                (Self::SpanEnd { site, begin_ticks, duration_ns }, &[])
+            }
+            What::Loss { cause, count, span_ns } => (Self::Loss { cause, count, span_ns }, &[]),
+            What::Stall { cause, duration_ns } => (Self::Stall { cause, duration_ns }, &[]),
+            What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => return None,
+        })
+    }
+
+    /// What it was made of; `None` of a record whose site is none of `sites`. The numbers of sites come with the bits of `input`.
+    pub fn what<'a>(self, sites: &'a [Site], input: usize, args: &'a [u8]) -> Option<What<'a>> {
+        Some(match self {
+            Self::Record { site, truncated } => {
+                What::Record { site: sites.get(site)?, site_number: input | site, args, truncated }
+            }
+            Self::Unknown { site_id } => What::Unknown { site_id, args },
+            Self::SpanEnd { site, begin_ticks, duration_ns } => What::SpanEnd {
+                site: site.and_then(|site| sites.get(site)),
+                site_number: site.map(|site| input | site),
+                begin_ticks,
+                duration_ns,
+            },
+            Self::Loss { cause, count, span_ns } => What::Loss { cause, count, span_ns },
+            Self::Stall { cause, duration_ns } => What::Stall { cause, duration_ns },
+        })
+    }
 }
 
 impl Event<'_> {
     /// Takes what is needed to have the event again later; `None` for losses and what is not shown.
     pub fn keep(&self) -> Option<KeptEvent> {
-        let what = match self.what {
-            What::Record { site_number, args, truncated, .. } => {
-                KeptWhat::Record { site_number, args: args.into(), truncated }
-            }
-            What::SpanEnd { site_number, begin_ticks, duration_ns, .. } => {
-                KeptWhat::SpanEnd { site_number, begin_ticks, duration_ns }
-            }
-            What::Unknown { site_id, args } => KeptWhat::Unknown { site_id, args: args.into() },
-            What::Stall { cause, duration_ns } => KeptWhat::Stall { cause, duration_ns },
-            What::Loss { .. }
-            | What::ThreadName
-            | What::ThreadEnd
-            | What::Context
-            | What::OtherControl { .. } => return None,
-        };
+        let (what, args) = Kept::of(&self.what).filter(|(what, _)| !matches!(what, Kept::Loss { .. }))?;
         Some(KeptEvent {
             session_number: self.session_number,
             stream: self.stream.number,
@@ -57,6 +115,7 @@ impl Event<'_> {
             file: self.file,
             position: self.position,
             what,
+            args: args.into(),
         })
     }
 }
@@ -65,25 +124,7 @@ impl KeptEvent {
     /// Gives the event to `take` as one of a backtrace. `trace` is the one that it is of; `None` when it is not.
     pub fn with<R>(&self, trace: &Trace, take: impl FnOnce(&Event<'_>) -> R) -> Option<R> {
         let session = trace.sessions.get(self.session_number)?;
-        let site = |number: Option<usize>| number.and_then(|number| trace.sites.get(number));
-        let what = match &self.what {
-            KeptWhat::Record { site_number, args, truncated } => What::Record {
-                site: site(Some(*site_number))?,
-                site_number: *site_number,
-                args,
-                truncated: *truncated,
-            },
-            KeptWhat::SpanEnd { site_number, begin_ticks, duration_ns } => What::SpanEnd {
-                site: site(*site_number),
-                site_number: *site_number,
-                begin_ticks: *begin_ticks,
-                duration_ns: *duration_ns,
-            },
-            KeptWhat::Unknown { site_id, args } => What::Unknown { site_id: *site_id, args },
-            KeptWhat::Stall { cause, duration_ns } => {
-                What::Stall { cause: *cause, duration_ns: *duration_ns }
-            }
-        };
+        let what = self.what.what(&trace.sites, 0, &self.args)?;
         Some(take(&Event {
             session,
             session_number: self.session_number,
@@ -103,12 +144,8 @@ impl KeptEvent {
 
     /// Bytes of memory that it takes, about; a context is its own and others'.
     pub fn bytes(&self) -> usize {
-        let args = match &self.what {
-            KeptWhat::Record { args, .. } | KeptWhat::Unknown { args, .. } => args.len(),
-            KeptWhat::SpanEnd { .. } | KeptWhat::Stall { .. } => 0,
-        };
         let context = self.context.as_ref().map_or(0, |context| context.bytes());
-        size_of::<Self>() + self.thread_name.len() + args + context
+        size_of::<Self>() + self.thread_name.len() + self.args.len() + context
     }
 
     /// Number of the session in the trace, and of the stream in the session.

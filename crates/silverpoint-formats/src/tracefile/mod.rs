@@ -39,7 +39,7 @@ pub(crate) use blocks::{BlockCursor, BlockReader};
 pub use count::Counted;
 pub use event::{Event, What, cause_name};
 pub use follow::{Follow, Watcher};
-pub use kept::KeptEvent;
+pub use kept::{Kept, KeptEvent};
 use left_out::{LeftOut, SPLIT, TRIMMED, holds_only_statements};
 pub use merge::Events;
 pub use parts::with_parts;
