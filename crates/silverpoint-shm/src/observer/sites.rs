@@ -75,6 +75,8 @@ impl ObservedSession {
             let count = ((end - entry) as usize).min(ENTRIES);
             let bytes = &mut chunk[..count * SIZE];
             read_exact(&self.control, CONTROL, bytes, self.header.sites_at + u64::from(entry) * SIZE as u64)?;
+            // What was read ahead before these entries may lack their descriptions.
+            window.bytes.clear();
             for bytes in bytes.chunks_exact(SIZE) {
                 let word = |at| u32_at(bytes, at).unwrap_or(0);
                 let stage = word(STAGE);

@@ -32,6 +32,7 @@ mod recursive;
 mod rings;
 #[cfg(feature = "serde")]
 mod serialized;
+mod sites;
 mod spans;
 mod threads;
 mod values;
@@ -59,6 +60,7 @@ fn main() {
             values::ROLES,
             rings::ROLES,
             spans::ROLES,
+            sites::ROLES,
             contexts::ROLES,
             threads::ROLES,
             processes::ROLES,
@@ -81,6 +83,7 @@ fn main() {
         values::TESTS,
         rings::TESTS,
         spans::TESTS,
+        sites::TESTS,
         contexts::TESTS,
         threads::TESTS,
         processes::TESTS,
