@@ -305,4 +305,118 @@ TEST(Race, TheSignalDiesWhileOthersConnectAndDisconnect) {
     }
 }
 
+TEST(Race, AReceiversDeathWaitsForWhatAnotherThreadDisconnects) {
+    signal<> fired, other;
+    std::atomic<bool> inside{false}, go{false}, returned{false};
+    auto* const owner = new silverpoint::receiver;
+    const connection one = fired.connect(*owner, [&] {
+        inside.store(true);
+        while (!go.load()) std::this_thread::yield();
+        returned.store(true);
+    });
+    bool waited = false;
+    together([&] { fired(); },
+             [&] {
+                 while (!inside.load()) std::this_thread::yield();
+                 one.disconnect();
+             },
+             [&] {
+                 while (!inside.load() || one.connected()) std::this_thread::yield();
+                 for (int i = 0; i < 100; ++i) other.connect(*owner, [] {});  // forgets what has ended
+                 std::thread lets_go([&] {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                     go.store(true);
+                 });
+                 delete owner;
+                 waited = returned.load();
+                 lets_go.join();
+             });
+    EXPECT_TRUE(waited);
+}
+
+TEST(Race, WhoDisconnectsSecondWaitsForTheEndOfTheCallable) {
+    signal<> fired;
+    std::atomic<bool> dying{false}, dead{false};
+    int owned = 0;
+    std::shared_ptr<int> held(&owned, [&](int*) {
+        dying.store(true);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        dead.store(true);
+    });
+    connection one = fired.connect([held] {});
+    held.reset();
+    bool waited = false;
+    together([&] { one.disconnect(); },
+             [&] {
+                 while (!dying.load()) std::this_thread::yield();
+                 one.disconnect();
+                 waited = dead.load();
+             });
+    EXPECT_TRUE(waited);
+}
+
+TEST(Race, ACallableThatDisconnectsItselfAtItsEndDoesNotWaitForItself) {
+    signal<> fired;
+    connection one;
+    int owned = 0, ends = 0;
+    std::shared_ptr<int> held(&owned, [&](int*) {
+        one.disconnect();
+        ++ends;
+    });
+    one = fired.connect([held] {});
+    held.reset();
+    one.disconnect();
+    EXPECT_EQ(ends, 1);
+    EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
+}
+
+TEST(Race, AThreadThatHasLeftIsNotTakenForOneThatIsWaitedFor) {
+    // One disconnects, within a receiver, another's receiver. That one leaves it and disconnects the first,
+    // which may not have seen it yet and is still running.
+    for (unsigned i = 0; i < rounds(50); ++i) {
+        signal<> left, right;
+        connection s, t;
+        std::atomic<bool> in_s{false}, in_t{false}, t_runs{false};
+        bool waited = false;
+        s = left.connect([&] {
+            in_s.store(true);
+            while (!in_t.load()) std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the other one sleeps too
+        });
+        t = right.connect([&] {
+            t_runs.store(true);
+            while (!in_s.load()) std::this_thread::yield();
+            in_t.store(true);
+            s.disconnect();
+            t_runs.store(false);
+        });
+        together(
+            [&] {
+                left();
+                t.disconnect();
+                waited = !t_runs.load();
+            },
+            [&] { right(); });
+        EXPECT_TRUE(waited);
+    }
+}
+
+TEST(Race, AThreadsPlaceIsNotTakenForTheReceivers) {
+    // The thread that drained is gone, and the next has its record: it waits for room all the same.
+    signal<unsigned> sent;
+    inbox here;
+    std::vector<unsigned> got;
+    const connection one =
+        sent.connect_queued(here, [&](unsigned value) { got.push_back(value); }, {.capacity = 1});
+    std::thread([&] { here.drain(); }).join();
+    std::thread sender([&] {
+        sent(1);
+        sent(2);
+    });
+    while (one.counted().waited == 0 && one.counted().dropped == 0) std::this_thread::yield();
+    while (got.size() + one.counted().dropped < 2) here.drain();
+    sender.join();
+    EXPECT_EQ(got, (std::vector<unsigned>{1, 2}));
+}
+
 }  // namespace

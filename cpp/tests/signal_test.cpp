@@ -269,7 +269,9 @@ TEST(Queued, ADrainIsBoundedAndTheRestComesFirst) {
     while (here.drain(1) != 0) {
     }
     EXPECT_EQ(got, (std::vector<int>{1, 2, 3, -1, -2, -3, -4, 4}));
-    EXPECT_GE(here.drain_for(std::chrono::seconds(0)), 0u);
+    EXPECT_EQ(here.drain_for(std::chrono::seconds(0)), 0u);
+    for (int i = 1; i <= 40; ++i) changed(i);
+    EXPECT_EQ(here.drain_for(std::chrono::seconds(0)), 16u);
 }
 
 TEST(Queued, ADrainWithinAReceiverGoesOnWhereTheOuterStands) {
@@ -338,8 +340,7 @@ TEST(Queued, BoundedByCoalescing) {
 
 TEST(Queued, TheReceivingThreadNeverWaitsForItself) {
     signal<int> changed;
-    inbox here;
-    here.drain();
+    inbox here;  // has not been drained yet
     std::vector<int> got;
     const connection one =
         changed.connect_queued(here, [&](int value) { got.push_back(value); }, {.capacity = 2});
@@ -376,6 +377,46 @@ TEST(Queued, AnExceptionLeavesTheRestInPlace) {
     EXPECT_THROW(here.drain(), int);
     EXPECT_EQ(here.drain(), 1u);
     EXPECT_EQ(got, (std::vector<int>{1, 3}));
+}
+
+TEST(Queued, AnExceptionLeavesTheLoopAwake) {
+    signal<int> changed;
+    int wakes = 0, calls = 0;
+    inbox waked([&] { ++wakes; });
+    changed.connect_queued(waked, [&](int value) {
+        ++calls;
+        throw value;
+    });
+    changed(1);
+    changed(2);
+    EXPECT_EQ(wakes, 1);
+    EXPECT_THROW(waked.drain(), int);
+    EXPECT_EQ(wakes, 2);
+    poll_inbox polled;
+    changed.connect_queued(polled, [](int value) { throw value; });
+    changed(3);
+    EXPECT_THROW(polled.drain(), int);
+    pollfd one{polled.fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&one, 1, 0), 1);
+    EXPECT_EQ(polled.drain(), 0u);
+    EXPECT_EQ(poll(&one, 1, 0), 0);
+}
+
+TEST(Queued, AReceiverMayDestroyItsInbox) {
+    signal<int> changed;
+    auto* const doomed = new inbox;
+    int calls = 0;
+    changed.connect_queued(*doomed, [&](int) {
+        ++calls;
+        delete doomed;
+    });
+    changed.connect_queued(*doomed, [&](int) { ++calls; });
+    changed.connect_latest(*doomed, [](int) {});
+    changed(1);
+    changed(2);
+    doomed->drain();
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(changed.connected(), 0u);
 }
 
 TEST(Latest, TheNewestOnceForAnyNumberOfEmissions) {

@@ -25,6 +25,8 @@ class connection {
     }
 
     bool connected() const { return slot_ != nullptr && slot_->connected(); }
+    /// True when it is disconnected, the receiver has returned, and its callable is destroyed.
+    bool over() const { return slot_ == nullptr || slot_->left(); }
 
     /// Ends the connection: when this returns, the receiver is not running in any thread and will not run
     /// again; what was queued for it is gone. Called by the receiver itself it returns at once, and the
@@ -92,9 +94,10 @@ class receiver {
 
     void add(const connection& one) {
         const std::lock_guard hold(lock_);
-        // Those that have ended otherwise are forgotten as the others grow.
+        // Those that have ended otherwise are forgotten as the others grow; not those whose receiver another
+        // thread is still waiting for, since we shall have to wait too.
         if (connections_.size() >= prune_at_) {
-            std::erase_if(connections_, [](const connection& at) { return !at.connected(); });
+            std::erase_if(connections_, [](const connection& at) { return at.over(); });
             prune_at_ = 2 * connections_.size() + 16;
         }
         connections_.push_back(one);

@@ -36,12 +36,17 @@ struct level_block {
 
 struct thread_record {
     level_block first;
-    unsigned depth = 0;       // of the owner alone
-    std::uint32_t count = 0;  // of the owner alone
+    unsigned depth = 0;        // of the owner alone
+    std::uint32_t count = 0;   // of the owner alone
+    std::uint64_t thread = 0;  // of the owner alone: which thread it is, never the same again
     std::atomic<bool> owned{true};
     std::atomic<bool> left_behind{false};  ///< something waits for calls of this thread to return
-    thread_record* waits_for = nullptr;    // under the domain's lock
-    thread_record* next = nullptr;         // never changes once it is in the list
+    // Under the domain's lock: whom this thread waits for to leave which receiver, at which level. A thread
+    // that has left it is not waited for any more, though the one that waits may not have seen it.
+    thread_record* waits_for = nullptr;
+    const level* waits_at = nullptr;
+    const void* waits_in = nullptr;
+    thread_record* next = nullptr;  // never changes once it is in the list
 };
 
 /// What is freed, or called, when nobody uses it any more.
@@ -63,9 +68,11 @@ class domain {
         for (thread_record* at = records_.load(); at != nullptr; at = at->next)
             if (!at->owned.load(std::memory_order_acquire)) {
                 at->owned.store(true, std::memory_order_relaxed);
+                at->thread = ++threads_;
                 return at;
             }
         auto* fresh = new thread_record;
+        fresh->thread = ++threads_;
         fresh->next = records_.load(std::memory_order_relaxed);
         records_.store(fresh, std::memory_order_release);
         return fresh;
@@ -73,8 +80,8 @@ class domain {
 
     /// Returns when no thread is in `slot` but the caller itself and those that wait for it. The slot has
     /// been marked, so that nobody goes into it any more. `done` is released then, or when those have left it
-    /// too.
-    void leave_slot(const void* slot, garbage done, thread_record* me) {
+    /// too: false.
+    bool leave_slot(const void* slot, garbage done, thread_record* me) {
         heavy_barrier();
         std::vector<use> others, kept;
         {
@@ -86,11 +93,12 @@ class domain {
         }
         for (const use& other : others)
             if (!wait(other, slot, me)) kept.push_back(other);
-        if (kept.empty()) {
-            done.release(done.what);
-        } else {
+        if (!kept.empty()) {
             keep(done, kept, slot);
+            return false;
         }
+        done.release(done.what);
+        return true;
     }
 
     /// Releases `done` when no emission that is under way can still read the list of `signal`; waits for
@@ -111,29 +119,23 @@ class domain {
         sweep();
     }
 
-    /// Releases what nobody uses any more.
-    /// False when something is kept still.
+    /// Releases what nobody uses any more. False when something is kept still.
     bool sweep() {
-        std::vector<garbage> free;
-        bool empty;
-        {
-            const std::lock_guard hold(lock_);
-            for (std::size_t i = 0; i < limbo_.size();) {
-                bool over = true;
-                for (const condition& one : limbo_[i].until) over = over && one.over();
-                if (over) {
-                    free.push_back(limbo_[i].done);
-                    if (i + 1 != limbo_.size()) limbo_[i] = std::move(limbo_.back());
-                    limbo_.pop_back();
-                } else {
-                    ++i;
-                }
+        for (;;) {
+            garbage free;
+            {
+                const std::lock_guard hold(lock_);
+                std::size_t i = 0;
+                while (i < limbo_.size() && !limbo_[i].over()) ++i;
+                if (i == limbo_.size()) return limbo_.empty();
+                free = limbo_[i].done;
+                if (i + 1 != limbo_.size()) limbo_[i] = std::move(limbo_.back());
+                limbo_.pop_back();
             }
-            empty = limbo_.empty();
+            // Without the lock: what is released may disconnect others, or take locks of its own. One by one:
+            // whoever waits for another of them finds it, and releases it himself.
+            free.release(free.what);
         }
-        // Without the lock: what is released may disconnect others, or take locks of its own.
-        for (const garbage& one : free) one.release(one.what);
-        return empty;
     }
 
     std::uint32_t new_signal() {
@@ -166,6 +168,11 @@ class domain {
     struct pending {
         garbage done;
         std::vector<condition> until;
+        bool over() const {
+            for (const condition& one : until)
+                if (!one.over()) return false;
+            return true;
+        }
     };
 
     domain() {
@@ -183,6 +190,12 @@ class domain {
                 for (level& at : block->levels) function(who, at);
     }
 
+    static const thread_record* awaited(const thread_record& by) {
+        if (by.waits_for == nullptr || by.waits_at->slot.load(std::memory_order_acquire) != by.waits_in)
+            return nullptr;
+        return by.waits_for;
+    }
+
     // False when `other` waits for this thread.
     bool wait(const use& other, const void* slot, thread_record* me) {
         backoff turn;
@@ -190,9 +203,11 @@ class domain {
         while (other.at->slot.load(std::memory_order_acquire) == slot) {
             if (!told) {
                 const std::lock_guard hold(lock_);
-                for (thread_record* at = other.who; at != nullptr; at = at->waits_for)
+                for (const thread_record* at = other.who; at != nullptr; at = awaited(*at))
                     if (at == me) return false;
                 me->waits_for = other.who;
+                me->waits_at = other.at;
+                me->waits_in = slot;
                 told = true;
             }
             turn.pause();
@@ -218,6 +233,7 @@ class domain {
 
     std::mutex lock_;
     std::atomic<thread_record*> records_{nullptr};
+    std::uint64_t threads_ = 0;  // under the lock
     std::vector<pending> limbo_;
     std::atomic<std::uint32_t> signals_{0};
 };

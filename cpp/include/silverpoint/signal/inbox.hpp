@@ -57,7 +57,9 @@ class budget {
 class inbox_core {
   public:
     /// `wake` is called in whatever thread emits, at most once between two drains; empty: nobody is waked.
-    explicit inbox_core(std::function<void()> wake) : wake_(std::move(wake)), signalled_(wake_ == nullptr) {}
+    explicit inbox_core(std::function<void()> wake) : wake_(std::move(wake)), signalled_(wake_ == nullptr) {
+        own();
+    }
 
     /// A source has become ready. Called with no lock of the source's.
     void announce(source* one) {
@@ -93,7 +95,7 @@ class inbox_core {
     }
 
     void drain(budget& budget) {
-        owner_.store(here(), std::memory_order_relaxed);
+        own();
         std::vector<held_source> latest;
         {
             const std::lock_guard hold(lock_);
@@ -110,6 +112,14 @@ class inbox_core {
             ready_.clear();
         }
         if (!latest.empty()) heavy_barrier();
+        // What an exception of a receiver leaves waits for a drain, too.
+        struct leftover {
+            inbox_core* of;
+            bool is = true;
+            ~leftover() {
+                if (is) of->wake();
+            }
+        } rest{this};
         bool again = false;
         for (const held_source& one : latest) again |= one->deliver(budget);
         while (!current_.empty() && !budget.spent()) {
@@ -121,11 +131,14 @@ class inbox_core {
             if (!one->deliver(budget) && !current_.empty() && current_.front().serial == serial)
                 current_.pop_front();
         }
-        if (again || !current_.empty()) wake();  // the rest comes in the loop's next turn
+        rest.is = again || !current_.empty();  // comes in the loop's next turn
     }
 
-    /// True in the thread that drained last: it cannot wait for itself.
-    bool is_mine() const { return owner_.load(std::memory_order_relaxed) == here(); }
+    /// The calling thread is the one that drains.
+    void own() { owner_.store(here()->thread, std::memory_order_relaxed); }
+    /// True in the thread that drained last, before the first drain in the one that made the inbox: it cannot
+    /// wait for itself.
+    bool is_mine() const { return owner_.load(std::memory_order_relaxed) == here()->thread; }
     void close() {
         std::vector<held_source> gone[2];  // dropped without the lock
         const std::lock_guard hold(lock_);
@@ -151,7 +164,7 @@ class inbox_core {
     // Of the draining thread:
     std::deque<duty> current_;
     std::uint64_t serial_ = 0;
-    std::atomic<thread_record*> owner_{nullptr};
+    std::atomic<std::uint64_t> owner_;
 };
 
 }  // namespace signaling
@@ -188,14 +201,22 @@ class inbox {
         return drain_until(SIZE_MAX, signaling::budget::clock::now() + time);
     }
 
+    /// Says that the calling thread is the one that will drain; to be called by it before it emits, and
+    /// before others emit, when another thread made the inbox. Until this or a first drain the thread that
+    /// made it counts as the receiver: where an emission waits for room (overflow::block), that of the
+    /// receiver drops the event instead, since it would wait for itself.
+    void own() { core_->own(); }
+
     const std::shared_ptr<signaling::inbox_core>& core() const { return core_; }
     receiver& connections() { return connections_; }
 
   private:
     std::size_t drain_until(std::size_t most, signaling::budget::clock::time_point until) {
-        signaling::budget budget(most, until);
-        core_->drain(budget);
-        return budget.calls();
+        signaling::budget granted(most, until);
+        // A receiver may destroy this inbox.
+        const std::shared_ptr<signaling::inbox_core> kept = core_;
+        kept->drain(granted);
+        return granted.calls();
     }
 
     std::shared_ptr<signaling::inbox_core> core_;

@@ -58,7 +58,7 @@ class slot_base {
     virtual void empty() = 0;
     virtual tally counted() const { return {}; }
 
-    /// True when the wait for its receiver is over.
+    /// True when the wait for its receiver is over and the callable is destroyed.
     bool left() const { return left_.load(std::memory_order_acquire); }
     void set_left() { left_.store(true, std::memory_order_release); }
 
@@ -150,15 +150,24 @@ class core {
             if (first) old = take_out(one);
         }
         if (!first) {
-            // Another thread has begun; its wait is waited for too.
-            if (!one->left()) domain::instance().leave_slot(one, {[](void*) {}, nullptr}, here());
+            // Another thread has begun; its wait, and the end of the callable, are waited for too. What it
+            // has left to others' calls, and they have not seen, is done here.
+            for (backoff turn; !one->left(); turn.pause()) {
+                if (!domain::instance().leave_slot(one, {[](void*) {}, nullptr}, here())) return;
+                domain::instance().sweep();
+            }
             return;
         }
         one->hold();
         const auto emptied = [](void* what) {
             auto* const slot = static_cast<slot_base*>(what);
-            slot->set_left();
-            slot->empty();
+            {
+                // Who disconnects it too waits for this as for a call.
+                frame inside(0);
+                inside.enter(slot);
+                slot->empty();
+                slot->set_left();
+            }
             slot->drop();
         };
         domain::instance().leave_slot(one, {emptied, one}, here());
