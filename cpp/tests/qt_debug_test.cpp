@@ -111,11 +111,10 @@ class QtDebugTest : public testing::Test {
     } while (false);
 
 // A value in many surroundings.
-#define IN_ALL_WAYS(...)                              \
-    BOTH(<< __VA_ARGS__)                              \
-    BOTH(.nospace() << "{before" << __VA_ARGS__ << 1) \
-    BOTH(.noquote() << __VA_ARGS__ << QString("q"))   \
-    BOTH(<< Tidy{1} << __VA_ARGS__ << "after")        \
+#define IN_ALL_WAYS(...)                                        \
+    BOTH(<< __VA_ARGS__)                                        \
+    BOTH(.nospace().noquote() << "{before" << __VA_ARGS__ << 1) \
+    BOTH(<< Tidy{1} << __VA_ARGS__ << "after")                  \
     BOTH(<< Qt::hex << __VA_ARGS__ << 10)
 
 TEST_F(QtDebugTest, NumbersTextsAndCharacters) {
@@ -164,7 +163,7 @@ TEST_F(QtDebugTest, NumbersTextsAndCharacters) {
     IN_ALL_WAYS(static_cast<void*>(&number))
     IN_ALL_WAYS(static_cast<const void*>(nullptr))
     IN_ALL_WAYS(&number)
-    EXPECT_EQ(sources.size(), 200u);
+    EXPECT_EQ(sources.size(), 160u);
     compare(sources);
 }
 
