@@ -30,14 +30,17 @@ class Size:
     convert_streamed: int  # records through a pipe
     bind_rounds: int  # turns of each candidate in a process
     bind_repeats: int  # processes
+    signal_events: int  # of a process
+    signal_seconds: float  # beside a timer
+    signal_repeats: int  # processes
 
 
 QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
              argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
-             bind_rounds=100, bind_repeats=2)
+             bind_rounds=100, bind_repeats=2, signal_events=5_000_000, signal_seconds=1, signal_repeats=1)
 FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000,
             argument_repeats=3, argument_pairs=300, log_entries=1_000_000, log_repeats=3, convert_records=1_000_000, convert_repeats=3, convert_streamed=25_000_000,
-            bind_rounds=300, bind_repeats=5)
+            bind_rounds=300, bind_repeats=5, signal_events=100_000_000, signal_seconds=5, signal_repeats=3)
 
 
 @dataclass

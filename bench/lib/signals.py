@@ -1,0 +1,102 @@
+"""The part `signals`: what an event costs on its way to a receiver, beside Qt, Boost and a queue behind a mutex. Writes bench/results/signals.md and signals.json."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+from . import bind
+from . import build as building
+from .numbers import median
+from .report import text
+
+TIMEOUT_S = 300
+# What is to be shown, and how much of it: (row, figure, at most).
+BUDGETS = (("direct", "silverpoint direct", "emit", 2), ("cross", "silverpoint queued, poll", "event", 15), ("latest", "silverpoint latest", "emit", 6))
+QT_QUEUED = 50  # times as long as ours, at least
+
+
+def driver(bench):
+    """Builds the program; a Failed says what is missing."""
+    qt = bind.qt_directory()
+    moc = next((place for place in map(pathlib.Path, ("/usr/lib/qt6/libexec/moc", "/usr/lib/qt6/moc")) if place.exists()), None)
+    if qt is None or moc is None or not pathlib.Path("/usr/include/boost/signals2.hpp").exists():
+        raise building.Failed("signals: qt6-base-dev and libboost-dev must be installed (scripts/setup bench)")
+    made = bench.directory / "signals"
+    made.mkdir(parents=True, exist_ok=True)
+    source, program = building.BENCH / "signals/driver.cpp", made / "driver"
+    building.call([moc, source, "-o", made / "driver.moc"])
+    building.call(["g++", *building.CXX_FLAGS, "-fPIC", f"-I{building.ROOT / 'cpp/include'}", f"-I{made}", "-isystem", qt, "-isystem", qt / "QtCore",
+                   source, "-o", program, "-lQt6Core", "-pthread"])
+    return program
+
+
+def measure(bench, events, seconds, repeats):
+    """({(part, who, what): [one of each process]}, problems)."""
+    try:
+        program = driver(bench)
+    except building.Failed as failed:
+        return {}, [str(failed)]
+    results, problems = {}, []
+    steps = [("direct", events, {}), ("latest", events, {}), ("cross", events, {}), ("cross", events, {"QT_NO_GLIB": "1"}), ("stalled", 2_000_000, {}), ("timer", seconds, {})]
+    for step in steps * repeats:
+        part, size, environment = step
+        done = subprocess.run([program, part, str(size)], capture_output=True, text=True, timeout=TIMEOUT_S, env=os.environ | environment)
+        if done.returncode != 0:
+            problems.append(f"{part}: exit {done.returncode}: {done.stderr.strip()[:300]}")
+            continue
+        for one in map(json.loads, done.stdout.splitlines()):
+            results.setdefault((one["part"], one["who"], one["what"]), []).append(one["value"])
+    return results, problems
+
+
+def table(results, part, columns, scale=None):
+    """Rows of one part: who, and the medians of these figures."""
+    lines = ["| | " + " | ".join(columns.values()) + " |", "|---|" + "---|" * len(columns)]
+    for who in dict.fromkeys(name for of, name, _ in results if of == part):
+        cells = [text(median(results[part, who, what]) / (scale or {}).get(what, 1)) if (part, who, what) in results else "–" for what in columns]
+        lines.append(f"| {who} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def verdicts(results):
+    """Each budget, and whether it was met."""
+    lines = []
+    for part, who, what, most in BUDGETS:
+        if (found := results.get((part, who, what))) is not None:
+            value = median(found)
+            lines.append(f"- {who}: {text(value)} ns, at most {most}: {'met' if value <= most else 'MISSED'}.")
+    own = results.get(("cross", "silverpoint queued, poll", "event"))
+    for who in ("QObject queued (GLib)", "QObject queued (without GLib)"):
+        if own is not None and (theirs := results.get(("cross", who, "event"))) is not None:
+            ratio = median(theirs) / median(own)
+            lines.append(f"- {who} takes {ratio:.0f} times as long as silverpoint queued, at least {QT_QUEUED}: {'met' if ratio >= QT_QUEUED else 'MISSED'}.")
+    return lines
+
+
+def markdown(results, problems, events, seconds, repeats, machine):
+    """The page."""
+    milliseconds = {"total": 1e6}
+    lines = ["# Signals", "",
+             f"Medians of {repeats} processes; {events:,} events of one `unsigned` each (of QObject queued and the mutex at most 2,000,000, since their queues have no bound); "
+             "written by `bench/run --part signals`. Every receiver counts and adds up what it gets, and a process in which an event is missing counts for nothing.", "",
+             *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems),
+             "## One receiver in the same thread", "",
+             *table(results, "direct", {"emit": "ns an emission", "total": "total, ms"}, milliseconds), "",
+             "## To another thread, every event", "",
+             *table(results, "cross", {"emit": "ns an emission", "event": "ns an event delivered", "total": "total, ms"}, milliseconds), "",
+             "## To another thread, the newest value", "", "The reader looks every millisecond; while the sender sends, each look finds a value, and none is older than the one before.", "",
+             *table(results, "latest", {"emit": "ns an emission", "looks": "looks", "reads": "values read"}), "",
+             "## A receiver that does not come: memory", "", "2,000,000 events are sent; silverpoint keeps the newest 65,536 and counts the others.", "",
+             *table(results, "stalled", {"KiB": "KiB"}), "",
+             "## A timer beside a million events a second", "",
+             f"A timer of 5 ms in the receiving loop of Qt, for {seconds} s each: microseconds by which its intervals differ from 5 ms. A sender that cannot keep up sends less.", "",
+             *table(results, "timer", {"median": "median", "p99": "99th percentile", "max": "greatest", "ticks": "ticks", "sent": "events sent"}), "",
+             "## Budgets", "", *verdicts(results)]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(results, machine):
+    """For programs."""
+    rows = [{"part": part, "who": who, "what": what, "value": round(median(found), 2)} for (part, who, what), found in results.items()]
+    return json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"

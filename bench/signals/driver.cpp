@@ -1,0 +1,409 @@
+// What an event costs on its way to a receiver: signals of Silverpoint, of Qt and of Boost, and a queue
+// behind a mutex.
+//
+//   driver direct COUNT      emissions to one receiver in the same thread, all candidates in turn
+//   driver cross COUNT       COUNT events to a receiver in another thread
+//   driver latest COUNT      the newest value, to a reader that looks every millisecond
+//   driver stalled COUNT     COUNT events to a receiver that does not come: what they take of memory
+//   driver timer SECONDS     how late a timer of 5 ms is in an event loop, with a sender of a million events
+//   a second
+//
+// Prints a JSON object a figure. Each receiver counts what it gets and adds it up; a figure whose count or
+// sum is wrong ends the program with an error.
+#include <unistd.h>
+
+#include <QtCore/QCoreApplication>
+#include <QtCore/QElapsedTimer>
+#include <QtCore/QObject>
+#include <QtCore/QThread>
+#include <QtCore/QTimer>
+#include <algorithm>
+#include <boost/signals2.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <silverpoint/signal.hpp>
+#include <silverpoint/signal/qt.hpp>
+#include <thread>
+#include <vector>
+
+using Clock = std::chrono::steady_clock;
+
+class Sender : public QObject {
+    Q_OBJECT
+  Q_SIGNALS:
+    void sent(uint value);
+};
+#include "driver.moc"
+
+namespace {
+
+double since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+[[noreturn]] void fail(const char* who, const char* what) {
+    std::fprintf(stderr, "%s: %s\n", who, what);
+    std::exit(1);
+}
+
+struct Count {
+    std::uint64_t events = 0, sum = 0;
+    void add(unsigned value) {
+        ++events;
+        sum += value;
+    }
+    void check(const char* who, std::uint64_t all) const {
+        if (events != all || sum != all * (all - 1) / 2) fail(who, "not every event has arrived");
+    }
+};
+
+void figure(const char* part, const char* who, const char* what, double value) {
+    std::printf("{\"part\": \"%s\", \"who\": \"%s\", \"what\": \"%s\", \"value\": %.2f}\n", part, who, what,
+                value);
+}
+
+double resident_kib() {
+    std::ifstream file("/proc/self/statm");
+    double all, resident;
+    file >> all >> resident;
+    return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+// In batches, the candidates in turn: a slow moment of the machine meets everybody. The median of the
+// batches.
+void direct(unsigned count) {
+    constexpr unsigned batches = 40;
+    const unsigned each = count / batches;
+    Count ours, qt, boost;
+    silverpoint::signal<unsigned> own;
+    own.connect([&](unsigned value) { ours.add(value); });
+    Sender sender;
+    QObject receiver;
+    QObject::connect(
+        &sender, &Sender::sent, &receiver, [&](uint value) { qt.add(value); }, Qt::DirectConnection);
+    boost::signals2::signal<void(unsigned)> theirs;
+    theirs.connect([&](unsigned value) { boost.add(value); });
+    std::vector<double> times[3];
+    const auto batch = [&](std::vector<double>& to, unsigned first, auto&& emission) {
+        const auto begin = Clock::now();
+        for (unsigned i = first; i < first + each; ++i) emission(i);
+        to.push_back(since(begin) / each);
+    };
+    for (unsigned k = 0; k < batches; ++k) {
+        batch(times[0], k * each, [&](unsigned i) { own(i); });
+        batch(times[1], k * each, [&](unsigned i) { Q_EMIT sender.sent(i); });
+        batch(times[2], k * each, [&](unsigned i) { theirs(i); });
+    }
+    ours.check("silverpoint", batches * each);
+    qt.check("QObject", batches * each);
+    boost.check("boost::signals2", batches * each);
+    const char* const names[] = {"silverpoint direct", "QObject direct", "boost::signals2"};
+    for (int i = 0; i < 3; ++i) {
+        std::sort(times[i].begin(), times[i].end());
+        figure("direct", names[i], "emit", times[i][batches / 2]);
+        figure("direct", names[i], "total", count * times[i][batches / 2]);
+    }
+}
+
+// `receive(ready)` runs in a thread of its own until all has come; `emission(i)` in this one.
+template <class Receive, class Emission>
+void cross(const char* who, unsigned count, Receive&& receive, Emission&& emission) {
+    std::atomic<bool> ready{false};
+    std::thread receiver([&] { receive(ready); });
+    while (!ready.load()) std::this_thread::yield();
+    const auto begin = Clock::now();
+    for (unsigned i = 0; i < count; ++i) emission(i);
+    const double sent = since(begin);
+    receiver.join();
+    const double all = since(begin);
+    figure("cross", who, "emit", sent / count);
+    figure("cross", who, "event", all / count);
+    figure("cross", who, "total", all);
+}
+
+class MutexQueue {
+  public:
+    void push(unsigned value) {
+        {
+            const std::lock_guard hold(lock_);
+            events_.push_back(value);
+        }
+        came_.notify_one();
+    }
+    void wait_and_take(std::deque<unsigned>& to) {
+        std::unique_lock hold(lock_);
+        came_.wait(hold, [&] { return !events_.empty(); });
+        to.swap(events_);
+    }
+
+  private:
+    std::mutex lock_;
+    std::condition_variable came_;
+    std::deque<unsigned> events_;
+};
+
+void cross_all(unsigned count, const char* loop) {
+    {
+        silverpoint::signal<unsigned> own;
+        Count got;
+        cross(
+            "silverpoint queued, poll", count,
+            [&](std::atomic<bool>& ready) {
+                silverpoint::poll_inbox inbox;
+                own.connect_queued(inbox, [&](unsigned value) { got.add(value); });
+                ready.store(true);
+                while (got.events < count) inbox.wait_and_drain();
+            },
+            own);
+        got.check("silverpoint queued, poll", count);
+    }
+    {
+        silverpoint::signal<unsigned> own;
+        Count got;
+        const std::string who = std::string("silverpoint queued, Qt's loop") + loop;
+        cross(
+            who.c_str(), count,
+            [&](std::atomic<bool>& ready) {
+                QEventLoop events;
+                silverpoint::qt_inbox inbox;
+                own.connect_queued(inbox, [&](unsigned value) {
+                    got.add(value);
+                    if (got.events == count) events.quit();
+                });
+                ready.store(true);
+                events.exec();
+            },
+            own);
+        got.check(who.c_str(), count);
+    }
+    // Qt's and the mutex's queues have no bound: what would not fit into memory is not sent.
+    const unsigned fewer = std::min(count, 2000000u);
+    {
+        Sender sender;
+        Count got;
+        const std::string who = std::string("QObject queued") + loop;
+        cross(
+            who.c_str(), fewer,
+            [&](std::atomic<bool>& ready) {
+                QEventLoop events;
+                QObject receiver;
+                QObject::connect(
+                    &sender, &Sender::sent, &receiver,
+                    [&](uint value) {
+                        got.add(value);
+                        if (got.events == fewer) events.quit();
+                    },
+                    Qt::QueuedConnection);
+                ready.store(true);
+                events.exec();
+            },
+            [&](unsigned value) { Q_EMIT sender.sent(value); });
+        got.check(who.c_str(), fewer);
+    }
+    {
+        MutexQueue queue;
+        Count got;
+        cross(
+            "mutex and condition", fewer,
+            [&](std::atomic<bool>& ready) {
+                std::deque<unsigned> batch;
+                ready.store(true);
+                while (got.events < fewer) {
+                    queue.wait_and_take(batch);
+                    for (unsigned value : batch) got.add(value);
+                    batch.clear();
+                }
+            },
+            [&](unsigned value) { queue.push(value); });
+        got.check("mutex and condition", fewer);
+    }
+}
+
+void latest(unsigned count) {
+    silverpoint::signal<unsigned> own;
+    std::atomic<bool> ready{false}, over{false};
+    std::uint64_t reads = 0, looks = 0;
+    unsigned last = 0;
+    bool newer = true;
+    std::thread reader([&] {
+        silverpoint::inbox inbox;
+        own.connect_latest(inbox, [&](unsigned value) {
+            newer = newer && (reads == 0 || value > last);
+            last = value;
+            ++reads;
+        });
+        ready.store(true);
+        for (bool more = true; more; ++looks) {
+            more = !over.load();
+            inbox.drain();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    while (!ready.load()) std::this_thread::yield();
+    std::vector<double> times;
+    constexpr unsigned batches = 40;
+    const unsigned each = count / batches;
+    for (unsigned k = 0; k < batches; ++k) {
+        const auto begin = Clock::now();
+        for (unsigned i = k * each; i < (k + 1) * each; ++i) own(i);
+        times.push_back(since(begin) / each);
+    }
+    over.store(true);
+    reader.join();
+    if (!newer || last != batches * each - 1) fail("silverpoint latest", "not the newest value");
+    std::sort(times.begin(), times.end());
+    figure("latest", "silverpoint latest", "emit", times[batches / 2]);
+    figure("latest", "silverpoint latest", "reads", static_cast<double>(reads));
+    figure("latest", "silverpoint latest", "looks", static_cast<double>(looks));
+}
+
+void stalled(unsigned count) {
+    {
+        silverpoint::signal<unsigned> own;
+        silverpoint::inbox inbox;
+        std::uint64_t got = 0;
+        const auto made = own.connect_queued(inbox, [&](unsigned) { ++got; },
+                                             {.when_full = silverpoint::overflow::drop_oldest});
+        const double before = resident_kib();
+        for (unsigned i = 0; i < count; ++i) own(i);
+        figure("stalled", "silverpoint queued", "KiB", resident_kib() - before);
+        inbox.drain();
+        if (got + made.counted().dropped != count) fail("silverpoint", "not every event is accounted for");
+    }
+    {
+        MutexQueue queue;
+        const double before = resident_kib();
+        for (unsigned i = 0; i < count; ++i) queue.push(i);
+        figure("stalled", "mutex and condition", "KiB", resident_kib() - before);
+    }
+    {
+        Sender sender;
+        QObject receiver;
+        Count got;
+        QObject::connect(
+            &sender, &Sender::sent, &receiver, [&](uint value) { got.add(value); }, Qt::QueuedConnection);
+        const double before = resident_kib();
+        for (unsigned i = 0; i < count; ++i) Q_EMIT sender.sent(i);
+        figure("stalled", "QObject queued", "KiB", resident_kib() - before);
+        QCoreApplication::processEvents();
+        got.check("QObject", count);
+    }
+}
+
+// A sender that sends one event a microsecond by the clock, and a timer beside it in the receiving loop.
+template <class Connect, class Emission>
+void timer(const char* who, double seconds, bool sends, Connect&& connect, Emission&& emission) {
+    std::atomic<bool> over{false};
+    std::uint64_t sent = 0;
+    QEventLoop events;
+    std::vector<double> late;
+    auto due = Clock::now();
+    QTimer tick;
+    tick.setTimerType(Qt::PreciseTimer);
+    QObject::connect(&tick, &QTimer::timeout, [&] {
+        const double now = since(due);
+        late.push_back(std::abs(now - 5e6) / 1e3);
+        due = Clock::now();
+    });
+    connect([&] {
+        QTimer::singleShot(static_cast<int>(seconds * 1000), [&] {
+            over.store(true);
+            events.quit();
+        });
+        std::thread sender;
+        if (sends)
+            sender = std::thread([&] {
+                const auto begin = Clock::now();
+                for (unsigned i = 0; !over.load(std::memory_order_relaxed); ++i) {
+                    while (since(begin) < 1000.0 * i) {
+                    }
+                    emission(i);
+                    ++sent;
+                }
+            });
+        due = Clock::now();
+        tick.start(5);
+        events.exec();
+        if (sends) sender.join();
+    });
+    std::sort(late.begin(), late.end());
+    if (late.size() < 4) late.resize(4, seconds * 1e6);  // the loop has hardly turned
+    figure("timer", who, "median", late[late.size() / 2]);
+    figure("timer", who, "p99", late[late.size() * 99 / 100]);
+    figure("timer", who, "max", late.back());
+    figure("timer", who, "ticks", static_cast<double>(late.size()));
+    figure("timer", who, "sent", static_cast<double>(sent));
+}
+
+void timers(double seconds) {
+    timer(
+        "no sender", seconds, false, [](auto&& run) { run(); }, [](unsigned) {});
+    {
+        silverpoint::signal<unsigned> own;
+        std::uint64_t got = 0;
+        timer(
+            "silverpoint queued", seconds, true,
+            [&](auto&& run) {
+                silverpoint::qt_inbox inbox;
+                own.connect_queued(inbox, [&](unsigned) { ++got; });
+                run();
+            },
+            own);
+        if (got == 0) fail("silverpoint queued", "nothing has arrived");
+    }
+    {
+        silverpoint::signal<unsigned> own;
+        std::uint64_t got = 0;
+        timer(
+            "silverpoint latest, every 16 ms", seconds, true,
+            [&](auto&& run) {
+                auto inbox = silverpoint::qt_inbox::timed(std::chrono::milliseconds(16));
+                own.connect_latest(inbox, [&](unsigned) { ++got; });
+                run();
+            },
+            own);
+        if (got == 0) fail("silverpoint latest", "nothing has arrived");
+    }
+    {
+        Sender sender;
+        std::uint64_t got = 0;
+        timer(
+            "QObject queued", seconds, true,
+            [&](auto&& run) {
+                QObject receiver;
+                QObject::connect(
+                    &sender, &Sender::sent, &receiver, [&](uint) { ++got; }, Qt::QueuedConnection);
+                run();
+            },
+            [&](unsigned value) { Q_EMIT sender.sent(value); });
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    QCoreApplication application(argc, argv);
+    const char* const part = argc == 3 ? argv[1] : "";
+    const double size = argc == 3 ? std::atof(argv[2]) : 0;
+    const char* const loop = qEnvironmentVariableIsSet("QT_NO_GLIB") ? " (without GLib)" : " (GLib)";
+    if (std::strcmp(part, "direct") == 0)
+        direct(static_cast<unsigned>(size));
+    else if (std::strcmp(part, "cross") == 0)
+        cross_all(static_cast<unsigned>(size), loop);
+    else if (std::strcmp(part, "latest") == 0)
+        latest(static_cast<unsigned>(size));
+    else if (std::strcmp(part, "stalled") == 0)
+        stalled(static_cast<unsigned>(size));
+    else if (std::strcmp(part, "timer") == 0)
+        timers(size);
+    else {
+        std::fprintf(stderr, "driver: direct, cross, latest or stalled COUNT, or timer SECONDS\n");
+        return 2;
+    }
+}
