@@ -1,5 +1,6 @@
 //! `silverpoint sites`: the tracepoints of a trace with their counts, of a living process with their states, or of a program that need not have run.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use silverpoint_formats::filter::Filter;
@@ -69,9 +70,10 @@ fn of_files(args: &Args, filter: &Filter) -> Outcome {
         let mut numbers: Vec<_> =
             session.site_numbers().filter(|(_, number)| filter.site(&trace.sites[*number])).collect();
         numbers.sort_unstable();
+        let places = Places::of(numbers.iter().map(|(_, number)| &trace.sites[*number]));
         for (id, number) in numbers {
             let (site, count) = (&trace.sites[number], statistics.sites[number]);
-            if args.recorded && count.records == 0 {
+            if count.records == 0 && (args.recorded || places.has_others(site)) {
                 continue;
             }
             if args.json {
@@ -98,21 +100,25 @@ fn of_process(args: &Args, filter: &Filter, pid: u32) -> Outcome {
         let counters = session.counters().map_err(|error| place.failed(error))?;
         let count = session.site_count(counters.sites_next);
         let states = session.states(count).map_err(|error| place.failed(error))?;
+        let mut sites = Vec::new();
         let visit = |entry: silverpoint_shm::observer::TableSite<'_>| {
             let Some(Ok((description, _))) = entry.description.map(SiteDescription::decode) else { return };
             let site = Site::new(description);
             let is_on = states.get(entry.entry as usize).is_some_and(|state| state.is_on());
-            if !filter.site(&site) || (args.recorded && !is_on) {
-                return;
-            }
-            if args.json {
-                push_site_json(&mut listing.out.text, (&name, pid), &site, entry.id(), None, Some(is_on));
-            } else {
-                let state = if is_on { "on" } else { "off" };
-                listing.row([state.to_owned(), entry.id().to_string()], format!("{name}[{pid}]"), &site);
+            if filter.site(&site) && (is_on || !args.recorded) {
+                sites.push((entry.id(), site, is_on));
             }
         };
         session.sites_since(0, counters.sites_next, |_| true, visit).map_err(|error| place.failed(error))?;
+        let places = Places::of(sites.iter().map(|(_, site, _)| site));
+        for (id, site, is_on) in sites.iter().filter(|(_, site, _)| !places.has_others(site)) {
+            if args.json {
+                push_site_json(&mut listing.out.text, (&name, pid), site, *id, None, Some(*is_on));
+            } else {
+                let state = if *is_on { "on" } else { "off" };
+                listing.row([state.to_owned(), id.to_string()], format!("{name}[{pid}]"), site);
+            }
+        }
     }
     listing.finish()?;
     Ok(Exit::Success)
@@ -168,6 +174,40 @@ fn of_programs(args: &Args, filter: &Filter, paths: &[&Path]) -> Outcome {
     Ok(worst)
 }
 
+/// Places of sites with arguments.
+///
+/// Of a place whose types become known with its first record (a line of `tracing` or `log`) there is a site before that, without arguments, which is asked whether it
+/// records. Where the place has others, it says nothing more, and is not listed.
+struct Places<'s>(HashSet<(&'s str, &'s str, u32, &'s str)>);
+
+impl<'s> Places<'s> {
+    fn of(sites: impl Iterator<Item = &'s Site>) -> Self {
+        let with_arguments = sites.filter(|site| !site.description.signature.is_empty());
+        Self(
+            with_arguments
+                .flat_map(|site| [place(site, &site.description.template), place(site, "")])
+                .collect(),
+        )
+    }
+
+    /// Whether a site stands for others of its place.
+    fn has_others(&self, site: &Site) -> bool {
+        let described = &site.description;
+        described.language == RUST
+            && described.line > 0
+            && described.signature.is_empty()
+            && self.0.contains(&place(site, &described.template))
+    }
+}
+
+/// Language of a site that an adapter makes.
+const RUST: u16 = 2;
+
+fn place<'s>(site: &'s Site, template: &'s str) -> (&'s str, &'s str, u32, &'s str) {
+    let described = &site.description;
+    (&described.category, &described.file, described.line, template)
+}
+
 /// The sites as a table, or as JSON lines in `out`.
 struct Listing {
     out: Output,
@@ -207,5 +247,41 @@ impl Listing {
             table.push(&mut self.out.text);
         }
         self.out.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use silverpoint_formats::site::Site;
+    use silverpoint_wire::level::{Kind, Level};
+    use silverpoint_wire::site::SiteDescription;
+
+    use super::Places;
+
+    fn site(line: u32, template: &str, signature: &str) -> Site {
+        Site::new(SiteDescription {
+            kind: Kind::Log,
+            level: Level::Info,
+            flags: 0,
+            line,
+            language: 2,
+            category: "net".to_owned(),
+            file: "src/net.rs".to_owned(),
+            function: String::new(),
+            names: "n\n".repeat(signature.len()),
+            template: template.to_owned(),
+            signature: signature.to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_place_is_asked_by_a_site_that_is_not_listed_beside_those_with_arguments() {
+        let sites =
+            [site(7, "", ""), site(7, "{}", "s"), site(8, "", ""), site(9, "load", "l"), site(9, "load", "")];
+        let places = Places::of(sites.iter());
+        let is_hidden: Vec<bool> = sites.iter().map(|site| places.has_others(site)).collect();
+        assert_eq!(is_hidden, [true, false, false, false, true]);
+        // Another text at the same place is another site.
+        assert!(!places.has_others(&site(9, "stored", "")) && !places.has_others(&site(0, "load", "")));
     }
 }
