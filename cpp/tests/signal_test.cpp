@@ -1,11 +1,20 @@
 // What signals promise in one thread: order, disconnection at any moment, bounds, batches. Threads:
 // signal_race_test.cpp; all orders of the steps: signal_model_test.cpp.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
+#include <array>
+#include <csignal>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <silverpoint/signal.hpp>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -321,6 +330,23 @@ TEST(Queued, BoundedByDroppingTheOldest) {
     EXPECT_EQ(one.counted().delivered, 4u);
 }
 
+TEST(Queued, ADroppedEventMayUseTheConnectionAtItsEnd) {
+    signal<std::shared_ptr<int>> changed;
+    inbox here;
+    connection one;
+    int number = 0;
+    std::uint64_t dropped = 0;
+    const auto fresh = [&] {
+        return std::shared_ptr<int>(&number, [&](int*) { dropped = one.counted().dropped; });
+    };
+    one = changed.connect_queued(here, [](const std::shared_ptr<int>&) {},
+                                 {.capacity = 1, .when_full = overflow::drop_oldest});
+    changed(fresh());
+    changed(fresh());
+    EXPECT_EQ(dropped, 1u);
+    EXPECT_EQ(here.drain(), 1u);
+}
+
 TEST(Queued, BoundedByCoalescing) {
     signal<int> changed;
     inbox here;
@@ -402,6 +428,36 @@ TEST(Queued, AnExceptionLeavesTheLoopAwake) {
     EXPECT_EQ(poll(&one, 1, 0), 0);
 }
 
+TEST(Queued, ACopyThatThrowsLosesNoOther) {
+    struct fragile {
+        int* left;
+        int number;
+        fragile(int& copies, int value) : left(&copies), number(value) {}
+        fragile(const fragile& other) : left(other.left), number(other.number) {
+            if ((*left)-- == 0) throw number;
+        }
+    };
+    signal<fragile> changed;
+    inbox here;
+    std::vector<int> got;
+    changed.connect_queued(here, [&](const fragile& one) { got.push_back(one.number); });
+    int copies = 1000;
+    int refused = 0;
+    for (int i = 0; i < 16; ++i) changed(fragile(copies, i));
+    copies = 8;  // the ring grows: its copying stops in the middle
+    try {
+        changed(fragile(copies, 16));
+    } catch (int) {
+        ++refused;
+    }
+    copies = 1000;
+    here.drain();
+    EXPECT_EQ(refused, 1);
+    std::vector<int> expected(16);
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(got, expected);
+}
+
 TEST(Queued, AReceiverMayDestroyItsInbox) {
     signal<int> changed;
     auto* const doomed = new inbox;
@@ -452,6 +508,34 @@ TEST(Latest, WakesASleepingLoopOnce) {
     EXPECT_EQ(wakes, 2);
 }
 
+TEST(Latest, ADrainIsBoundedAndEachHasItsTurn) {
+    signal<int> changed;
+    int wakes = 0;
+    inbox here([&] { ++wakes; });
+    std::array<int, 3> calls{};
+    for (int& one : calls) changed.connect_latest(here, [&one](int) { ++one; });
+    for (int i = 1; i <= 6; ++i) {
+        changed(i);
+        EXPECT_EQ(here.drain(1), 1u);
+        EXPECT_EQ(wakes, i + 1);  // for the rest
+    }
+    EXPECT_EQ(calls, (std::array<int, 3>{2, 2, 2}));
+    EXPECT_EQ(here.drain(), 2u);
+    EXPECT_EQ(wakes, 7);
+}
+
+TEST(Latest, DisconnectionDestroysTheValues) {
+    signal<std::shared_ptr<int>> changed;
+    const auto event = std::make_shared<int>(1);
+    inbox here;
+    const connection one = changed.connect_latest(here, [](const std::shared_ptr<int>&) {});
+    for (int i = 0; i < 3; ++i) changed(event);
+    EXPECT_GT(event.use_count(), 1);
+    one.disconnect();
+    EXPECT_EQ(event.use_count(), 1);
+    EXPECT_EQ(here.drain(), 0u);
+}
+
 TEST(Latest, WithoutASignal) {
     silverpoint::latest<std::unique_ptr<int>> cell;
     std::unique_ptr<int> got;
@@ -488,6 +572,56 @@ TEST(Poll, TheDescriptorIsReadableWhileSomethingWaits) {
     EXPECT_EQ(here.wait_and_drain(0), 0u);
     changed(3);
     EXPECT_EQ(here.wait_and_drain(), 2u);
+    changed(4);
+    EXPECT_EQ(static_cast<inbox&>(here).drain(), 2u);
+    EXPECT_FALSE(readable());
+}
+
+TEST(Poll, ASignalHandlerDoesNotEndAWaitForEver) {
+    struct sigaction act = {}, before = {};
+    act.sa_handler = [](int) {};
+    sigaction(SIGUSR1, &act, &before);
+    signal<int> changed;
+    poll_inbox here;
+    changed.connect_queued(here, [](int) {});
+    std::atomic<bool> over{false};
+    std::size_t got = 0;
+    std::thread waits([&] {
+        got = here.wait_and_drain();
+        over.store(true);
+    });
+    for (int i = 0; i < 20 && !over.load(); ++i) {
+        pthread_kill(waits.native_handle(), SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    changed(1);
+    waits.join();
+    EXPECT_EQ(got, 1u);
+    sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST(Barrier, OneThatIsRefusedEndsTheProgram) {
+    silverpoint::signaling::settle_barriers();
+    if (!silverpoint::signaling::asymmetric.load()) GTEST_SKIP() << "nothing was granted";
+    const pid_t child = fork();
+    if (child == 0) {
+        sock_filter steps[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        const sock_fprog filter{sizeof steps / sizeof *steps, steps};
+        const rlimit no_core{0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, 2, &filter) != 0) _exit(77);
+        silverpoint::signaling::heavy_barrier();
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no filters here";
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 //
 //   silverpoint::signal<double> measured;
 //
-//   measured.connect([](double value) { … });                    // direct: called by the emission, in its
-//   thread measured.connect_queued(inbox, [](double value) { … });      // queued: every event, in order, in
-//   the inbox's thread measured.connect_latest(inbox, [](double value) { … });      // latest: the newest
-//   value, in the inbox's thread
+//   // direct: called by the emission, in its thread
+//   measured.connect([](double value) { … });
+//
+//   // queued: every event, in order, in the inbox's thread
+//   measured.connect_queued(inbox, [](double value) { … });
+//
+//   // latest: the newest value, in the inbox's thread
+//   measured.connect_latest(inbox, [](double value) { … });
 //
 //   measured(21.5);
 //
@@ -28,6 +32,10 @@ namespace silverpoint {
 /// which takes them.
 template <class... Args>
 class signal {
+    static_assert((!(std::is_rvalue_reference_v<Args> &&
+                     std::is_copy_constructible_v<std::decay_t<Args>>)&&...),
+                  "signal<T&&>: the first receiver would take the value from the others; write signal<T>");
+
   public:
     using event = std::tuple<std::decay_t<Args>...>;
 

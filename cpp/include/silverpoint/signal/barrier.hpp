@@ -17,13 +17,17 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #if defined(__x86_64__) || defined(__i386__)
 #    include <immintrin.h>
 #endif
 
 // One copy in a process, whatever the visibility that a library is compiled with: threads and signals of all
-// its shared objects must know of each other.
+// its shared objects must know of each other. The dynamic linker sees to it among shared libraries; of an
+// executable that loads plugins (dlopen) it must be able to see the symbols: link it with -rdynamic (CMake:
+// ENABLE_EXPORTS), and do not load plugins with RTLD_DEEPBIND or hide these symbols by a version script. Else
+// there are two copies, and a plugin that disconnects does not wait for the executable's emissions.
 #define SP_SIGNAL_SHARED __attribute__((visibility("default")))
 
 // (Not `signals`: Qt has macros of this name, of `slots` and of `emit`, and these headers may stand behind
@@ -65,10 +69,17 @@ inline void light_store(Atomic& where, Value value) {
     }
 }
 
-/// The rare side's barrier, between its (sequentially consistent) stores and loads: 1 to 20 µs.
+/// The rare side's barrier, between its (sequentially consistent) stores and loads: 1 to 20 µs. Ends the
+/// program when the kernel refuses what it has promised: a system call filter (seccomp) that forbids
+/// membarrier is to be installed before the first signal is made.
 inline void heavy_barrier() {
-    if (asymmetric.load(std::memory_order_relaxed))
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (!asymmetric.load(std::memory_order_relaxed)) return;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) [[likely]]
+        return;
+    constexpr char why[] =
+        "silverpoint: membarrier is refused, after it was granted (by a seccomp filter?)\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, why, sizeof why - 1);
+    std::abort();
 }
 
 /// Waiting for something that takes nanoseconds, unless the other thread has been suspended: first spins,

@@ -57,7 +57,9 @@ class budget {
 class inbox_core {
   public:
     /// `wake` is called in whatever thread emits, at most once between two drains; empty: nobody is waked.
-    explicit inbox_core(std::function<void()> wake) : wake_(std::move(wake)), signalled_(wake_ == nullptr) {
+    /// `reset` is called at the beginning of each drain.
+    explicit inbox_core(std::function<void()> wake, std::function<void()> reset)
+        : wake_(std::move(wake)), reset_(std::move(reset)), signalled_(wake_ == nullptr) {
         own();
     }
 
@@ -99,8 +101,13 @@ class inbox_core {
         std::vector<held_source> latest;
         {
             const std::lock_guard hold(lock_);
-            if (wake_ != nullptr) signalled_.store(false, std::memory_order_seq_cst);
-            for (const held_source& one : watched_) {
+            // Before it counts as asleep: nobody wakes it in between.
+            if (reset_ != nullptr && !closed_) reset_();
+            if (wake_ != nullptr && !closed_) signalled_.store(false, std::memory_order_seq_cst);
+            // Begins with the one that the last drain had no calls left for.
+            const std::size_t count = watched_.size(), from = count == 0 ? 0 : turn_ % count;
+            for (std::size_t i = 0; i < count; ++i) {
+                const held_source& one = watched_[(from + i) % count];
                 // One that has nothing new may have it on the other side of the barrier, with a publisher
                 // that did not wake us since it had not seen yet that we are going to sleep.
                 if (!one->prepare() && wake_ == nullptr) continue;
@@ -121,7 +128,14 @@ class inbox_core {
             }
         } rest{this};
         bool again = false;
-        for (const held_source& one : latest) again |= one->deliver(budget);
+        for (const held_source& one : latest) {
+            if (budget.spent()) {
+                again = true;
+                break;
+            }
+            again |= one->deliver(budget);
+            ++turn_;
+        }
         while (!current_.empty() && !budget.spent()) {
             // It stays in the list while it is being delivered: a drain within its receiver goes on with it.
             source* const one = current_.front().what.get();
@@ -157,13 +171,14 @@ class inbox_core {
     };
 
     std::mutex lock_;
-    const std::function<void()> wake_;
+    const std::function<void()> wake_, reset_;
     std::atomic<bool> signalled_;  // a wake-up is under way (or nobody is ever waked)
     bool closed_ = false;
     std::vector<held_source> ready_, watched_;
     // Of the draining thread:
     std::deque<duty> current_;
     std::uint64_t serial_ = 0;
+    std::size_t turn_ = 0;
     std::atomic<std::uint64_t> owner_;
 };
 
@@ -179,8 +194,9 @@ class inbox {
     inbox() : inbox(std::function<void()>()) {}
     /// `wake` is called by emitting threads, once for all that comes between two drains, with a lock of the
     /// inbox held: it is to make the receiving thread call `drain`, not to drain.
-    explicit inbox(std::function<void()> wake)
-        : core_(std::make_shared<signaling::inbox_core>(std::move(wake))) {}
+    /// `reset`, if given, is called at the beginning of each drain, with the same lock held.
+    explicit inbox(std::function<void()> wake, std::function<void()> reset = {})
+        : core_(std::make_shared<signaling::inbox_core>(std::move(wake), std::move(reset))) {}
     ~inbox() {
         connections_.disconnect_all();
         core_->close();

@@ -54,6 +54,11 @@ class four_slot {
     void take(Function&& function) {
         Machine::read(chosen_, [&] { function(*chosen_->value); });
     }
+    /// Destroys the values. Neither side may use them any more.
+    void clear() {
+        for (auto& pair : cells_)
+            for (cell& one : pair) one.value.reset();
+    }
 
   private:
     struct cell {
@@ -154,6 +159,11 @@ class latest_lanes {
         seen_ = stamp;
         newest->cells.take(function);
     }
+    /// Destroys the values. Nobody publishes or reads any more.
+    void clear() {
+        for (lane* at = &first_; at != nullptr; at = at->next.load(std::memory_order_acquire))
+            at->cells.clear();
+    }
 
   private:
     [[gnu::noinline, gnu::cold]] lane& find(const void* who) {
@@ -185,6 +195,7 @@ class latest_slot final : public slot<Args...>, public source {
     slot_base& as_slot() override { return *this; }
     void empty() override {
         function_.reset();
+        values_.clear();
         to_->unwatch(this);
     }
     tally counted() const override {

@@ -53,24 +53,20 @@ class event_fd {
 /// had; without exceptions it ends the program.
 class poll_inbox : private signaling::event_fd, public inbox {
   public:
-    poll_inbox() : inbox([this] { ring(); }) {}
+    poll_inbox() : inbox([this] { ring(); }, [this] { reset(); }) {}
 
     /// Readable while something waits; to be waited for only: `drain` resets it.
     using event_fd::fd;
 
-    std::size_t drain(std::size_t most = SIZE_MAX) {
-        reset();
-        return inbox::drain(most);
-    }
-    std::size_t drain_for(std::chrono::nanoseconds time) {
-        reset();
-        return inbox::drain_for(time);
-    }
     /// Waits until something has come, at most for so many milliseconds (negative: for ever), and drains; for
-    /// threads that have no loop of their own.
+    /// threads that have no loop of their own. A signal handler ends the wait, unless it is for ever: 0.
     std::size_t wait_and_drain(int milliseconds = -1) {
         pollfd one{fd(), POLLIN, 0};
-        return poll(&one, 1, milliseconds) > 0 ? drain() : 0;
+        for (;;) {
+            const int ready = poll(&one, 1, milliseconds);
+            if (ready > 0) return drain();
+            if (ready == 0 || errno != EINTR || milliseconds >= 0) return 0;
+        }
     }
 };
 

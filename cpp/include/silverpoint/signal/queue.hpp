@@ -1,8 +1,9 @@
 // The queued connection: every event, in order, in memory that has a bound.
 //
 // Emitters append to one buffer; the receiver takes the whole buffer and leaves an empty one in its place.
-// The lock is held for an append or an exchange, never for a call, and the receiver is told when the buffer
-// was empty before: once for each batch.
+// The lock is held for an append or an exchange, never for a call of a receiver, and the receiver is told
+// when the buffer was empty before: once for each batch. Constructors, assignments and functions that merge
+// run with it held: they may not use the connection or its signal, and should be short.
 #pragma once
 
 #include <algorithm>
@@ -71,14 +72,22 @@ class event_ring {
   private:
     [[gnu::noinline]] void grow(std::size_t bound) {
         const std::size_t room = std::min(std::max<std::size_t>(2 * room_, 16), bound);
-        Event* const fresh = std::allocator<Event>().allocate(room);
+        // All or nothing, where events can be copied or their moves do not throw.
+        struct moved {
+            Event* at;
+            std::size_t room, made = 0;
+            ~moved() {
+                if (at == nullptr) return;
+                while (made > 0) at[--made].~Event();
+                std::allocator<Event>().deallocate(at, room);
+            }
+        } fresh{std::allocator<Event>().allocate(room), room};
         const std::size_t count = size_;
-        for (std::size_t i = 0; i < count; ++i) {
-            new (fresh + i) Event(std::move(front()));
-            pop();
-        }
+        for (; fresh.made < count; ++fresh.made)
+            new (fresh.at + fresh.made) Event(std::move_if_noexcept(at_[(head_ + fresh.made) % room_]));
+        clear();
         std::allocator<Event>().deallocate(at_, room_);
-        at_ = fresh;
+        at_ = std::exchange(fresh.at, nullptr);
         room_ = room;
         head_ = 0;
         tail_ = count == room ? 0 : count;
@@ -112,9 +121,11 @@ class batch_queue {
     /// The same in place of the oldest.
     template <class... Parts>
     result push_over_oldest(Parts&&... parts) {
+        std::optional<Event> gone;  // destroyed without the lock: its destructor may ask for counts, or emit
         const std::lock_guard hold(lock_);
         if (closed_) return result::closed;
         if (waiting_.size() >= capacity_) {
+            gone.emplace(std::move(waiting_.front()));
             waiting_.pop();
             ++counted_.dropped;
         }

@@ -78,9 +78,9 @@ using held = std::unique_ptr<Slot, drops>;
 template <class... Args>
 class slot : public slot_base {
   public:
-    using function = void (*)(slot*, passed<Args>...);
+    using entry = void (*)(slot*, passed<Args>...);
 
-    slot(core* of, function call) : slot_base(of), call_(call) {}
+    slot(core* of, entry begin) : slot_base(of), call_(begin) {}
     void call(passed<Args>... args) {
         call_.load(std::memory_order_seq_cst)(this, std::forward<passed<Args>>(args)...);
     }
@@ -90,7 +90,7 @@ class slot : public slot_base {
     }
 
   private:
-    std::atomic<function> call_;
+    std::atomic<entry> call_;
 };
 
 /// What a signal and its connections share; lives as long as any of them.
