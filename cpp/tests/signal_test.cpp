@@ -433,6 +433,7 @@ TEST(Queued, ACopyThatThrowsLosesNoOther) {
         int* left;
         int number;
         fragile(int& copies, int value) : left(&copies), number(value) {}
+        fragile& operator=(const fragile&) = default;
         fragile(const fragile& other) : left(other.left), number(other.number) {
             if ((*left)-- == 0) throw number;
         }

@@ -38,8 +38,8 @@ class connection {
     /// queue waits for ever if it disconnects it.
     ///
     /// While an emission of a signal lasts, the memory (not the callable) of each connection of that signal
-    /// that ends meanwhile is kept, without a bound; and each end of a call within that emission looks
-    /// through what is kept, under a lock of the process.
+    /// that ends meanwhile is kept, without a bound; and each emission within it looks through what is kept,
+    /// under a lock of the process.
     void disconnect() const {
         if (slot_ != nullptr) slot_->of().remove(slot_);
     }
