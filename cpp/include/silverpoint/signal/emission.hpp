@@ -9,7 +9,8 @@
 //
 // Two waits are left out, since they would last for ever: for the calling thread itself, and for one that
 // waits, over however many others, for the calling thread. What is still in use then is kept until those
-// calls have returned.
+// calls have returned. (A thread may miss, as its call returns, that something is kept for it: that is then
+// released at the next disconnection anywhere.)
 #pragma once
 
 #include <pthread.h>
