@@ -273,7 +273,7 @@ TEST(Threads, TenThousandAtTheSameTime) {
 }
 
 // Whoever comes too late for a new slab takes the next one, not a ring that is too small.
-TEST(Threads, ThatClaimLargeRingsAtTheSameTimeCutNothing) {
+TEST(ForkedChild, ItsThreadsThatClaimLargeRingsAtTheSameTimeCutNothing) {
     constexpr std::size_t kThreads = 16, kBytes = 200'000;
     for (int round = 0; round < 10; ++round)
         EXPECT_EQ(in_child([] {
