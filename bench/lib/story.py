@@ -85,15 +85,34 @@ def tracing(data, better):
             html.table(("", *titles.values()), rows, own=(own, own + ", layer")), html.table(("ATrace into the ring", "ns"), atrace)]
 
 
+# Part of the run: title, (measured, column, factor, whether less is better and others are compared)…
+SIGNALS = {
+    "direct": ("One receiver in the same thread", (("emit", "ns an emission", 1, True),)),
+    "cross": ("To another thread, every event", (("emit", "ns an emission", 1, True), ("event", "ns an event delivered", 1, True))),
+    "latest": ("To another thread, the newest value", (("emit", "ns an emission", 1, True), ("looks", "looks", 1, False), ("reads", "values read", 1, False))),
+    "stalled": ("A receiver that does not come: memory", (("KiB", "KiB", 1, True),)),
+    "timer": ("A timer beside a million events a second: how late, µs", (("median", "median", 1, True), ("p99", "99th percentile", 1, True), ("sent", "events sent", 1, False))),
+}
+
+
 def signals(data, better):
-    """The table as the part has written it: rows of name, ns, and what else it tells."""
-    rows = data.get("rows", data.get("results", []))
-    if not rows:
-        return []
-    head = [key for key in rows[0] if not isinstance(rows[0][key], (list, dict))]
-    return ["<h2>S3. Crossing threads</h2>",
-            f"<p>The source's figures: direct {sources.CONNECTIONS['direct'][0]} to {sources.CONNECTIONS['direct'][1]} ns an emit, queued {sources.CONNECTIONS['queued'][0]} to {sources.CONNECTIONS['queued'][1]} ns.</p>",
-            html.table(head, [tuple(row.get(key, "") if not isinstance(row.get(key), float) else text(row[key]) for key in head) for row in rows])]
+    found = {(row["part"], row["who"], row["what"]): row["value"] for row in data["results"]}
+    low, high = sources.CONNECTIONS["direct"]
+    parts = ["<h2>S3. Crossing threads</h2>",
+             f"<p>The source's figures: direct {low} to {high} ns an emit, queued {sources.CONNECTIONS['queued'][0]} to {sources.CONNECTIONS['queued'][1]} ns. Every event that was to arrive was counted.</p>"]
+    for part, (title, columns) in SIGNALS.items():
+        names = list(dict.fromkeys(who for which, who, _ in found if which == part))
+        own = [name for name in names if is_own(name)]
+        for what, column, _, compares in columns:
+            ours = min((found[part, name, what] for name in own if (part, name, what) in found), default=None)
+            for name in names:
+                # Without a sender nobody is compared.
+                if compares and not is_own(name) and name != "no sender":
+                    better.look(f"{title}: {column}", ours, name, found.get((part, name, what)), "", "")
+        rows = [(name, *(text(found[part, name, what] * factor) if (part, name, what) in found else "–" for what, _, factor, _ in columns)) for name in names]
+        if rows:
+            parts += [f"<h3>{html.escape(title)}</h3>", html.table(("", *(column for _, column, _, _ in columns)), rows, own=tuple(own))]
+    return parts
 
 
 WHY = {

@@ -1,5 +1,6 @@
 """What lines of `tracing` cost in front of each backend, and ATrace into the ring, beside the floor of the same processes. Writes bench/results/tracing.md."""
 
+import json
 import os
 import random
 import re
@@ -132,3 +133,9 @@ def markdown(results, problems, repeats, machine):
         lines += ["", f"The floor: {text(min(floors))} to {text(max(floors))} ns."]
     lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, _, _, how in BACKENDS)]
     return "\n".join(lines) + "\n"
+
+
+def as_json(results, machine):
+    """For programs: of `disabled` the reference is an empty loop, of the others the floor."""
+    rows = [{"backend": name, "case": case, "ns": round(figures(runs)[0], 2), "reference_ns": round(figures(runs)[1], 2)} for (name, case), runs in results.items()]
+    return json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"
