@@ -4,6 +4,7 @@
 #include <QColor>
 #include <QObject>
 #include <QVarLengthArray>
+#include <map>
 #include <silverpoint/filesystem.hpp>
 #include <silverpoint/qt.hpp>
 #include <vector>
@@ -210,6 +211,40 @@ TEST(QtObjects, ClassAndName) {
     EXPECT_VALUE(kSign, "none", scoped);
 }
 
+// An object whose class is another one each time that it is asked.
+class Changeling : public QObject {
+  public:
+    const QMetaObject* metaObject() const override {
+        return ++asked % 2 == 0 ? &staticMetaObject : &Station::staticMetaObject;
+    }
+    mutable int asked = 0;
+};
+
+TEST(QtObjects, AreAskedOnce) {
+    const auto check = [](const auto& value, const Changeling& object, const std::string& text) {
+        const int before = object.asked;
+        SP_INFO("{} {}", value, 77);
+        EXPECT_EQ(object.asked, before + 1);
+        const auto seen = one();
+        EXPECT_NE(seen.text.find(text), std::string::npos) << seen.text;
+        EXPECT_TRUE(seen.text.ends_with(" 77")) << seen.text;
+    };
+    Changeling object;
+    const std::string shown = "QObject{class: \"";
+    check(static_cast<const Changeling*>(&object), object, shown);
+    check(QPointer<Changeling>(&object), object, shown);
+    check(QList<QPointer<Changeling>>{&object}, object, "[" + shown);
+    check(QList<QObject*>{&object}, object, "[" + shown);
+    check(std::vector<QObject*>{&object}, object, "[" + shown);
+    check(QMap<QString, QObject*>{{"k", &object}}, object, "{u\"k\": " + shown);
+    check(QList<QPair<int, QObject*>>{{5, &object}}, object, "[(5, " + shown);
+    check(std::map<int, QObject*>{{5, &object}}, object, "{5: " + shown);
+    const auto shared = QSharedPointer<Changeling>::create();
+    check(shared, *shared, shown);
+    check(QList<QSharedPointer<Changeling>>{shared}, *shared, "[" + shown);
+    check(QSharedPointer<QList<QObject*>>::create(QList<QObject*>{&object}), object, "[" + shown);
+}
+
 TEST(QtObjects, Pointers) {
     EXPECT_VALUE("?i", "7", QSharedPointer<int>::create(7));
     EXPECT_VALUE("?i", "none", QSharedPointer<int>());
@@ -259,6 +294,50 @@ TEST(QtVariants, EndSomewhere) {
     EXPECT_VALUE("v", bytes(text("\u2026")), QVariant(wide));
     SP_INFO("{} {}", QVariant(wide), 5);
     EXPECT_EQ(one().text, bytes(text("\u2026")) + " 5");
+}
+
+TEST(QtVariants, LongTextsAreMarkedAsCut) {
+    const std::string kept = std::string(3994, 'x') + "\u2026";
+    const std::string cut = "\x79\x0F\x9D"s + kept;
+    ASSERT_EQ(cut.size(), 4000u);
+    EXPECT_VALUE("v", bytes(cut), QVariant(QString(5000, 'x')));
+    EXPECT_VALUE("[v", "[" + bytes(cut) + "]", (QVariantList{QString(5000, 'x')}));
+    // Not within a character.
+    SP_INFO("{}", QVariant(QString(5000, QChar(0xE4))));
+    const std::string seen = one().text;
+    EXPECT_TRUE(seen.ends_with(":c3:a4:e2:80:a6")) << seen.substr(seen.size() - 30);
+    // The records say so, too.
+    SP_INFO("{}", QVariant(QString(5000, 'x')));
+    EXPECT_TRUE((one().record.flags & 1) != 0);
+    SP_INFO("{}", QVariant(QByteArray(5000, 'x')));
+    EXPECT_TRUE((one().record.flags & 1) != 0);
+    SP_INFO("{}", QVariant(QString(3997, 'x')));
+    EXPECT_FALSE((one().record.flags & 1) != 0);
+    // A text within is not cut without a mark.
+    EXPECT_VALUE("v", bytes(text("\u2026")), QVariant(QVariantList{QString(5000, QChar(0xE4))}));
+}
+
+TEST(QtVariants, KeysHaveTheirValues) {
+    // A key that takes all the room: the item is left out, not half of a pair.
+    for (const int size : {3980, 3990, 3992, 3993, 3994, 3995, 3996, 3997, 5000}) {
+        const QVariantMap map{{QString(size, QChar(0xE4)), 1}, {QString(size, 'k'), 2}};
+        SP_INFO("{}", QVariant(map));
+        EXPECT_EQ(one().text, bytes(text("\u2026"))) << size;
+        const QVariantMap single{{QString(size, 'k'), 2}};
+        SP_INFO("{}", QVariant(single));
+        const std::string whole =
+            "\xBF\x79"s + char(size >> 8) + char(size & 0xFF) + std::string(size, 'k') + "\x02\xFF";
+        EXPECT_EQ(one().text, bytes(size <= 3994 ? whole : text("\u2026"))) << size;
+    }
+    // Keys that are cut where some bytes are left.
+    for (const QString& before : {QString(), QString("x"), QString("xx"), QString("xxx")}) {
+        for (const char* character : {"\u00E4", "\u20AC", "\U0001F600"}) {
+            const QString key = before + QString::fromUtf8(character).repeated(5000);
+            EXPECT_VALUE("v", bytes(text("\u2026")), QVariant(QVariantMap{{key, 1}}));
+            EXPECT_VALUE("v", bytes(text("\u2026")), QVariant::fromValue(QMap<QString, int>{{key, 1}}));
+            EXPECT_VALUE("v", bytes(text("\u2026")), (QJsonObject{{key, 1}}));
+        }
+    }
 }
 
 TEST(QtVariants, Json) {

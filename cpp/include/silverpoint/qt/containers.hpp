@@ -11,6 +11,13 @@
 
 SP_DETAIL_BEGIN
 
+// One entry of a map: a key that was cut has its value, too.
+template <class Writer, class K, class V>
+bool put_pair(Writer& out, const K& key, const V& value) {
+    const bool is_key_whole = put_item(out, key);
+    return out.has_room() && put_item(out, value) && is_key_whole;
+}
+
 // Walked by iterators with key() and value().
 template <class T>
 struct QtMapCodec {
@@ -46,7 +53,7 @@ struct QtMapCodec {
         bool whole = true;
         out.begin_map();
         for (auto it = map.cbegin(); it != map.cend() && out.has_room(); ++it)
-            whole = put_item(out, it.key()) && put_item(out, it.value()) && whole;
+            whole = put_pair(out, it.key(), it.value()) && whole;
         out.end();
         return whole;
     }

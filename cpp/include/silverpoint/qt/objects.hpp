@@ -21,44 +21,45 @@
 
 SP_DETAIL_BEGIN
 
+// What a record has of an object, asked once.
 struct ObjectPointer {
-    const QObject* object;
+    const QObject* object = nullptr;
+    std::string_view class_name = {};
+    QString name = {};
+
+    static ObjectPointer of(const QObject* object) {
+        if (object == nullptr) return {};
+        return {object, object->metaObject()->className(), object->objectName()};
+    }
 };
 
 template <>
 struct Codec<ObjectPointer> {
-    using Name = Codec<const char*>;
+    using Name = Codec<std::string_view>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add("?<QObject|class:s,name:S,address:p,>"); }
     static std::size_t size(const ObjectPointer& pointer) {
         if (pointer.object == nullptr) return 1;
-        return 9 + Name::size(pointer.object->metaObject()->className()) +
-               Codec<QString>::size(pointer.object->objectName());
+        return 9 + Name::size(pointer.class_name) + Codec<QString>::size(pointer.name);
     }
     static char* put(char* out, const ObjectPointer& pointer) {
         out = put_bytes(out, pointer.object != nullptr);
         if (pointer.object == nullptr) return out;
-        out = Name::put(out, pointer.object->metaObject()->className());
-        out = Codec<QString>::put(out, pointer.object->objectName());
+        out = Name::put(out, pointer.class_name);
+        out = Codec<QString>::put(out, pointer.name);
         return Codec<const void*>::put(out, pointer.object);
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const ObjectPointer& pointer) {
         if (pointer.object == nullptr) return out.null(), true;
         out.begin_map();
-        const bool whole = put_item(out, std::string_view("class")) &&
-                           put_item(out, pointer.object->metaObject()->className()) &&
-                           put_item(out, std::string_view("name")) &&
-                           put_item(out, pointer.object->objectName()) &&
-                           put_item(out, std::string_view("address")) &&
-                           put_item(out, static_cast<const void*>(pointer.object));
+        bool whole = put_pair(out, std::string_view("class"), pointer.class_name);
+        whole = out.has_room() && put_pair(out, std::string_view("name"), pointer.name) && whole;
+        whole = out.has_room() &&
+                put_pair(out, std::string_view("address"), static_cast<const void*>(pointer.object)) && whole;
         out.end();
         return whole;
     }
-};
-template <>
-struct Passed<ObjectPointer> {
-    using type = ObjectPointer;
 };
 
 template <class C>
@@ -69,9 +70,9 @@ struct OfObject {
     template <class T>
     static ObjectPointer of(const T& pointer) {
         if constexpr (std::is_pointer_v<T>) {
-            return {pointer};
+            return ObjectPointer::of(pointer);
         } else {
-            return {pointer.data()};
+            return ObjectPointer::of(pointer.data());
         }
     }
 };
@@ -84,10 +85,14 @@ template <class C>
 struct Codec<QPointer<C>> : CodecAs<QPointer<C>, OfObject> {};
 template <class C>
 struct Capture<QPointer<C>> : CaptureAs<QPointer<C>, OfObject> {};
+template <ObjectClass C>
+inline constexpr bool kIsUnsteady<C*> = true;
+template <class C>
+inline constexpr bool kIsUnsteady<QPointer<C>> = true;
 
 // The others of Qt's pointers, to a C.
-template <class T, class C>
-struct QtOwnerCodec {
+template <class C>
+struct Codec<OwnedRef<C>> {
     static constexpr bool kHasValue = Recordable<C>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) {
@@ -98,42 +103,65 @@ struct QtOwnerCodec {
             out.add('p');
         }
     }
-    static std::size_t size(const T& owner) {
-        if (owner.isNull()) return 1;
+    static std::size_t size(const OwnedRef<C>& owned) {
+        if (owned.to == nullptr) return 1;
         if constexpr (kHasValue) {
-            return 1 + CodecOf<C>::size(*owner);
+            return 1 + CodecOf<C>::size(*owned.to);
         } else {
             return 9;
         }
     }
-    static char* put(char* out, const T& owner) {
-        out = put_bytes(out, !owner.isNull());
-        if (owner.isNull()) return out;
+    static char* put(char* out, const OwnedRef<C>& owned) {
+        out = put_bytes(out, owned.to != nullptr);
+        if (owned.to == nullptr) return out;
         if constexpr (kHasValue) {
-            return CodecOf<C>::put(out, *owner);
+            return CodecOf<C>::put(out, *owned.to);
         } else {
-            return Codec<const void*>::put(out, owner.data());
+            return Codec<const void*>::put(out, owned.to);
         }
     }
     template <class Writer>
-    static bool put_cbor(Writer& out, const T& owner) {
-        if (owner.isNull()) return out.null(), true;
+    static bool put_cbor(Writer& out, const OwnedRef<C>& owned) {
+        if (owned.to == nullptr) return out.null(), true;
         if constexpr (kHasValue) {
-            return put_item<std::remove_cv_t<C>>(out, *owner);
+            return put_item<std::remove_cv_t<C>>(out, *owned.to);
         } else {
-            return put_item(out, static_cast<const void*>(owner.data()));
+            return put_item(out, static_cast<const void*>(owned.to));
         }
     }
 };
 
 template <class C>
-struct Codec<QSharedPointer<C>> : QtOwnerCodec<QSharedPointer<C>, C> {};
+struct OfOwner {
+    using Like = OwnedRef<C>;
+    template <class T>
+    static OwnedRef<C> of(const T& owner) {
+        return {owner.data()};
+    }
+};
+
+template <class C>
+struct Codec<QSharedPointer<C>> : CodecAs<QSharedPointer<C>, OfOwner<C>> {};
+template <class C>
+    requires(!ObjectClass<C> && !holds_unsteady<std::remove_cv_t<C>>())
+struct Capture<QSharedPointer<C>> : CaptureAs<QSharedPointer<C>, OfOwner<C>> {};
+template <class C>
+struct OwnedBy<QSharedPointer<C>> : std::remove_cv<C> {};
+template <ObjectClass C>
+inline constexpr bool kIsUnsteady<QSharedPointer<C>> = true;
+template <ObjectClass C, class Cleanup>
+inline constexpr bool kIsUnsteady<QScopedPointer<C, Cleanup>> = true;
 template <ObjectClass C>
 struct Codec<QSharedPointer<C>> : CodecAs<QSharedPointer<C>, OfObject> {};
 template <ObjectClass C>
 struct Capture<QSharedPointer<C>> : CaptureAs<QSharedPointer<C>, OfObject> {};
 template <class C, class Cleanup>
-struct Codec<QScopedPointer<C, Cleanup>> : QtOwnerCodec<QScopedPointer<C, Cleanup>, C> {};
+struct Codec<QScopedPointer<C, Cleanup>> : CodecAs<QScopedPointer<C, Cleanup>, OfOwner<C>> {};
+template <class C, class Cleanup>
+    requires(!ObjectClass<C> && !holds_unsteady<std::remove_cv_t<C>>())
+struct Capture<QScopedPointer<C, Cleanup>> : CaptureAs<QScopedPointer<C, Cleanup>, OfOwner<C>> {};
+template <class C, class Cleanup>
+struct OwnedBy<QScopedPointer<C, Cleanup>> : std::remove_cv<C> {};
 template <ObjectClass C, class Cleanup>
 struct Codec<QScopedPointer<C, Cleanup>> : CodecAs<QScopedPointer<C, Cleanup>, OfObject> {};
 template <ObjectClass C, class Cleanup>
@@ -164,5 +192,7 @@ struct Codec<T> : ItemCodec<T> {
 };
 template <GadgetLike T>
 struct Capture<T> : ItemCapture<T> {};
+template <GadgetLike T>
+inline constexpr bool kIsUnsteady<T> = true;
 
 SP_DETAIL_END

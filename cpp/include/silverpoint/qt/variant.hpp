@@ -1,8 +1,9 @@
 // Values whose types are known only when the program runs: QVariant, with what is in it, and JSON.
 //
-// Each is one item that carries its types itself (CBOR, type `v`), made on the stack, of 4,000 bytes at most;
-// containers within containers 8 deep, beyond that `…`. A value of a type that nobody here knows is its text
-// where Qt can convert it to a QString, else the name of its type.
+// Each is one item that carries its types itself (CBOR, type `v`), made on the stack, of 4,000 bytes at most:
+// a text that is longer ends with `…`, bytes are cut, and the record is marked as cut for either; a container
+// that is larger is recorded less deep. Containers within containers 8 deep, beyond that `…`. A value of a
+// type that nobody here knows is its text where Qt can convert it to a QString, else the name of its type.
 #pragma once
 
 #include <QDate>
@@ -27,11 +28,23 @@
 #include "enums.hpp"
 #include "geometry.hpp"
 #include "ids.hpp"
+#include "packed.hpp"
 #include "times.hpp"
 
 SP_DETAIL_BEGIN
 
 inline void put_ellipsis(CborWriter& out) { out.text("\u2026", 3); }
+
+// A text that ends where there was no more room: its last characters give way to `…`.
+inline void mark_cut_text(Item& item) {
+    std::size_t at = item.size - 3;
+    while ((static_cast<unsigned char>(item.data[at]) & 0xC0) == 0x80) --at;
+    std::memcpy(item.data + at, "\u2026", 3);
+    item.size = at + 3;
+    const std::size_t len = item.size - 3;
+    item.data[1] = static_cast<char>(len >> 8);
+    item.data[2] = static_cast<char>(len & 0xFF);
+}
 
 // A type that is one CBOR item: its codec has put_cbor besides.
 template <class T>
@@ -39,18 +52,26 @@ struct ItemCodec {
     static constexpr bool kIsWhole = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
-    // What does not fit is tried again less deep, at last left out.
-    static void fill(Item& item, const T& value) {
+    // What does not fit is tried again less deep, at last left out; a text or bytes alone are cut. False when
+    // something is missing for lack of room.
+    static bool fill(Item& item, const T& value) {
+        constexpr char kText = 0x79, kBytes = 0x59;
         for (unsigned depth = 8; depth > 0; depth /= 2) {
             CborWriter out(item.data, item.data + Item::kRoom);
             out.deeper = depth;
-            Codec<T>::put_cbor(out, value);
+            const bool whole = Codec<T>::put_cbor(out, value);
             item.size = static_cast<std::size_t>(out.at() - item.data);
-            if (out.has_room()) return;
+            if (!out.has_room()) continue;
+            // (Less than a character is free where a text was cut; else `whole` tells of depth, which has its
+            // own mark.)
+            if (whole || item.size + 4 <= Item::kRoom) return depth == 8;
+            if (item.data[0] == kText) return mark_cut_text(item), false;
+            if (item.data[0] == kBytes) return false;
         }
         CborWriter out(item.data, item.data + Item::kRoom);
         put_ellipsis(out);
         item.size = static_cast<std::size_t>(out.at() - item.data);
+        return false;
     }
     static std::size_t size(const T& value) {
         Item item;
@@ -63,13 +84,31 @@ struct ItemCodec {
         return Codec<Item>::put(out, item);
     }
 };
+
+// An item that knows whether something is missing.
+struct FilledItem {
+    Item item;
+    bool is_whole = true;
+};
+template <>
+struct Codec<FilledItem> {
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add('v'); }
+    static std::size_t size(const FilledItem& filled) { return Codec<Item>::size(filled.item); }
+    static char* put(char* out, const FilledItem& filled) { return Codec<Item>::put(out, filled.item); }
+};
+template <>
+struct CutBefore<FilledItem> {
+    static constexpr bool kMayBe = true;
+    static bool is_cut(const FilledItem& filled) { return !filled.is_whole; }
+};
 template <class T>
 struct ItemCapture {
-    using type = Item;
-    static Item of(const T& value) {
-        Item item;
-        Codec<T>::fill(item, value);
-        return item;
+    using type = FilledItem;
+    static FilledItem of(const T& value) {
+        FilledItem filled;
+        filled.is_whole = Codec<T>::fill(filled.item, value);
+        return filled;
     }
 };
 
@@ -105,7 +144,7 @@ bool put_dynamic_map(CborWriter& out, const Map& map) {
         out.begin_map();
         for (auto it = map.begin(); it != map.end() && out.has_room(); ++it) {
             const typename Map::mapped_type value = it.value();
-            whole = put_item(out, it.key()) && put_item(out, value) && whole;
+            whole = put_pair(out, it.key(), value) && whole;
         }
         out.end();
         return whole;
@@ -165,6 +204,16 @@ template <>
 struct Capture<QJsonObject> : ItemCapture<QJsonObject> {};
 template <>
 struct Capture<QJsonDocument> : ItemCapture<QJsonDocument> {};
+template <>
+inline constexpr bool kIsUnsteady<QJsonValue> = true;
+template <>
+inline constexpr bool kIsUnsteady<QJsonArray> = true;
+template <>
+inline constexpr bool kIsUnsteady<QJsonObject> = true;
+template <>
+inline constexpr bool kIsUnsteady<QJsonDocument> = true;
+template <>
+inline constexpr bool kIsUnsteady<QDateTime> = true;
 
 // --- Variants
 
@@ -178,6 +227,8 @@ struct Codec<QVariant> : ItemCodec<QVariant> {
 };
 template <>
 struct Capture<QVariant> : ItemCapture<QVariant> {};
+template <>
+inline constexpr bool kIsUnsteady<QVariant> = true;
 
 inline bool put_gadget(CborWriter& out, const QMetaObject* meta, const void* gadget) {
     return put_deeper(out, [&] {
@@ -186,7 +237,7 @@ inline bool put_gadget(CborWriter& out, const QMetaObject* meta, const void* gad
         for (int i = 0; i < meta->propertyCount() && out.has_room(); ++i) {
             const QMetaProperty property = meta->property(i);
             const QVariant value = property.readOnGadget(gadget);
-            whole = put_item(out, property.name()) && put_variant(out, value) && whole;
+            whole = put_pair(out, property.name(), value) && whole;
         }
         out.end();
         return whole;

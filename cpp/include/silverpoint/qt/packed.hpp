@@ -1,0 +1,136 @@
+// Values that are looked up when they are recorded (objects' names, variants, zones), in containers: packed
+// once, so that the size of a record is that of what it holds whatever happens to them meanwhile.
+//
+// Containers, maps, pairs and smart pointers of them, however nested. What holds them otherwise (std::array,
+// std::optional, std::tuple, own types) asks each twice.
+#pragma once
+
+#include <QByteArray>
+
+#include "../silverpoint.hpp"
+
+SP_DETAIL_BEGIN
+
+// Whether each look at a T may find another: it is recorded by what Capture<T> has taken of it.
+template <class T>
+inline constexpr bool kIsUnsteady = false;
+
+// What such a pointer points to, looked at once.
+template <class C>
+struct OwnedRef {
+    const C* to;
+};
+template <class T>
+struct OwnedBy {
+    using type = void;
+};
+
+template <class T>
+concept PackedRange = RangeLike<T> && !ArrayLike<T> && !Described<T>;
+
+// Whether it is such a value or holds some, at most so deep.
+template <class T, unsigned kDeep = 8>
+constexpr bool holds_unsteady() {
+    if constexpr (kDeep == 0) {
+        return false;
+    } else if constexpr (kIsUnsteady<T>) {
+        return true;
+    } else if constexpr (Described<T>) {
+        return false;
+    } else if constexpr (!std::is_void_v<typename OwnedBy<T>::type>) {
+        return holds_unsteady<typename OwnedBy<T>::type, kDeep - 1>();
+    } else if constexpr (requires {
+                             typename T::key_type;
+                             typename T::mapped_type;
+                         }) {
+        return holds_unsteady<typename T::key_type, kDeep - 1>() ||
+               holds_unsteady<typename T::mapped_type, kDeep - 1>();
+    } else if constexpr (requires { Codec<T>::kIsWhole; } || TextLike<T>) {
+        return false;
+    } else if constexpr (PackedRange<T>) {
+        return holds_unsteady<typename ElementOf<T>::type, kDeep - 1>();
+    } else if constexpr (requires {
+                             typename T::first_type;
+                             typename T::second_type;
+                         }) {
+        return holds_unsteady<std::remove_cv_t<typename T::first_type>, kDeep - 1>() ||
+               holds_unsteady<std::remove_cv_t<typename T::second_type>, kDeep - 1>();
+    } else {
+        return false;
+    }
+}
+
+// A T as its codec packs it.
+template <class T>
+struct Packed {
+    QByteArray bytes;
+};
+
+template <class T>
+struct Codec<Packed<T>> {
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { CodecOf<T>::sign(out); }
+    static std::size_t size(const Packed<T>& packed) { return static_cast<std::size_t>(packed.bytes.size()); }
+    static char* put(char* out, const Packed<T>& packed) {
+        return put_block(out, packed.bytes.constData(), static_cast<std::size_t>(packed.bytes.size()));
+    }
+};
+
+// Appends a value to what is packed.
+template <class T>
+void pack_once(QByteArray& out, const T& value) {
+    const auto count_at = [&](qsizetype at, std::size_t count) { put_length(out.data() + at, count); };
+    if constexpr (!holds_unsteady<T>() || kIsUnsteady<T>) {
+        const auto& taken = Capture<T>::of(value);
+        using Taken = CodecOf<decltype(taken)>;
+        const qsizetype before = out.size();
+        out.resize(before + static_cast<qsizetype>(Taken::size(taken)));
+        Taken::put(out.data() + before, taken);
+    } else if constexpr (!std::is_void_v<typename OwnedBy<T>::type>) {
+        const auto* to = value.data();
+        out.append(to != nullptr ? '\1' : '\0');
+        if (to != nullptr) pack_once<typename OwnedBy<T>::type>(out, *to);
+    } else if constexpr (requires {
+                             typename T::key_type;
+                             typename T::mapped_type;
+                         }) {
+        const qsizetype before = out.size();
+        std::size_t count = 0;
+        out.resize(before + 4);
+        for (auto it = value.begin(); it != value.end(); ++it, ++count) {
+            if constexpr (requires { it.key(); }) {
+                pack_once<typename T::key_type>(out, it.key());
+                pack_once<typename T::mapped_type>(out, it.value());
+            } else {
+                pack_once<typename T::key_type>(out, it->first);
+                pack_once<typename T::mapped_type>(out, it->second);
+            }
+        }
+        count_at(before, count);
+    } else if constexpr (PackedRange<T>) {
+        const qsizetype before = out.size();
+        std::size_t count = 0;
+        out.resize(before + 4);
+        for (const auto& element : value) {
+            pack_once<typename ElementOf<T>::type>(out, element);
+            ++count;
+        }
+        count_at(before, count);
+    } else {
+        pack_once<std::remove_cv_t<typename T::first_type>>(out, value.first);
+        pack_once<std::remove_cv_t<typename T::second_type>>(out, value.second);
+    }
+}
+
+template <class T>
+    requires(holds_unsteady<T>() && !kIsUnsteady<T>)
+struct Capture<T> {
+    using type = Packed<T>;
+    static type of(const T& value) {
+        type packed;
+        pack_once(packed.bytes, value);
+        return packed;
+    }
+};
+
+SP_DETAIL_END
