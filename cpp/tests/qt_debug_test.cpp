@@ -167,6 +167,35 @@ TEST_F(QtDebugTest, NumbersTextsAndCharacters) {
     compare(sources);
 }
 
+// Of which readers by themselves would show something else.
+TEST_F(QtDebugTest, ValuesThatLookOtherwise) {
+    std::vector<const char*> sources;
+    for (const double sign : {1.0, -1.0}) {
+        BOTH(<< sign * 0.0 << 1)
+        BOTH(<< Tidy{1} << sign * 0.0)
+        BOTH(<< float(sign * 0.0))
+        BOTH(<< __builtin_copysign(__builtin_nan(""), sign))
+        BOTH(<< QPointF(sign * 0.0, 1) << QSizeF(1, sign * 0.0) << QLineF(0, 0, 0, sign * 0.0))
+        BOTH(<< QRectF(0, sign * 0.0, 1, 1) << QMarginsF(0, 0, 0, sign * 0.0))
+        // In the middle between two numbers of six digits.
+        for (const double number :
+             {100000.5,        100001.5,   999999.5,  1000005.0,  9999985.0, 10000.25,        1000.125,
+              10.03125,        1.015625,   0.1328125, 1234565e12, 9999995e9, 123456500.0,     2097152.5,
+              0.0001220703125, 16777215.5, 1.5,       100.0,      1e-4,      3.0517578125e-05})
+            BOTH(<< number * sign << float(number * sign) << QPointF(1, number))
+    }
+    for (const char16_t unit : {0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0xE4})
+        BOTH(<< QChar(unit) << unit << QList<QChar>{unit} << QString(QChar(unit)))
+    BOTH(<< char(0xE4) << 1)
+    BOTH(<< QList<char>{'a', char(0xE4)})
+    BOTH(<< QList<const char*>{"a", nullptr})
+    BOTH(<< std::pair<int, const char*>{1, nullptr})
+    BOTH(<< QMap<int, const char*>{{1, nullptr}})
+    // A literal that is no UTF-8.
+    BOTH(<< "\xE4 latin" << 1)
+    compare(sources);
+}
+
 TEST_F(QtDebugTest, Containers) {
     std::vector<const char*> sources;
     using Pair = QPair<int, QString>;
@@ -363,6 +392,22 @@ TEST_F(QtDebugTest, FormsOfPrintf) {
     BOTH_PRINTF("100%% %d {}", 1)
     BOTH_PRINTF("%s", qPrintable(QString("umlaut \u00E4")))
     BOTH_PRINTF("%ls", qUtf16Printable(QString("wide")))
+    // What Qt does otherwise than C.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat"
+    const char* nothing = nullptr;
+    const unsigned char small = 200;
+    BOTH_PRINTF("%hd %hhd %hu %hx", 70000, 300, -1, 0x12345)
+    BOTH_PRINTF("%hhd %hx", small, short(-3))
+    BOTH_PRINTF("%6s|%-6s|", "\u00E4", "\U0001F600")
+    BOTH_PRINTF("%+u|% u|%+x|%+d", 5u, 5u, 5u, 5)
+    BOTH_PRINTF("%#x %#X %#o %#x", 255, 255, 8, 0)
+    BOTH_PRINTF("%.3d|%.0d|%8.3d|%.3x", 5, 0, 5, 255)
+    BOTH_PRINTF("%s|%d", nothing, 1)
+    BOTH_PRINTF("%f %g", -0.0, 1234565.0)
+    BOTH_PRINTF("%c", char(0xE4))
+    BOTH_PRINTF("\xE4 %d", 1)
+#pragma GCC diagnostic pop
     const char* chosen = sources.size() > 5 ? "chosen %d" : "%d";
     BOTH_PRINTF(chosen, 7)
     compare(sources);

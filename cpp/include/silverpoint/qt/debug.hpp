@@ -17,14 +17,15 @@
 #include "handler.hpp"
 #include "line.hpp"
 
-// (Commas stand in parentheses alone, so that it may be an argument of macros.)
+// (Commas stand in parentheses alone, so that it may be an argument of macros. The last function is generic
+// and stands here, so that an operator << of the program is found as it is from the statement.)
 #define SP_DETAIL_QT(type)                                                                       \
     ::silverpoint::detail::QtStart(                                                              \
         [] {                                                                                     \
             static constinit ::silverpoint::detail::QtPlace sp_place_(type, __FILE__, __LINE__); \
             return &sp_place_;                                                                   \
         }(),                                                                                     \
-        Q_FUNC_INFO)
+        Q_FUNC_INFO, [](auto& sp_out_, auto& sp_value_) -> void { sp_out_ << sp_value_; })
 
 #ifndef QT_NO_DEBUG_OUTPUT
 #    undef qDebug
@@ -48,11 +49,17 @@
     for (const QLoggingCategory* sp_category_ = &(category)();                             \
          sp_category_ != nullptr && sp_category_->isEnabled(type); sp_category_ = nullptr) \
     SP_DETAIL_QT(type).message(*sp_category_ __VA_OPT__(, ) __VA_ARGS__)
-#undef qCDebug
-#define qCDebug(category, ...) SP_DETAIL_QT_IN(category, QtDebugMsg __VA_OPT__(, ) __VA_ARGS__)
-#undef qCInfo
-#define qCInfo(category, ...) SP_DETAIL_QT_IN(category, QtInfoMsg __VA_OPT__(, ) __VA_ARGS__)
-#undef qCWarning
-#define qCWarning(category, ...) SP_DETAIL_QT_IN(category, QtWarningMsg __VA_OPT__(, ) __VA_ARGS__)
+#ifndef QT_NO_DEBUG_OUTPUT
+#    undef qCDebug
+#    define qCDebug(category, ...) SP_DETAIL_QT_IN(category, QtDebugMsg __VA_OPT__(, ) __VA_ARGS__)
+#endif
+#ifndef QT_NO_INFO_OUTPUT
+#    undef qCInfo
+#    define qCInfo(category, ...) SP_DETAIL_QT_IN(category, QtInfoMsg __VA_OPT__(, ) __VA_ARGS__)
+#endif
+#ifndef QT_NO_WARNING_OUTPUT
+#    undef qCWarning
+#    define qCWarning(category, ...) SP_DETAIL_QT_IN(category, QtWarningMsg __VA_OPT__(, ) __VA_ARGS__)
+#endif
 #undef qCCritical
 #define qCCritical(category, ...) SP_DETAIL_QT_IN(category, QtCriticalMsg __VA_OPT__(, ) __VA_ARGS__)

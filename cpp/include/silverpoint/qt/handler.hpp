@@ -15,6 +15,7 @@
 #include <QtGlobal>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "look.hpp"
 
@@ -47,24 +48,29 @@ struct QtSource {
 };
 
 struct QtSources {
-    static constexpr unsigned kBuckets = 256, kMost = 4096;
+    static constexpr unsigned kBuckets = 256, kMost = 4096, kMostCaptured = 4 * kMost, kLinks = 8;
     std::atomic<QtSource*> buckets[kBuckets] = {};
     std::atomic<unsigned> count{0};
-    std::atomic<QtMessageHandler> previous{nullptr};
-    std::atomic<bool> is_installed{false}, records_all{false}, prints_all{false};
+    // The handlers before ours, the last one in force; never taken back, since whoever was given ours by
+    // qInstallMessageHandler may call it for ever. When ours was put before one that calls it, the call
+    // comes back to us, and goes on to the handler of the time before.
+    std::atomic<QtMessageHandler> links[kLinks] = {};
+    std::atomic<unsigned> link_count{0};
+    std::atomic<bool> is_installed{false}, is_linking{false}, records_all{false}, prints_all{false};
+    std::mutex lock;  // of changes of the links
 };
 inline constinit QtSources qt_sources;
 // Set while this thread hands a message to Qt that is recorded already.
 inline thread_local bool qt_is_recorded = false;
+// How many calls of our handler this thread is in.
+inline thread_local unsigned qt_handler_depth = 0;
 
-// The source of a message, null pointers being empty texts.
+// The source of a message, null pointers being empty texts; beyond `most` known ones a new one is null.
 SP_DETAIL_COLD QtSource* find_qt_source(QtMsgType type, const char* file, int line, const char* function,
-                                        const char* category) {
+                                        const char* category, unsigned most) {
     const auto text = [](const char* of) { return of == nullptr ? "" : of; };
     file = text(file), function = text(function), category = text(category);
     QtSources& all = qt_sources;
-    if (all.count.load(std::memory_order_relaxed) >= QtSources::kMost)
-        file = function = "", line = 0, category = "default";
     std::size_t hash = 1469598103934665603u ^ static_cast<unsigned>(line) ^ static_cast<unsigned>(type) << 24;
     for (const char* part : {file, function, category})
         for (; *part != 0; ++part) hash = (hash ^ static_cast<unsigned char>(*part)) * 1099511628211u;
@@ -76,12 +82,28 @@ SP_DETAIL_COLD QtSource* find_qt_source(QtMsgType type, const char* file, int li
             std::strcmp(one->category, category) == 0)
             return one;
     }
+    if (all.count.load(std::memory_order_relaxed) >= most) return nullptr;
     // Two threads may make one each: they are registered as the same.
     all.count.fetch_add(1, std::memory_order_relaxed);
     auto* made = new QtSource(type, ::strdup(file), line, ::strdup(function), ::strdup(category));
     made->next = head;
     while (!bucket.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
     return made;
+}
+// Its own, or the one that all without their own share.
+SP_DETAIL_COLD QtSource* qt_source_of(QtMsgType type, const QMessageLogContext& context) {
+    QtSource* own = find_qt_source(type, context.file, context.line, context.function, context.category,
+                                   QtSources::kMost);
+    return own != nullptr ? own : find_qt_source(type, "", 0, "", "default", ~0u);
+}
+// Messages from here are of this program's own streams. (Beyond the most they are as those of others: the
+// source that is shared must not catch what is not ours.)
+SP_DETAIL_COLD void capture_qt_source(QtMsgType type, const char* file, int line, const char* function,
+                                      const char* category, bool records) {
+    // qFatal is held as a critical one.
+    if (type == QtFatalMsg) type = QtCriticalMsg;
+    if (QtSource* own = find_qt_source(type, file, line, function, category, QtSources::kMostCaptured))
+        own->is_captured.store(records, std::memory_order_relaxed);
 }
 
 SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
@@ -90,28 +112,59 @@ SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
     if (head != 0) record_captured(head, site, WrittenText{Utf16::of(text)});
 }
 
+// The handler that comes after ours, at this depth of calls; null if there is none.
+inline QtMessageHandler next_qt_handler(unsigned depth) {
+    QtSources& all = qt_sources;
+    // Ours is in force a moment before it is known what was.
+    for (int i = 0; i < 100'000 && all.is_linking.load(std::memory_order_acquire); ++i) pause_processor();
+    const unsigned count = all.link_count.load(std::memory_order_acquire);
+    return depth <= count && depth > 0 ? all.links[count - depth].load(std::memory_order_relaxed) : nullptr;
+}
+
 // What Qt calls.
 inline void handle_qt_message(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     QtSources& all = qt_sources;
-    bool is_of_others = true;
-    if (!qt_is_recorded) {
-        QtSource* source =
-            find_qt_source(type, context.file, context.line, context.function, context.category);
-        const bool is_captured = source->is_captured.load(std::memory_order_relaxed);
-        is_of_others = !is_captured && !all.records_all.load(std::memory_order_relaxed);
-        if (!is_of_others && source->site.is_on(source->function, source->category))
-            record_qt_text(source->site, Kind::kLog, text);
+    struct Depth {
+        const unsigned now = ++qt_handler_depth;
+        ~Depth() { --qt_handler_depth; }
+    } const depth;
+    bool goes_on = true;
+    // (What comes back to us has been looked at.)
+    if (depth.now == 1) {
+        bool is_ours = qt_is_recorded;
+        if (!is_ours) {
+            QtSource* source = qt_source_of(type, context);
+            is_ours = source->is_captured.load(std::memory_order_relaxed) ||
+                      all.records_all.load(std::memory_order_relaxed);
+            if (is_ours && source->site.is_on(source->function, source->category))
+                record_qt_text(source->site, Kind::kLog, text);
+            goes_on = !is_ours || all.prints_all.load(std::memory_order_relaxed);
+        }
     }
-    if (is_of_others || all.prints_all.load(std::memory_order_relaxed)) {
-        if (const QtMessageHandler previous = all.previous.load(std::memory_order_relaxed))
-            previous(type, context, text);
-    }
+    if (goes_on)
+        if (const QtMessageHandler next = next_qt_handler(depth.now)) next(type, context, text);
 }
 
-// Makes Qt call the above, once.
+// Makes Qt call the above. Under the lock.
+inline void link_qt_handler() {
+    QtSources& all = qt_sources;
+    all.is_linking.store(true, std::memory_order_release);
+    const QtMessageHandler before = qInstallMessageHandler(handle_qt_message);
+    const unsigned count = all.link_count.load(std::memory_order_relaxed);
+    const bool is_known = before == handle_qt_message ||
+                          (count > 0 && all.links[count - 1].load(std::memory_order_relaxed) == before);
+    if (!is_known) {
+        const unsigned at = count < QtSources::kLinks ? count : QtSources::kLinks - 1;
+        all.links[at].store(before, std::memory_order_relaxed);
+        all.link_count.store(at + 1, std::memory_order_release);
+    }
+    all.is_linking.store(false, std::memory_order_release);
+    all.is_installed.store(true, std::memory_order_release);
+}
 inline void ensure_qt_handler() {
-    if (qt_sources.is_installed.exchange(true)) return;
-    qt_sources.previous.store(qInstallMessageHandler(handle_qt_message));
+    if (qt_sources.is_installed.load(std::memory_order_acquire)) return;
+    const std::lock_guard guard(qt_sources.lock);
+    if (!qt_sources.is_installed.load(std::memory_order_relaxed)) link_qt_handler();
 }
 
 SP_DETAIL_END
@@ -122,20 +175,29 @@ namespace qt {
 
 // Records what Qt hands to message handlers, from now on. `prints` too: the handler of before (without one
 // Qt's own, which prints) gets all messages as well, those of streams in this program only if they are echoed
-// (echo()).
+// (echo()). Ours is the first then, whatever was installed meanwhile.
 inline void install_message_handler(bool prints = false) {
+    const std::lock_guard guard(detail::qt_sources.lock);
     detail::qt_sources.records_all.store(true);
     detail::qt_sources.prints_all.store(prints);
-    detail::ensure_qt_handler();
+    detail::link_qt_handler();
 }
 
-// Gives messages back to the handler of before. (Another one that was installed since stays in force.)
+// Gives messages back to the handler of before. Another one that was installed since stays in force, and what
+// it passes on to ours goes to the one of before.
 inline void remove_message_handler() {
-    detail::qt_sources.records_all.store(false);
-    detail::qt_sources.prints_all.store(false);
-    if (!detail::qt_sources.is_installed.exchange(false)) return;
-    const QtMessageHandler now = qInstallMessageHandler(detail::qt_sources.previous.exchange(nullptr));
-    if (now != detail::handle_qt_message) qInstallMessageHandler(now);
+    const std::lock_guard guard(detail::qt_sources.lock);
+    detail::QtSources& all = detail::qt_sources;
+    all.records_all.store(false);
+    all.prints_all.store(false);
+    if (!all.is_installed.exchange(false)) return;
+    const unsigned count = all.link_count.load();
+    const QtMessageHandler now = qInstallMessageHandler(count == 0 ? nullptr : all.links[count - 1].load());
+    if (now != detail::handle_qt_message) {
+        qInstallMessageHandler(now);
+    } else if (count > 1) {
+        all.link_count.store(count - 1);
+    }
 }
 
 }  // namespace qt

@@ -50,15 +50,18 @@ struct QtHead {
         Site& site = place.site.site;
         const std::uint8_t state = site.state_byte();
         const bool records =
-            state == 1 || (state != 0 && site.is_on_otherwise(state, function, kept(site, name)));
+            state == 1 || (state != 0 && site.is_on_otherwise(state, function, kept(place, name)));
         const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
         if (!records && !goes) return {};
         return {&place, function, name, records, goes};
     }
-    static const char* kept(const Site& site, const char* name) {
-        const char* known = site.category.load(std::memory_order_relaxed);
-        if (known != nullptr && __builtin_strcmp(known, name) == 0) return known;
-        return ::strdup(name);
+    static const char* kept(QtPlace& place, const char* name) {
+        const char* known = place.category.load(std::memory_order_acquire);
+        if (known != nullptr) return known;
+        char* copy = ::strdup(name);
+        if (place.category.compare_exchange_strong(known, copy, std::memory_order_acq_rel)) return copy;
+        ::free(copy);
+        return known;
     }
     QMessageLogger logger() const {
         return {place->site.site.file, static_cast<int>(place->site.site.line), function, category};
@@ -92,9 +95,8 @@ struct QtHead {
             return QDebug(&nowhere);
         }
         ensure_qt_handler();
-        find_qt_source(place->type, place->site.site.file, static_cast<int>(place->site.site.line), function,
-                       category)
-            ->is_captured.store(records, std::memory_order_relaxed);
+        capture_qt_source(place->type, place->site.site.file, static_cast<int>(place->site.site.line),
+                          function, category, records);
         switch (place->type) {
             case QtInfoMsg:
                 return logger().info();
@@ -110,14 +112,20 @@ struct QtHead {
     }
 };
 
-// A line as far as it is written: records when it ends.
-template <class Pieces, bool kSpace, bool kQuote>
+// A line as far as it is written: records when it ends. `Out` calls the operator << of the place where the
+// statement stands.
+//
+// An exception out of an operator << of the program goes on, as it does with Qt; what was written until then
+// is recorded. So is what a statement has begun when an exception ends it.
+template <class Out, class Pieces, bool kSpace, bool kQuote>
 class QtLine {
+    static constexpr bool kIsTyped = kQtWayOf<Pieces> == QtWay::kTyped;
+
   public:
-    QtLine(const QtHead& head, const Pieces& pieces) : head_(head), pieces_(pieces) {}
+    QtLine(const QtHead& head, Pieces&& pieces) : head_(head), pieces_(std::move(pieces)) {}
     QtLine(const QtLine&) = delete;
     QtLine& operator=(const QtLine&) = delete;
-    SP_DETAIL_HOT ~QtLine() {
+    SP_DETAIL_HOT ~QtLine() noexcept(kIsTyped) {
         if (held_ != nullptr) {
             delete held_;
         } else if (head_.place != nullptr) {
@@ -136,17 +144,36 @@ class QtLine {
     // What may change is no literal.
     template <std::size_t N>
     SP_DETAIL_HOT auto operator<<(char (&text)[N]) && {
-        return next<kSpace, kQuote>(QtValue<const char*, kSpace, kQuote>{text});
+        return put_text(text);
+    }
+    // (By value, as QDebug takes them: of bit fields and of constants without a definition there is no
+    // reference.)
+    template <class T>
+        requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
+    SP_DETAIL_HOT auto operator<<(T value) && {
+        return put<T, T>(value);
     }
     template <class T>
+        requires(std::is_class_v<std::remove_reference_t<T>> || std::is_union_v<std::remove_reference_t<T>>)
+    SP_DETAIL_HOT auto operator<<(T&& value) && {
+        using Plain = std::remove_cvref_t<T>;
+        if constexpr (std::same_as<Plain, QTextStreamManipulator>) {
+            return next<kSpace, kQuote>(QtManipulator<Plain>{value});
+        } else {
+            return put<Plain, T>(value);
+        }
+    }
+    template <class T>
+        requires(!std::is_arithmetic_v<T> && !std::is_enum_v<T> && !std::is_class_v<T> && !std::is_union_v<T>)
     SP_DETAIL_HOT auto operator<<(const T& value) && {
         if constexpr (std::is_function_v<T>) {
             return next<kSpace, kQuote>(QtManipulator<T*>{&value});
-        } else if constexpr (std::same_as<T, QTextStreamManipulator> ||
-                             std::same_as<T, QTextStreamFunction>) {
+        } else if constexpr (std::same_as<T, QTextStreamFunction>) {
             return next<kSpace, kQuote>(QtManipulator<T>{value});
+        } else if constexpr (std::same_as<T, const char*> || std::same_as<T, char*>) {
+            return put_text(value);
         } else {
-            return next<kSpace, kQuote>(QtValue<T, kSpace, kQuote>{value});
+            return put<T, const T&>(value);
         }
     }
     auto space() && { return next<true, kQuote>(QtSpace{}); }
@@ -166,8 +193,22 @@ class QtLine {
     // --- Held in a variable: a QDebug from then on.
 
     template <class T>
+        requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
+    QDebug& operator<<(T value) & {
+        Out{}(real(), value);
+        return *held_;
+    }
+    template <class T>
+        requires(std::is_class_v<std::remove_reference_t<T>> || std::is_union_v<std::remove_reference_t<T>>)
+    QDebug& operator<<(T&& value) & {
+        Out{}(real(), value);
+        return *held_;
+    }
+    template <class T>
+        requires(!std::is_arithmetic_v<T> && !std::is_enum_v<T> && !std::is_class_v<T> && !std::is_union_v<T>)
     QDebug& operator<<(const T& value) & {
-        return real() << value;
+        Out{}(real(), value);
+        return *held_;
     }
     QDebug& space() & { return real().space(); }
     QDebug& nospace() & { return real().nospace(); }
@@ -185,12 +226,21 @@ class QtLine {
     }
 
   private:
+    template <class T, class Given, class V>
+    SP_DETAIL_HOT auto put(V& value) {
+        constexpr bool kIsKnown = QtLook<T, kQuote>::kIsThere;
+        return next<kSpace, kQuote>(
+            QtValue<T, kSpace, kQuote, QtKept<T, Given>, std::conditional_t<kIsKnown, void, Out>>{value});
+    }
+    SP_DETAIL_HOT auto put_text(const char* text) {
+        return next<kSpace, kQuote>(QtValue<const char*, kSpace, kQuote, QtKeptText, void>{QtKeptText{text}});
+    }
     template <bool kSpaceNext, bool kQuoteNext, class Piece>
-    SP_DETAIL_HOT auto next(const Piece& piece) {
+    SP_DETAIL_HOT auto next(Piece&& piece) {
         using All = QtPieces<Pieces, Piece>;
         const QtHead head = head_;
         head_.place = nullptr;
-        return QtLine<All, kSpaceNext, kQuoteNext>(head, All{pieces_, piece});
+        return QtLine<Out, All, kSpaceNext, kQuoteNext>(head, All{std::move(pieces_), std::move(piece)});
     }
     void replay([[maybe_unused]] QDebug& out) const {
         with_qt_pieces(pieces_,
@@ -205,14 +255,27 @@ class QtLine {
     }
     template <class... P>
     SP_DETAIL_HOT void finish(const P&... pieces) const {
-        constexpr QtWay kWay = qt_way<P...>();
-        if constexpr (kWay == QtWay::kTyped) {
-            if (head_.records) record_qt_typed(head_.place->site, pieces...);
+        if constexpr (kIsTyped) {
+            if (head_.records) record_qt_typed(*head_.place, pieces...);
             if (head_.goes_to_qt) [[unlikely]]
-                head_.send(QtWritten<P...>(pieces...).all);
+                head_.send(QtWritten<P...>::of(pieces...).all);
         } else {
-            const QtWritten<P...> written(pieces...);
-            if (head_.records) record_qt_written<kWay>(head_.place->site, written, pieces...);
+            QtWritten<P...> written;
+#if defined(__cpp_exceptions)
+            try {
+                written.write_all(pieces...);
+                if (head_.records) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
+            } catch (...) {
+                if (head_.records) record_qt_whole(head_.place->site, written.all);
+                if (head_.goes_to_qt) head_.send(written.all);
+                // (It cannot leave while another one is under way.)
+                if (std::uncaught_exceptions() == 0) throw;
+                return;
+            }
+#else
+            written.write_all(pieces...);
+            if (head_.records) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
+#endif
             if (head_.goes_to_qt) [[unlikely]]
                 head_.send(written.all);
         }
@@ -224,11 +287,12 @@ class QtLine {
 };
 
 // What the macros call a member of. The names are those of the forms that Qt has.
+template <class Out>
 struct QtStart {
     QtPlace* place;
     const char* function;
-    QtStart(QtPlace* the_place, const char* the_function) : place(the_place), function(the_function) {}
-    using Line = QtLine<Nothing, true, true>;
+    QtStart(QtPlace* the_place, const char* the_function, Out) : place(the_place), function(the_function) {}
+    using Line = QtLine<Out, Nothing, true, true>;
     using CategoryFunction = const QLoggingCategory& (*)();
 
     SP_DETAIL_HOT Line message() const { return line(nullptr); }
@@ -262,7 +326,7 @@ struct QtStart {
                                  const Ts&... args) const {
         const QtHead head = QtHead::of(*place, function, category);
         if (head.place == nullptr) return;
-        if (head.records) record_qt_percent(place->site, text, args...);
+        if (head.records) record_qt_percent(*place, text, args...);
         if (head.goes_to_qt) [[unlikely]]
             head.send(format_qt(text, pass_qt(args)...));
     }

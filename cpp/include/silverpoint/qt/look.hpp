@@ -2,7 +2,8 @@
 // section 10), so that readers show its text and the record holds the value alone.
 //
 // Types that are here are recorded as they are: numbers, truth values, characters, texts, bytes, pointers,
-// points, sizes, rectangles, lines, margins, and containers and pairs of all these however nested.
+// points, sizes, rectangles, lines, margins, and containers and pairs of all these however nested; of
+// characters and of text behind pointers not, since some values of theirs look otherwise (shows_alike).
 #pragma once
 
 #include <QByteArrayView>
@@ -118,10 +119,15 @@ struct QtLook<QLineF, kQuote> : QtLookLine<"QLineF({},{})", "QLineF", QPointF> {
 
 // --- Containers
 
+template <class T, bool kQuote>
+inline constexpr bool kIsLookedWithin =
+    QtLook<T, kQuote>::kIsThere && !Character<T> && !std::same_as<T, QChar> && !std::same_as<T, char*> &&
+    !std::same_as<T, const char*>;
+
 // `name(1, 2)`
 template <FixedText kName, char kCode, class Element, bool kQuote>
 struct QtLookList {
-    static constexpr bool kIsThere = QtLook<Element, kQuote>::kIsThere;
+    static constexpr bool kIsThere = kIsLookedWithin<Element, kQuote>;
     static constexpr void sign(Signer& out) {
         out.add("@look=");
         out.name(kName.text);
@@ -134,7 +140,7 @@ struct QtLookList {
 // `name((1, 2)(3, 4))`
 template <FixedText kName, class Key, class Value, bool kQuote>
 struct QtLookMap {
-    static constexpr bool kIsThere = QtLook<Key, kQuote>::kIsThere && QtLook<Value, kQuote>::kIsThere;
+    static constexpr bool kIsThere = kIsLookedWithin<Key, kQuote> && kIsLookedWithin<Value, kQuote>;
     static constexpr void sign(Signer& out) {
         out.add("@look=");
         out.name(kName.text);
@@ -150,7 +156,8 @@ template <class A, class B, bool kQuote>
 struct QtLook<std::pair<A, B>, kQuote> {
     using First = QtLook<std::remove_cv_t<A>, kQuote>;
     using Second = QtLook<std::remove_cv_t<B>, kQuote>;
-    static constexpr bool kIsThere = First::kIsThere && Second::kIsThere;
+    static constexpr bool kIsThere =
+        kIsLookedWithin<std::remove_cv_t<A>, kQuote> && kIsLookedWithin<std::remove_cv_t<B>, kQuote>;
     static constexpr void sign(Signer& out) {
         out.add("@look=");
         out.name("std::pair({},{})");
@@ -178,6 +185,63 @@ template <class K, class V, bool kQuote>
 struct QtLook<QHash<K, V>, kQuote> : QtLookMap<"QHash", K, V, kQuote> {};
 template <class K, class V, bool kQuote>
 struct QtLook<QMultiHash<K, V>, kQuote> : QtLookMap<"QMultiHash", K, V, kQuote> {};
+
+// --- Values that look otherwise
+
+// Whether a number without trailing zeros has seven digits, the last being 5.
+SP_DETAIL_COLD bool is_seven_digits_with_5(std::uint64_t number) {
+    while (number != 0 && number % 10 == 0) number /= 10;
+    return number >= 1'000'000 && number <= 9'999'999 && number % 10 == 5;
+}
+// Whether a number lies in the middle between two of six digits: QDebug rounds away from zero, readers to the
+// even one.
+SP_DETAIL_HOT bool is_between_six_digits(double value) {
+    const double size = value < 0 ? -value : value;
+    // (2n + 1) / 2 × 10^k, n having six digits: below this k is more than 9, and 5^k no factor of 2n + 1.
+    if (!(size >= 1e-4 && size < 1e19)) return false;
+    double scaled = size;
+    if (size < 1e6) {
+        // 2n + 1 has 21 bits, and so has the number; the product is exact then.
+        std::uint64_t bits;
+        __builtin_memcpy(&bits, &value, sizeof bits);
+        if ((bits & 0xFFFFFFFF) != 0) [[likely]]
+            return false;
+        scaled *= 1e10;
+    }
+    const auto whole = static_cast<std::uint64_t>(scaled);
+    return static_cast<double>(whole) == scaled && is_seven_digits_with_5(whole);
+}
+
+// Whether readers show of this value of such a type what QDebug writes. It knows neither a negative zero nor
+// a negative NaN, rounds otherwise, takes char for Latin-1, and writes half a pair of surrogates as its code.
+SP_DETAIL_HOT bool shows_alike(double value) {
+    return (!__builtin_signbit(value) || (value != 0 && value == value)) && !is_between_six_digits(value);
+}
+SP_DETAIL_HOT bool shows_alike(float value) { return shows_alike(static_cast<double>(value)); }
+SP_DETAIL_HOT bool shows_alike(char value) { return static_cast<unsigned char>(value) < 0x80; }
+SP_DETAIL_HOT bool shows_alike(char16_t value) { return (value & 0xF800) != 0xD800; }
+SP_DETAIL_HOT bool shows_alike(QChar value) { return shows_alike(value.unicode()); }
+SP_DETAIL_HOT bool shows_alike(const QPointF& point) {
+    return shows_alike(point.x()) && shows_alike(point.y());
+}
+SP_DETAIL_HOT bool shows_alike(const QSizeF& size) {
+    return shows_alike(size.width()) && shows_alike(size.height());
+}
+SP_DETAIL_HOT bool shows_alike(const QRectF& rect) {
+    return shows_alike(rect.topLeft()) && shows_alike(rect.size());
+}
+SP_DETAIL_HOT bool shows_alike(const QLineF& line) {
+    return shows_alike(line.p1()) && shows_alike(line.p2());
+}
+SP_DETAIL_HOT bool shows_alike(const QMarginsF& margins) {
+    return shows_alike(margins.left()) && shows_alike(margins.top()) && shows_alike(margins.right()) &&
+           shows_alike(margins.bottom());
+}
+template <class T>
+concept ShowsOtherwise =
+    std::same_as<T, double> || std::same_as<T, float> || std::same_as<T, char> || std::same_as<T, char16_t> ||
+    std::same_as<T, QChar> || std::same_as<T, QPointF> || std::same_as<T, QSizeF> ||
+    std::same_as<T, QRectF> || std::same_as<T, QLineF> || std::same_as<T, QMarginsF>;
 
 // --- A value with its look, as an argument of a record.
 

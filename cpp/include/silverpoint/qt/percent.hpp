@@ -29,8 +29,9 @@ constexpr const T* pass_qt(const T (&value)[N]) {
     return value;
 }
 
-// Whether arguments of these types may be recorded for a text: d i u o x X c e E f F g G s, without `*`, and
-// without precision for texts, which must end with a zero.
+// Whether arguments of these types may be recorded for a text: d i u o x X c e E f F g G s, without `*`.
+// Where Qt does otherwise than C they may not: `h`, precisions of integers and texts, `#` of integers, signs
+// of unsigned ones, widths of texts (Qt counts characters).
 template <class... Ts>
 bool suits_qt(std::string_view text) {
     constexpr std::size_t count = sizeof...(Ts);
@@ -45,10 +46,15 @@ bool suits_qt(std::string_view text) {
             ++at;
             continue;
         }
-        while (is_one_of(at, "-+ #0")) ++at;
+        bool has_sign = false, has_form = false;
+        for (; is_one_of(at, "-+ #0"); ++at) {
+            has_sign = has_sign || text[at] == '+' || text[at] == ' ';
+            has_form = has_form || text[at] == '#';
+        }
         std::size_t digits = at;
         while (is_one_of(at, "0123456789")) ++at;
         bool suits = at - digits < 4;
+        const bool has_width = at > digits;
         const bool has_precision = is_one_of(at, ".");
         if (has_precision) digits = ++at;
         while (is_one_of(at, "0123456789")) ++at;
@@ -62,13 +68,15 @@ bool suits_qt(std::string_view text) {
         const bool is_long =
             modifier == "l" || modifier == "ll" || modifier == "z" || modifier == "j" || modifier == "t";
         if (is_one_of(at - 1, "diuoxX")) {
-            if (type.what != PercentType::kInteger || (type.size == 8) != is_long || type.size > 8)
+            if (type.what != PercentType::kInteger || (type.size == 8) != is_long || type.size > 8 ||
+                has_precision || has_form || modifier.find('h') != std::string_view::npos ||
+                (has_sign && !is_one_of(at - 1, "di")))
                 return false;
         } else if (conversion == 'c') {
             if (type.what != PercentType::kInteger || type.size > 4 || !modifier.empty()) return false;
         } else if (conversion == 's') {
             if ((type.what != PercentType::kText && type.what != PercentType::kTextPointer) ||
-                has_precision || !modifier.empty() || type.size != 1)
+                has_precision || has_width || !modifier.empty() || type.size != 1)
                 return false;
         } else if (is_one_of(at - 1, "eEfFgG")) {
             if (type.what != PercentType::kFloat || type.is_long_double ||
@@ -81,10 +89,28 @@ bool suits_qt(std::string_view text) {
     return next == count;
 }
 
+// Values that Qt shows otherwise: no text, of which it shows nothing, and see look.hpp.
+template <class T>
+SP_DETAIL_HOT bool passes_alike([[maybe_unused]] const T& value) {
+    if constexpr (std::same_as<T, char*> || std::same_as<T, const char*>) {
+        return value != nullptr;
+    } else if constexpr (ShowsOtherwise<T> && std::is_arithmetic_v<T>) {
+        return shows_alike(value);
+    } else {
+        return true;
+    }
+}
+
 template <class... Ts>
-SP_DETAIL_COLD void record_unusual_qt_percent(StreamSite& site, const char* text, const Ts&... args) {
-    if (site.site.head.load(std::memory_order_acquire) == 0 && is_read_only(text) && suits_qt<Ts...>(text)) {
+SP_DETAIL_COLD void record_unusual_qt_percent(QtPlace& place, const char* text, const Ts&... args) {
+    StreamSite& site = place.site;
+    const bool is_complete = complete_qt(place, &kQtShape<Ts...>, [&] {
+        if (!is_read_only(text) || !is_utf8_for_qt(text) || !suits_qt<Ts...>(text)) return false;
         site.literals[0].store(text, std::memory_order_relaxed);
+        return complete_site<Ts...>(site.site, Kind::kPercent, {}, text) != 0;
+    });
+    if (is_complete && site.literals[0].load(std::memory_order_relaxed) == text &&
+        (passes_alike(args) && ...)) {
         record(site.site, Kind::kPercent, {}, text, args...);
     } else {
         record_qt_whole(site, format_qt(text, pass_qt(args)...));
@@ -92,12 +118,13 @@ SP_DETAIL_COLD void record_unusual_qt_percent(StreamSite& site, const char* text
 }
 
 template <class... Ts>
-SP_DETAIL_HOT void record_qt_percent(StreamSite& site, const char* text, const Ts&... args) {
-    if (site.site.head.load(std::memory_order_acquire) != 0 &&
-        site.literals[0].load(std::memory_order_relaxed) == text) [[likely]] {
+SP_DETAIL_HOT void record_qt_percent(QtPlace& place, const char* text, const Ts&... args) {
+    StreamSite& site = place.site;
+    if (place.shape.load(std::memory_order_acquire) == &kQtShape<Ts...> &&
+        site.literals[0].load(std::memory_order_relaxed) == text && (passes_alike(args) && ...)) [[likely]] {
         record(site.site, Kind::kPercent, {}, text, args...);
     } else {
-        record_unusual_qt_percent(site, text, args...);
+        record_unusual_qt_percent(place, text, args...);
     }
 }
 

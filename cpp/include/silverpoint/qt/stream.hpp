@@ -3,7 +3,7 @@
 // look (qt/look.hpp).
 //
 // Three ways, known when the program is compiled:
-//   - only types of look.hpp: nothing is formatted;
+//   - only types of look.hpp: nothing is formatted (but where a value looks otherwise: shows_alike);
 //   - others among them: QDebug writes all, and the record has for such a piece its text beside the value.
 //   When
 //     an operator << leaves the stream in another state than it was (no spaces, another base), the record is
@@ -14,15 +14,22 @@
 #include <QDebug>
 #include <QLoggingCategory>
 #include <array>
+#include <exception>
 #include <tuple>
 
 #include "handler.hpp"
+#include "kept.hpp"
 
 SP_DETAIL_BEGIN
 
 // A place in the source with such a stream.
 struct QtPlace {
     StreamSite site;
+    // The pieces that its site is complete for (kQtShape): null as long as it is not, kQtBusy while a thread
+    // completes it. Records of any other shape are text: those of a statement that an exception has ended
+    // before its last piece.
+    std::atomic<const void*> shape{nullptr};
+    std::atomic<const char*> category{nullptr};  // that of its first message
     QtMsgType type;
     constexpr QtPlace(QtMsgType the_type, const char* file, std::uint32_t line)
         : site(level_of_qt(the_type), file, line), type(the_type) {}
@@ -39,9 +46,11 @@ template <std::size_t N, bool kSpace>
 struct QtLiteral {
     const char (&text)[N];
 };
-template <class T, bool kSpace, bool kQuote>
+// A T, kept as `Kept`. `Out` calls the operator << that is found where the statement stands, for types that
+// are not in look.hpp; else it is void.
+template <class T, bool kSpace, bool kQuote, class Kept, class Out>
 struct QtValue {
-    typename Passed<T>::type value;
+    Kept value;
 };
 // A change of the stream's state: what QDebug does for it.
 struct QtSpace {};
@@ -99,8 +108,8 @@ template <class P>
 struct QtTraits {
     static constexpr QtWay kWay = QtWay::kTyped;
 };
-template <class T, bool kSpace, bool kQuote>
-struct QtTraits<QtValue<T, kSpace, kQuote>> {
+template <class T, bool kSpace, bool kQuote, class Kept, class Out>
+struct QtTraits<QtValue<T, kSpace, kQuote, Kept, Out>> {
     static constexpr QtWay kWay = QtLook<T, kQuote>::kIsThere ? QtWay::kTyped : QtWay::kMixed;
 };
 template <class M>
@@ -119,6 +128,13 @@ constexpr QtWay qt_way() {
     return way;
 }
 
+// The same of nested pairs.
+template <class Pieces>
+inline constexpr QtWay kQtWayOf = QtWay::kTyped;
+template <class Before, class Piece>
+inline constexpr QtWay kQtWayOf<QtPieces<Before, Piece>> =
+    kQtWayOf<Before> > QtTraits<Piece>::kWay ? kQtWayOf<Before> : QtTraits<Piece>::kWay;
+
 template <class Visit, class... Later>
 SP_DETAIL_HOT decltype(auto) with_qt_pieces(const Nothing&, Visit&& visit, const Later&... later) {
     return visit(later...);
@@ -135,9 +151,22 @@ template <std::size_t N, bool kSpace>
 void write_qt(QDebug& out, const QtLiteral<N, kSpace>& literal) {
     out << static_cast<const char*>(literal.text);
 }
-template <class T, bool kSpace, bool kQuote>
-void write_qt(QDebug& out, const QtValue<T, kSpace, kQuote>& value) {
-    out << value.value;
+// The value as it was given.
+template <class T, bool kSpace, bool kQuote, class Kept, class Out>
+SP_DETAIL_HOT decltype(auto) qt_value(const QtValue<T, kSpace, kQuote, Kept, Out>& piece) {
+    if constexpr (std::same_as<Kept, QtKeptText>) {
+        return piece.value.get();
+    } else {
+        return (piece.value);
+    }
+}
+template <class T, bool kSpace, bool kQuote, class Kept, class Out>
+void write_qt(QDebug& out, const QtValue<T, kSpace, kQuote, Kept, Out>& piece) {
+    if constexpr (std::is_void_v<Out>) {
+        out << qt_value(piece);
+    } else {
+        Out{}(out, qt_value(piece));
+    }
 }
 inline void write_qt(QDebug& out, const QtSpace&) { out.space(); }
 template <bool kSpaces>
@@ -181,7 +210,13 @@ struct QtWritten {
     std::array<qsizetype, sizeof...(P) + 1> ends{};
     bool is_changed = false;
 
-    explicit QtWritten(const P&... pieces) {
+    static QtWritten of(const P&... pieces) {
+        QtWritten made;
+        made.write_all(pieces...);
+        return made;
+    }
+    // May throw what an operator << of the program throws: `all` is what was written until then.
+    void write_all(const P&... pieces) {
         QDebug out(&all);
         [[maybe_unused]] std::size_t number = 0;
         [[maybe_unused]] bool spaces = true, quotes = true;
@@ -245,8 +280,8 @@ class QtTemplate {
             if (kSpace) put(" ");
         }
     }
-    template <QtWay kWay, class T, bool kSpace, bool kQuote>
-    void add(const QtValue<T, kSpace, kQuote>&) {
+    template <QtWay kWay, class T, bool kSpace, bool kQuote, class Kept, class Out>
+    void add(const QtValue<T, kSpace, kQuote, Kept, Out>&) {
         put("{}");
         // (What QDebug has written has its space within.)
         if (kSpace && kWay != QtWay::kWritten && QtLook<T, kQuote>::kIsThere) put(" ");
@@ -296,15 +331,16 @@ SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, const Qt
         return std::tuple<>();
     }
 }
-template <QtWay kWay, std::size_t kNumber, class Written, class T, bool kSpace, bool kQuote>
+template <QtWay kWay, std::size_t kNumber, class Written, class T, bool kSpace, bool kQuote, class Kept,
+          class Out>
 SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written,
-                               const QtValue<T, kSpace, kQuote>& piece) {
+                               const QtValue<T, kSpace, kQuote, Kept, Out>& piece) {
     if constexpr (kWay != QtWay::kWritten && QtLook<T, kQuote>::kIsThere) {
         using Argument = Looked<T, kQuote>;
-        return std::tuple<Argument>(Argument{QtCaptured<T>::of(piece.value)});
+        return std::tuple<Argument>(Argument{QtCaptured<T>::of(qt_value(piece))});
     } else if constexpr (records_whole<T>()) {
         using Argument = WrittenValue<T>;
-        return std::tuple<Argument>(Argument{written.part(kNumber), Capture<T>::of(piece.value)});
+        return std::tuple<Argument>(Argument{written.part(kNumber), Capture<T>::of(qt_value(piece))});
     } else {
         return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
     }
@@ -330,6 +366,17 @@ SP_DETAIL_HOT void with_qt_arguments(const Written& written, const Use& use, con
     (std::index_sequence_for<P...>{});
 }
 
+// A tuple of those that with_qt_arguments hands out.
+template <QtWay kWay, class Written, class... P, std::size_t... I>
+auto qt_arguments(std::index_sequence<I...>)
+    -> decltype(std::tuple_cat(qt_argument<kWay, I>(std::declval<const Written&>(),
+                                                    std::declval<const P&>())...));
+template <class... Ts>
+SP_DETAIL_COLD bool complete_qt_site(Site& site, std::string_view text,
+                                     std::type_identity<std::tuple<Ts...>>) {
+    return complete_site<Ts...>(site, Kind::kStream, {}, text) != 0;
+}
+
 // --- Recording
 
 template <class... P>
@@ -347,19 +394,66 @@ SP_DETAIL_HOT bool are_known_qt_literals(const StreamSite& site, const P&... pie
     return same;
 }
 
-// Whether the literals are such; they are noted for the site then.
+// Whether all values look as QDebug writes them.
+template <class Piece>
+SP_DETAIL_HOT bool shows_alike_in_qt(const Piece&) {
+    return true;
+}
+template <ShowsOtherwise T, bool kSpace, bool kQuote>
+SP_DETAIL_HOT bool shows_alike_in_qt(const QtValue<T, kSpace, kQuote, T, void>& piece) {
+    return shows_alike(piece.value);
+}
+template <class... P>
+SP_DETAIL_HOT bool show_alike_in_qt(const P&... pieces) {
+    return (shows_alike_in_qt(pieces) && ...);
+}
+
+// Templates are UTF-8; a literal in another encoding is a text among others.
+SP_DETAIL_COLD bool is_utf8_for_qt(std::string_view text) {
+    const auto size = static_cast<qsizetype>(text.size());
+    return QString::fromUtf8(text.data(), size).toUtf8() == QByteArray::fromRawData(text.data(), size);
+}
+
+// Whether the literals are such; they are noted for the site then, by the one thread that completes it.
 template <class... P>
 SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const P&... pieces) {
     [[maybe_unused]] unsigned number = 0;
     bool are = true;
     [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) {
         if constexpr (requires { sizeof(piece.text); }) {
-            are = are && number < StreamSite::kLiteralsMax && is_read_only(piece.text);
+            are = are && number < StreamSite::kLiteralsMax && is_read_only(piece.text) &&
+                  is_utf8_for_qt({piece.text, ::strnlen(piece.text, sizeof piece.text)});
             if (are) site.literals[number++].store(piece.text, std::memory_order_relaxed);
         }
     };
     (look(pieces), ...);
     return are;
+}
+
+// What stands in QtPlace::shape. (Not constant, so that no linker folds them into one.)
+template <class... P>
+inline char kQtShape = 0;
+inline char kQtBusy = 0;
+
+// Completes a place for records of this shape by `complete`, in the first thread that asks; the others wait a
+// moment for it. Says whether the place is complete for this shape.
+//
+// Not while an exception is under way: the statement may have ended before its last piece, and the place
+// would be complete for a part of itself for ever.
+template <class Complete>
+SP_DETAIL_COLD bool complete_qt(QtPlace& place, const void* shape, const Complete& complete) {
+    const void* known = place.shape.load(std::memory_order_acquire);
+    if (known == nullptr && std::uncaught_exceptions() == 0 &&
+        place.shape.compare_exchange_strong(known, &kQtBusy, std::memory_order_acq_rel)) {
+        const bool is_complete = complete();
+        place.shape.store(is_complete ? shape : nullptr, std::memory_order_release);
+        return is_complete;
+    }
+    for (int i = 0; i < 1000 && known == &kQtBusy; ++i) {
+        pause_processor();
+        known = place.shape.load(std::memory_order_acquire);
+    }
+    return known == shape;
 }
 
 SP_DETAIL_COLD void record_qt_whole(StreamSite& site, QStringView text) {
@@ -369,48 +463,52 @@ SP_DETAIL_COLD void record_qt_whole(StreamSite& site, QStringView text) {
 }
 
 template <QtWay kWay, class Written, class... P>
-SP_DETAIL_HOT void record_qt_pieces(StreamSite& site, const Written& written, const P&... pieces) {
+SP_DETAIL_HOT void record_qt_pieces(const Site& site, const Written& written, const P&... pieces) {
     with_qt_arguments<kWay>(
         written,
         [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
-            std::uint64_t head = site.site.head.load(std::memory_order_acquire);
-            if (head == 0) [[unlikely]] {
-                const QtTemplate made = QtTemplate::of<kWay>(pieces...);
-                head = complete_site<Ts...>(site.site, Kind::kStream, {}, made.text());
-                if (head == 0) return;
-            }
-            record_captured(head, site.site, args...);
+            record_captured(site.head.load(std::memory_order_relaxed), site, args...);
         },
         pieces...);
 }
 
+// Whether a place is ready for records of these pieces, by the literals that they have.
+template <QtWay kWay, class Written, class... P>
+SP_DETAIL_COLD bool is_ready_for_qt(QtPlace& place, const P&... pieces) {
+    StreamSite& site = place.site;
+    const bool is_complete = complete_qt(place, &kQtShape<P...>, [&] {
+        const QtTemplate made = QtTemplate::of<kWay>(pieces...);
+        if (made.is_full() || (kWay != QtWay::kWritten && !note_qt_literals(site, pieces...))) return false;
+        using Arguments = decltype(qt_arguments<kWay, Written, P...>(std::index_sequence_for<P...>{}));
+        return complete_qt_site(site.site, made.text(), std::type_identity<Arguments>{});
+    });
+    return is_complete && (kWay == QtWay::kWritten || are_known_qt_literals(site, pieces...));
+}
+
 // The first record of a place, and every one whose literals are not those of the first.
 template <class... P>
-SP_DETAIL_COLD void record_unusual_qt(StreamSite& site, const P&... pieces) {
-    if (site.site.head.load(std::memory_order_acquire) == 0 &&
-        !QtTemplate::of<QtWay::kTyped>(pieces...).is_full() && note_qt_literals(site, pieces...))
-        return record_qt_pieces<QtWay::kTyped>(site, Nothing{}, pieces...);
-    record_qt_whole(site, QtWritten<P...>(pieces...).all);
+SP_DETAIL_COLD void record_unusual_qt(QtPlace& place, const P&... pieces) {
+    if (show_alike_in_qt(pieces...) && is_ready_for_qt<QtWay::kTyped, Nothing>(place, pieces...))
+        return record_qt_pieces<QtWay::kTyped>(place.site.site, Nothing{}, pieces...);
+    record_qt_whole(place.site, QtWritten<P...>::of(pieces...).all);
 }
 
 template <class... P>
-SP_DETAIL_HOT void record_qt_typed(StreamSite& site, const P&... pieces) {
-    if (site.site.head.load(std::memory_order_acquire) != 0 && are_known_qt_literals(site, pieces...))
-        [[likely]] {
-        record_qt_pieces<QtWay::kTyped>(site, Nothing{}, pieces...);
+SP_DETAIL_HOT void record_qt_typed(QtPlace& place, const P&... pieces) {
+    if (place.shape.load(std::memory_order_acquire) == &kQtShape<P...> &&
+        are_known_qt_literals(place.site, pieces...) && show_alike_in_qt(pieces...)) [[likely]] {
+        record_qt_pieces<QtWay::kTyped>(place.site.site, Nothing{}, pieces...);
     } else {
-        record_unusual_qt(site, pieces...);
+        record_unusual_qt(place, pieces...);
     }
 }
 
 template <QtWay kWay, class... P>
-SP_DETAIL_COLD void record_qt_written(StreamSite& site, const QtWritten<P...>& written, const P&... pieces) {
-    const bool is_first = site.site.head.load(std::memory_order_acquire) == 0;
-    bool is_same = kWay == QtWay::kWritten || are_known_qt_literals(site, pieces...);
-    if (is_first && !is_same) is_same = note_qt_literals(site, pieces...);
-    if (is_first && QtTemplate::of<kWay>(pieces...).is_full()) is_same = false;
-    if ((kWay == QtWay::kMixed && written.is_changed) || !is_same) return record_qt_whole(site, written.all);
-    record_qt_pieces<kWay>(site, written, pieces...);
+SP_DETAIL_COLD void record_qt_written(QtPlace& place, const QtWritten<P...>& written, const P&... pieces) {
+    if ((kWay == QtWay::kMixed && (written.is_changed || !show_alike_in_qt(pieces...))) ||
+        !is_ready_for_qt<kWay, QtWritten<P...>>(place, pieces...))
+        return record_qt_whole(place.site, written.all);
+    record_qt_pieces<kWay>(place.site.site, written, pieces...);
 }
 
 SP_DETAIL_END
