@@ -19,6 +19,11 @@ def median(values):
     return quantile(values, 0.5)
 
 
+def figures(runs):
+    """(candidate, reference) of runs with pairs: medians over processes."""
+    return tuple(median([median([pair[side] for pair in run["pairs"]]) for run in runs]) for side in (0, 1))
+
+
 def of_pairs(pairs, combine):
     """`combine` (ratio or difference) of the medians of the two sides."""
     return combine(median([a for a, _ in pairs]), median([b for _, b in pairs]))

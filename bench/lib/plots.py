@@ -34,55 +34,56 @@ def colours(names):
     return {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(names)}
 
 
-def lines(title, series, x, y, names, log=True):
+def begun(names):
+    """A figure of curves and the names' colours."""
+    return *plt.subplots(figsize=(7, 3.8)), colours(names)
+
+
+def ended(figure, axes, title, x, y, **legend):
+    """The same for all of them: what grows is drawn by its logarithm."""
+    axes.set(yscale="log", title=title, xlabel=x, ylabel=y)
+    axes.legend(fontsize=8, ncols=2, **legend)
+    return svg(figure, title)
+
+
+def lines(title, series, x, y, names):
     """One line a name: {name: [(x, y)]}."""
-    figure, axes = plt.subplots(figsize=(7, 3.8))
-    chosen = colours(names)
+    figure, axes, chosen = begun(names)
     for at, (name, points) in enumerate(series.items()):
         axes.plot([p[0] for p in points], [p[1] for p in points], marker=MARKS[at % len(MARKS)], markersize=4, linewidth=1.4, color=chosen[name], label=name)
     axes.set_xscale("log", base=2)
     ticks = sorted({p[0] for points in series.values() for p in points})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    if log:
-        axes.set_yscale("log")
-    axes.set(title=title, xlabel=x, ylabel=y)
-    axes.legend(fontsize=8, ncols=2)
-    return svg(figure, title)
+    return ended(figure, axes, title, x, y)
 
 
 def percentiles(title, series, names):
     """Curves of latency: {name: [(quantile, ns)]}; the axis is the logarithm of how many are slower."""
-    figure, axes = plt.subplots(figsize=(7, 3.8))
-    chosen = colours(names)
+    figure, axes, chosen = begun(names)
     for name, points in series.items():
         points = [(1 - quantile, ns) for quantile, ns in points if 0 < quantile < 1]
         axes.plot([p[0] for p in points], [p[1] for p in points], linewidth=1.6, color=chosen[name], label=name)
-    axes.set(xscale="log", yscale="log", title=title, xlabel="percentile", ylabel="ns")
+    axes.set_xscale("log")
     axes.invert_xaxis()
     axes.set_xticks([0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5], ["50", "90", "99", "99.9", "99.99", "99.999"])
-    axes.legend(fontsize=8, ncols=2)
-    return svg(figure, title)
+    return ended(figure, axes, title, "percentile", "ns")
 
 
 def scatter(title, series, names):
     """Single calls over time: {name: [(number of the call, ns)]}."""
-    figure, axes = plt.subplots(figsize=(7, 3.8))
-    chosen = colours(names)
+    figure, axes, chosen = begun(names)
     for name, points in series.items():
         axes.scatter([p[0] for p in points], [p[1] for p in points], s=5, alpha=0.6, linewidths=0, color=chosen[name], label=name)
-    axes.set(yscale="log", title=title, xlabel="number of the call in its thread", ylabel="ns")
-    axes.legend(fontsize=8, ncols=2, markerscale=2)
-    return svg(figure, title)
+    return ended(figure, axes, title, "number of the call in its thread", "ns", markerscale=2)
 
 
-def bars(title, rows, unit, log=True):
+def bars(title, rows, unit):
     """One bar a name: [(name, value, whether it is ours)]."""
     figure, axes = plt.subplots(figsize=(7, 0.34 * len(rows) + 1.1))
     rows = rows[::-1]
     drawn = axes.barh([row[0] for row in rows], [row[1] for row in rows], color=[COLOURS[0] if row[2] else COLOURS[6] for row in rows])
     axes.bar_label(drawn, [f"{row[1]:,.3g}" if row[1] < 1000 else f"{row[1]:,.0f}" for row in rows], padding=3, fontsize=8)
-    if log:
-        axes.set_xscale("log")
+    axes.set_xscale("log")
     axes.margins(x=0.12)
     axes.set(title=title, xlabel=unit)
     axes.grid(axis="y", visible=False)

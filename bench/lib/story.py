@@ -2,6 +2,7 @@
 
 from . import page as html
 from . import sources
+from .converting import rate
 from .report import text
 
 OWN = "silverpoint"
@@ -85,13 +86,13 @@ def tracing(data, better):
             html.table(("", *titles.values()), rows, own=(own, own + ", layer")), html.table(("ATrace into the ring", "ns"), atrace)]
 
 
-# Part of the run: title, (measured, column, factor, whether less is better and others are compared)…
+# Part of the run: title, (measured, column, whether less is better and others are compared)…
 SIGNALS = {
-    "direct": ("One receiver in the same thread", (("emit", "ns an emission", 1, True),)),
-    "cross": ("To another thread, every event", (("emit", "ns an emission", 1, True), ("event", "ns an event delivered", 1, True))),
-    "latest": ("To another thread, the newest value", (("emit", "ns an emission", 1, True), ("looks", "looks", 1, False), ("reads", "values read", 1, False))),
-    "stalled": ("A receiver that does not come: memory", (("KiB", "KiB", 1, True),)),
-    "timer": ("A timer beside a million events a second: how late, µs", (("median", "median", 1, True), ("p99", "99th percentile", 1, True), ("sent", "events sent", 1, False))),
+    "direct": ("One receiver in the same thread", (("emit", "ns an emission", True),)),
+    "cross": ("To another thread, every event", (("emit", "ns an emission", True), ("event", "ns an event delivered", True))),
+    "latest": ("To another thread, the newest value", (("emit", "ns an emission", True), ("looks", "looks", False), ("reads", "values read", False))),
+    "stalled": ("A receiver that does not come: memory", (("KiB", "KiB", True),)),
+    "timer": ("A timer beside a million events a second: how late, µs", (("median", "median", True), ("p99", "99th percentile", True), ("sent", "events sent", False))),
 }
 
 
@@ -103,15 +104,15 @@ def signals(data, better):
     for part, (title, columns) in SIGNALS.items():
         names = list(dict.fromkeys(who for which, who, _ in found if which == part))
         own = [name for name in names if is_own(name)]
-        for what, column, _, compares in columns:
+        for what, column, compares in columns:
             ours = min((found[part, name, what] for name in own if (part, name, what) in found), default=None)
             for name in names:
                 # Without a sender nobody is compared.
                 if compares and not is_own(name) and name != "no sender":
                     better.look(f"{title}: {column}", ours, name, found.get((part, name, what)), "", "")
-        rows = [(name, *(text(found[part, name, what] * factor) if (part, name, what) in found else "–" for what, _, factor, _ in columns)) for name in names]
+        rows = [(name, *(text(found[part, name, what]) if (part, name, what) in found else "–" for what, _, _ in columns)) for name in names]
         if rows:
-            parts += [f"<h3>{html.escape(title)}</h3>", html.table(("", *(column for _, column, _, _ in columns)), rows, own=tuple(own))]
+            parts += [f"<h3>{html.escape(title)}</h3>", html.table(("", *(column for _, column, _ in columns)), rows, own=tuple(own))]
     return parts
 
 
@@ -161,7 +162,6 @@ def loggers(data, better):
 
 def convert(data, better):
     parts = ["<h2>Formats</h2>", f"<p>{data['records']:,} records, one core; memory in MiB at the peak.</p>"]
-    rate = lambda row: row["records"] / row["cpu_seconds"] / 1e6  # noqa: E731
     for title, rows in (("Writing", data["writers"]), ("Reading", data["readers"])):
         table = [(row["name"], text(rate(row)), f"{row['bytes'] / row['cpu_seconds'] / 1e6:,.0f}", text(row["peak_kib"] / 1024)) for row in rows]
         parts += [f"<h3>{title}</h3>", html.table(("", "M records/s", "MB/s", "memory"), table)]

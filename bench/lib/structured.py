@@ -11,7 +11,7 @@ import subprocess
 
 from . import bind, driving, silverpoint
 from . import build as building
-from .numbers import interval, median, ratio
+from .numbers import figures, interval, ratio
 from .report import text
 
 CASES = ("literal", "map", "floats")
@@ -162,7 +162,7 @@ def renderings(bench, own, records):
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 wanted = f"bench {case}".encode()
                 with open(workspace.directory / "rendered", "rb") as made:
-                    seen = made.read().count(b"bench ")
+                    seen = made.read().count(wanted)
                 if seen < result["counted"]:
                     raise building.Failed(f"{name}: {seen} of {result['counted']} records with {wanted}")
                 used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -170,11 +170,6 @@ def renderings(bench, own, records):
             for file in workspace.directory.glob("*.silver"):
                 file.unlink()
     return found
-
-
-def figures(runs):
-    """(candidate, floor): medians over processes."""
-    return tuple(median([median([pair[side] for pair in run["pairs"]]) for run in runs]) for side in (0, 1))
 
 
 def verdicts(results, own):

@@ -7,7 +7,7 @@ import re
 
 from . import build as building
 from . import driving, silverpoint
-from .numbers import median
+from .numbers import figures
 from .report import text
 
 # Name, mode of the driver's backend, cases, how it is set up.
@@ -87,11 +87,6 @@ def measure(bench, log, repeats, pairs, seed):
         if result:
             results.setdefault((backend.name, case or "disabled"), []).append(result)
     return results, runner.problems
-
-
-def figures(runs):
-    """Medians over processes: of the candidate, and of the reference."""
-    return tuple(median([median([pair[side] for pair in run["pairs"]]) for run in runs]) for side in (0, 1))
 
 
 def markdown(results, problems, repeats, machine):
