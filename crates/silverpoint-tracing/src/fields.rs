@@ -48,41 +48,11 @@ pub(crate) struct Encode<'e, 'w> {
     pub(crate) shape: Shape,
 }
 
-macro_rules! encode {
-    ($($method:ident $kind:ty, $code:literal $put:ident;)*) => {$(
-        #[inline]
-        fn $method(&mut self, field: &Field, value: $kind) {
-            if self.shape.add(field, $code) {
-                self.encoder.$put(value);
-            }
-        }
-    )*};
-}
-
-impl Visit for Encode<'_, '_> {
-    encode! {
-        record_i64 i64, b'l' i64;
-        record_u64 u64, b'L' u64;
-        record_i128 i128, b'o' i128;
-        record_u128 u128, b'O' u128;
-        record_f64 f64, b'd' f64;
-        record_bool bool, b'b' bool;
-        record_str &str, b's' text;
-        record_bytes &[u8], b'y' bytes;
-        record_error &(dyn Error + 'static), b'[' error;
-    }
-
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if self.shape.add(field, b's') {
-            self.encoder.formatted(format_args!("{value:?}"));
-        }
-    }
-
-    #[cfg(all(tracing_unstable, feature = "valuable"))]
-    fn record_value(&mut self, field: &Field, value: valuable::Value<'_>) {
-        if self.shape.add(field, b'v') {
-            self.encoder.item(&|item| crate::values::put(item, &value));
-        }
+impl Encode<'_, '_> {
+    /// Whether the field has a place in the record.
+    #[inline(always)]
+    fn expects(&mut self, field: &Field, code: u8) -> bool {
+        self.shape.add(field, code)
     }
 }
 
@@ -143,7 +113,7 @@ impl Follow<'_, '_> {
     }
 }
 
-macro_rules! follow {
+macro_rules! typed {
     ($($method:ident $kind:ty, $code:literal $put:ident;)*) => {$(
         #[inline]
         fn $method(&mut self, field: &Field, value: $kind) {
@@ -154,32 +124,39 @@ macro_rules! follow {
     )*};
 }
 
-impl Visit for Follow<'_, '_> {
-    follow! {
-        record_i64 i64, b'l' i64;
-        record_u64 u64, b'L' u64;
-        record_i128 i128, b'o' i128;
-        record_u128 u128, b'O' u128;
-        record_f64 f64, b'd' f64;
-        record_bool bool, b'b' bool;
-        record_str &str, b's' text;
-        record_bytes &[u8], b'y' bytes;
-        record_error &(dyn Error + 'static), b'[' error;
-    }
+/// Both put the same: what they expect.
+macro_rules! visit {
+    ($visitor:ident) => {
+        impl Visit for $visitor<'_, '_> {
+            typed! {
+                record_i64 i64, b'l' i64;
+                record_u64 u64, b'L' u64;
+                record_i128 i128, b'o' i128;
+                record_u128 u128, b'O' u128;
+                record_f64 f64, b'd' f64;
+                record_bool bool, b'b' bool;
+                record_str &str, b's' text;
+                record_bytes &[u8], b'y' bytes;
+                record_error &(dyn Error + 'static), b'[' error;
+            }
 
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        if self.expects(field, b's') {
-            self.encoder.formatted(format_args!("{value:?}"));
-        }
-    }
+            fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+                if self.expects(field, b's') {
+                    self.encoder.formatted(format_args!("{value:?}"));
+                }
+            }
 
-    #[cfg(all(tracing_unstable, feature = "valuable"))]
-    fn record_value(&mut self, field: &Field, value: valuable::Value<'_>) {
-        if self.expects(field, b'v') {
-            self.encoder.item(&|item| crate::values::put(item, &value));
+            #[cfg(all(tracing_unstable, feature = "valuable"))]
+            fn record_value(&mut self, field: &Field, value: valuable::Value<'_>) {
+                if self.expects(field, b'v') {
+                    self.encoder.item(&|item| crate::values::put(item, &value));
+                }
+            }
         }
-    }
+    };
 }
+visit!(Encode);
+visit!(Follow);
 
 /// What a site says of its fields.
 #[derive(Default)]
