@@ -335,4 +335,60 @@ TEST_F(Spdlog, MacrosHaveLevelsThatCompileOut) {
     EXPECT_EQ(text("macros.log"), "info in 1\nwarning by call 2\nerror literal {}\n");
 }
 
+// Their lines are the logger's to write, once and whoever dies: it is not the filter that has them.
+TEST_F(Spdlog, AFilterRefusesSinksThatOnlyTheLoggerCanWrite) {
+    spdlog::sinks::dup_filter_sink_mt filter(std::chrono::seconds(1));
+    const auto rotating =
+        std::make_shared<spdlog::sinks::rotating_file_sink_mt>(path("rotating.log"), 1 << 20, 3);
+    EXPECT_THROW(filter.add_sink(rotating), spdlog::spdlog_ex);
+    EXPECT_THROW(filter.set_sinks({nullptr, rotating}), spdlog::spdlog_ex);
+    EXPECT_TRUE(filter.sinks().empty());
+    spdlog::sinks::dist_sink_mt dist;
+    EXPECT_NO_THROW(dist.add_sink(rotating));
+}
+
+TEST_F(Spdlog, WhatTheLoggerWritesTakesAFormatterThatIsAPattern) {
+    const auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("formatted.log"));
+    spdlog::logger log("formatted", file);
+    log.set_formatter(std::make_unique<spdlog::pattern_formatter>("<%v>"));
+    log.info("text {}", 1);
+    log.flush();
+    EXPECT_EQ(text("formatted.log"), "<text 1>\n");
+    EXPECT_THROW(log.set_formatter(std::make_unique<spdlog::pattern_formatter>(
+                     "%v", spdlog::pattern_time_type::local, "\r\n")),
+                 spdlog::spdlog_ex);
+}
+
+// One that derives from dist_sink sees each line itself.
+TEST_F(Spdlog, ADistSinkOfTheProgramsOwnIsAsked) {
+    struct Odd : spdlog::sinks::dist_sink_mt {
+        void sink_it_(const spdlog::details::log_msg& msg) override {
+            if (++seen % 2 != 0) dist_sink::sink_it_(msg);
+        }
+        int seen = 0;
+    };
+    const auto odd = std::make_shared<Odd>();
+    const auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("odd.log"));
+    file->set_pattern("%v");
+    odd->add_sink(file);
+    spdlog::logger log("odd", odd);
+    for (int number = 1; number <= 4; ++number) log.info("{}", number);
+    log.flush();
+    EXPECT_EQ(odd->seen, 4);
+    EXPECT_EQ(text("odd.log"), "1\n3\n");
+}
+
+TEST_F(Spdlog, ADistSinkWithinItselfEnds) {
+    const auto dist = std::make_shared<spdlog::sinks::dist_sink_mt>();
+    dist->add_sink(dist);
+    const auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("within.log"));
+    file->set_pattern("%v");
+    dist->add_sink(file);
+    spdlog::logger log("within", dist);
+    log.info("once");
+    log.flush();
+    dist->set_sinks({});
+    EXPECT_EQ(text("within.log"), "once\n");
+}
+
 }  // namespace

@@ -106,8 +106,13 @@ inline level::level_enum get_level() { return default_logger_raw()->level(); }
 inline bool should_log(level::level_enum level) { return default_logger_raw()->should_log(level); }
 inline void set_pattern(const std::string& pattern) {
     const std::lock_guard guard(registry_::the().lock);
-    registry_::the().pattern = pattern;
+    registry_::the().common_form = std::make_shared<pattern_formatter>(pattern);
     apply_all([&](const auto& one) { one->set_pattern(pattern); });
+}
+inline void set_formatter(std::unique_ptr<formatter> one) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().common_form = std::shared_ptr<formatter>(std::move(one));
+    apply_all([&](const auto& each) { each->set_formatter(registry_::the().common_form->clone()); });
 }
 inline void flush_on(level::level_enum level) {
     const std::lock_guard guard(registry_::the().lock);
@@ -203,13 +208,10 @@ class stopwatch {
 };
 
 namespace cfg {
-// SPDLOG_LEVEL=info,net=debug: of all loggers, and of those with a name.
-inline void load_env_levels() {
-    const char* said = std::getenv("SPDLOG_LEVEL");
-    if (said == nullptr) return;
+// info,net=debug: of all loggers, and of those with a name.
+inline void load_levels_(std::string_view rest) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
-    std::string_view rest = said;
     while (!rest.empty()) {
         const std::string_view piece = rest.substr(0, rest.find(','));
         rest.remove_prefix(piece.size() == rest.size() ? rest.size() : piece.size() + 1);
@@ -230,6 +232,19 @@ inline void load_env_levels() {
             if (const auto one = get(std::string(name))) one->set_level(level);
         }
     }
+}
+inline void load_env_levels() {
+    if (const char* said = std::getenv("SPDLOG_LEVEL"); said != nullptr) load_levels_(said);
+}
+// The same of arguments: SPDLOG_LEVEL=info,net=debug
+inline void load_argv_levels(int argc, const char** argv) {
+    constexpr std::string_view kName = "SPDLOG_LEVEL=";
+    for (int at = 1; at < argc; ++at)
+        if (const std::string_view word = argv[at]; word.starts_with(kName))
+            load_levels_(word.substr(kName.size()));
+}
+inline void load_argv_levels(int argc, char** argv) {
+    load_argv_levels(argc, const_cast<const char**>(argv));
 }
 }  // namespace cfg
 

@@ -23,7 +23,7 @@ run() { # NAME PROGRAM PART
 }
 
 failed=0
-for part in formats levels loggers files customs patterns; do
+for part in formats levels loggers files customs patterns combined kept network; do
     run theirs "$theirs" "$part"
     run ours "$ours" "$part"
     if ! diff -u "$work/theirs/$part.text" "$work/ours/$part.text"; then

@@ -2,19 +2,33 @@
 // it writes is compared (compare.sh), so it shows nothing that must differ: no two lines may change places.
 //
 //   program PART DIRECTORY
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <spdlog/async.h>
+#include <spdlog/cfg/argv.h>
 #include <spdlog/cfg/env.h>
+#include <spdlog/details/log_msg_buffer.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/dist_sink.h>
+#include <spdlog/sinks/dup_filter_sink.h>
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/tcp_sink.h>
+#include <spdlog/sinks/udp_sink.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -180,12 +194,164 @@ void patterns(const std::string&) {
     spdlog::info("message {}", 4);
 }
 
+// Sinks before others: files and consoles, streams, and one within another.
+void combined(const std::string& directory) {
+    auto console = std::make_shared<spdlog::sinks::stdout_sink_mt>();
+    auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(directory + "/dist.log");
+    auto rotating =
+        std::make_shared<spdlog::sinks::rotating_file_sink_mt>(directory + "/turning.log", 1 << 20, 3);
+    auto inner = std::make_shared<spdlog::sinks::dist_sink_st>();
+    inner->add_sink(rotating);
+    inner->set_level(spdlog::level::warn);
+    auto dist = std::make_shared<spdlog::sinks::dist_sink_mt>(
+        std::vector<std::shared_ptr<spdlog::sinks::sink>>{console, file});
+    dist->add_sink(inner);
+    spdlog::logger log("dist", dist);
+    log.info("to two {}", 1);
+    log.warn("to three {}", 2);
+    log.flush();
+    log.set_pattern("%l|%v");
+    file->set_level(spdlog::level::err);
+    log.info("another pattern {}", 3);
+    log.error("for all {}", 4);
+    log.flush();
+    dist->remove_sink(console);
+    log.error("{} sinks", dist->sinks().size());
+    log.flush();
+    dist->set_sinks({});
+    log.critical("to none");
+    log.flush();
+
+    std::ofstream out(directory + "/filtered.log");
+    auto stream = std::make_shared<spdlog::sinks::ostream_sink_mt>(out);
+    auto filtered = std::make_shared<spdlog::sinks::basic_file_sink_mt>(directory + "/filtered2.log");
+    auto filter = std::make_shared<spdlog::sinks::dup_filter_sink_mt>(std::chrono::hours(1));
+    filter->add_sink(stream);
+    filter->add_sink(filtered);
+    spdlog::logger dup("dup", filter);
+    for (const int number : {1, 1, 1, 2, 1, 3, 3}) dup.warn("line {}", number);
+    dup.info("line {}", 3);
+    dup.error("line {}", 4);
+    dup.flush();
+    dup.set_pattern("%n/%L/%-9l/%v");
+    filtered->set_level(spdlog::level::err);
+    for (int round = 0; round < 3; ++round) dup.warn("again");
+    dup.error("the end");
+    dup.flush();
+}
+
+// A flag of one's own, as spdlog's documentation has it.
+class my_flag : public spdlog::custom_flag_formatter {
+  public:
+    void format(const spdlog::details::log_msg& msg, const std::tm&, spdlog::memory_buf_t& dest) override {
+        const std::string text = "<" + std::to_string(msg.payload.size()) + ">";
+        dest.append(text.data(), text.data() + text.size());
+    }
+    std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<my_flag>(); }
+};
+
+void kept(const std::string& directory) {
+    auto ring = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(4);
+    spdlog::logger log("ring", ring);
+    log.set_level(spdlog::level::trace);
+    for (int number = 0; number < 7; ++number) log.debug("number {}", number);
+    std::ofstream out(directory + "/ring.log");
+    for (const std::string& line : ring->last_formatted()) out << line;
+    for (const std::string& line : ring->last_formatted(2)) out << line;
+    log.set_pattern("%n %l %v");
+    log.critical("another {}", 7.5);
+    for (const std::string& line : ring->last_formatted(3)) out << line;
+    for (const auto& msg : ring->last_raw())
+        out << std::string(msg.logger_name.data(), msg.logger_name.size()) << ' '
+            << static_cast<int>(msg.level) << ' ' << std::string(msg.payload.data(), msg.payload.size())
+            << '\n';
+    // What is no record any more, by all flags whose text is known.
+    std::time_t some = 1700000000;
+    spdlog::details::log_msg made(spdlog::log_clock::from_time_t(some) + std::chrono::microseconds(7008),
+                                  spdlog::source_loc{"/a/b/file.cpp", 17, "function"}, "name",
+                                  spdlog::level::warn, "text");
+    for (const char* pattern :
+         {"%v", "%n %l %L", "%a %A %b %h %B", "%c", "%C %Y %D %x %m %d %H %I %M %S", "%e %f %F %E",
+          "%p %r %R %T %X %z", "%8l|%-8l|%=8l|%3!l|%-3!l|%=3!n|", "%^%l%$ 100%%", "%s %g %# %! %@", "%q %",
+          "%-v|%=v", "%99v|", "%64n|", "%9s|%-6#|"}) {
+        spdlog::memory_buf_t line;
+        spdlog::pattern_formatter(pattern).format(made, line);
+        out << fmt::to_string(line);
+    }
+    auto own = std::make_unique<spdlog::pattern_formatter>();
+    own->add_flag<my_flag>('*').set_pattern("%n [%*] %v");
+    log.set_formatter(std::move(own));
+    log.info("with a flag of its own");
+    for (const std::string& line : ring->last_formatted(1)) out << line;
+    char program[] = "program", levels[] = "SPDLOG_LEVEL=off,spoken=debug";
+    char* words[] = {program, levels, nullptr};
+    auto spoken = spdlog::stdout_logger_mt("spoken");
+    spdlog::cfg::load_argv_levels(2, words);
+    spdlog::info("not shown");
+    spoken->debug("by an argument");
+}
+
+// A socket of this machine's, and its port.
+int listening(int type, std::uint16_t& port) {
+    const int fd = socket(AF_INET, type, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
+        (type == SOCK_STREAM && listen(fd, 1) != 0) ||
+        getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+        std::exit(3);
+    port = ntohs(at.sin_port);
+    return fd;
+}
+
+void network(const std::string& directory) {
+    std::ofstream out(directory + "/network.log");
+    char buffer[1000];
+    std::uint16_t port = 0;
+    const int datagrams = listening(SOCK_DGRAM, port);
+    auto udp = spdlog::udp_logger_mt("udp", spdlog::sinks::udp_sink_config("127.0.0.1", port));
+    udp->set_pattern("[%n] [%l] %v");
+    udp->info("datagram {}", 1);
+    udp->warn("datagram {}", 2);
+    udp->flush();
+    for (int number = 0; number < 2; ++number)
+        out.write(buffer, recv(datagrams, buffer, sizeof buffer, 0)) << '.';
+    const int server = listening(SOCK_STREAM, port);
+    auto sink = std::make_shared<spdlog::sinks::tcp_sink_mt>(
+        spdlog::sinks::tcp_sink_config("127.0.0.1", static_cast<int>(port)));
+    spdlog::logger tcp("tcp", sink);
+    tcp.set_pattern("%v");
+    tcp.info("stream {}", 1);
+    tcp.error("stream {}", 2);
+    tcp.flush();
+    const int one = accept(server, nullptr, nullptr);
+    std::string got;
+    while (got.size() < 18) {
+        const ssize_t size = recv(one, buffer, sizeof buffer, 0);
+        if (size <= 0) break;
+        got.append(buffer, static_cast<std::size_t>(size));
+    }
+    out << got;
+    close(one);
+    close(server);
+    close(datagrams);
+    try {
+        spdlog::sinks::tcp_sink_mt refused(spdlog::sinks::tcp_sink_config("127.0.0.1", 1));
+    } catch (const spdlog::spdlog_ex&) {
+        out << "refused\n";
+    }
+    spdlog::shutdown();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::map<std::string, void (*)(const std::string&)> parts{
-        {"formats", formats}, {"levels", levels},   {"loggers", loggers},
-        {"files", files},     {"customs", customs}, {"patterns", patterns}};
+        {"formats", formats},   {"levels", levels},   {"loggers", loggers},
+        {"files", files},       {"customs", customs}, {"patterns", patterns},
+        {"combined", combined}, {"kept", kept},       {"network", network}};
     if (argc != 3 || !parts.contains(argv[1])) return 2;
     parts.at(argv[1])(argv[2]);
 }

@@ -5,6 +5,7 @@
 // ends.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -12,73 +13,17 @@
 #include <ostream>
 #include <set>
 
-#include "../logger.h"
-#include "logger.hpp"
+#include "message.hpp"
 
 namespace spdlog {
 
-// What a formatter writes into.
-class memory_buf_t : public std::string {
-  public:
-    using std::string::append;
-    void append(const char* begin, const char* end) { std::string::append(begin, end); }
-};
-
-using log_clock = std::chrono::system_clock;
-
-namespace details {
-
-struct log_msg {
-    string_view_t logger_name;
-    level::level_enum level = level::off;
-    log_clock::time_point time;
-    std::size_t thread_id = 0;
-    source_loc source;
-    string_view_t payload;
-    // Good until the sink returns.
-    const silverpoint_event* event_ = nullptr;
-};
-
-struct null_mutex {
-    void lock() {}
-    void unlock() {}
-};
-
-}  // namespace details
-
-class formatter {
-  public:
-    virtual ~formatter() = default;
-    virtual void format(const details::log_msg& msg, memory_buf_t& dest) = 0;
-    [[nodiscard]] virtual std::unique_ptr<formatter> clone() const = 0;
-};
-
-// spdlog's flags (docs/guide/from-spdlog.md), and a line end.
-class pattern_formatter : public formatter {
-  public:
-    explicit pattern_formatter(const std::string& pattern = "%+") : pattern_("spdlog:" + pattern) {}
-    void format(const details::log_msg& msg, memory_buf_t& dest) override {
-        const std::size_t begin = dest.size();
-        dest.resize(begin + 256);
-        std::size_t size = line(msg, dest.data() + begin, 256);
-        if (size > 256) {
-            dest.resize(begin + size);
-            size = line(msg, dest.data() + begin, size);
-        }
-        dest.resize(begin + size);
-        dest.push_back('\n');
-    }
-    [[nodiscard]] std::unique_ptr<formatter> clone() const override {
-        return std::make_unique<pattern_formatter>(pattern_.substr(7));
-    }
-
-  private:
-    std::size_t line(const details::log_msg& msg, char* at, std::size_t size) const {
-        const std::size_t found = silverpoint_event_line(msg.event_, pattern_.c_str(), at, size);
-        return found == static_cast<std::size_t>(-1) ? 0 : found;
-    }
-    std::string pattern_;
-};
+// A formatter that the library's own sinks cannot take over is refused.
+inline void sinks::sink::set_formatter(std::unique_ptr<formatter> one) {
+    const std::string* pattern = one == nullptr ? nullptr : one->pattern_();
+    if (pattern == nullptr)
+        throw spdlog_ex("silverpoint: what the logger inside the process writes has a pattern, no formatter");
+    set_pattern(*pattern);
+}
 
 namespace sinks {
 
@@ -93,7 +38,7 @@ class base_sink : public sink {
         const std::lock_guard guard(mutex_);
         set_pattern_(pattern);
     }
-    void set_formatter(std::unique_ptr<spdlog::formatter> one) {
+    void set_formatter(std::unique_ptr<spdlog::formatter> one) final {
         const std::lock_guard guard(mutex_);
         set_formatter_(std::move(one));
     }
@@ -161,7 +106,8 @@ using callback_sink_st = callback_sink_mt;
 // Who gets the lines of which logger.
 class customs_ {
   public:
-    using Table = std::map<std::string, std::vector<sink_ptr>, std::less<>>;
+    // By the name of a logger: its sinks, with the least level of what they get.
+    using Table = std::map<std::string, std::vector<std::pair<sink_ptr, level::level_enum>>, std::less<>>;
 
     static customs_& the() {
         static customs_& one = *new customs_;
@@ -218,8 +164,8 @@ class customs_ {
         msg.source = {file.c_str(), static_cast<int>(event->line), function.c_str()};
         msg.payload = string_view_t(text.data(), size);
         msg.event_ = event;
-        for (const auto& sink : found->second) {
-            if (!sink->should_log(msg.level)) continue;
+        for (const auto& [sink, least] : found->second) {
+            if (msg.level < least || !sink->should_log(msg.level)) continue;
             all.begun_.insert(sink);
             guarded([&] { sink->log(msg); });
         }

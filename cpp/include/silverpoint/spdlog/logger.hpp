@@ -140,6 +140,8 @@ class logger {
     void set_pattern(const std::string& pattern) {
         for (const auto& sink : sinks_) sink->set_pattern(pattern);
     }
+    // Of sinks of the program's own any; of others what has a pattern.
+    void set_formatter(std::unique_ptr<formatter> one);
     // Whether everything recorded before has been written, within five seconds: waited for.
     bool flush() { return silverpoint_flush(5000) == SILVERPOINT_DONE; }
     // Of what is below its level, the last `count` are kept back until dump_backtrace().

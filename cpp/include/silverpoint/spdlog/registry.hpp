@@ -13,6 +13,7 @@
 #include <set>
 
 #include "../logger.hpp"
+#include "combined.hpp"
 #include "custom.hpp"
 #include "logger.hpp"
 
@@ -27,7 +28,7 @@ struct registry_ {
     std::shared_ptr<logger> standard;
     std::atomic<logger*> standard_raw{nullptr};
     std::function<void(const std::string&)> on_error;
-    std::string pattern;
+    std::shared_ptr<formatter> common_form;
     level::level_enum level = level::info, flush_level = level::off;
     std::size_t backtrace = 0;                        // of all loggers
     std::map<std::string, level::level_enum> levels;  // of the environment
@@ -46,7 +47,7 @@ struct registry_ {
         one.set_level(of_environment != levels.end() ? of_environment->second : level);
         one.flush_on(flush_level);
         if (backtrace > 0) one.enable_backtrace(backtrace);
-        if (!pattern.empty()) one.set_pattern(pattern);
+        if (common_form != nullptr) one.set_formatter(common_form->clone());
     }
     logger& standard_logger() {
         const std::lock_guard guard(lock);
@@ -61,21 +62,26 @@ struct registry_ {
     // What the logger inside the process is to do. Sinks that say the same are one, so that lines of several
     // loggers on one console keep their order.
     std::string configuration() {
+        struct Kept {
+            level::level_enum own = level::off, least = level::off;
+            std::size_t count = 0;
+        };
         std::map<std::string, std::set<std::string>> names;  // of loggers, by what a sink says
-        std::vector<std::pair<std::string, sinks::sink*>> order;
-        std::map<const sinks::sink*, std::pair<level::level_enum, std::size_t>> kept;
+        std::vector<std::pair<std::string, sink_ptr>> order;
+        std::map<const sinks::sink*, Kept> kept;
         for (const logger* one : all)
-            for (const auto& sink : one->sinks()) {
-                auto& [least, count] = kept.try_emplace(sink.get(), level::off, 0).first->second;
-                least = std::min(least, one->level());
-                count = std::max(count, one->backtrace_());
+            for (const auto& [sink, own] : leaves_(one->sinks())) {
+                Kept& found = kept[sink.get()];
+                found.own = std::min(found.own, own);
+                found.least = std::min(found.least, one->level());
+                found.count = std::max(found.count, one->backtrace_());
             }
         for (const logger* one : all)
-            for (const auto& sink : one->sinks()) {
-                const auto& [least, count] = kept[sink.get()];
-                const std::string said = sink == nullptr ? "" : sink->toml("[]", least, count);
+            for (const auto& [sink, own] : leaves_(one->sinks())) {
+                const Kept& found = kept[sink.get()];
+                const std::string said = sink->toml("[]", found.own, found.least, found.count);
                 if (said.empty()) continue;
-                if (names[said].empty()) order.emplace_back(said, sink.get());
+                if (names[said].empty()) order.emplace_back(said, sink);
                 names[said].insert(one->name());
             }
         std::string text;
@@ -87,8 +93,8 @@ struct registry_ {
                 // ` = "name"` and a line end: the text alone.
                 categories += (categories.empty() ? "[" : ", ") + entry.substr(3, entry.size() - 4);
             }
-            const auto& [least, count] = kept[sink];
-            text += sink->toml(categories + "]", least, count);
+            const Kept& found = kept[sink.get()];
+            text += sink->toml(categories + "]", found.own, found.least, found.count);
         }
         return text.empty() ? text : "record = \"trace\"\n" + text;
     }
@@ -113,8 +119,8 @@ struct registry_ {
         (void)once;
         customs_::Table customs;
         for (const logger* one : all)
-            for (const auto& sink : one->sinks())
-                if (sink != nullptr && sink->is_custom_()) customs[one->name()].push_back(sink);
+            for (const auto& leaf : leaves_(one->sinks()))
+                if (leaf.first->is_custom_()) customs[one->name()].push_back(leaf);
         const bool has_customs = !customs.empty();
         try {
             if (const char* said = std::getenv("SILVERPOINT"); said != nullptr && *said != 0) {

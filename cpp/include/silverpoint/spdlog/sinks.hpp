@@ -58,6 +58,12 @@ inline void changed_() {
 namespace details {
 struct log_msg;
 }
+class formatter;
+namespace sinks {
+class sink;
+}
+using sink_ptr = std::shared_ptr<sinks::sink>;
+using sinks_init_list = std::initializer_list<sink_ptr>;
 
 namespace sinks {
 
@@ -81,19 +87,26 @@ class sink {
         pattern_ = pattern;
         changed_();
     }
+    virtual void set_formatter(std::unique_ptr<formatter> one);
     // Whether everything recorded before has been written, within five seconds.
     bool flush();
 
-    // Of the program's own (custom.hpp).
+    // Of the program's own (custom.hpp), and those that such a one passes lines to (combined.hpp).
     [[nodiscard]] virtual bool is_custom_() const { return false; }
-    virtual void log(const details::log_msg&) {}
+    // Whether a line can be given to it by whoever likes to; else the logger inside the process writes it.
+    [[nodiscard]] virtual bool takes_lines_() const { return is_custom_(); }
+    virtual void log(const details::log_msg&) {
+        throw spdlog_ex("silverpoint: such a sink is written by the logger inside the process alone");
+    }
     virtual void end_() {}
+    // Whether it only passes lines on; then its sinks are appended.
+    virtual bool passes_on_(std::vector<sink_ptr>&) { return false; }
 
     // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none. Of
     // what is below `least`, the last `kept` are kept back; 0: nothing is.
-    [[nodiscard]] std::string toml(const std::string& categories, level::level_enum least,
-                                   std::size_t kept) const {
-        level::level_enum level = this->level();
+    [[nodiscard]] std::string toml(const std::string& categories, level::level_enum own,
+                                   level::level_enum least, std::size_t kept) const {
+        level::level_enum level = own;
         if (kept > 0 && level < least) level = least;
         if (settings_.empty() || level >= level::off) return {};
         constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
@@ -108,6 +121,8 @@ class sink {
 
   protected:
     sink() = default;
+    // Appends a line to a descriptor, by the sink's pattern (combined.hpp).
+    void write_to_(int fd, const details::log_msg& msg) const;
     static void add(std::string& out, std::string_view key, std::string_view value) {
         constexpr char digits[] = "0123456789ABCDEF";
         out.append(key).append(" = \"");
@@ -132,9 +147,6 @@ class sink {
 
 }  // namespace sinks
 
-using sink_ptr = std::shared_ptr<sinks::sink>;
-using sinks_init_list = std::initializer_list<sink_ptr>;
-
 namespace sinks {
 
 namespace detail {
@@ -144,7 +156,13 @@ class console : public sink {
     console(const char* to, bool is_colour) {
         add(settings_, "to", to);
         if (!is_colour) settings_ += "colour = false\n";
+        fd_ = std::string_view(to) == "stderr" ? STDERR_FILENO : STDOUT_FILENO;
     }
+    [[nodiscard]] bool takes_lines_() const override { return true; }
+    void log(const details::log_msg& msg) override { write_to_(fd_, msg); }
+
+  private:
+    int fd_;
 };
 
 // A file that exists from here on, its directories made, as spdlog does it.
@@ -187,6 +205,13 @@ class stderr_sink_mt : public detail::console {
 class basic_file_sink_mt : public detail::file {
   public:
     explicit basic_file_sink_mt(const filename_t& path, bool truncate = false) : file(path, truncate) {}
+    [[nodiscard]] bool takes_lines_() const override { return true; }
+    void log(const details::log_msg& msg) override {
+        const int fd = open(filename().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) throw spdlog_ex("Failed opening file " + filename() + ": " + std::strerror(errno));
+        write_to_(fd, msg);
+        close(fd);
+    }
 };
 // log.txt, log.1.txt, log.2.txt …, as spdlog names them.
 class rotating_file_sink_mt : public detail::file {
@@ -220,7 +245,11 @@ class hourly_file_sink_mt : public detail::file {
             "rotate-at = \"hour\"\nkeep = " + std::to_string(max_files == 0 ? 65535 : max_files) + "\n";
     }
 };
-class null_sink_mt : public sink {};
+class null_sink_mt : public sink {
+  public:
+    [[nodiscard]] bool takes_lines_() const override { return true; }
+    void log(const details::log_msg&) override {}
+};
 // spdlog's numbers of facilities are those of <syslog.h>; options have no meaning here.
 class syslog_sink_mt : public sink {
   public:
@@ -246,6 +275,10 @@ class systemd_sink_mt : public sink {
 };
 
 // Threads need no locks here: both kinds are the same.
+using ansicolor_stdout_sink_mt = stdout_color_sink_mt;
+using ansicolor_stderr_sink_mt = stderr_color_sink_mt;
+using ansicolor_stdout_sink_st = stdout_color_sink_mt;
+using ansicolor_stderr_sink_st = stderr_color_sink_mt;
 using stdout_color_sink_st = stdout_color_sink_mt;
 using stderr_color_sink_st = stderr_color_sink_mt;
 using stdout_sink_st = stdout_sink_mt;

@@ -1,0 +1,4 @@
+// Stands where spdlog has its header of this name.
+#pragma once
+#include "../../../spdlog.hpp"
+#include "../../../spdlog/network.hpp"

@@ -1,0 +1,197 @@
+// Sinks that stand before others, and one that keeps the last lines (silverpoint/spdlog.hpp).
+//
+// Where a dist_sink only passes lines on, its sinks take its place: the logger inside the process writes
+// files and consoles as if the logger had them itself. A filter is called with each line, and gives those
+// that pass to its sinks at once, in the logger's thread: files and consoles then get lines by one write
+// each.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <typeinfo>
+
+#include "custom.hpp"
+
+namespace spdlog {
+
+// Sinks with the least level of what they get. Those that only pass lines on are not among them.
+using leaves_t_ = std::vector<std::pair<sink_ptr, level::level_enum>>;
+
+inline void add_leaves_(const std::vector<sink_ptr>& sinks, level::level_enum least, int depth,
+                        leaves_t_& out) {
+    // One that has itself among its sinks would have no end.
+    constexpr int kDeepest = 16;
+    for (const auto& one : sinks) {
+        if (one == nullptr || depth > kDeepest) continue;
+        const auto own = std::max(least, one->level());
+        std::vector<sink_ptr> inner;
+        if (one->passes_on_(inner)) {
+            add_leaves_(inner, own, depth + 1, out);
+        } else {
+            out.emplace_back(one, own);
+        }
+    }
+}
+inline leaves_t_ leaves_(const std::vector<sink_ptr>& sinks) {
+    leaves_t_ found;
+    add_leaves_(sinks, level::trace, 0, found);
+    return found;
+}
+
+namespace sinks {
+
+inline void sink::write_to_(int fd, const details::log_msg& msg) const {
+    memory_buf_t line;
+    pattern_formatter(pattern_).format(msg, line);
+    for (std::size_t at = 0; at < line.size();) {
+        const ssize_t written = write(fd, line.data() + at, line.size() - at);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw spdlog_ex(std::string("a line could not be written: ") + std::strerror(errno));
+        at += static_cast<std::size_t>(written);
+    }
+}
+
+template <class Mutex>
+class dist_sink : public base_sink<Mutex> {
+  public:
+    dist_sink() = default;
+    explicit dist_sink(std::vector<sink_ptr> sinks) { set_sinks(std::move(sinks)); }
+
+    void add_sink(sink_ptr one) {
+        const std::lock_guard guard(this->mutex_);
+        check(one);
+        sinks_.push_back(std::move(one));
+        changed_();
+    }
+    void remove_sink(const sink_ptr& one) {
+        const std::lock_guard guard(this->mutex_);
+        std::erase(sinks_, one);
+        changed_();
+    }
+    void set_sinks(std::vector<sink_ptr> sinks) {
+        const std::lock_guard guard(this->mutex_);
+        for (const auto& one : sinks) check(one);
+        sinks_ = std::move(sinks);
+        changed_();
+    }
+    [[nodiscard]] std::vector<sink_ptr>& sinks() {
+        changed_();  // for whoever may change them
+        return sinks_;
+    }
+    bool passes_on_(std::vector<sink_ptr>& inner) override {
+        // One that derives from it may do something else with a line.
+#if defined(__GXX_RTTI)
+        if (typeid(*this) != typeid(dist_sink)) return false;
+        const std::lock_guard guard(this->mutex_);
+        inner.insert(inner.end(), sinks_.begin(), sinks_.end());
+        return true;
+#else
+        return (void)inner, false;
+#endif
+    }
+
+  protected:
+    void sink_it_(const details::log_msg& msg) override {
+        for (const auto& one : sinks_)
+            if (one->should_log(msg.level)) one->log(msg);
+    }
+    void flush_() override {
+        for (const auto& one : sinks_) one->end_();
+    }
+    void set_formatter_(std::unique_ptr<spdlog::formatter> one) override {
+        for (const auto& inner : sinks_) inner->set_formatter(one->clone());
+        this->formatter_ = std::move(one);
+    }
+    std::vector<sink_ptr> sinks_;
+
+  private:
+    // Of one that is given lines by another hand than the logger's.
+    void check(const sink_ptr& one) {
+        if (is_filter_() && one != nullptr && !one->takes_lines_())
+            throw spdlog_ex("silverpoint: a filter cannot have a sink that rotates or is of the system's");
+    }
+    [[nodiscard]] virtual bool is_filter_() const { return false; }
+};
+using dist_sink_mt = dist_sink<std::mutex>;
+using dist_sink_st = dist_sink_mt;
+
+// Leaves out a line that is the same as the last one, for so long after it.
+template <class Mutex>
+class dup_filter_sink : public dist_sink<Mutex> {
+  public:
+    template <class Rep, class Period>
+    explicit dup_filter_sink(std::chrono::duration<Rep, Period> max_skip_duration)
+        : most_(std::chrono::duration_cast<std::chrono::microseconds>(max_skip_duration)) {}
+
+  protected:
+    void sink_it_(const details::log_msg& msg) override {
+        if (msg.time - last_time_ <= most_ && msg.payload == last_text_) {
+            ++skipped_;
+            return;
+        }
+        if (skipped_ > 0) {
+            const std::string text = "Skipped " + std::to_string(skipped_) + " duplicate messages..";
+            details::log_msg said(msg.time, source_loc{}, msg.logger_name, level::info, text);
+            said.thread_id = msg.thread_id;
+            dist_sink<Mutex>::sink_it_(said);
+        }
+        dist_sink<Mutex>::sink_it_(msg);
+        last_time_ = msg.time;
+        last_text_ = msg.payload;
+        skipped_ = 0;
+    }
+
+  private:
+    [[nodiscard]] bool is_filter_() const final { return true; }
+    std::chrono::microseconds most_;
+    log_clock::time_point last_time_;
+    std::string last_text_;
+    std::size_t skipped_ = 0;
+};
+using dup_filter_sink_mt = dup_filter_sink<std::mutex>;
+using dup_filter_sink_st = dup_filter_sink_mt;
+
+// Keeps the last lines, for the program. What was logged before a call is there when it returns, unless the
+// logger is held up for five seconds.
+template <class Mutex>
+class ringbuffer_sink final : public base_sink<Mutex> {
+  public:
+    explicit ringbuffer_sink(std::size_t n_items) : most_(n_items) {}
+
+    // The last `lim`, the oldest first; 0: all.
+    std::vector<details::log_msg_buffer> last_raw(std::size_t lim = 0) {
+        this->flush();
+        const std::lock_guard guard(this->mutex_);
+        return {kept_.end() - count(lim), kept_.end()};
+    }
+    std::vector<std::string> last_formatted(std::size_t lim = 0) {
+        std::vector<std::string> lines;
+        for (const auto& msg : last_raw(lim)) {
+            const std::lock_guard guard(this->mutex_);
+            memory_buf_t line;
+            this->formatter_->format(msg, line);
+            lines.emplace_back(std::move(line));
+        }
+        return lines;
+    }
+
+  protected:
+    void sink_it_(const details::log_msg& msg) override {
+        if (most_ == 0) return;
+        if (kept_.size() == most_) kept_.pop_front();
+        kept_.emplace_back(msg);
+    }
+    void flush_() override {}
+
+  private:
+    [[nodiscard]] std::ptrdiff_t count(std::size_t lim) const {
+        return static_cast<std::ptrdiff_t>(lim == 0 ? kept_.size() : std::min(lim, kept_.size()));
+    }
+    std::size_t most_;
+    std::deque<details::log_msg_buffer> kept_;
+};
+using ringbuffer_sink_mt = ringbuffer_sink<std::mutex>;
+using ringbuffer_sink_st = ringbuffer_sink_mt;
+
+}  // namespace sinks
+}  // namespace spdlog

@@ -1,0 +1,129 @@
+// Sinks that send lines to another machine (silverpoint/spdlog.hpp). They are called by the logger's thread;
+// what cannot be sent is told on standard error, and lost.
+#pragma once
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "custom.hpp"
+
+namespace spdlog {
+namespace sinks {
+
+namespace detail {
+
+// A socket that is connected to a name or an address.
+class connection {
+  public:
+    explicit connection(int type) : type_(type) {}
+    ~connection() { close_now(); }
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+
+    [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+    void open_to(const std::string& host, int port) {
+        close_now();
+        addrinfo hints{};
+        hints.ai_family = AF_UNSPEC;
+        hints.ai_socktype = type_;
+        hints.ai_flags = AI_NUMERICSERV;
+        addrinfo* found = nullptr;
+        const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+        if (error != 0) throw spdlog_ex(host + ": " + gai_strerror(error));
+        int why = 0;
+        for (const addrinfo* one = found; one != nullptr && fd_ < 0; one = one->ai_next) {
+            fd_ = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
+            if (fd_ >= 0 && connect(fd_, one->ai_addr, one->ai_addrlen) == 0) break;
+            why = errno;
+            close_now();
+        }
+        freeaddrinfo(found);
+        if (fd_ < 0) throw spdlog_ex(host + ":" + std::to_string(port) + ": " + std::strerror(why));
+        const int yes = 1;
+        if (type_ == SOCK_STREAM) setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    }
+    void send_all(const std::string& text) {
+        for (std::size_t at = 0; at < text.size();) {
+            const ssize_t sent = send(fd_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
+            if (sent < 0 && errno == EINTR) continue;
+            if (sent < 0) {
+                const int why = errno;
+                if (type_ == SOCK_STREAM) close_now();
+                throw spdlog_ex(std::string("a line could not be sent: ") + std::strerror(why));
+            }
+            at += static_cast<std::size_t>(sent);
+        }
+    }
+
+  private:
+    void close_now() {
+        if (fd_ >= 0) close(fd_);
+        fd_ = -1;
+    }
+    int type_;
+    int fd_ = -1;
+};
+
+}  // namespace detail
+
+struct tcp_sink_config {
+    std::string server_host;
+    int server_port;
+    bool lazy_connect = false;  // with the first line, not when it is made
+    tcp_sink_config(std::string host, int port) : server_host(std::move(host)), server_port(port) {}
+};
+
+// Connects anew with the next line where the connection was lost.
+template <class Mutex>
+class tcp_sink : public base_sink<Mutex> {
+  public:
+    explicit tcp_sink(tcp_sink_config config) : config_(std::move(config)) {
+        if (!config_.lazy_connect) to_.open_to(config_.server_host, config_.server_port);
+    }
+
+  protected:
+    void sink_it_(const details::log_msg& msg) override {
+        memory_buf_t line;
+        this->formatter_->format(msg, line);
+        if (!to_.is_open()) to_.open_to(config_.server_host, config_.server_port);
+        to_.send_all(line);
+    }
+    void flush_() override {}
+
+  private:
+    tcp_sink_config config_;
+    detail::connection to_{SOCK_STREAM};
+};
+using tcp_sink_mt = tcp_sink<std::mutex>;
+using tcp_sink_st = tcp_sink_mt;
+
+struct udp_sink_config {
+    std::string server_host;
+    std::uint16_t server_port;
+    udp_sink_config(std::string host, std::uint16_t port) : server_host(std::move(host)), server_port(port) {}
+};
+
+// A datagram a line.
+template <class Mutex>
+class udp_sink : public base_sink<Mutex> {
+  public:
+    explicit udp_sink(const udp_sink_config& config) { to_.open_to(config.server_host, config.server_port); }
+
+  protected:
+    void sink_it_(const details::log_msg& msg) override {
+        memory_buf_t line;
+        this->formatter_->format(msg, line);
+        to_.send_all(line);
+    }
+    void flush_() override {}
+
+  private:
+    detail::connection to_{SOCK_DGRAM};
+};
+using udp_sink_mt = udp_sink<std::mutex>;
+using udp_sink_st = udp_sink_mt;
+
+}  // namespace sinks
+}  // namespace spdlog
