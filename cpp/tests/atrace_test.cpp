@@ -1,6 +1,7 @@
 // ATrace into a file that stands for trace_marker, and into the ring; both have every call.
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <cstdio>
@@ -150,6 +151,26 @@ TEST_F(Atrace, PropertiesAreFollowedAndNamePrograms) {
     atrace::instant(atrace::kApp, "three");
     const std::string instant = "I|" + std::to_string(getpid()) + "|";
     const std::vector<std::string> expected = {instant + "one", instant + "two", instant + "three"};
+    EXPECT_EQ(marker(), expected);
+}
+
+// Its number is the session's, which a forked child has of its own, or asked for.
+TEST_F(Atrace, AForkedChildSaysItsOwnNumber) {
+    become("debug.atrace.tags.enableflags=2\n", 3);
+    atrace::instant(atrace::kGraphics, "parent");
+    const pid_t child = fork();
+    if (child == 0) {
+        atrace::instant(atrace::kGraphics, "at once");
+        SP_INFO("a session of its own");
+        atrace::instant(atrace::kGraphics, "later");
+        _exit(0);
+    }
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    const std::string own = "I|" + std::to_string(child) + "|";
+    const std::vector<std::string> expected = {"I|" + std::to_string(getpid()) + "|parent", own + "at once",
+                                               own + "later"};
     EXPECT_EQ(marker(), expected);
 }
 

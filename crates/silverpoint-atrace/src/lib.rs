@@ -20,20 +20,23 @@
 //! properties are set, only tags that they enable. A tag that is off costs a load and a comparison.
 #![forbid(unsafe_code)]
 
+pub mod kernel;
 mod message;
 mod properties;
 mod ring;
 mod state;
 mod tag;
 
-use message::Message;
-use silverpoint::dynamic;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use state::Outputs;
+pub use state::on_change;
 pub use tag::Tag;
 
 /// Whether any of these tags is enabled for any output.
 #[inline(always)]
 pub fn is_tag_enabled(tag: Tag) -> bool {
-    state::is_enabled(tag.bits())
+    state::outputs(tag.bits()).any()
 }
 
 /// All tags that are enabled, as bits.
@@ -49,33 +52,21 @@ pub fn update_tags() {
     state::update();
 }
 
-/// Writes a message to the kernel. One write(2); what the kernel does not take is gone, as on Android.
-#[cold]
-fn to_marker(letter: u8, names: &[&str], number: Option<i64>) {
-    let Some(marker) = state::marker() else { return };
-    let message = Message::new(letter, dynamic::process_id(), names, number);
-    let bytes = message.bytes();
-    let _ = if marker.is_file {
-        rustix::io::write(&marker.file, &[bytes, b"\n"].concat())
-    } else {
-        rustix::io::write(&marker.file, bytes)
-    };
-}
-
 /// Begins a stretch of time of the calling thread; [`end`] ends it. They may be nested.
 #[inline]
 pub fn begin(tag: Tag, name: &str) {
-    if is_tag_enabled(tag) {
-        begin_enabled(tag, name);
+    let outputs = state::outputs(tag.bits());
+    if outputs.any() {
+        begin_enabled(outputs, tag, name);
     }
 }
 
 #[inline(never)]
-fn begin_enabled(tag: Tag, name: &str) {
-    if state::to_marker(tag.bits()) {
-        to_marker(b'B', &[name], None);
+fn begin_enabled(outputs: Outputs, tag: Tag, name: &str) {
+    if outputs.marker() {
+        kernel::write(b'B', &[name], None);
     }
-    if state::to_ring(tag.bits()) {
+    if outputs.ring() {
         ring::begin(tag, name);
     } else {
         ring::open((0, 0));
@@ -85,15 +76,16 @@ fn begin_enabled(tag: Tag, name: &str) {
 /// Ends the stretch that the calling thread has begun last.
 #[inline]
 pub fn end(tag: Tag) {
-    if is_tag_enabled(tag) {
-        end_enabled(tag);
+    let outputs = state::outputs(tag.bits());
+    if outputs.any() {
+        end_enabled(outputs);
     }
 }
 
 #[inline(never)]
-fn end_enabled(tag: Tag) {
-    if state::to_marker(tag.bits()) {
-        to_marker(b'E', &[], None);
+fn end_enabled(outputs: Outputs) {
+    if outputs.marker() {
+        kernel::write(b'E', &[], None);
     }
     ring::end();
 }
@@ -101,64 +93,63 @@ fn end_enabled(tag: Tag) {
 /// Begins a stretch of time that may end in another thread: begin and end belong together by tag, name and cookie.
 #[inline]
 pub fn async_begin(tag: Tag, name: &str, cookie: i32) {
-    if is_tag_enabled(tag) {
-        both(tag, b'S', &[name], Some(cookie.into()), || {
-            ring::record(ring::ASYNC_BEGIN, tag, name, |encoder| encoder.u64(id(cookie)));
-        });
-    }
+    both(tag, b'S', &[name], Some(cookie.into()), || {
+        ring::record(&ring::ASYNC_BEGIN, tag, name, |encoder| encoder.u64(id(cookie)));
+    });
 }
 
 /// Ends it.
 #[inline]
 pub fn async_end(tag: Tag, name: &str, cookie: i32) {
-    if is_tag_enabled(tag) {
-        both(tag, b'F', &[name], Some(cookie.into()), || {
-            ring::record(ring::ASYNC_END, tag, name, |encoder| encoder.u64(id(cookie)));
-        });
-    }
+    both(tag, b'F', &[name], Some(cookie.into()), || {
+        ring::record(&ring::ASYNC_END, tag, name, |encoder| encoder.u64(id(cookie)));
+    });
 }
 
 /// Begins a stretch of time on a track of its own: begin and end belong together by tag, track and cookie.
 #[inline]
 pub fn track_begin(tag: Tag, track: &str, name: &str, cookie: i32) {
-    if is_tag_enabled(tag) {
-        both(tag, b'G', &[track, name], Some(cookie.into()), || {
-            ring::record(ring::TRACK_BEGIN, tag, track, |encoder| {
-                encoder.u64(id(cookie));
-                encoder.text(name);
-            });
+    both(tag, b'G', &[track, name], Some(cookie.into()), || {
+        ring::record(&ring::TRACK_BEGIN, tag, track, |encoder| {
+            encoder.u64(id(cookie));
+            encoder.text(name);
         });
-    }
+    });
 }
 
 /// Ends it.
 #[inline]
 pub fn track_end(tag: Tag, track: &str, cookie: i32) {
-    if is_tag_enabled(tag) {
-        both(tag, b'H', &[track], Some(cookie.into()), || {
-            ring::record(ring::ASYNC_END, tag, track, |encoder| encoder.u64(id(cookie)));
-        });
-    }
+    both(tag, b'H', &[track], Some(cookie.into()), || {
+        ring::record(&ring::ASYNC_END, tag, track, |encoder| encoder.u64(id(cookie)));
+    });
 }
 
 /// A point in time of the calling thread.
 #[inline]
 pub fn instant(tag: Tag, name: &str) {
-    if is_tag_enabled(tag) {
-        both(tag, b'I', &[name], None, || {
-            ring::record(ring::INSTANT, tag, name, |_| {});
-        });
+    let outputs = state::outputs(tag.bits());
+    if outputs.any() {
+        instant_enabled(outputs, tag, name);
+    }
+}
+
+#[inline(never)]
+fn instant_enabled(outputs: Outputs, tag: Tag, name: &str) {
+    if outputs.marker() {
+        kernel::write(b'I', &[name], None);
+    }
+    if outputs.ring() {
+        ring::record(&ring::INSTANT, tag, name, |_| {});
     }
 }
 
 /// A point in time on a track.
 #[inline]
 pub fn track_instant(tag: Tag, track: &str, name: &str) {
-    if is_tag_enabled(tag) {
-        both(tag, b'N', &[track, name], None, || {
-            ring::record(ring::TRACK_INSTANT, tag, name, |encoder| encoder.text(track));
-        });
-    }
+    both(tag, b'N', &[track, name], None, || {
+        ring::record(&ring::TRACK_INSTANT, tag, name, |encoder| encoder.text(track));
+    });
 }
 
 /// The value of a counter, of 32 bits.
@@ -170,19 +161,36 @@ pub fn int(tag: Tag, name: &str, value: i32) {
 /// The value of a counter, of 64 bits.
 #[inline]
 pub fn int64(tag: Tag, name: &str, value: i64) {
-    if is_tag_enabled(tag) {
-        both(tag, b'C', &[name], Some(value), || {
-            ring::record(ring::COUNTER, tag, name, |encoder| encoder.i64(value));
-        });
+    let outputs = state::outputs(tag.bits());
+    if outputs.any() {
+        int64_enabled(outputs, tag, name, value);
+    }
+}
+
+#[inline(never)]
+fn int64_enabled(outputs: Outputs, tag: Tag, name: &str, value: i64) {
+    if outputs.marker() {
+        kernel::write(b'C', &[name], Some(value));
+    }
+    if outputs.ring() {
+        ring::record(&ring::COUNTER, tag, name, |encoder| encoder.i64(value));
     }
 }
 
 #[inline(always)]
 fn both(tag: Tag, letter: u8, names: &[&str], number: Option<i64>, ring: impl FnOnce()) {
-    if state::to_marker(tag.bits()) {
-        to_marker(letter, names, number);
+    let outputs = state::outputs(tag.bits());
+    if outputs.any() {
+        enabled(outputs, letter, names, number, ring);
     }
-    if state::to_ring(tag.bits()) {
+}
+
+#[inline(never)]
+fn enabled(outputs: Outputs, letter: u8, names: &[&str], number: Option<i64>, ring: impl FnOnce()) {
+    if outputs.marker() {
+        kernel::write(letter, names, number);
+    }
+    if outputs.ring() {
         ring();
     }
 }
@@ -204,21 +212,68 @@ pub struct Scope {
 /// Begins a stretch of time that ends when its guard is dropped.
 #[inline]
 pub fn scope(tag: Tag, name: &str) -> Scope {
-    let is_enabled = is_tag_enabled(tag);
-    if is_enabled {
-        begin_enabled(tag, name);
+    let outputs = state::outputs(tag.bits());
+    if outputs.any() {
+        begin_enabled(outputs, tag, name);
     }
-    Scope { tag: is_enabled.then_some(tag), not_send: std::marker::PhantomData }
+    Scope { tag: outputs.any().then_some(tag), not_send: std::marker::PhantomData }
 }
 
 impl Drop for Scope {
     #[inline]
     fn drop(&mut self) {
         if let Some(tag) = self.tag {
-            end_enabled(tag);
+            end_enabled(state::outputs(tag.bits()));
         }
     }
 }
+
+/// A stretch of time that may end in another thread, until it is dropped: made by [`async_scope`].
+#[must_use = "a scope ends when its guard is dropped: `let _scope = async_scope(…)`"]
+#[derive(Debug)]
+pub struct AsyncScope {
+    tag: Tag,
+    name: &'static str,
+    /// What belongs together, if it was begun.
+    cookie: Option<i32>,
+}
+
+/// Begins an asynchronous stretch of time, with a cookie of its own, that ends when its guard is dropped, in whatever thread.
+#[inline]
+pub fn async_scope(tag: Tag, name: &'static str) -> AsyncScope {
+    static COOKIES: AtomicI32 = AtomicI32::new(1);
+    let cookie = is_tag_enabled(tag).then(|| COOKIES.fetch_add(1, Ordering::Relaxed));
+    if let Some(cookie) = cookie {
+        async_begin(tag, name, cookie);
+    }
+    AsyncScope { tag, name, cookie }
+}
+
+impl Drop for AsyncScope {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(cookie) = self.cookie {
+            async_end(self.tag, self.name, cookie);
+        }
+    }
+}
+
+/// A stretch of time around a function: `#[traced]` with [`Tag::APP`] and the function's name, `#[traced("draw")]`, `#[traced(Tag::VIEW)]`, `#[traced(Tag::VIEW, "draw")]`.
+///
+/// ```
+/// use silverpoint_atrace::{Tag, traced};
+///
+/// #[traced(Tag::VIEW)]
+/// fn draw(frame: i64) -> i64 {
+///     frame + 1
+/// }
+/// #[traced("fetching")]
+/// async fn fetch() {}
+/// assert_eq!(draw(1), 2);
+/// ```
+///
+/// An `async fn` has an asynchronous stretch ([`async_scope`]), from its first poll until it is done or dropped. `crate = path` says where this crate is, when it has been renamed.
+pub use silverpoint_derive::traced;
 
 /// A stretch of time until the end of the block: `atrace!("draw")` with [`Tag::APP`], `atrace!(Tag::GRAPHICS, "draw")`, or `atrace!("frame {}", n)`, which is formatted only when the tag is enabled.
 #[macro_export]
@@ -243,8 +298,3 @@ pub fn __formatted(tag: Tag, name: impl FnOnce() -> String) -> Scope {
         Scope { tag: None, not_send: std::marker::PhantomData }
     }
 }
-
-/// The snippets of the guide, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/atrace.md")]
-mod guide {}

@@ -8,23 +8,33 @@
 /// Bytes of a message at most: what Android writes, and what every kernel takes in one piece.
 pub(crate) const MOST: usize = 1023;
 
-/// A message under way.
-pub(crate) struct Message {
-    bytes: [u8; MOST],
+/// Bytes of a message beside its names, at most: letter, process, what stands between, number and newline.
+const BESIDE: usize = 48;
+/// Names of so many bytes together make a short message: less memory is cleared for it.
+pub(crate) const SHORT: usize = 128 - BESIDE;
+
+/// A message with names of no more than [`SHORT`] bytes together.
+pub(crate) type Short = Message<{ SHORT + BESIDE }>;
+/// Any message.
+pub(crate) type Long = Message<{ MOST + 1 }>;
+
+/// A message under way, with room for the newline that a file needs.
+pub(crate) struct Message<const N: usize> {
+    bytes: [u8; N],
     len: usize,
 }
 
-impl Message {
+impl<const N: usize> Message<N> {
     /// `letter|pid`, then each name after a `|`, cut so that everything fits, then the number after a `|`.
     pub(crate) fn new(letter: u8, process: u32, names: &[&str], number: Option<i64>) -> Self {
-        let mut message = Self { bytes: [0; MOST], len: 0 };
+        let mut message = Self { bytes: [0; N], len: 0 };
         message.put(&[letter, b'|']);
         message.decimal(i64::from(process));
         let tail = if number.is_some() { 21 } else { 0 };
         for (place, name) in names.iter().enumerate() {
             message.put(b"|");
             // Each of those that are left has its share; what one does not need is the next one's.
-            let left = MOST - message.len - tail - (names.len() - place - 1);
+            let left = (MOST.min(N - 1) - message.len - tail).saturating_sub(names.len() - place - 1);
             message.name(name, left / (names.len() - place));
         }
         if let Some(number) = number {
@@ -36,6 +46,12 @@ impl Message {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+
+    /// With a newline, for a file.
+    pub(crate) fn line(&mut self) -> &[u8] {
+        self.bytes[self.len] = b'\n';
+        &self.bytes[..=self.len]
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -83,7 +99,19 @@ mod tests {
     use super::*;
 
     fn text(letter: u8, names: &[&str], number: Option<i64>) -> String {
-        String::from_utf8(Message::new(letter, 42, names, number).bytes().to_vec()).unwrap()
+        let long = Long::new(letter, 42, names, number).bytes().to_vec();
+        if names.iter().map(|name| name.len()).sum::<usize>() <= SHORT {
+            assert_eq!(Short::new(letter, 42, names, number).bytes(), long);
+        }
+        String::from_utf8(long).unwrap()
+    }
+
+    #[test]
+    fn the_longest_short_message_is_whole() {
+        let name = "n".repeat(SHORT / 2);
+        let mut message = Short::new(b'G', u32::MAX, &[&name, &name], Some(i64::MIN));
+        let expected = format!("G|{}|{name}|{name}|{}\n", u32::MAX, i64::MIN);
+        assert_eq!(message.line(), expected.as_bytes());
     }
 
     #[test]

@@ -12,20 +12,19 @@ use crate::tag::Tag;
 pub(crate) const LEVEL: u8 = 2;
 
 /// What a site is (spec/wire.md, section 7), and its arguments.
-#[derive(Clone, Copy)]
 pub(crate) struct Kind {
     number: u8,
     names: &'static str,
     signature: &'static str,
 }
 
-pub(crate) const SPAN: Kind = Kind { number: 3, names: "", signature: "" };
-pub(crate) const ASYNC_BEGIN: Kind = Kind { number: 6, names: "id\n", signature: "L" };
-pub(crate) const TRACK_BEGIN: Kind = Kind { number: 6, names: "id\nname\n", signature: "Ls" };
-pub(crate) const ASYNC_END: Kind = Kind { number: 7, names: "id\n", signature: "L" };
-pub(crate) const INSTANT: Kind = Kind { number: 5, names: "", signature: "" };
-pub(crate) const TRACK_INSTANT: Kind = Kind { number: 5, names: "track\n", signature: "s" };
-pub(crate) const COUNTER: Kind = Kind { number: 4, names: "value\n", signature: "l" };
+pub(crate) static SPAN: Kind = Kind { number: 3, names: "", signature: "" };
+pub(crate) static ASYNC_BEGIN: Kind = Kind { number: 6, names: "id\n", signature: "L" };
+pub(crate) static TRACK_BEGIN: Kind = Kind { number: 6, names: "id\nname\n", signature: "Ls" };
+pub(crate) static ASYNC_END: Kind = Kind { number: 7, names: "id\n", signature: "L" };
+pub(crate) static INSTANT: Kind = Kind { number: 5, names: "", signature: "" };
+pub(crate) static TRACK_INSTANT: Kind = Kind { number: 5, names: "track\n", signature: "s" };
+pub(crate) static COUNTER: Kind = Kind { number: 4, names: "value\n", signature: "l" };
 
 /// What tells names apart: kind, tag and length, and the first and the last bytes. Of names of up to [`SHORT`] bytes that is everything.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +39,7 @@ const SHORT: usize = 16;
 
 impl Key {
     #[inline(always)]
-    fn new(kind: Kind, tag: Tag, name: &str) -> Self {
+    fn new(kind: &Kind, tag: Tag, name: &str) -> Self {
         let bytes = name.as_bytes();
         let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let (first, last) = match (bytes.first_chunk(), bytes.last_chunk()) {
@@ -81,7 +80,7 @@ const LONGEST: usize = 4096;
 
 static TABLE: [OnceLock<Box<Named>>; PLACES] = [const { OnceLock::new() }; PLACES];
 
-fn register(kind: Kind, tag: Tag, name: &str, more: (&str, &str)) -> Registered {
+fn register(kind: &Kind, tag: Tag, name: &str, more: (&str, &str)) -> Registered {
     dynamic::register(&Description {
         kind: kind.number,
         level: LEVEL,
@@ -98,19 +97,20 @@ fn register(kind: Kind, tag: Tag, name: &str, more: (&str, &str)) -> Registered 
 
 /// The site of a name. `None`: there are too many.
 #[inline(always)]
-fn named(kind: Kind, tag: Tag, name: &str) -> Option<Registered> {
+fn named(kind: &Kind, tag: Tag, name: &str) -> Option<Registered> {
     let key = Key::new(kind, tag, name);
     if let Some(known) = TABLE[key.place()].get()
         && known.is(key, name)
     {
         return Some(known.site);
     }
-    named_elsewhere(kind, tag, name, key)
+    named_elsewhere(kind, tag, name)
 }
 
-/// One that is new, or not where it is looked for first.
+/// One that is new, or not where it is looked for first. (Its key is made once more: so nobody else has it in memory.)
 #[inline(never)]
-fn named_elsewhere(kind: Kind, tag: Tag, name: &str, key: Key) -> Option<Registered> {
+fn named_elsewhere(kind: &Kind, tag: Tag, name: &str) -> Option<Registered> {
+    let key = Key::new(kind, tag, name);
     let make = || Box::new(Named { key, name: name.into(), site: register(kind, tag, name, ("", "")) });
     let places = (0..PROBES).map(|probe| &TABLE[(key.place() + probe) % PLACES]);
     places.map(|place| place.get_or_init(make)).find(|known| known.is(key, name)).map(|known| known.site)
@@ -118,7 +118,7 @@ fn named_elsewhere(kind: Kind, tag: Tag, name: &str, key: Key) -> Option<Registe
 
 /// Records one call. Gives site and ticks, zeros when nothing was recorded.
 #[inline(always)]
-pub(crate) fn record(kind: Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
+pub(crate) fn record(kind: &Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
     let Some(site) = site else { return unnamed(kind, tag, name, &fill) };
     if !dynamic::is_on(&site) {
@@ -129,7 +129,7 @@ pub(crate) fn record(kind: Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encode
 
 /// One whose name is not remembered.
 #[cold]
-fn unnamed(kind: Kind, tag: Tag, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
+fn unnamed(kind: &Kind, tag: Tag, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let site = register(kind, tag, "atrace", ("atrace.name\n", "s"));
     if !dynamic::is_on(&site) {
         return (0, 0);
@@ -182,7 +182,7 @@ const MOST_OPEN: usize = 10_000;
 
 /// Begins a span of the calling thread.
 pub(crate) fn begin(tag: Tag, name: &str) {
-    let begun = record(SPAN, tag, name, |_| {});
+    let begun = record(&SPAN, tag, name, |_| {});
     open(begun);
 }
 

@@ -11,64 +11,95 @@ use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{Mode, OFlags};
 use silverpoint::dynamic::{self, Place};
 
+use crate::message::Message;
 use crate::properties::{self, Properties};
 use crate::tag::{NAMES, VALID};
 
-/// Names a file that stands for `trace_marker`: each message is then a line of its own.
+/// Names a file to write to in place of `trace_marker`. Where it is not the kernel's, each message is a line of its own.
 const MARKER_FILE: &str = "SILVERPOINT_ATRACE_MARKER";
 const MARKERS: [&str; 2] = ["/sys/kernel/tracing/trace_marker", "/sys/kernel/debug/tracing/trace_marker"];
 
+/// Tags that go into the ring; and, from bit [`TO_MARKER`] on, those that go to the kernel. One word, so that a call asks once.
+static OUTPUTS: AtomicU64 = AtomicU64::new(UNKNOWN);
+const TO_MARKER: u32 = 32;
 /// Nobody has asked yet. (Set together with all tags, so that the first question takes the slow way.)
 const UNKNOWN: u64 = 1 << 63 | VALID;
 
-/// Tags that have any output.
-static ENABLED: AtomicU64 = AtomicU64::new(UNKNOWN);
-/// Tags that go to the kernel.
-static MARKER: AtomicU64 = AtomicU64::new(0);
-/// Tags that go into the ring.
-static RING: AtomicU64 = AtomicU64::new(0);
+/// Where what has these tags goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Outputs(u64);
 
-/// Whether any of these tags is enabled: a load and a comparison.
+impl Outputs {
+    #[inline(always)]
+    pub(crate) fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn marker(self) -> bool {
+        self.0 >> TO_MARKER != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn ring(self) -> bool {
+        self.0 as u32 != 0
+    }
+}
+
+/// The outputs of these tags: a load and a comparison, where there are none.
 #[inline(always)]
-pub(crate) fn is_enabled(tags: u64) -> bool {
-    let enabled = ENABLED.load(Ordering::Relaxed);
-    enabled & tags != 0 && (enabled != UNKNOWN || first(tags))
+pub(crate) fn outputs(tags: u64) -> Outputs {
+    let all = OUTPUTS.load(Ordering::Relaxed);
+    let mask = (tags & VALID) | (tags & VALID) << TO_MARKER;
+    if all & mask == 0 || all != UNKNOWN { Outputs(all & mask) } else { first(mask) }
 }
 
 /// Tags that are enabled.
 pub(crate) fn enabled() -> u64 {
-    let _ = is_enabled(VALID);
-    ENABLED.load(Ordering::Relaxed) & VALID
-}
-
-#[inline(always)]
-pub(crate) fn to_marker(tags: u64) -> bool {
-    MARKER.load(Ordering::Relaxed) & tags != 0
-}
-
-#[inline(always)]
-pub(crate) fn to_ring(tags: u64) -> bool {
-    RING.load(Ordering::Relaxed) & tags != 0
+    let all = outputs(VALID).0;
+    (all | all >> TO_MARKER) & VALID
 }
 
 #[cold]
 #[inline(never)]
-fn first(tags: u64) -> bool {
+fn first(mask: u64) -> Outputs {
     static BEGUN: OnceLock<()> = OnceLock::new();
     BEGUN.get_or_init(|| {
-        update();
+        read();
         dynamic::on_change(update);
         if let Some(file) = file() {
             watch(file);
         }
         // What came in between.
-        update();
+        read();
     });
-    ENABLED.load(Ordering::Relaxed) & tags != 0
+    Outputs(OUTPUTS.load(Ordering::Relaxed) & mask)
+}
+
+/// Whom to tell of changes.
+static TELL: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
+
+/// Calls `tell` each time that other tags are enabled than before, in the thread that has noticed; the same function once, however often it is given. For facades that remember
+/// what is off.
+pub fn on_change(tell: fn()) {
+    let _ = enabled();
+    let mut all = TELL.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.iter().all(|known| !std::ptr::fn_addr_eq(*known, tell)) {
+        all.push(tell);
+    }
 }
 
 /// Reads properties and directives again.
 pub(crate) fn update() {
+    let before = OUTPUTS.load(Ordering::Relaxed);
+    read();
+    if before != OUTPUTS.load(Ordering::Relaxed) {
+        let all = TELL.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        all.iter().for_each(|tell| tell());
+    }
+}
+
+fn read() {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let properties = Properties::read(file());
@@ -76,9 +107,7 @@ pub(crate) fn update() {
     let marker = tags.filter(|tags| *tags != 0 && self::marker().is_some()).unwrap_or(0);
     // Where nobody has set a property, directives alone decide what goes into the ring.
     let ring = ring_tags() & tags.unwrap_or(VALID);
-    MARKER.store(marker, Ordering::Relaxed);
-    RING.store(ring, Ordering::Relaxed);
-    ENABLED.store(marker | ring, Ordering::Release);
+    OUTPUTS.store(ring | marker << TO_MARKER, Ordering::Release);
 }
 
 /// Tags whose category may record, by the directives.
@@ -103,22 +132,33 @@ fn file() -> Option<&'static Path> {
 
 /// Where messages for the kernel go.
 pub(crate) struct Marker {
-    pub(crate) file: OwnedFd,
-    /// Each message ends with a newline.
-    pub(crate) is_file: bool,
+    file: OwnedFd,
+    /// It is not the kernel's: each message ends with a newline.
+    is_file: bool,
 }
+
+impl Marker {
+    pub(crate) fn write<const N: usize>(&self, mut message: Message<N>) {
+        let bytes = if self.is_file { message.line() } else { message.bytes() };
+        let _ = rustix::io::write(&self.file, bytes);
+    }
+}
+
+/// Type of the kernel's file system.
+const TRACEFS: rustix::fs::FsWord = 0x7472_6163;
 
 /// Opened when the first tag is enabled. `None`: this program may not, or there is none.
 pub(crate) fn marker() -> Option<&'static Marker> {
     static MARKER: OnceLock<Option<Marker>> = OnceLock::new();
-    let open = |path: &Path, is_file| {
+    let open = |path: &Path| {
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::APPEND | OFlags::NONBLOCK;
         let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+        let is_file = rustix::fs::fstatfs(&file).is_ok_and(|system| system.f_type != TRACEFS);
         Some(Marker { file, is_file })
     };
     let find = || match environment(MARKER_FILE) {
-        Some(path) => open(path.as_ref(), true),
-        None => MARKERS.iter().find_map(|path| open(path.as_ref(), false)),
+        Some(path) => open(path.as_ref()),
+        None => MARKERS.iter().find_map(|path| open(path.as_ref())),
     };
     MARKER.get_or_init(find).as_ref()
 }

@@ -165,12 +165,12 @@ fn shown(input: ParseStream<'_>, otherwise: Shown, known: &str) -> Result<Shown>
 }
 
 /// A function whose body is only its tokens.
-struct Function {
-    outer: Vec<Attribute>,
-    visibility: Visibility,
-    signature: Signature,
-    inner: Vec<Attribute>,
-    body: TokenStream,
+pub(crate) struct Function {
+    pub(crate) outer: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) signature: Signature,
+    pub(crate) inner: Vec<Attribute>,
+    pub(crate) body: TokenStream,
 }
 
 impl Parse for Function {
@@ -179,7 +179,7 @@ impl Parse for Function {
         let visibility = input.parse()?;
         let signature: Signature = match input.parse() {
             Ok(signature) => signature,
-            Err(error) => return Err(Error::new(error.span(), "`instrument` stands before a function")),
+            Err(error) => return Err(Error::new(error.span(), "this attribute stands before a function")),
         };
         if input.peek(Token![;]) {
             let message = "this function has no body to trace: the attribute stands before an implementation";
@@ -193,14 +193,15 @@ impl Parse for Function {
 }
 
 impl Function {
+    /// An error of a function that the compiler may run.
+    pub(crate) fn must_run_in_programs(&self) -> Result<()> {
+        let Some(word) = &self.signature.constness else { return Ok(()) };
+        Err(Error::new_spanned(word, "a `const fn` may run in the compiler, where nothing is traced"))
+    }
+
     fn traced(&self, options: &Options) -> Result<TokenStream> {
         let Self { outer, visibility, signature, inner, body } = self;
-        if let Some(word) = &signature.constness {
-            return Err(Error::new_spanned(
-                word,
-                "a `const fn` may run in the compiler, where nothing is traced",
-            ));
-        }
+        self.must_run_in_programs()?;
         let name = match &options.name {
             Some(name) => name.clone(),
             None => LitStr::new(&signature.ident.unraw().to_string(), signature.ident.span()),

@@ -4,12 +4,14 @@
 //!  site       a tracepoint's tokens: target, fields, template, arguments ─▶ the code at the call
 //!  template   placeholders: syntax, and which argument each one means
 //!  instrument a function in a span: the same code, made of its name and arguments
+//!  atrace     a function as a stretch of time of ATrace, for `silverpoint-atrace`
 //!  derive     own types: signature, size and encoding from fields and variants
 //!  bind       own types: from and to JSON and CBOR, for `silverpoint-bind`
 //! ```
 //!
 //! Use them through `silverpoint`, which documents them; the code they make names only its public items.
 
+mod atrace;
 mod bind;
 mod contains;
 mod derive;
@@ -74,15 +76,25 @@ pub fn derive_bind(input: TokenStream) -> TokenStream {
 /// | `crate = path` | where the crate `silverpoint` is, when it has been renamed |
 #[proc_macro_attribute]
 pub fn instrument(options: TokenStream, function: TokenStream) -> TokenStream {
-    match instrument::expand(options.into(), function.clone().into()) {
-        Ok(traced) => traced.into(),
-        // With the function as it is, so that nothing else is found to be missing.
-        Err(error) => {
+    or_as_it_is(instrument::expand(options.into(), function.clone().into()), function)
+}
+
+/// A stretch of time of ATrace around a function: for `silverpoint-atrace`, which documents it.
+#[proc_macro_attribute]
+pub fn traced(options: TokenStream, function: TokenStream) -> TokenStream {
+    or_as_it_is(atrace::expand(options.into(), function.clone().into()), function)
+}
+
+/// What was made of a function; or the error, with the function as it is, so that nothing else is found to be missing.
+fn or_as_it_is(made: syn::Result<proc_macro2::TokenStream>, function: TokenStream) -> TokenStream {
+    made.map_or_else(
+        |error| {
             let mut both = TokenStream::from(error.into_compile_error());
             both.extend(function);
             both
-        }
-    }
+        },
+        TokenStream::from,
+    )
 }
 
 /// The code of one tracepoint. Called by the macros of `silverpoint` alone: `site!($crate kind Level [tokens])`.

@@ -1,12 +1,14 @@
 //! Beside other layers.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, Metadata, Subscriber};
 use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::{callsite, log_events, spans, watch};
+use crate::{callsite, log_events, owned, spans, watch};
 
 /// A layer that records what the directives switch on, and leaves other layers alone.
 ///
@@ -25,15 +27,30 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> Filtered<Layer, Filter
 
 /// Records events and spans. By itself it asks for everything, and looks at each whether it is on.
 #[derive(Debug)]
-#[non_exhaustive]
-pub struct Layer {}
+pub struct Layer {
+    /// Its number: never another's.
+    number: u64,
+}
 
 impl Layer {
     /// One without a filter.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         watch::begin();
-        Self {}
+        Self { number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The span of a registry's id.
+    #[inline]
+    fn own<S: Subscriber + for<'a> LookupSpan<'a>>(&self, id: &Id, context: &Context<'_, S>) -> Option<u64> {
+        owned::get(self.number, id.into_u64()).or_else(|| kept(id, context))
+    }
+}
+
+impl Drop for Layer {
+    fn drop(&mut self) {
+        owned::forget(self.number);
     }
 }
 
@@ -55,11 +72,18 @@ impl<S> LayerFilter<S> for Filter {
     }
 }
 
-/// What a registry's span is here.
+/// What a registry's span is here, kept by the registry: of those that the table has no place for.
 struct Own(u64);
 
-/// The span of a registry's id.
-fn own<S: Subscriber + for<'a> LookupSpan<'a>>(id: &Id, context: &Context<'_, S>) -> Option<u64> {
+#[cold]
+fn keep<S: Subscriber + for<'a> LookupSpan<'a>>(id: &Id, own: u64, context: &Context<'_, S>) {
+    if let Some(span) = context.span(id) {
+        span.extensions_mut().insert(Own(own));
+    }
+}
+
+#[cold]
+fn kept<S: Subscriber + for<'a> LookupSpan<'a>>(id: &Id, context: &Context<'_, S>) -> Option<u64> {
     let span = context.span(id)?;
     span.extensions().get::<Own>().map(|own| own.0)
 }
@@ -70,22 +94,22 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     }
 
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let parent = attributes.parent().map(|parent| own(parent, &context).unwrap_or(0));
+        let parent = attributes.parent().map(|parent| self.own(parent, &context).unwrap_or(0));
         if let Some(made) = spans::new(attributes, parent)
-            && let Some(span) = context.span(id)
+            && !owned::put(self.number, id.into_u64(), made.into_u64())
         {
-            span.extensions_mut().insert(Own(made.into_u64()));
+            keep(id, made.into_u64(), &context);
         }
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        if let Some(own) = own(id, &context) {
+        if let Some(own) = self.own(id, &context) {
             spans::record(own, values);
         }
     }
 
     fn on_follows_from(&self, id: &Id, follows: &Id, context: Context<'_, S>) {
-        if let (Some(own), Some(other)) = (own(id, &context), own(follows, &context)) {
+        if let (Some(own), Some(other)) = (self.own(id, &context), self.own(follows, &context)) {
             spans::follows_from(own, other);
         }
     }
@@ -94,23 +118,23 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         if log_events::is_bridge(event.metadata()) {
             return log_events::record(event, |_| true);
         }
-        spans::event(event, event.parent().map(|parent| own(parent, &context).unwrap_or(0)));
+        spans::event(event, event.parent().map(|parent| self.own(parent, &context).unwrap_or(0)));
     }
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
-        if let Some(own) = own(id, &context) {
+        if let Some(own) = self.own(id, &context) {
             spans::enter(own);
         }
     }
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
-        if let Some(own) = own(id, &context) {
+        if let Some(own) = self.own(id, &context) {
             spans::exit(own);
         }
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
-        if let Some(own) = own(&id, &context) {
+        if let Some(own) = owned::take(self.number, id.into_u64()).or_else(|| kept(&id, &context)) {
             spans::let_go(own);
         }
     }

@@ -25,12 +25,16 @@
 //! their end with the fields `busy` and `idle` are records of an async span, what they do in a thread are spans of that thread, and links tell whence they came.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "atrace")]
+pub mod atrace;
 mod callsite;
 mod fields;
 #[cfg(feature = "layer")]
 mod layer;
 mod log_events;
 mod open;
+#[cfg(feature = "layer")]
+mod owned;
 mod slots;
 mod spans;
 mod subscriber;
@@ -51,6 +55,10 @@ pub fn init() {
 }
 
 /// The snippets of the guide, as tests.
-#[cfg(all(doctest, feature = "layer"))]
-#[doc = include_str!("../../../docs/guide/tracing.md")]
-mod guide {}
+#[cfg(all(doctest, feature = "layer", feature = "atrace"))]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/tracing.md")]
+    mod keeping_tracing {}
+    #[doc = include_str!("../../../docs/guide/atrace.md")]
+    mod atrace {}
+}

@@ -19,7 +19,8 @@ pub(crate) fn add(dispatch: &Dispatch) {
     known.push(dispatch.downgrade());
 }
 
-fn ask_again() {
+/// Makes `tracing` ask every callsite anew.
+pub(crate) fn ask_again() {
     // While there is only one dispatcher, `tracing` asks that of the calling thread: here it would be none.
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).iter().find_map(WeakDispatch::upgrade);
     match known {

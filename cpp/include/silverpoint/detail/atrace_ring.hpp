@@ -34,32 +34,62 @@ inline bool atrace_ring_is_on(std::uint64_t tag) {
     return atrace_asked[bit].site.is_on("", kAtraceCategories[bit]);
 }
 
+// What tells names apart: kind, tag, number of arguments and length, and the first and the last bytes. Of
+// names of up to kWhole bytes that is everything.
+struct AtraceKey {
+    static constexpr std::size_t kWhole = 16;
+    std::uint64_t what, first = 0, last = 0;
+
+    SP_DETAIL_HOT AtraceKey(Kind kind, unsigned bit, std::uint32_t shape, std::string_view name)
+        : what(static_cast<std::uint64_t>(kind) << 56 | std::uint64_t{shape} << 48 |
+               std::uint64_t{bit} << 40 | name.size()) {
+        const char* const begin = name.data();
+        const char* const end = begin + name.size();
+        if (name.size() >= 8) {
+            std::memcpy(&first, begin, 8);
+            std::memcpy(&last, end - 8, 8);
+        } else {
+            for (const char* at = begin; at != end; ++at) last = last << 8 | static_cast<std::uint8_t>(*at);
+        }
+    }
+    bool operator==(const AtraceKey& other) const {
+        return what == other.what && first == other.first && last == other.last;
+    }
+};
+
 // A name of one kind and tag; kept for ever.
 struct AtraceName {
     Site site{Level::kInfo, "", 0};
-    AtraceName* next;
-    Kind kind;
-    unsigned bit;
-    std::uint32_t shape;  // of the same kind with other arguments
-    std::size_t size;
-    char name[1];
+    AtraceKey key;
+    AtraceName* next = nullptr;
+    char name[1] = {};
+
+    SP_DETAIL_HOT bool is(const AtraceKey& other, std::string_view text) const {
+        return key == other &&
+               (text.size() <= AtraceKey::kWhole || std::memcmp(name, text.data(), text.size()) == 0);
+    }
 };
 
-inline constexpr std::size_t kAtracePlaces = 1024;
+inline constexpr std::size_t kAtracePlaces = 4096;
+// Bytes of a name that is remembered.
+inline constexpr std::size_t kAtraceLongest = 4096;
 // Names that are remembered; further ones are one site, "atrace".
 inline constexpr std::uint32_t kAtraceNames = 4096;
 inline constinit std::atomic<AtraceName*> atrace_names[kAtracePlaces];
 inline constinit std::atomic<std::uint32_t> atrace_name_count{0};
 
-SP_DETAIL_COLD AtraceName* make_atrace_name(std::atomic<AtraceName*>& place, Kind kind, unsigned bit,
-                                            std::uint32_t shape, std::string_view name) {
+SP_DETAIL_HOT std::atomic<AtraceName*>& atrace_place(const AtraceKey& key) {
+    const std::uint64_t mixed =
+        ((key.first << 23 | key.first >> 41) ^ key.last ^ key.what) * 0x9E3779B97F4A7C15u;
+    static_assert(kAtracePlaces == 1u << 12);
+    return atrace_names[mixed >> 52];
+}
+
+SP_DETAIL_COLD AtraceName* make_atrace_name(std::atomic<AtraceName*>& place, const AtraceKey& key,
+                                            std::string_view name) {
     void* memory = ::operator new(sizeof(AtraceName) + name.size(), std::nothrow);
     if (memory == nullptr) return nullptr;
-    auto* made = new (memory) AtraceName{};
-    made->kind = kind;
-    made->bit = bit;
-    made->shape = shape;
-    made->size = name.size();
+    auto* made = new (memory) AtraceName{.key = key};
     if (!name.empty()) std::memcpy(made->name, name.data(), name.size());
     // Two threads may make one each: they are registered as the same.
     made->next = place.load(std::memory_order_acquire);
@@ -67,28 +97,29 @@ SP_DETAIL_COLD AtraceName* make_atrace_name(std::atomic<AtraceName*>& place, Kin
     return made;
 }
 
-inline AtraceName* find_atrace_name(Kind kind, std::uint64_t tag, std::uint32_t shape,
-                                    std::string_view name) {
-    const unsigned bit = atrace_bit(tag);
-    std::uint64_t hash = name.size() << 16 ^ std::uint64_t{bit} << 8 ^ static_cast<std::uint64_t>(kind);
-    std::uint64_t ends[2] = {};
-    const std::size_t some = name.size() < 8 ? name.size() : 8;
-    if (some > 0) {
-        std::memcpy(&ends[0], name.data(), some);
-        std::memcpy(&ends[1], name.data() + name.size() - some, some);
-    }
-    hash = (hash ^ ends[0] ^ (ends[1] << 23 | ends[1] >> 41)) * 0x9E3779B97F4A7C15u;
-    std::atomic<AtraceName*>& place = atrace_names[hash >> 54];
+// One that is new, or not where it is looked for first. (Its key is made once more: so nobody else has it in
+// memory.)
+[[gnu::noinline]] inline AtraceName* find_atrace_name_elsewhere(Kind kind, unsigned bit, std::uint32_t shape,
+                                                                std::string_view name) {
+    if (name.size() > kAtraceLongest) return nullptr;
+    const AtraceKey key(kind, bit, shape, name);
+    std::atomic<AtraceName*>& place = atrace_place(key);
     for (AtraceName* one = place.load(std::memory_order_acquire); one != nullptr; one = one->next)
-        if (one->size == name.size() && one->bit == bit && one->kind == kind && one->shape == shape &&
-            std::memcmp(one->name, name.data(), name.size()) == 0)
-            return one;
-    if (name.size() > 4096) return nullptr;
+        if (one->is(key, name)) return one;
     if (atrace_name_count.fetch_add(1, std::memory_order_relaxed) >= kAtraceNames) {
         atrace_name_count.store(kAtraceNames, std::memory_order_relaxed);
         return nullptr;
     }
-    return make_atrace_name(place, kind, bit, shape, name);
+    return make_atrace_name(place, key, name);
+}
+
+SP_DETAIL_HOT AtraceName* find_atrace_name(Kind kind, unsigned bit, std::uint32_t shape,
+                                           std::string_view name) {
+    const AtraceKey key(kind, bit, shape, name);
+    AtraceName* const one = atrace_place(key).load(std::memory_order_acquire);
+    if (one != nullptr && one->is(key, name)) [[likely]]
+        return one;
+    return find_atrace_name_elsewhere(kind, bit, shape, name);
 }
 
 // Records one call; gives its name's site and its ticks.
@@ -96,15 +127,16 @@ template <class... Ts>
 inline std::pair<Site*, std::uint64_t> record_atrace(Kind kind, std::uint64_t tag, std::string_view source,
                                                      std::string_view name, const Ts&... args) {
     constexpr std::uint32_t shape = sizeof...(Ts);
-    AtraceName* known = find_atrace_name(kind, tag, shape, name);
-    if (known != nullptr) {
-        if (!known->site.is_on("", kAtraceCategories[known->bit])) return {};
+    const unsigned bit = atrace_bit(tag);
+    AtraceName* known = find_atrace_name(kind, bit, shape, name);
+    if (known != nullptr) [[likely]] {
+        if (!known->site.is_on("", kAtraceCategories[bit])) return {};
         return {&known->site, record_named(known->site, kind, name, source, args...)};
     }
     // One of too many names, or a very long one: the name is an argument.
     static constinit AtraceAsked others[kAtraceTags];
-    Site& site = others[atrace_bit(tag)].site;
-    if (!site.is_on("", kAtraceCategories[atrace_bit(tag)])) return {};
+    Site& site = others[bit].site;
+    if (!site.is_on("", kAtraceCategories[bit])) return {};
     char names[64];
     std::size_t size = 0;
     for (const std::string_view part : {source, std::string_view(source.empty() ? "name" : ", name")})

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/inotify.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -24,28 +25,25 @@ SP_DETAIL_BEGIN
 inline constexpr unsigned kAtraceTags = 28;
 inline constexpr std::uint64_t kAtraceValid = (std::uint64_t{1} << kAtraceTags) - 1;
 inline constexpr std::uint64_t kAtraceApp = std::uint64_t{1} << 12;
+// Outputs of tags, in one word, so that a call asks once: tags that properties leave to the directives, and
+// from this bit on those that go to the kernel.
+inline constexpr unsigned kAtraceMarker = 32;
 // Bit 63: nobody has asked yet.
 inline constexpr std::uint64_t kAtraceUnknown = std::uint64_t{1} << 63 | kAtraceValid;
 
 class AtraceState {
   public:
+    SP_DETAIL_HOT std::uint64_t outputs() {
+        const std::uint64_t all = outputs_.load(std::memory_order_acquire);
+        return all != kAtraceUnknown ? all : first_outputs();
+    }
     // Tags that properties enable, and that have somewhere to go in the kernel.
-    std::uint64_t marker_tags() {
-        prepare();
-        return marker_.load(std::memory_order_relaxed) & kAtraceValid;
-    }
-    // Tags that properties leave to the directives.
-    std::uint64_t ring_tags() {
-        prepare();
-        return ring_.load(std::memory_order_relaxed);
-    }
-    SP_DETAIL_HOT std::uint64_t marker_tags_if_known() const {
-        return marker_.load(std::memory_order_relaxed);
-    }
+    std::uint64_t marker_tags() { return outputs() >> kAtraceMarker; }
+    // What the kernel does not take is gone, as on Android.
     void write(std::string_view text) const {
-        // What the kernel does not take is gone, as on Android.
         [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
     }
+    // Whether it is not the kernel's: each message ends with a newline.
     bool is_file() const { return is_file_; }
 
     // Reads properties again.
@@ -53,26 +51,26 @@ class AtraceState {
         pthread_mutex_lock(&mutex_);
         std::uint64_t tags = 0;
         const bool given = read_tags(tags);
-        // First: whoever sees that the marker is known takes this as it is.
-        ring_.store(given ? tags : kAtraceValid, std::memory_order_release);
-        marker_.store(tags != 0 && !open_marker() ? 0 : tags, std::memory_order_release);
+        const std::uint64_t marker = tags != 0 && !open_marker() ? 0 : tags;
+        outputs_.store((given ? tags : kAtraceValid) | marker << kAtraceMarker, std::memory_order_release);
         pthread_mutex_unlock(&mutex_);
     }
 
   private:
+    // Type of the kernel's file system.
+    static constexpr std::uint32_t kTracefs = 0x74726163;
     struct Properties {
         char file[65536];
         std::size_t size = 0;
     };
 
-    void prepare() {
-        if (marker_.load(std::memory_order_acquire) != kAtraceUnknown) [[likely]]
-            return;
+    SP_DETAIL_COLD std::uint64_t first_outputs() {
         update();
         if (!watching_.exchange(true, std::memory_order_acq_rel)) {
             watch();
             update();  // what came in between
         }
+        return outputs_.load(std::memory_order_acquire);
     }
     static const char* environment(const char* name) {
         if (getauxval(AT_SECURE) != 0) return nullptr;
@@ -170,8 +168,10 @@ class AtraceState {
         if (descriptor_ >= 0) return true;
         const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_APPEND | O_NONBLOCK;
         if (const char* path = environment("SILVERPOINT_ATRACE_MARKER")) {
-            is_file_ = true;
             descriptor_ = ::open(path, flags);
+            struct statfs system;
+            is_file_ = descriptor_ >= 0 && fstatfs(descriptor_, &system) == 0 &&
+                       static_cast<std::uint32_t>(system.f_type) != kTracefs;
             return descriptor_ >= 0;
         }
         for (const char* path :
@@ -229,8 +229,7 @@ class AtraceState {
         }
     }
 
-    std::atomic<std::uint64_t> marker_{kAtraceUnknown};
-    std::atomic<std::uint64_t> ring_{0};
+    std::atomic<std::uint64_t> outputs_{kAtraceUnknown};
     std::atomic<bool> watching_{false};
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     int descriptor_ = -1;

@@ -2,6 +2,7 @@
 
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
+mod instance;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
 mod reader;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use silverpoint_atrace::{self as atrace, Tag, atrace};
+use silverpoint_atrace::{self as atrace, Tag, atrace, traced};
 
 const ROLE: &str = "SILVERPOINT_ATRACE_ROLE";
 
@@ -77,6 +78,21 @@ fn check(output: &Output) -> u32 {
     text.lines().find_map(|line| line.split("pid=").nth(1)).expect("its process").trim().parse().unwrap()
 }
 
+#[traced]
+fn traced_function(value: i32) -> Option<i32> {
+    let known = (value > 0).then_some(value)?;
+    atrace::int(Tag::APP, "known", known);
+    None
+}
+
+#[traced(Tag::GRAPHICS, "another name")]
+fn traced_elsewhere() {}
+
+#[traced("later")]
+async fn traced_later() {
+    std::future::poll_fn(|_| std::task::Poll::<()>::Pending).await;
+}
+
 /// One call of each kind.
 pub fn call_everything() {
     println!("\npid={}", std::process::id());
@@ -94,6 +110,13 @@ pub fn call_everything() {
     atrace::track_end(Tag::APP, "net", 8);
     let drawn = atrace::scope(Tag::GRAPHICS, "drawn");
     drop(drawn);
+    traced_elsewhere();
+    traced_function(5);
+    traced_function(-5);
+    let mut later = Box::pin(traced_later());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(Future::poll(later.as_mut(), &mut context).is_pending());
+    thread::spawn(move || drop(later)).join().unwrap();
     atrace::begin(Tag::APP, &"x".repeat(3000));
     atrace::end(Tag::APP);
     atrace::end(Tag::APP);
@@ -113,9 +136,16 @@ pub fn messages(pid: u32) -> Vec<String> {
         "F|P|load|-7",
         "G|P|net|fetch|8",
         "H|P|net|8",
+        "B|P|traced_function",
+        "C|P|known|5",
+        "E|P",
+        "B|P|traced_function",
+        "E|P",
+        "S|P|later|1",
+        "F|P|later|1",
     ]
     .iter()
-    .map(|line| line.replace("|P", &format!("|{pid}")))
+    .map(|line| line.replacen("|P", &format!("|{pid}"), 1))
     .collect();
     let begin = format!("B|{pid}|");
     all.push(format!("{begin}{}", "x".repeat(1023 - begin.len())));
@@ -164,6 +194,13 @@ fn both_outputs_have_every_call() {
         &format!("7 load {id}"),
         "6 net 8, \"fetch\"",
         "7 net 8",
+        "3 traced_function ",
+        "4 known 5",
+        "end",
+        "3 traced_function ",
+        "end",
+        "6 later 1",
+        "7 later 1",
         "3 long ",
         "end",
         "end",
@@ -183,7 +220,7 @@ fn the_ring_alone_needs_no_property() {
     assert_eq!(place.text("marker"), "");
     let session = reader::only_session(&place.at("sessions"));
     let all: Vec<_> = session.records().into_iter().map(|record| record.what).collect();
-    assert_eq!(all, ["drawn", "end"]);
+    assert_eq!(all, ["drawn", "end", "another name", "end"]);
 }
 
 #[test]

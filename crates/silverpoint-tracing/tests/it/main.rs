@@ -1,9 +1,13 @@
 //! The adapter as programs use it: each test runs this program again in a role, with an environment and a root of its own, and reads what it recorded by the
 //! contract's code.
 
+mod atrace;
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
+mod composed;
 mod fields;
+#[path = "../../../silverpoint-atrace/tests/it/instance.rs"]
+mod instance;
 mod kills;
 mod log_records;
 mod owners;
@@ -13,6 +17,8 @@ mod reader;
 mod spans;
 mod switching;
 mod tasks;
+#[cfg(all(tracing_unstable, feature = "valuable"))]
+mod valuables;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

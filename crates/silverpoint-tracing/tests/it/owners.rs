@@ -1,11 +1,13 @@
 //! Who has a span, and who has only its id.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use tracing::{Id, info, info_span};
+use tracing_subscriber::layer::SubscriberExt as _;
 
-use crate::spans::tree;
+use crate::spans::{ends, tree};
 use crate::{both_ways, recorded};
 
 const ROUNDS: usize = 300;
@@ -80,4 +82,35 @@ fn spans_that_others_have_too_end_with_the_last() {
     assert_eq!((count("child/"), count("outer/{}(")), (20, 20), "{lines:?}");
     let ended = crate::spans::ends(&session).len();
     assert_eq!(ended, 40, "each outer and each child: {lines:?}");
+}
+
+/// More spans at once than a layer finds by a table of its own: the registry knows the others.
+#[test]
+fn more_spans_at_once_than_the_table_of_a_layer_has_places_for() {
+    const MANY: u64 = 20_000;
+    let name = "owners::more_spans_at_once_than_the_table_of_a_layer_has_places_for";
+    let Some(session) = recorded(name, "info") else {
+        let registry = tracing_subscriber::registry().with(silverpoint_tracing::layer());
+        return tracing::subscriber::with_default(registry, || {
+            let all: Vec<_> = (0..MANY).map(|number| info_span!("one", number)).collect();
+            all.iter().for_each(|span| span.in_scope(|| info!("within")));
+        });
+    };
+    let mut numbers = HashMap::new();
+    let mut entered = HashSet::new();
+    for record in session.records() {
+        let Some(site) = session.sites.get(&record.site).filter(|_| record.what == "one") else { continue };
+        let mut args = record.args.split(", ").map(|value| value.parse::<u64>().unwrap());
+        let id = args.next().unwrap();
+        match site.kind as u8 {
+            6 => assert_eq!(numbers.insert(id, args.next().unwrap()), None),
+            3 => assert!(entered.insert(id)),
+            _ => {}
+        }
+    }
+    assert_eq!(numbers.values().collect::<HashSet<_>>().len() as u64, MANY);
+    assert_eq!(entered.len() as u64, MANY);
+    assert_eq!(ends(&session).keys().collect::<HashSet<_>>(), numbers.keys().collect::<HashSet<_>>());
+    let within = session.records().iter().filter(|record| record.args.contains("within")).count();
+    assert_eq!(within as u64, MANY);
 }

@@ -1,0 +1,59 @@
+//! The kernel's output alone: for adapters that have a way of their own into the rings. What is not enabled by properties is not written.
+
+use silverpoint::dynamic;
+
+use crate::message::{Long, SHORT, Short};
+use crate::{Tag, state};
+
+/// Whether any of these tags goes to the kernel. A load and a comparison.
+#[inline]
+pub fn is_enabled(tag: Tag) -> bool {
+    state::outputs(tag.bits()).marker()
+}
+
+/// As [`crate::begin`].
+pub fn begin(tag: Tag, name: &str) {
+    if is_enabled(tag) {
+        write(b'B', &[name], None);
+    }
+}
+
+/// As [`crate::end`].
+pub fn end(tag: Tag) {
+    if is_enabled(tag) {
+        write(b'E', &[], None);
+    }
+}
+
+/// As [`crate::async_begin`].
+pub fn async_begin(tag: Tag, name: &str, cookie: i32) {
+    if is_enabled(tag) {
+        write(b'S', &[name], Some(cookie.into()));
+    }
+}
+
+/// As [`crate::async_end`].
+pub fn async_end(tag: Tag, name: &str, cookie: i32) {
+    if is_enabled(tag) {
+        write(b'F', &[name], Some(cookie.into()));
+    }
+}
+
+/// As [`crate::instant`].
+pub fn instant(tag: Tag, name: &str) {
+    if is_enabled(tag) {
+        write(b'I', &[name], None);
+    }
+}
+
+/// One write(2); what the kernel does not take is gone, as on Android.
+#[inline(never)]
+pub(crate) fn write(letter: u8, names: &[&str], number: Option<i64>) {
+    let Some(marker) = state::marker() else { return };
+    let process = dynamic::process_id();
+    if names.iter().map(|name| name.len()).sum::<usize>() <= SHORT {
+        marker.write(Short::new(letter, process, names, number));
+    } else {
+        marker.write(Long::new(letter, process, names, number));
+    }
+}

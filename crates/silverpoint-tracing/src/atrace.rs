@@ -1,0 +1,232 @@
+//! Spans and events of `tracing` as messages of Android's ATrace, to the kernel's `trace_marker`: for Perfetto, systrace and `atrace`.
+//!
+//! ```
+//! use tracing_subscriber::prelude::*;
+//!
+//! tracing_subscriber::registry()
+//!     .with(silverpoint_tracing::layer())                  // into the rings, typed
+//!     .with(silverpoint_tracing::atrace::layer())          // to the kernel, as text
+//!     .init();
+//! let load = tracing::info_span!("load", path = "a.txt").entered();       // B|pid|load, path=a.txt
+//! tracing::info!(bytes = 17, "loaded");                                   // I|pid|loaded, bytes=17
+//! ```
+//!
+//! **What is on** say ATrace's properties ([`silverpoint_atrace::enabled_tags`]), for the layer's tag: while it is off a callsite stays at the cost that it has in `tracing` itself.
+//! Other filters go on top.
+//!
+//! **Cost.** One write(2) for an event, two for each time that a span is entered; a span's fields are formatted once.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use silverpoint_atrace::kernel;
+use tracing_core::field::{Field, Visit};
+use tracing_core::span::{Attributes, Id, Record};
+use tracing_core::{Dispatch, Event, Interest, Metadata, Subscriber};
+use tracing_subscriber::filter::Filtered;
+use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
+use tracing_subscriber::registry::LookupSpan;
+
+pub use silverpoint_atrace::Tag;
+
+use crate::watch;
+
+/// Makes a registry with a [`layer`] the program's subscriber: nothing else is recorded then.
+///
+/// # Panics
+/// When the program has one.
+pub fn init() {
+    use tracing_subscriber::layer::SubscriberExt as _;
+    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer()));
+    tracing_core::dispatcher::set_global_default(dispatch)
+        .expect("the program has no other global subscriber");
+}
+
+/// A layer of the tag [`Tag::APP`] with its own filter.
+pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> Filtered<Layer, Filter, S> {
+    Layer::new(Tag::APP).with_filter(Filter(Tag::APP))
+}
+
+/// Writes spans and events: a span is begun and ended each time that it is entered and left, an event is an instant; fields follow the name, `name, key=value, …`. Names are cut as
+/// all of ATrace's are.
+///
+/// By itself it asks for everything; with [`Filter`], only for what is enabled. With `EnvFilter`, spans and fields included:
+///
+/// ```
+/// use silverpoint_tracing::atrace::{Filter, Layer, Tag};
+/// use tracing_subscriber::{EnvFilter, Layer as _, filter::FilterExt as _, prelude::*};
+///
+/// let filter = EnvFilter::new("warn,my_crate=debug").and(Filter(Tag::GRAPHICS));
+/// tracing_subscriber::registry().with(Layer::new(Tag::GRAPHICS).with_filter(filter)).init();
+/// ```
+#[derive(Debug)]
+pub struct Layer {
+    tag: Tag,
+    has_lifetimes: bool,
+}
+
+impl Layer {
+    /// One whose messages have this tag.
+    pub fn new(tag: Tag) -> Self {
+        watch::begin();
+        silverpoint_atrace::on_change(watch::ask_again);
+        Self { tag, has_lifetimes: false }
+    }
+
+    /// Also says from when to when each span lives, as an asynchronous stretch of time: what futures take as a whole, whatever threads poll them.
+    pub fn with_lifetimes(mut self) -> Self {
+        self.has_lifetimes = true;
+        self
+    }
+}
+
+/// Lets through what is enabled, for [`tracing_subscriber::Layer::with_filter`]: everything while the kernel is to have this tag, and nothing otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Filter(pub Tag);
+
+impl<S> LayerFilter<S> for Filter {
+    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        kernel::is_enabled(self.0)
+    }
+
+    fn callsite_enabled(&self, _: &'static Metadata<'static>) -> Interest {
+        if kernel::is_enabled(self.0) { Interest::always() } else { Interest::never() }
+    }
+}
+
+/// What a registry's span is here.
+struct Named {
+    text: String,
+    /// Of its lifetime, if that is said.
+    cookie: Option<i32>,
+}
+
+/// Spans that a thread is in, the outermost first, as the kernel was told: a message of an end ends the innermost.
+struct Entered {
+    id: u64,
+    /// It was left before those within it: its end comes with theirs.
+    was_left: bool,
+}
+
+thread_local! {
+    static ENTERED: RefCell<Vec<Entered>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for Layer {
+    fn on_register_dispatch(&self, dispatch: &Dispatch) {
+        watch::add(dispatch);
+    }
+
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        static COOKIES: AtomicI32 = AtomicI32::new(1);
+        let Some(span) = context.span(id).filter(|_| kernel::is_enabled(self.tag)) else { return };
+        let name = attributes.metadata().name();
+        let text = text_of(name, |visitor| attributes.record(visitor));
+        let cookie = self.has_lifetimes.then(|| COOKIES.fetch_add(1, Ordering::Relaxed));
+        if let Some(cookie) = cookie {
+            kernel::async_begin(self.tag, name, cookie);
+        }
+        span.extensions_mut().insert(Named { text, cookie });
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut extensions = span.extensions_mut();
+        let Some(named) = extensions.get_mut::<Named>() else { return };
+        let added = text_of("", |visitor| values.record(visitor));
+        // Its next begins have them; of this moment tells an instant.
+        kernel::instant(self.tag, &format!("{}{added}", span.name()));
+        let mut text = Bounded(std::mem::take(&mut named.text));
+        let _ = text.write_str(&added);
+        named.text = text.0;
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if kernel::is_enabled(self.tag) {
+            kernel::instant(self.tag, &text_of(event.metadata().name(), |visitor| event.record(visitor)));
+        }
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id).filter(|_| kernel::is_enabled(self.tag)) else { return };
+        let extensions = span.extensions();
+        let Some(named) = extensions.get::<Named>() else { return };
+        kernel::begin(self.tag, &named.text);
+        let _ = ENTERED.try_with(|all| all.borrow_mut().push(Entered { id: id.into_u64(), was_left: false }));
+    }
+
+    fn on_exit(&self, id: &Id, _: Context<'_, S>) {
+        let _ = ENTERED.try_with(|all| {
+            let mut all = all.borrow_mut();
+            let of = |entered: &Entered| entered.id == id.into_u64() && !entered.was_left;
+            // One that was entered while the tag was off has not begun.
+            let Some(place) = all.iter().rposition(of) else { return };
+            all[place].was_left = true;
+            while all.pop_if(|innermost| innermost.was_left).is_some() {
+                kernel::end(self.tag);
+            }
+        });
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let Some(span) = context.span(&id) else { return };
+        if let Some(cookie) = span.extensions().get::<Named>().and_then(|named| named.cookie) {
+            kernel::async_end(self.tag, span.name(), cookie);
+        }
+    }
+}
+
+/// Bytes of a text that can matter: of a message none has more.
+const MOST: usize = 1023;
+
+/// A text that stops growing where no message takes more of it.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        let room = MOST.saturating_sub(self.0.len());
+        self.0.push_str(&more[..more.floor_char_boundary(room)]);
+        if more.len() > room { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// The message, or `name` where there is none, and the fields.
+fn text_of(name: &str, visit: impl FnOnce(&mut dyn Visit)) -> String {
+    let mut texts = Texts { message: None, fields: Bounded(String::new()) };
+    visit(&mut texts);
+    let mut text = texts.message.unwrap_or_else(|| Bounded(name.to_owned()));
+    let _ = text.write_str(&texts.fields.0);
+    text.0
+}
+
+struct Texts {
+    message: Option<Bounded>,
+    fields: Bounded,
+}
+
+impl Texts {
+    fn put(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+        // What is full takes nothing more; what comes from the log crate has its place as fields.
+        let _ = match field.name() {
+            "message" => self.message.insert(Bounded(String::new())).write_fmt(value),
+            name if name.starts_with("log.") => Ok(()),
+            name => write!(self.fields, ", {name}={value}"),
+        };
+    }
+}
+
+impl Visit for Texts {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.put(field, format_args!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, format_args!("{value}"));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        self.put(field, format_args!("{value}"));
+    }
+}
