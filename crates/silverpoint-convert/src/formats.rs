@@ -11,6 +11,7 @@ use crate::json::{JsonReader, JsonWriter, Shape};
 use crate::otlp::{self, OTLP};
 use crate::perfetto::PerfettoWriter;
 use crate::silver::SilverWriter;
+use crate::systrace::SystraceWriter;
 use crate::tsv::{TsvReader, TsvWriter};
 use crate::xml::{XmlReader, XmlWriter};
 use crate::{Input, Reader, Writer};
@@ -147,6 +148,13 @@ const BUILT_IN: &[Format] = &[
         about: "track events of Perfetto",
         reader: None,
         writer: Some(|out, _| Ok(Box::new(PerfettoWriter::new(out)))),
+    },
+    Format {
+        name: "systrace",
+        endings: &["systrace", "ftrace"],
+        about: "text of the kernel's trace with messages of ATrace, for systrace and Perfetto",
+        reader: None,
+        writer: Some(|out, _| Ok(Box::new(SystraceWriter::new(out)))),
     },
     Format {
         name: OTLP,

@@ -37,6 +37,7 @@ pub mod json;
 pub mod otlp;
 pub mod perfetto;
 pub mod silver;
+pub mod systrace;
 pub mod tsv;
 pub mod xml;
 

@@ -9,3 +9,4 @@ mod known;
 mod otlp;
 mod round_trip;
 mod support;
+mod systrace;
