@@ -1,7 +1,7 @@
 """Instructions of a call beside those that are committed."""
 
-# Those of the hot path; all drivers have them.
-CASES = ("disabled", "literal", "three", "text", "map", "floats")
+# Those of the hot path; a driver has those that its language has.
+CASES = ("disabled", "literal", "three", "text", "text.stream", "map", "map.stream", "floats")
 # A rise by more than this part fails.
 RISE_MAX = 0.03
 

@@ -97,6 +97,16 @@ SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {
     return of;
 }
 
+/* A text's length as sp_c_measure_bounded found it. Only the length: whatever came back from memory would be
+ * a variable from then on, on the usual way too, and the copies of numbers would be of unknown size. */
+SP_C_HOT struct sp_c_argument sp_c_taken(struct sp_c_argument of, const struct sp_c_argument* measured) {
+    if (of.fixed == SP_C_TEXT) {
+        of.bits = measured->bits;
+        of.fixed = SP_C_MEASURED;
+    }
+    return of;
+}
+
 SP_C_HOT size_t sp_c_size(struct sp_c_argument of) {
     return of.fixed < SP_C_MEASURED ? of.fixed : 4 + (size_t)of.bits;
 }
@@ -178,7 +188,10 @@ SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     *entered = lane;
     char* at = lane->cur;
-    return SP_C_LIKELY((uintptr_t)at + size <= (uintptr_t)lane->limit) ? at : (char*)0;
+    if (!SP_C_LIKELY((uintptr_t)at + size <= (uintptr_t)lane->limit)) return (char*)0;
+    /* Where the position is null, so is the limit: the caller's look at the result costs nothing. */
+    if (at == (char*)0) __builtin_unreachable();
+    return at;
 }
 
 /* Head and ticks; the tail is written first, so that arguments may lie over it. Gives the ticks. */
@@ -247,7 +260,7 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
 #define SP_C_LIST(n, argument) sp_argument_##n,
 #define SP_C_IS_TEXT(n, argument) || sp_argument_##n.fixed == SP_C_TEXT
 #define SP_C_MEASURE_ONE(n, argument) sp_argument_##n = sp_c_measured(sp_argument_##n);
-#define SP_C_TAKE(n, argument) sp_argument_##n = *sp_next_++;
+#define SP_C_TAKE(n, argument) sp_argument_##n = sp_c_taken(sp_argument_##n, sp_next_++);
 
 #define SP_C_MEASURE(kind, ...)                                                                             \
     if ((kind) == SP_C_KIND_PERCENT && (false SP_C_EACH(SP_C_IS_TEXT, __VA_ARGS__)) && sp_site_->bounded) { \
