@@ -12,6 +12,7 @@
 
 #include "directives.hpp"
 #include "refill.hpp"
+#include "utf8.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -68,7 +69,9 @@ struct Site {
     }
 };
 
-// A description as it is being put together. Long texts are cut: a function's name first.
+// A description as it is being put together. Long texts are cut: a function's name first. They are UTF-8: a
+// reader refuses a site with others, and with it all its records; so a byte that is none (of a template in
+// another encoding, or of a file's name) becomes a question mark.
 class Description {
   public:
     Description(const Site& site, Kind kind, bool pending, std::string_view names, std::string_view text,
@@ -108,7 +111,12 @@ class Description {
         size_ = kDescFixed;
         for (const auto piece : {category, file, function, names, text, signature}) {
             if (!piece.empty()) std::memcpy(bytes_ + size_, piece.data(), piece.size());
+            char* at = bytes_ + size_;
             size_ += piece.size();
+            for (;; *at++ = '?') {
+                at += utf8_prefix({at, static_cast<std::size_t>(bytes_ + size_ - at)});
+                if (at == bytes_ + size_) break;
+            }
         }
         size_ = (size_ + 7) & ~std::size_t{7};
         put32(0, size_);

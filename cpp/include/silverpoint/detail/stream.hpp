@@ -1,8 +1,9 @@
 // Streams: `SP_DEBUG << "pos" << x << y` builds a type, not a text. Literals go to the site once, only values
 // go to the ring.
 //
-// A literal is a character array in memory that cannot be written to, whose address is the one that the site
-// was completed with. Anything else of that type is text, recorded by a second site of the same place.
+// A literal is a character array in memory that cannot be written to, in UTF-8, whose address is the one that
+// the site was completed with. Anything else of that type is text, recorded by a second site of the same
+// place.
 #pragma once
 
 #include <link.h>
@@ -39,9 +40,11 @@ SP_DETAIL_COLD bool is_read_only(const void* address) {
 struct StreamSite {
     Site site;
     Site as_text;
-    // Addresses of the literals that the first was completed with.
+    // Addresses of the literals that the first was completed with: valid when its head is not 0. Written by
+    // the thread that has `claimed` alone.
     static constexpr unsigned kLiteralsMax = 16;
     std::atomic<const char*> literals[kLiteralsMax] = {};
+    std::atomic<bool> claimed{false};
 
     constexpr StreamSite(Level level, const char* file, std::uint32_t line)
         : site(level, file, line), as_text(level, file, line) {}
@@ -104,16 +107,23 @@ class StreamText {
         put('}');
     }
     std::string_view text() const { return {text_, len_}; }
+    // Something did not fit.
+    bool is_cut() const { return cut_; }
 
   private:
     void space() {
         if (len_ > 0) put(' ');
     }
     void put(char c) {
-        if (len_ < sizeof text_) text_[len_++] = c;
+        if (len_ < sizeof text_) {
+            text_[len_++] = c;
+        } else {
+            cut_ = true;
+        }
     }
     char text_[2048];
     std::size_t len_ = 0;
+    bool cut_ = false;
 };
 
 template <class T>
@@ -177,35 +187,85 @@ SP_DETAIL_HOT bool are_known_literals(const StreamSite& site, const Pieces&... p
     return same;
 }
 
+// A piece as the template of its stream has it: a literal, or null for a value.
+struct TextPiece {
+    const char* literal;
+    std::size_t size;
+};
+template <class T>
+constexpr TextPiece text_piece(const T& piece) {
+    if constexpr (kIsLiteral<T>) {
+        return {piece.text, literal_text(piece).size()};
+    } else {
+        return {nullptr, 0};
+    }
+}
+
+// Whether these can be in the template of a site: literals in memory that nobody writes to, in UTF-8, not too
+// many. Makes the template.
+SP_DETAIL_COLD bool make_stream_text(StreamText& text, const TextPiece* pieces, std::size_t count) {
+    unsigned literals = 0;
+    for (const TextPiece* piece = pieces; piece != pieces + count; ++piece) {
+        if (piece->literal == nullptr) {
+            text.value();
+        } else if (++literals > StreamSite::kLiteralsMax || !is_read_only(piece->literal) ||
+                   utf8_prefix({piece->literal, piece->size}) != piece->size) {
+            return false;
+        } else {
+            text.literal({piece->literal, piece->size});
+        }
+    }
+    return !text.is_cut();
+}
+
+// Whether the literals are those that the first site is complete with, or (then with `text`) will be by this
+// record.
+//
+// One thread alone completes it: of two that come at the same time with two literals each would write its
+// own, and one be shown for the other ever after. The second waits a moment; not for long, since it may be a
+// signal handler's within the first.
+SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextPiece* pieces,
+                                 std::size_t count) {
+    if (site.site.head.load(std::memory_order_acquire) == 0) {
+        if (!make_stream_text(text, pieces, count)) return false;
+        if (!site.claimed.exchange(true, std::memory_order_acq_rel)) {
+            unsigned number = 0;
+            for (const TextPiece* piece = pieces; piece != pieces + count; ++piece)
+                if (piece->literal != nullptr)
+                    site.literals[number++].store(piece->literal, std::memory_order_relaxed);
+            return true;
+        }
+        for (int i = 0; i < 1000 && site.site.head.load(std::memory_order_acquire) == 0; ++i)
+            pause_processor();
+        if (site.site.head.load(std::memory_order_acquire) == 0) return false;
+    }
+    unsigned number = 0;
+    for (const TextPiece* piece = pieces; piece != pieces + count; ++piece)
+        if (piece->literal != nullptr &&
+            (number == StreamSite::kLiteralsMax ||
+             site.literals[number++].load(std::memory_order_relaxed) != piece->literal))
+            return false;
+    return true;
+}
+
 // The first record of a stream, and every one whose literals are not those that were registered.
 template <class... Pieces>
 SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Pieces>::type... pieces) {
-    bool literal = site.site.head.load(std::memory_order_acquire) == 0;
-    unsigned number = 0;
-    const auto look = [&](const auto& piece) {
-        if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>)
-            literal = literal && number++ < StreamSite::kLiteralsMax && is_read_only(piece.text);
-    };
-    (look(pieces), ...);
+    const TextPiece all[] = {text_piece<Pieces>(pieces)...};
     StreamText text;
-    number = 0;
-    const auto add = [&](const auto& piece) {
-        if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>) {
-            if (literal) {
-                site.literals[number++].store(piece.text, std::memory_order_relaxed);
-                text.literal(literal_text(piece));
-                return;
-            }
-        }
-        text.value();
-    };
-    (add(pieces), ...);
-    if (literal) {
+    if (begin_stream(site, text, all, sizeof...(Pieces))) {
         Emit<false>{site.site, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
-    } else if (site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
-                                  site.site.category.load(std::memory_order_relaxed))) {
-        Emit<true>{site.as_text, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
+        // There was no room for it: the next record asks again.
+        if (site.site.head.load(std::memory_order_relaxed) == 0)
+            site.claimed.store(false, std::memory_order_release);
+        return;
     }
+    if (!site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
+                            site.site.category.load(std::memory_order_relaxed)))
+        return;
+    StreamText values;
+    for (std::size_t i = 0; i < sizeof...(Pieces); ++i) values.value();
+    Emit<true>{site.as_text, values.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
 }
 
 template <class Before, class Piece>
