@@ -207,15 +207,3 @@ inline void prepare_thread() {
 
 }  // namespace gnu::visibility("hidden")
 }  // namespace silverpoint
-
-SP_DETAIL_BEGIN
-
-// The session is made when the program (or the plug-in) is loaded, so that it can be attached to before it
-// records anything.
-[[gnu::constructor(101)]] inline void at_load() { ensure_session(); }
-[[gnu::destructor(101)]] inline void at_unload() {
-    retire_all_rings();
-    leave_session();
-}
-
-SP_DETAIL_END

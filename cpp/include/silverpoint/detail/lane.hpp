@@ -140,6 +140,11 @@ SP_DETAIL_COLD void retire_all_rings() {
     }
 }
 
+inline void at_unload() {
+    retire_all_rings();
+    leave_session();
+}
+
 // A fresh state for a thread's lanes.
 SP_DETAIL_COLD void reset_thread(Thread& thread, std::uint32_t tid) {
     for (Lane& lane : thread.lanes) {

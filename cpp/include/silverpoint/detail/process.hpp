@@ -175,9 +175,20 @@ SP_DETAIL_COLD bool make_or_replace_session() {
     return !settings.off && (join_session() || make_session(settings));
 }
 
+// The session is made when the program (or the plug-in) is loaded, so that it can be attached to before it
+// records anything. What asks for that is part of what `ensure_session` refers to: it is compiled where
+// something can record. (Functions with the attribute `constructor` are compiled wherever the header is
+// included, and all of the session's making with them.)
+inline void at_load();
+inline void at_unload();  // lane.hpp
+using AtLoad = void (*)();
+[[gnu::section(".init_array.00101")]] static AtLoad load_entry = at_load;
+[[gnu::section(".fini_array.00101")]] static AtLoad unload_entry = at_unload;
+
 // Makes the session ready if it is not; false when there is none. Safe in a signal handler: one that
 // interrupts the making gets none.
 SP_DETAIL_COLD bool ensure_session() {
+    asm volatile("" : : "m"(load_entry), "m"(unload_entry));
     if (session.is_ready()) return true;
     const ErrnoGuard guard;
     if (!make_alive_page()) return false;
@@ -206,6 +217,8 @@ SP_DETAIL_COLD bool ensure_session() {
     }
     return false;
 }
+
+inline void at_load() { ensure_session(); }
 
 // --- End.
 
@@ -244,8 +257,8 @@ SP_DETAIL_COLD bool is_session_kept_in_vain() {
            session.word(at::kCollectorPid).load(std::memory_order_acquire) == 0;
 }
 
-// A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody. Once:
-// every translation unit asks for it.
+// A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody. Once,
+// whoever asks.
 SP_DETAIL_COLD void leave_session() {
     if (!session.is_ready() || session.left.exchange(1, std::memory_order_acq_rel) != 0) return;
     const ErrnoGuard guard;
