@@ -55,7 +55,7 @@ class Step:
     watch: str | None = None  # who looks on meanwhile: see driving.WATCHERS
 
 
-def steps(facilities, floor, size, seed, cpu=None):
+def steps(facilities, floor, by_hand, size, seed, cpu=None):
     """All steps in random order. `cpu` pins the producer of single-threaded modes."""
     source = random.Random(seed)
     pin = {} if cpu is None else {"cpu": cpu}
@@ -67,6 +67,7 @@ def steps(facilities, floor, size, seed, cpu=None):
 
     add(size.repeats, floor, "burst", "three", pairs=size.pairs, **pin)
     add(size.repeats, floor, "single", "three", groups=size.groups, **pin)
+    add(size.repeats, by_hand, "burst", "map", pairs=size.pairs, **pin)
     for facility, cases in facilities:
         for case in cases:
             add(size.repeats, facility, "burst", case, pairs=size.pairs, **pin)

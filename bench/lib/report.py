@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from . import numbers
 from .watching import WATCHERS
 
+# Facilities that are measured to compare with: no budget is theirs.
+YARDSTICKS = ("floor", "by-hand")
 BURST_BUDGET = {"literal": 1.1, "three": 1.1, "text": 1.2, "map": 2.0, "floats": 2.8}
 SUSTAINED_BUDGET = {1: 2.0, 2: 4.0, 4: 6.0}
 TITLES = {
@@ -78,7 +80,7 @@ def text(value):
 def burst_rows(results, facility):
     for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="burst", watch=None)):
         runs = [r["pairs"] for r in pick(results, facility=facility, mode="burst", case=case, watch=None)]
-        limit = BURST_BUDGET.get(case.partition(".")[0]) if facility != "floor" else None
+        limit = BURST_BUDGET.get(case.partition(".")[0]) if facility not in YARDSTICKS else None
         yield paired("enabled, in bursts of 20", title(case), facility, runs, numbers.ratio, "× floor", limit)
 
 
@@ -96,7 +98,7 @@ def single_rows(results, facility):
     for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="single")):
         of_case = pick(results, facility=facility, mode="single", case=case)
         for name, label in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"), ("max", "max")):
-            limit = 1.5 if name == "p999" and case == "three" and facility != "floor" else None
+            limit = 1.5 if name == "p999" and case == "three" and facility not in YARDSTICKS else None
             yield paired("one call in bursts", f"{title(case)}: {label}", facility, [r[name] for r in of_case], numbers.ratio, "× floor", limit)
 
 
@@ -179,11 +181,11 @@ def rate_rows(rates):
 
 
 def rows(results, compilers, rates):
-    facilities = sorted({r["facility"] for r in results}, key=lambda name: (name != "floor", name))
+    facilities = sorted({r["facility"] for r in results}, key=lambda name: (name not in YARDSTICKS, name))
     found = []
     for section in (burst_rows, watched_rows, single_rows, disabled_rows, sustained_rows, first_rows):
         for facility in facilities:
-            if facility == "floor" and section in (watched_rows, disabled_rows, sustained_rows, first_rows):
+            if facility in YARDSTICKS and section in (watched_rows, disabled_rows, sustained_rows, first_rows):
                 continue
             found.extend(section(results, facility))
     found.extend(idle_rows(results))

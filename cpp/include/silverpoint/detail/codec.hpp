@@ -226,25 +226,28 @@ SP_DETAIL_HOT char* put_block(char* out, const void* from, std::size_t size) {
     // Hides from the compiler what it points to: g++ 12 warns of the pieces that a shorter text does not
     // have.
     asm("" : "+r"(source));
-    if (size > 64) {
-        __builtin_memcpy(out, source, size);
-    } else if (size > 32) {
+    // In the order of what is recorded most: paths and messages, then keys of maps.
+    if (size - 33 < 32) {
         Chunk second, third;
         __builtin_memcpy(&second, source + 16, 16);
         __builtin_memcpy(&third, source + size - 32, 16);
         put_ends<Chunk>(out, source, size);
         __builtin_memcpy(out + 16, &second, 16);
         __builtin_memcpy(out + size - 32, &third, 16);
-    } else if (size >= 16) {
+    } else if (size <= 16) {
+        if (size >= 8) {
+            put_ends<std::uint64_t>(out, source, size);
+        } else if (size >= 4) {
+            put_ends<std::uint32_t>(out, source, size);
+        } else if (size >= 2) {
+            put_ends<std::uint16_t>(out, source, size);
+        } else if (size == 1) {
+            *out = *source;
+        }
+    } else if (size <= 32) {
         put_ends<Chunk>(out, source, size);
-    } else if (size >= 8) {
-        put_ends<std::uint64_t>(out, source, size);
-    } else if (size >= 4) {
-        put_ends<std::uint32_t>(out, source, size);
-    } else if (size >= 2) {
-        put_ends<std::uint16_t>(out, source, size);
-    } else if (size == 1) {
-        *out = *source;
+    } else {
+        __builtin_memcpy(out, source, size);
     }
     return out + size;
 }

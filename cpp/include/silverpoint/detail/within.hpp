@@ -35,8 +35,12 @@ struct Within {
             return C::size(value) + kAfter <= room ? C::put(out, value) : nullptr;
         } else {
             if (room < 4 + kAfter) return nullptr;
-            out = put_length(out, count_of(value));
-            for (const auto& element : value) {
+            std::size_t left = count_of(value);
+            out = put_length(out, left);
+            // Counted, so that nobody asks a map for what follows its last element: that way is the longest
+            // in its tree.
+            for (auto at = value.begin(); left != 0 && at != value.end();) {
+                const auto& element = *at;
                 if constexpr (MapLike<T>) {
                     using Mapped = typename T::mapped_type;
                     constexpr std::size_t fixed = CodecOf<Mapped>::fixed;
@@ -53,6 +57,8 @@ struct Within {
                     out = Within<typename ElementOf<T>::type>::template put<kAfter>(out, limit, element);
                     if (out == nullptr) return nullptr;
                 }
+                if (--left == 0) break;
+                ++at;
             }
             return out;
         }
