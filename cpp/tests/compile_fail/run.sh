@@ -168,5 +168,14 @@ accept '(void)0; SP_TRACE("{}", 1)' '#undef SP_MIN_LEVEL
 refuse template_has_more_placeholders_than_arguments 'SP_TRACE("{}")' '#undef SP_MIN_LEVEL
 #define SP_MIN_LEVEL 3'
 
+# The header alone leaves nothing in a program, and costs its compilation no code; a tracepoint brings its session.
+symbols() {
+    printf '#include <silverpoint/silverpoint.hpp>\nvoid piece(int i) { %s }\n' "$1" >"$directory/alone.cpp"
+    "$compiler" -std=c++20 -O1 -I "$include" -c "$directory/alone.cpp" -o "$directory/alone.o" && nm "$directory/alone.o" | grep -c silverpoint
+}
+count=$((count + 2))
+[ "$(symbols '(void)i;')" = 0 ] || { echo "the header alone leaves symbols: $(nm -C "$directory/alone.o")" && failed=1; }
+[ "$(symbols 'SP_INFO("{}", i);')" -gt 0 ] || { echo "a tracepoint leaves none" && failed=1; }
+
 echo "$count pieces"
 exit $failed
