@@ -16,7 +16,7 @@ help:
 	@echo "make arrow      build and test silverpoint-arrow: Parquet and Arrow for 'silverpoint convert'"
 	@echo "make kill-test  the 500 rounds of the kill test"
 	@echo "make crash-test crashes at any moment, 300 rounds of each kind in Rust and C++"
-	@echo "make bench      measure, and write bench/results (QUICK=1: a few minutes)"
+	@echo "make bench      measure, and write bench/results: half an hour at most (QUICK=1: less)"
 	@echo "make install    program, manual pages, completions, headers for C and C++, library for C under PREFIX=$(PREFIX)"
 	@echo "make python     build the wheel for Python, install it into an environment below target/, and test it"
 	@echo "make lint       formatting and lints, as in continuous integration"
@@ -48,8 +48,7 @@ kill-test:
 
 bench:
 	scripts/setup bench
-	bench/run $(if $(QUICK),--quick)
-	bench/report
+	bench/run $(if $(QUICK),--quick); status=$$?; bench/report && exit $$status
 
 python:
 	scripts/setup python

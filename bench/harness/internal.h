@@ -75,6 +75,7 @@ int mode_burst(struct run* run);     /* pairs.c: paired batches of bursts */
 int mode_single(struct run* run);    /* pairs.c: single calls within bursts */
 int mode_disabled(struct run* run);  /* pairs.c: switched off, over the empty loop */
 int mode_sustained(struct run* run); /* sustained.c */
+int mode_paced(struct run* run);     /* paced.c: records at a rate */
 int mode_first(struct run* run);     /* threads.c: first record of a thread */
 int mode_idle(struct run* run);      /* threads.c: what the facility costs while nothing happens */
 int mode_count(struct run* run);     /* counted.c: for a tool that counts instructions */

@@ -27,7 +27,7 @@ enum {
     kFirstSite = 16,
     kMostSites = 1 << 16,
     kMostStreams = 1 << 16,
-    kMostSessions = 64,
+    kMostSessions = 512, /* the memory of those that are not there is never touched */
 };
 
 /* What is known of one site, and what was counted. */

@@ -6,7 +6,7 @@ import random
 import subprocess
 
 from . import build as building
-from .numbers import median
+from .numbers import again, median
 from .report import text
 
 HEADERS = {"nlohmann": ("/usr/include/nlohmann/json.hpp", "nlohmann-json3-dev"), "Qt 6": ("qt6/QtCore/QString", "qt6-base-dev")}
@@ -86,6 +86,6 @@ def markdown(results, problems, rounds, repeats, machine):
 
 def as_json(results, machine):
     """For programs."""
-    rows = [{"case": case, "operation": operation, "library": library, "bytes": one["bytes"], "ns": round(median(one["ns"]), 1)}
+    rows = [{"case": case, "operation": operation, "library": library, "bytes": one["bytes"], "ns": round(median(one["ns"]), 1), "again": again(one["ns"])}
             for (case, operation, library), one in results.items()]
     return json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"

@@ -6,110 +6,79 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
 from . import build as building
-from .numbers import median
+from . import rivals
+from .numbers import again, median
+from .plan import rounds
 from .report import text
 
 THREADS = (1, 2, 4, 8, 16)
 TIMEOUT_S = 600
-# Name, number in the driver, a header that shows that it is there, libraries, how it is set up.
-FACILITIES = (
-    ("nothing", 0, None, (), "the two reads of the clock alone"),
-    ("silverpoint", 1, None, (), "silverpoint::start, one text file, defaults"),
-    ("silverpoint json", 5, None, (), "the same, one line of JSON an entry"),
-    ("silverpoint glog.hpp", 8, None, (), "glog's program, below, with `#include <silverpoint/glog.hpp>`"),
-    ("glog", 2, "/usr/include/glog/logging.h", ("-lglog", "-lgflags"), "files only, its own buffering"),
-    ("spdlog", 3, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "basic_logger_mt"),
-    ("spdlog async", 4, "/usr/include/spdlog/spdlog.h", ("-lspdlog", "-lfmt"), "async_factory: 8192 entries, one thread, block"),
-)
-# For the rate of the sink alone, with one thread: an entry of three numbers.
-RATES = (
-    ("silverpoint numbers", 6, None, (), "one text file; the entry: `x iteration #N of M: 3.14`"),
-    ("silverpoint json numbers", 7, None, (), "the same as JSON"),
-)
-SPDLOG_FLAGS = ("-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL")
-
-
-def drivers(bench):
-    """Builds a driver for each facility that is there: {name: program}, and what is missing."""
-    bench.cargo("-p", "silverpoint-ffi")
-    library = bench.cargo_target / "release/libsilverpoint_ffi.a"
-    found, missing = {}, []
-    for name, number, header, libraries, _ in FACILITIES + RATES:
-        if header and not pathlib.Path(header).exists():
-            missing.append(f"{name}: {header} is not installed")
-            continue
-        program = bench.directory / f"logging-{name.replace(' ', '-')}"
-        own = [library] if name.startswith("silverpoint") else [*libraries]
-        building.call(["g++", "-std=c++20", "-O2", f"-I{building.ROOT / 'cpp/include'}", f"-DLOGGER={number}", *SPDLOG_FLAGS,
-                       building.BENCH / "logging/driver.cpp", "-o", program, *own, "-pthread", "-ldl", "-lm"])
-        found[name] = program
-    return found, missing
-
-
-def entries_in(directory):
-    """Lines with an entry of the driver, in all files; in JSON one has it twice, in the template too."""
-    return sum(b" iteration #" in line for file in files_in(directory) for line in open(file, "rb"))
+# In the entry, before its number.
+MARKER = " iteration #"
 
 
 def losses_in(directory):
     """How many records the log itself says were lost."""
-    found = (re.search(rb" lost (\d+) records ", line) for file in files_in(directory) for line in open(file, "rb"))
+    found = (re.search(rb" lost (\d+) records ", line) for file in rivals.files_in(directory) for line in open(file, "rb"))
     return sum(int(one[1]) for one in found if one)
 
 
-def files_in(directory):
-    """Without links: glog makes one to its newest file."""
-    return [file for file in directory.iterdir() if file.is_file() and not file.is_symlink()]
-
-
-def run(bench, name, program, threads, entries):
+def run(bench, count, rival, program, threads, entries):
     """One run; a dictionary of what was measured, or a text that says why it does not count."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="logging-", dir=bench.directory))
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     sessions = pathlib.Path(tempfile.mkdtemp(prefix="silverpoint-logging-", dir=shared))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SILVERPOINT")} | {"SILVERPOINT_DIR": str(sessions)}
+    label = f"{rival.facility}, {threads} threads"
+    process = subprocess.Popen([program, str(threads), str(entries), directory / "driver.log"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
     try:
-        done = subprocess.run([program, str(threads), str(entries), directory / "driver.log"], env=environment, capture_output=True, text=True,
-                              timeout=TIMEOUT_S)
-        label = f"{name}, {threads} threads"
-        if done.returncode != 0 or not done.stdout.startswith("{"):
-            return f"{label}: exit {done.returncode}: {done.stderr.strip()[:300]}"
-        result = json.loads(done.stdout)
-        result["bytes"] = sum(file.stat().st_size for file in files_in(directory))
-        there = entries_in(directory)
-        if name != "nothing" and there != threads * entries:
-            said = "; ".join(line for line in done.stderr.splitlines() if line)[:300] or "nothing on standard error"
-            return f"{label}: {threads * entries} entries logged, {there} in the file ({losses_in(directory)} told as lost there; {said})"
+        out, told = process.communicate(timeout=TIMEOUT_S)
+        if process.returncode != 0 or not out.startswith("{"):
+            return f"{label}: exit {process.returncode}: {told.strip()[:300]}"
+        result = json.loads(out)
+        result["bytes"] = sum(file.stat().st_size for file in rivals.files_in(directory))
+        there = rivals.arrived(count, MARKER, directory)
+        wanted = (threads * entries, threads * (entries * (entries - 1) // 2))
+        if rival.facility != "nothing" and (there["numbered"], there["sum"]) != wanted:
+            said = "; ".join(line for line in told.splitlines() if line)[:300] or "nothing on standard error"
+            return (f"{label}: {wanted[0]} entries logged whose numbers add up to {wanted[1]}, {there['numbered']} in the file with {there['sum']} "
+                    f"({losses_in(directory)} told as lost there; {said})")
         return result
     except subprocess.TimeoutExpired:
-        return f"{name}, {threads} threads: no end after {TIMEOUT_S} s"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return f"{label}: no end after {TIMEOUT_S} s"
     finally:
+        rivals.sweep()
         shutil.rmtree(directory, ignore_errors=True)
         shutil.rmtree(sessions, ignore_errors=True)
 
 
-def threads_of(name):
-    """In how many threads a facility is run."""
-    return (1,) if name in (rate[0] for rate in RATES) else THREADS
-
-
-def measure(bench, entries, repeats, seed):
-    """({(name, threads): [result]}, problems): all runs in random order."""
-    found, problems = drivers(bench)
-    steps = [(name, threads) for name in found for threads in threads_of(name) for _ in range(repeats)]
-    random.Random(seed).shuffle(steps)
-    results = {}
-    for name, threads in steps:
-        result = run(bench, name, found[name], threads, entries)
-        if isinstance(result, str):
-            problems.append(result)
-        else:
-            results.setdefault((name, threads), []).append(result)
-    return results, problems
+def measure(bench, entries, repeats, seed, until):
+    """({(name, threads): [result]}, problems, {name: Rival}, missing): all runs in random order, one round after the other."""
+    count = rivals.counter(bench)
+    source = building.BENCH / "logging/driver.cpp"
+    found, missing = rivals.built(bench, source, "logging", "s4")
+    # For the rate of the sink alone, with one thread: an entry of three numbers.
+    rates, more = rivals.built(bench, source, "logging", "rate")
+    steps = [(rival, program, threads) for rival, program in found.items() for threads in THREADS] + [(rival, program, 1) for rival, program in rates.items()]
+    results, problems = {}, []
+    order = random.Random(seed)
+    for _ in rounds(repeats, until):
+        order.shuffle(steps)
+        for rival, program, threads in steps:
+            result = run(bench, count, rival, program, threads, entries)
+            if isinstance(result, str):
+                problems.append(result)
+            else:
+                results.setdefault((rival.facility, threads), []).append(result)
+    return results, problems, {rival.facility: rival for rival in (*found, *rates)}, missing + more
 
 
 COLUMNS = (
@@ -118,22 +87,23 @@ COLUMNS = (
     ("p99.9", "p999_ns", 1e-3, "µs"),
     ("peak", "peak_ns", 1e-6, "ms"),
     ("until all is in the file", "total_s", 1, "s"),
-    ("CPU, all threads", "cpu_s", 1, "s"),
+    ("CPU of the callers", "callers_s", 1, "s"),
+    ("CPU of all threads and helpers", "cpu_s", 1, "s"),
 )
 
 
-def markdown(results, problems, entries, repeats, machine):
+def markdown(results, problems, facilities, missing, entries, repeats, machine):
     """The page."""
-    names = [name for name, *_ in FACILITIES if any(key[0] == name for key in results)]
+    of_table = [name for name, rival in facilities.items() if "s4" in rival.parts and any(key[0] == name for key in results)]
     lines = ["# Loggers inside the process", "",
-             f"{entries:,} entries a thread, medians of {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
-             "`title iteration #N pointer string and a float: 3.14159`. Each run's file was read: every entry is in it.", "",
+             f"{entries:,} entries a thread, medians of up to {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
+             "`title iteration #N pointer string and a float: 3.14159`. Each run's file was read: every entry is in it, and their numbers add up.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
-             *(f"**Not counted: {problem}.**" for problem in problems)]
+             *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing)]
     for title, key, scale, unit in COLUMNS:
         lines += ["", f"## {title[0].upper()}{title[1:]}, {unit}", "", "| | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |",
                   "|---|" + "---|" * len(THREADS)]
-        for name in names:
+        for name in of_table:
             cells = []
             for threads in THREADS:
                 runs = results.get((name, threads))
@@ -143,17 +113,19 @@ def markdown(results, problems, entries, repeats, machine):
               "The thread that reads the spool, formats and writes the file; its processor time as the kernel counts it (schedstat).", "",
               "| | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |", "|---|" + "---|" * len(THREADS)]
     # glog's files are written by a handler, in another thread.
-    for name in (name for name, *_ in FACILITIES + RATES if name.startswith("silverpoint") and "glog" not in name):
+    for name in (name for name, rival in facilities.items() if rival.own and "glog" not in name):
         rates = [[n * entries / r["sink_s"] / 1e6 for r in results.get((name, n), []) if r["sink_s"] > 0] for n in THREADS]
         lines.append(f"| {name} | " + " | ".join(text(median(rate)) if rate else "–" for rate in rates) + " |")
-    lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, *_, how in FACILITIES + RATES if any(key[0] == name for key in results))]
+    lines += ["", "## How they are set up", "", *(f"- {name}: {rival.how}" for name, rival in facilities.items())]
     return "\n".join(lines) + "\n"
 
 
-def as_json(results, entries, machine):
-    """For programs: medians over processes; curve and single calls of the first."""
+def as_json(results, problems, facilities, missing, entries, repeats, machine):
+    """For programs: medians over processes, and where those of another run as long would lie; curve and single calls of the first."""
     rows = []
     for (name, threads), runs in results.items():
         row = {"logger": name, "threads": threads, "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
-        rows.append(row | {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS})
-    return json.dumps({"machine": machine, "entries": entries, "results": rows}) + "\n"
+        row |= {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS}
+        rows.append(row | {"again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
+    return json.dumps({"machine": machine, "entries": entries, "repeats": repeats, "problems": problems, "missing": missing,
+                       "how": {name: rival.how for name, rival in facilities.items()}, "results": rows}) + "\n"

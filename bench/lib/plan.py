@@ -1,6 +1,7 @@
 """What is run, how often, and in which order: random, so that a slow drift of the machine meets everybody alike."""
 
 import random
+import time
 from dataclasses import dataclass, field
 
 from .watching import WATCHERS
@@ -33,14 +34,31 @@ class Size:
     signal_events: int  # of a process
     signal_seconds: float  # beside a timer
     signal_repeats: int  # processes
+    modern_repeats: int  # processes a figure
+    paced_milliseconds: int  # of records at each rate
+    paced_repeats: int
+    scale_records: int  # a point, from all threads or processes
+    scale_bytes: int  # at most, where records are long
+    scale_repeats: int
+    scale_threads: tuple
+    scale_processes: tuple
+    scale_sites: tuple
+    scale_payloads: tuple
+    scale_traces: tuple  # records
+    scale_most_text: int  # records that are made text
 
 
 QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
              argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
-             bind_rounds=100, bind_repeats=2, signal_events=5_000_000, signal_seconds=1, signal_repeats=1)
+             bind_rounds=100, bind_repeats=2, signal_events=5_000_000, signal_seconds=1, signal_repeats=1, modern_repeats=1, paced_milliseconds=500, paced_repeats=1,
+             scale_records=1_000_000, scale_bytes=500_000_000, scale_repeats=1, scale_threads=(1, 2, 4, 16, 64, 256, 1000, 10_000), scale_processes=(1, 5, 20, 50, 200),
+             scale_sites=(10, 1000, 10_000, 50_000), scale_payloads=(0, 64, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000), scale_most_text=3_000_000)
 FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000,
-            argument_repeats=3, argument_pairs=300, log_entries=1_000_000, log_repeats=3, convert_records=1_000_000, convert_repeats=3, convert_streamed=25_000_000,
-            bind_rounds=300, bind_repeats=5, signal_events=100_000_000, signal_seconds=5, signal_repeats=3)
+            argument_repeats=3, argument_pairs=300, log_entries=200_000, log_repeats=3, convert_records=1_000_000, convert_repeats=3, convert_streamed=25_000_000,
+            bind_rounds=300, bind_repeats=5, signal_events=100_000_000, signal_seconds=5, signal_repeats=3, modern_repeats=3, paced_milliseconds=1000, paced_repeats=3,
+            scale_records=4_000_000, scale_bytes=2_000_000_000, scale_repeats=3, scale_threads=(1, 2, 4, 8, 16, 64, 256, 1000, 4000, 10_000), scale_processes=(1, 2, 5, 10, 20, 50, 100, 200),
+            scale_sites=(10, 100, 1000, 10_000, 50_000), scale_payloads=(0, 16, 64, 256, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000, 100_000_000),
+            scale_most_text=3_000_000)
 
 
 @dataclass
@@ -85,3 +103,36 @@ def steps(facilities, floor, by_hand, size, seed, cpu=None):
     # One after the other at the end: idling is long, and the collector is the same for all frontends.
     found.append(Step(facilities[0][0], "idle", "three", {"seconds": size.idle_seconds}))
     return found
+
+
+# ---- the bound of a run ----
+
+# Of the time that is left, by part, in the order in which they run.
+SHARES = {"drivers": 8, "reading": 2, "header": 1, "tracing": 2, "structured": 2, "modern": 2, "paced": 2, "scale": 3, "loggers": 6, "convert": 3, "bind": 1, "signals": 3, "arguments": 2}
+
+
+class Time:
+    """How long a run may take. Each part gets its share of what is left, so that one that takes less leaves more to the others."""
+
+    def __init__(self, minutes, parts, now=time.monotonic):
+        self._now = now
+        self._end = now() + 60 * minutes
+        self._left = [part for part in SHARES if part in parts]
+
+    def begin(self, part):
+        """The moment at which a part should end, by time.monotonic."""
+        weight = sum(SHARES[one] for one in self._left)
+        self._left.remove(part)
+        now = self._now()
+        return now + max(self._end - now, 0) * SHARES[part] / weight
+
+
+def rounds(repeats, until, now=time.monotonic):
+    """The numbers of the turns in which everything is run once: the first always, another when it would end in time if it took as long as the longest so far."""
+    longest = 0
+    for number in range(repeats):
+        began = now()
+        if number and began + longest > until:
+            return
+        yield number
+        longest = max(longest, now() - began)

@@ -34,6 +34,11 @@ def colours(names):
     return {name: COLOURS[at % len(COLOURS)] for at, name in enumerate(names)}
 
 
+def strokes(names):
+    """Where there are more names than colours, those that come again are dashed."""
+    return {name: "-" if at < len(COLOURS) else "--" for at, name in enumerate(names)}
+
+
 def begun(names):
     """A figure of curves and the names' colours."""
     return *plt.subplots(figsize=(7, 3.8)), colours(names)
@@ -46,23 +51,26 @@ def ended(figure, axes, title, x, y, **legend):
     return svg(figure, title)
 
 
-def lines(title, series, x, y, names):
-    """One line a name: {name: [(x, y)]}."""
+def lines(title, series, x, y, names, base=2):
+    """One line a name: {name: [(x, y)]}. Zero has no logarithm: it stands at a half."""
     figure, axes, chosen = begun(names)
+    drawn = strokes(names)
     for at, (name, points) in enumerate(series.items()):
-        axes.plot([p[0] for p in points], [p[1] for p in points], marker=MARKS[at % len(MARKS)], markersize=4, linewidth=1.4, color=chosen[name], label=name)
-    axes.set_xscale("log", base=2)
+        axes.plot([p[0] or 0.5 for p in points], [p[1] for p in points], marker=MARKS[at % len(MARKS)], markersize=4, linewidth=1.4, linestyle=drawn[name], color=chosen[name], label=name)
+    axes.set_xscale("log", base=base)
     ticks = sorted({p[0] for points in series.values() for p in points})
-    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.set_xticks([tick or 0.5 for tick in ticks], [f"{tick:,}" for tick in ticks], rotation=0 if len(ticks) < 7 else 30)
+    axes.minorticks_off()
     return ended(figure, axes, title, x, y)
 
 
 def percentiles(title, series, names):
     """Curves of latency: {name: [(quantile, ns)]}; the axis is the logarithm of how many are slower."""
     figure, axes, chosen = begun(names)
+    drawn = strokes(names)
     for name, points in series.items():
         points = [(1 - quantile, ns) for quantile, ns in points if 0 < quantile < 1]
-        axes.plot([p[0] for p in points], [p[1] for p in points], linewidth=1.6, color=chosen[name], label=name)
+        axes.plot([p[0] for p in points], [p[1] for p in points], linewidth=1.6, linestyle=drawn[name], color=chosen[name], label=name)
     axes.set_xscale("log")
     axes.invert_xaxis()
     axes.set_xticks([0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5], ["50", "90", "99", "99.9", "99.99", "99.999"])

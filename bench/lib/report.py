@@ -34,6 +34,7 @@ class Row:
     limit: float | None
     at_least: bool = False
     note: str = ""
+    again: tuple | None = None  # numbers.again of `compared`
 
     @property
     def verdict(self):
@@ -64,7 +65,7 @@ def paired(part, what, facility, runs, combine, unit, limit, measured_unit="ns",
     low, high = numbers.interval(runs, combine)
     candidate, reference = (numbers.median(side) for side in zip(*pairs, strict=True))
     return Row(part, what, facility, f"{text(candidate)} {measured_unit} (floor {text(reference)})", numbers.of_pairs(pairs, combine), low,
-               high, unit, limit, note=note)
+               high, unit, limit, note=note, again=numbers.again([numbers.of_pairs(run, combine) for run in runs]))
 
 
 def text(value):
@@ -128,7 +129,7 @@ def sustained_rows(results, facility):
                 low, high = numbers.interval([[(rate, 1)] for rate in rates], numbers.ratio)
                 yield Row(part, f"{name}: stored", facility, f"{text(numbers.median(rates))}M records/s", numbers.median(rates), low, high,
                           "M/s", 40.0 if threads == 1 else None, at_least=True,
-                          note=f"{text(numbers.median([r['stall_ns'] / 1e6 for r in means]))} ms of waiting for room")
+                          note=f"{text(numbers.median([r['stall_ns'] / 1e6 for r in means]))} ms of waiting for room", again=numbers.again(rates))
         if timed:
             longest = [[(r["max_call"] / 1e3, r["floor_max_call"] / 1e3)] for r in timed]
             yield paired(part, f"{name}: longest call", facility, longest, numbers.ratio, "× floor's", 2.0 if threads == 1 else None, "µs")
@@ -145,7 +146,7 @@ def first_rows(results, facility):
         low, high = numbers.interval([[(v, 1) for v in r["first"]] for r in runs], numbers.ratio)
         second = numbers.median([v for r in runs for v in r["second"]])
         yield Row(part, label, facility, f"{text(numbers.median(values))} ns", numbers.median(values), low, high, "ns", limit,
-                  note=f"p99 {text(numbers.quantile(values, 0.99))}, the second record {text(second)} ns")
+                  note=f"p99 {text(numbers.quantile(values, 0.99))}, the second record {text(second)} ns", again=numbers.again([numbers.median(r["first"]) for r in runs]))
 
 
 def idle_rows(results):

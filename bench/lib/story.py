@@ -1,7 +1,7 @@
 """What the report says: each part of the suite as a section, and where others are better."""
 
+from . import absent, figures, pacing, scaling, sources, tables
 from . import page as html
-from . import sources
 from .converting import rate
 from .report import text
 
@@ -117,6 +117,8 @@ def signals(data, better):
 
 
 WHY = {
+    "paced": "at low rates each record pays for a collector of its own that wakes for it",
+    "callers_s": "",
     "total_s": "it formats in the callers' threads, on all processors at once; here one thread does, behind the collector",
     "cpu_s": "a record is copied twice more: into the ring, and by the collector into the spool, which survives the process",
     "peak_ns": "a full ring waits for the collector's write, up to a scheduler's turn when there are more threads than processors",
@@ -128,35 +130,92 @@ WHY = {
 
 def loggers(data, better):
     columns = (("mean_ns", "Average of a call, ns", 1), ("p50_ns", "Median, ns", 1), ("p999_ns", "P99.9, µs", 1e-3), ("peak_ns", "Peak, ms", 1e-6),
-               ("total_s", "Until all is in the file, s", 1), ("cpu_s", "CPU of all threads, s", 1))
+               ("total_s", "Until all is in the file, s", 1), ("callers_s", "CPU of the callers, s", 1), ("cpu_s", "CPU of all threads and helpers, s", 1))
     found = {(row["logger"], row["threads"]): row for row in data["results"]}
     threads = sorted({n for _, n in found if n})
-    names = [name for name in dict.fromkeys(row["logger"] for row in data["results"]) if (name, max(threads)) in found]
-    names.sort(key=lambda name: (name != "nothing", not is_own(name), name))
+    # Those of one thread alone are for the rate of the sink.
+    names = [name for name in dict.fromkeys(row["logger"] for row in data["results"]) if any((name, n) in found for n in threads[1:])]
+    names.sort(key=lambda name: (name != "nothing", not is_own(name), name.lower()))
+
+    def value(name, n, key, scale):
+        one = found.get((name, n), {}).get(key)
+        return None if one is None else one * scale
+
     parts = ["<h2>S4. Loggers inside the process</h2>", f"<p>{data['entries']:,} entries a thread, one text file each; every entry was found in it.</p>"]
     for key, title, scale in columns:
         rows = []
         for name in names:
             for n in threads:
                 if not is_own(name) and name != "nothing":
-                    better.look(f"{title.split(',')[0]}, {n} thread{'s' if n > 1 else ''}", found[OWN, n][key] * scale, name, found[name, n][key] * scale, title.split(", ")[1],
-                                WHY[key])
-            rows.append((name, *(text(found[name, n][key] * scale) for n in threads)))
+                    better.look(f"{title.split(',')[0]}, {n} thread{'s' if n > 1 else ''}", value(OWN, n, key, scale), name, value(name, n, key, scale), title.split(", ")[1],
+                                WHY.get((key, name), WHY.get(key, "")))
+            cells = [value(name, n, key, scale) for n in threads]
+            if any(cell is not None for cell in cells):
+                rows.append((name, *("–" if cell is None else text(cell) for cell in cells)))
         if key == "mean_ns":
             rows += [(f"the source's {who}", *(text(figures[n] * 1000) if n in figures else "" for n in threads)) for who, figures in
                      (("glog", sources.GLOG_AVERAGE), ("g2log", sources.G2LOG_AVERAGE))]
         if key == "peak_ns":
             rows += [(f"the source's {who}", *(figures.get(n, "") for n in threads)) for who, figures in (("glog", sources.GLOG_PEAK), ("g2log", sources.G2LOG_PEAK))]
-        parts += [f"<h3>{title}</h3>", html.table(("", *(f"{n} thread{'s' if n > 1 else ''}" for n in threads)), rows, own=tuple(filter(is_own, names)))]
+        if rows:
+            parts += [f"<h3>{title}</h3>", html.table(("", *(f"{n} thread{'s' if n > 1 else ''}" for n in threads)), rows, own=tuple(filter(is_own, names)))]
     shown = [name for name in names if name != "nothing"]
     for key, title, unit, scale in (("mean_ns", "Average of a call over threads", "ns", 1), ("peak_ns", "Peak over threads", "ms", 1e-6)):
-        series = {name: [(n, found[name, n][key] * scale) for n in threads] for name in shown}
+        series = {name: [(n, value(name, n, key, scale)) for n in threads if (name, n) in found] for name in shown}
         parts.append(html.figure(plots.lines(title, series, "threads", unit, names), "Logarithmic."))
     for n in (1, max(threads)):
-        curves = {name: found[name, n]["curve"] for name in names}
+        curves = {name: found[name, n]["curve"] for name in names if (name, n) in found}
         parts.append(html.figure(plots.percentiles(f"Latency of a call, {n} thread{'s' if n > 1 else ''}", curves, names), "Of all threads. `nothing`: two reads of the clock."))
     calls = {name: found[name, 4]["calls"] for name in names if (name, 4) in found and name in (OWN, "glog", "spdlog", "spdlog async")}
-    parts.append(html.figure(plots.scatter("Single calls of one of four threads", calls, names), "Every 250th call, and the 400 slowest."))
+    parts.append(html.figure(plots.scatter("Single calls of one of four threads", calls, names), "A few hundred calls evenly spread, and the 400 slowest."))
+    return parts + set_up(data)
+
+
+def set_up(data):
+    """How each facility is configured."""
+    return ["<h3>How they are set up</h3>", html.table(("", "how"), data["how"].items(), prose=True)] if data.get("how") else []
+
+
+def modern(data, better):
+    head, rows = tables.modern({"modern": data})
+    ns = {(row["facility"], row["case"]): row["ns"] for row in data["results"]}
+    for (name, case), value in ns.items():
+        if not is_own(name):
+            better.look(f"Beside today's loggers: {case}", ns.get(("silverpoint-cpp", case)), name, value, "ns", WHY.get(("modern", case), ""))
+    own = tuple(row[0] for row in rows if is_own(row[0]))
+    return ["<h2>Tracepoints beside today's loggers</h2>", "<p>Nanoseconds of a call, in bursts of 20; in brackets how many times as long as ours. The figures of another machine (two cores, virtual, of "
+            "the same kind) were not measured in this run.</p>", html.table(head, rows, own=own), *set_up(data)]
+
+
+def paced(data, better):
+    found = {(row["facility"], row["rate"]): row for row in data["results"]}
+    names = sorted({name for name, _ in found}, key=lambda name: (name == "nothing", not is_own(name), name.lower()))
+    nothing = {rate: row["cpu_per_record"] for (name, rate), row in found.items() if name == "nothing"}
+    for (name, pace), row in found.items():
+        if not is_own(name) and name != "nothing" and row["kept"] and ("silverpoint-cpp", pace) in found:
+            better.look(f"CPU of a record at {pacing.short(pace)}/s", found["silverpoint-cpp", pace]["cpu_per_record"], name, row["cpu_per_record"], "ns", WHY["paced"])
+    rows = [(name, *(pacing.cell(found.get((name, pace))) for pace in pacing.RATES)) for name in names]
+    series = {name: [(pace, found[name, pace]["cpu_per_record"]) for pace in pacing.RATES if (name, pace) in found and found[name, pace]["kept"]] for name in names}
+    series = {name: points for name, points in series.items() if points}
+    return ["<h2>Cost over rate</h2>", f"<p>CPU time of a record of three numbers, ns: of all threads and processes / of it the caller's. One thread makes a thousandth of a second's records a thousand "
+            f"times a second, for {data['milliseconds'] / 1000:g} s. <code>nothing</code> is the sleeping and waking alone, which is in all figures: {text(nothing.get(1000, float('nan')))} ns at 1k. "
+            f"Loggers of text are not asked for more than {pacing.short(pacing.MOST_OF_TEXT)}.</p>", html.table(("records/s", *map(pacing.short, pacing.RATES)), rows, own=tuple(filter(is_own, names))),
+            html.figure(plots.lines("CPU of a record over the rate, caller and helpers", series, "records per second", "ns", names, base=10), "Both axes logarithmic. Who does not keep a rate has no point there."),
+            *set_up(data)]
+
+
+def scale(data, better):
+    del better
+    parts = ["<h2>Scale</h2>", "<p>Tracepoints of C under <code>silverpoint run</code>, raw blocks to disk, default rings. Every record was found in the trace file.</p>"]
+    for axis, (title, x, columns) in scaling.TABLES.items():
+        points = [row for row in data["results"] if row["axis"] == axis]
+        if not points:
+            continue
+        # A figure that no point has, and memory beside rates, are no curves.
+        drawn = [(key, name, factor) for key, name, factor in columns if any(row.get(key) for row in points) and not key.endswith("_mib")]
+        series = {name: [(row["x"], row[key] * factor) for row in points if row.get(key)] for key, name, factor in drawn}
+        parts += [f"<h3>{title}</h3>", html.table((x, *(name for _, name, _ in columns)), [(f"{row['x']:,}", *(scaling.cell(row, key, factor) for key, _, factor in columns)) for row in points]),
+                  html.figure(plots.lines(title, series, x, "", list(series), base=10), "Both axes logarithmic."), f"<p>{html.escape(scaling.BENDS[axis])}</p>"]
     return parts
 
 
@@ -195,28 +254,81 @@ def budgets(data, better):
             html.table(("", "what", "facility", "measured", "compared", "95 % interval", "verdict"), rows)]
 
 
-SECTIONS = (("structured", structured), ("tracing", tracing), ("signals", signals), ("loggers", loggers), ("convert", convert), ("bind", bind), ("latest", budgets))
-COMMANDS = {"latest": "bench/run --quick --part drivers --part reading --part header"}
+SECTIONS = (("structured", structured), ("tracing", tracing), ("signals", signals), ("loggers", loggers), ("modern", modern), ("paced", paced), ("scale", scale), ("convert", convert), ("bind", bind), ("latest", budgets))
+COMMANDS = {"latest": "bench/run --part drivers --part reading --part header"}
+
+
+def missing(found):
+    """[(what, why)] of all that was not run: what the parts say, and what no machine like this can."""
+    said = [tuple(one.split(": ", 1)) if ": " in one else (one, "") for data in found.values() for one in (*data.get("missing", ()), *data.get("problems", ()))]
+    return [*absent.here(), *dict.fromkeys(said)]
+
+
+def gathered(found):
+    """(sections as HTML, where others are better)."""
+    better = Better()
+    return [part for name, make in SECTIONS if name in found for part in make(found[name], better)], better
+
+
+def source_tables(found):
+    """[(title, rows)] of the five tables, each row the cells of tables.HEAD."""
+    return [(title, [line.cells() for line in make(found)]) for title, make in tables.TABLES.items()]
 
 
 def page(found):
     """The whole document."""
-    better = Better()
-    sections = [part for name, make in SECTIONS if name in found for part in make(found[name], better)]
+    sections, better = gathered(found)
     machines = {name: data["machine"] for name, data in found.items()}
     first = next(iter(machines.values()))
     whole = {key: value for key, value in first.items() if key not in ("commit", "time")}
-    made = [(COMMANDS.get(name, f"bench/run --quick --part {name}"), machine.get("commit", ""), machine.get("time", "")) for name, machine in machines.items()]
-    missing = [name for name, _ in SECTIONS if name not in found]
+    made = [(COMMANDS.get(name, f"bench/run --part {name}"), machine.get("commit", ""), machine.get("time", "")) for name, machine in machines.items()]
+    unmeasured = [name for name, _ in SECTIONS if name not in found]
     head = ["<h1>Silverpoint, measured</h1>", "<p>Every figure is of this machine; everything in a table ran in one go, in random order, each in a process of its own, and each record was found "
             "in what was written, or the run was not counted. The sources' figures are others', of other machines and other years: only ratios compare.</p>", html.facts(whole),
             html.table(("made by", "commit", "at"), made)]
-    if missing:
-        head.append(f'<p class="note">Not measured yet: {html.escape(", ".join(missing))}.</p>')
-    head.append('<p class="note">S5 (OutputDebugString, System.Diagnostics.Trace) needs Windows or Wine and .NET: not here yet.</p>')
+    if unmeasured:
+        head.append(f'<p class="note">Not measured yet: {html.escape(", ".join(unmeasured))}.</p>')
     head.append("<h2>Where others are better</h2>")
     if better.rows:
-        head.append(html.table(("where", "who", "theirs", "ours", "why"), [(*row[:4], row[4] or "not explained yet") for row in better.rows], prose=True))
+        head.append(html.table(BETTER, [(*row[:4], row[4] or "not explained yet") for row in better.rows], prose=True))
     else:
         head.append("<p>In no column of this page.</p>")
+    head.append("<h2>Not run here</h2>")
+    head.append(html.table(("what", "why"), missing(found), prose=True))
+    head.append("<h2>The sources' tables</h2><p>The source's figure; the facility that stands for it, here; ours, on the caller's side; and how many times ours theirs is.</p>")
+    for title, rows in source_tables(found):
+        head += [f"<h3>{html.escape(title)}</h3>", html.table(tables.HEAD, rows, prose=True) if rows else "<p>Not measured yet.</p>"]
     return html.page("Silverpoint, measured", head + sections)
+
+
+BETTER = ("where", "who", "theirs", "ours", "why")
+
+
+def _table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return [*lines, *("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows)]
+
+
+def markdown(found):
+    """The same in short: what others do better, what was not run, the sources' tables; the parts have pages of their own."""
+    _, better = gathered(found)
+    lines = ["# Silverpoint, measured", "", "The page with all plots is [report.html](report.html); figures and their spreads are in [report.json](report.json).", ""]
+    machine = next(iter(found.values()))["machine"]
+    lines += [f"- {key}: {value}" for key, value in machine.items() if key not in ("commit", "time")]
+    lines += ["", "## Where others are better", "", *(_table(BETTER, [(*row[:4], row[4] or "not explained yet") for row in better.rows]) if better.rows else ["In no column."])]
+    lines += ["", "## Not run here", "", *_table(("what", "why"), missing(found))]
+    lines += ["", "## The sources' tables", "", "The source's figure; the facility that stands for it, here; ours, on the caller's side; and how many times ours theirs is."]
+    for title, rows in source_tables(found):
+        lines += ["", f"### {title}", "", *(_table(tables.HEAD, rows) if rows else ["Not measured yet."])]
+    lines += ["", "## Tracepoints beside today's loggers", "", *_table(*tables.modern(found))]
+    lines += ["", "## Each part", "", *(f"- [{name}]({name}.md)" for name, _ in SECTIONS if name in found)]
+    return "\n".join(lines) + "\n"
+
+
+def document(found):
+    """The same for programs, and for a later comparison."""
+    _, better = gathered(found)
+    return {"schema": 1, "machines": {name: data["machine"] for name, data in found.items()},
+            "better": [dict(zip(BETTER, row, strict=True)) for row in better.rows], "missing": [{"what": what, "why": why} for what, why in missing(found)],
+            "tables": {title: [dict(zip(tables.HEAD[:-1], row)) | {"note": row[-1]} for row in rows] for title, rows in source_tables(found)},
+            "figures": figures.as_rows(figures.of(found))}

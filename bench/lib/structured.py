@@ -9,9 +9,9 @@ import resource
 import shutil
 import subprocess
 
-from . import bind, driving, silverpoint
+from . import bind, silverpoint
 from . import build as building
-from .numbers import figures, interval, ratio
+from .numbers import again, figures, interval, ratio
 from .report import text
 
 CASES = ("literal", "map", "floats")
@@ -223,8 +223,9 @@ def markdown(results, rendered, facilities, own, problems, repeats, machine):
     return "\n".join(lines) + "\n"
 
 
-def as_json(results, rendered, machine):
+def as_json(results, rendered, facilities, problems, machine):
     """For programs."""
-    rows = [{"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2)} for (name, case), runs in results.items()]
+    rows = [{"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2),
+             "again": again([figures([run])[0] for run in runs])} for (name, case), runs in results.items()]
     others = [{"format": name, "case": case, "ns": round(value, 1)} for (name, case), value in rendered.items()]
-    return json.dumps({"machine": machine, "results": rows, "renderings": others}, indent=1) + "\n"
+    return json.dumps({"machine": machine, "problems": problems, "how": {facility.name: facility.how for facility in facilities}, "results": rows, "renderings": others}, indent=1) + "\n"

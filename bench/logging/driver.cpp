@@ -1,11 +1,12 @@
 // What a logger costs whoever calls it, as in the source's table S4: N threads log M entries each, every call
 // timed, then everything is flushed.
 //
-// driver THREADS ENTRIES FILE: one line of JSON. Compiled once a facility, with -DLOGGER=… and that library.
-// The time stamp counter is read before and after each call; the two reads are in every facility's figure
-// alike, and "nothing" is those reads alone: what the machine and its scheduler do to a thread that logs
-// nothing.
+// driver THREADS ENTRIES FILE: one line of JSON. Compiled once a facility, with
+// -DFACILITY='"facilities/….hpp"' and that library. The time stamp counter is read before and after each
+// call; the two reads are in every facility's figure alike, and "nothing" is those reads alone: what the
+// machine and its scheduler do to a thread that logs nothing.
 #include <sys/resource.h>
+#include <time.h>
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -15,88 +16,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
-#define NOTHING 0
-#define SILVERPOINT 1
-#define GLOG 2
-#define SPDLOG_SYNC 3
-#define SPDLOG_ASYNC 4
-#define SILVERPOINT_JSON 5
-// The same two with an entry of three numbers, for the rate of the sink.
-#define SILVERPOINT_NUMBERS 6
-#define SILVERPOINT_JSON_NUMBERS 7
-#define IS_SILVERPOINT \
-    (LOGGER == SILVERPOINT || (LOGGER >= SILVERPOINT_JSON && LOGGER <= SILVERPOINT_JSON_NUMBERS))
-// The program written for glog, with one line changed.
-#define GLOG_COMPATIBLE 8
-
-#if IS_SILVERPOINT
-#    include <silverpoint/logger.hpp>
-#    include <silverpoint/silverpoint.hpp>
-static void begin(const std::string& file) {
-    auto sink = silverpoint::sink::file(file);
-#    if LOGGER == SILVERPOINT_JSON || LOGGER == SILVERPOINT_JSON_NUMBERS
-    sink.json();
-#    endif
-    silverpoint::start(silverpoint::logger_config("info").to(std::move(sink)));
-}
-static void end() {
-    if (!silverpoint::stop(std::chrono::minutes(5))) std::abort();
-}
-#    if LOGGER >= SILVERPOINT_NUMBERS
-#        define STATEMENT(title, count, pointer, string, real) \
-            SP_INFO("x iteration #{} of {}: {:.2f}", count, took.size(), real)
-#    else
-#        define STATEMENT(title, count, pointer, string, real) \
-            SP_INFO("{} iteration #{} {}{} and a float: {:.6g}", title, count, pointer, string, real)
-#    endif
-#elif LOGGER == GLOG || LOGGER == GLOG_COMPATIBLE
-#    if LOGGER == GLOG_COMPATIBLE
-#        include <silverpoint/glog.hpp>
-#    else
-#        include <glog/logging.h>
-#    endif
-
-#    include <iomanip>
-static void begin(const std::string& file) {
-    google::InitGoogleLogging("driver");
-    google::SetStderrLogging(google::GLOG_FATAL);
-    google::SetLogDestination(google::GLOG_INFO, file.c_str());
-    google::SetLogFilenameExtension("");
-    FLAGS_timestamp_in_logfile_name = false;
-}
-static void end() { google::ShutdownGoogleLogging(); }
-#    define STATEMENT(title, count, pointer, string, real)                                \
-        LOG(INFO) << (title) << " iteration #" << (count) << " " << (pointer) << (string) \
-                  << " and a float: " << std::setprecision(6) << (real)
-#elif LOGGER == SPDLOG_SYNC || LOGGER == SPDLOG_ASYNC
-#    include <spdlog/async.h>
-#    include <spdlog/sinks/basic_file_sink.h>
-#    include <spdlog/spdlog.h>
-static std::shared_ptr<spdlog::logger> the_logger;
-static void begin(const std::string& file) {
-#    if LOGGER == SPDLOG_ASYNC
-    // Its own defaults: 8192 entries, one thread, callers wait when it is full, so that nothing is lost.
-    the_logger = spdlog::basic_logger_mt<spdlog::async_factory>("driver", file);
-#    else
-    the_logger = spdlog::basic_logger_mt("driver", file);
-#    endif
-}
-static void end() {
-    the_logger->flush();
-    the_logger.reset();
-    spdlog::shutdown();
-}
-#    define STATEMENT(title, count, pointer, string, real) \
-        the_logger->info("{} iteration #{} {}{} and a float: {:.6g}", title, count, pointer, string, real)
-#else
-static void begin(const std::string&) {}
-static void end() {}
-#    define STATEMENT(title, count, pointer, string, real) asm volatile("" : : "r"(count) : "memory")
-#endif
+// The facility: a header of facilities/ that says how it begins and ends, and its statement.
+#include FACILITY
 
 static double ns_per_tick() {
     const auto clock = std::chrono::steady_clock::now();
@@ -107,7 +33,7 @@ static double ns_per_tick() {
 }
 
 // What a thread with this name has used; 0 when there is none (any more).
-static double cpu_seconds_of(const std::string& wanted) {
+[[maybe_unused]] static double cpu_seconds_of(const std::string& wanted) {
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
         std::string name;
         double nanoseconds = 0;
@@ -118,14 +44,27 @@ static double cpu_seconds_of(const std::string& wanted) {
     return 0;
 }
 
+// Of all threads, and of helpers that have ended.
 static double cpu_seconds() {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& time) { return time.tv_sec + time.tv_usec / 1e6; };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
+    double sum = 0;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used{};
+        getrusage(who, &used);
+        for (const timeval& time : {used.ru_utime, used.ru_stime})
+            sum += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    }
+    return sum;
 }
 
-static void log_entries(unsigned entries, std::vector<std::uint32_t>& took) {
+static double cpu_seconds_of_thread() {
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+// Returns the CPU time that it has taken.
+static double log_entries(unsigned entries, std::vector<std::uint32_t>& took) {
+    const double cpu = cpu_seconds_of_thread();
     const std::string title = "Silverpoint's table", string = " and a text ";
     const char* const pointer = "a pointer to characters";
     const float real = 3.1415926535897932384626433832795f;
@@ -134,6 +73,7 @@ static void log_entries(unsigned entries, std::vector<std::uint32_t>& took) {
         STATEMENT(title, count, pointer, string, real);
         took[count] = static_cast<std::uint32_t>(std::min<std::uint64_t>(__rdtsc() - before, UINT32_MAX));
     }
+    return cpu_seconds_of_thread() - cpu;
 }
 
 // Of a curve whose axis is the logarithm of what is slower.
@@ -169,17 +109,20 @@ int main(int argc, char** argv) {
     const double scale = ns_per_tick();
     // Touched beforehand: the driver's own page faults are not the logger's.
     std::vector<std::vector<std::uint32_t>> took(threads, std::vector<std::uint32_t>(entries, 1));
-    begin(argv[3]);
+    std::vector<double> callers(threads);
+    begin(Run{argv[3], std::uint64_t{threads} * entries});
     const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::thread> running;
-    for (auto& own : took) running.emplace_back([&own, entries] { log_entries(entries, own); });
+    for (unsigned i = 0; i < threads; ++i)
+        running.emplace_back([&, i] { callers[i] = log_entries(entries, took[i]); });
     for (auto& thread : running) thread.join();
     const std::chrono::duration<double> called = std::chrono::steady_clock::now() - start;
-#if IS_SILVERPOINT
-    if (!silverpoint::flush(std::chrono::minutes(5))) std::abort();
+    double sink = 0;
+#ifdef SINK_THREAD
+    flush();
+    sink = cpu_seconds_of(SINK_THREAD);
 #endif
-    const double sink = cpu_seconds_of("sp-sink");
     end();
     const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
     const double cpu_used = cpu_seconds() - cpu;
@@ -194,9 +137,9 @@ int main(int argc, char** argv) {
     };
     std::printf(
         "{\"mean_ns\":%.2f,\"p50_ns\":%.1f,\"p999_ns\":%.1f,\"peak_ns\":%.0f,\"called_s\":%.4f,\"total_s\":%."
-        "4f,\"cpu_s\":%.4f,\"sink_s\":%.4f",
+        "4f,\"cpu_s\":%.4f,\"callers_s\":%.4f,\"sink_s\":%.4f",
         sum / static_cast<double>(all.size()) * scale, at(0.5), at(0.999), at(1.0), called.count(),
-        total.count(), cpu_used, sink);
+        total.count(), cpu_used, std::accumulate(callers.begin(), callers.end(), 0.0), sink);
     std::printf(",\"curve\":[");
     for (const double quantile : kQuantiles)
         std::printf("%s[%.6f,%.1f]", quantile == 0 ? "" : ",", quantile, at(quantile));

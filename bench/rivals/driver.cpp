@@ -1,0 +1,67 @@
+// Loggers inside the process under the harness: the cases of the tracepoints, as far as each has them, in
+// bursts beside the floor and at a rate. Compiled once a facility, with -DFACILITY='"facilities/….hpp"'
+// (bench/logging/facilities/facility.hpp) and that library. The output goes to $BENCH_FILE.
+#include FACILITY
+
+#include <cstdlib>
+#include <string>
+
+#include "../harness/harness.h"
+
+static const std::string the_path = "/var/lib/silverpoint/data/frame.000";  // 35 bytes
+
+#define CASE(function, ...)                                                                     \
+    [[gnu::noinline]] static void function##_burst(std::uint64_t n, std::uint64_t first_id) {   \
+        double fraction = 0.125;                                                                \
+        int index = 0;                                                                          \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
+            __VA_ARGS__;                                                                        \
+        }                                                                                       \
+        (void)index, (void)fraction;                                                            \
+    }                                                                                           \
+    [[gnu::noinline]] static void function##_singles(std::uint64_t n, std::uint64_t first_id,   \
+                                                     std::uint32_t* elapsed_ticks) {            \
+        double fraction = 0.125;                                                                \
+        int index = 0;                                                                          \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
+            const std::uint64_t before = bench_ticks();                                         \
+            __VA_ARGS__;                                                                        \
+            *elapsed_ticks++ = static_cast<std::uint32_t>(bench_ticks() - before);              \
+        }                                                                                       \
+        (void)index, (void)fraction;                                                            \
+    }
+
+CASE(literal, LITERAL())
+CASE(three, THREE(id, index, fraction))
+CASE(text, TEXT(id, fraction, the_path))
+
+// The same loop with nothing in it and with a line that is off; the clobber keeps the compiler from dropping
+// it.
+#define LOOP(function, ...)                                                           \
+    [[gnu::noinline]] static void function(std::uint64_t n, std::uint64_t first_id) { \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id) {                 \
+            __asm__ volatile("" : : "r"(id) : "memory");                              \
+            __VA_ARGS__;                                                              \
+        }                                                                             \
+    }
+LOOP(empty, (void)0)
+LOOP(disabled, OFF(id, the_path))
+
+int main(int argc, char** argv) {
+    static const bench_case cases[] = {{"literal", literal_burst, literal_singles},
+                                       {"three", three_burst, three_singles},
+                                       {"text", text_burst, text_singles}};
+    bench_facility facility{};
+    facility.name = "logger";
+    facility.cases = cases;
+    facility.case_count = sizeof cases / sizeof cases[0];
+    facility.empty = empty;
+    facility.disabled = disabled;
+    facility.flush = flush;
+    const char* const file = std::getenv("BENCH_FILE");
+    if (!file) return bench_main(argc, argv, &facility);
+    begin(Run{file, 0});
+    const int status = bench_main(argc, argv, &facility);
+    end();
+    return status;
+}
