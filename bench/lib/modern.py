@@ -22,7 +22,7 @@ def measure(bench, facilities, runner, repeats, pairs, seed, until):
     source = random.Random(seed)
     steps = [(one, case, pairs) for one in facilities for case in OWN_CASES]
     # Slow ones get fewer calls.
-    steps += [(one, case, max(pairs // 5, 10)) for one in loggers for case in CASES]
+    steps += [(one, case, max(pairs // 5, 10)) for one in loggers for case in CASES if case != "disabled" or one.rival.levels]
     results, how = {}, {one.name: "under `silverpoint run`, raw blocks to disk" for one in facilities}
     how |= {f"{one.name}{', its logger of text' if one.rival.own else ''}": one.rival.how for one in loggers}
     for _ in rounds(repeats, until):
@@ -33,7 +33,7 @@ def measure(bench, facilities, runner, repeats, pairs, seed, until):
             if result := runner.run(facility, mode, of, pairs=count, **seed_here):
                 name = facility.name + (", its logger of text" if isinstance(facility, in_process.Logger) and facility.rival.own else "")
                 results.setdefault((name, case), []).append(result)
-    missing += [f"{name}: not in Debian, and this suite builds nothing that the distribution has not; its figures are another machine's" for name in ELSEWHERE]
+    missing.append(f"{', '.join(ELSEWHERE)}: not in Debian, and this suite builds no loggers that the distribution has not; their figures are another machine's")
     return results, how, missing, runner.problems
 
 

@@ -6,16 +6,16 @@ STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #ffffff; --line: #d0d7de; --own: #0b63a5; --band: #f6f8fa; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9aa4af; --paper: #0d1117; --line: #30363d; --own: #6cb6ff; --band: #161b22; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1.2rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+body { margin: 0 auto; max-width: 76rem; padding: 1.2rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
 h1 { font-size: 1.7rem; margin: 0.4rem 0; } h2 { margin-top: 2.4rem; border-bottom: 1px solid var(--line); padding-bottom: 0.2rem; } h3 { margin-top: 1.6rem; }
 p.note, figcaption, dl { color: var(--soft); font-size: 0.9rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
 th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; }
 thead th { background: var(--band); } tr.own td { color: var(--own); font-weight: 600; }
-table.prose td:last-child { white-space: normal; text-align: left; min-width: 16rem; }
+table.prose th:last-child { text-align: left; } table.prose td { white-space: normal; } table.prose td:last-child { text-align: left; min-width: 12rem; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; color: var(--ink); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
+@media (max-width: 40rem) { th, td { padding: 0.25rem 0.4rem; } table.prose { font-size: 0.8rem; } table.prose td { min-width: 4rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
 """
 
 

@@ -47,7 +47,10 @@ def begun(names):
 def ended(figure, axes, title, x, y, **legend):
     """The same for all of them: what grows is drawn by its logarithm."""
     axes.set(yscale="log", title=title, xlabel=x, ylabel=y)
-    axes.legend(fontsize=8, ncols=2, **legend)
+    if len(axes.get_legend_handles_labels()[0]) > 6:
+        # Many names would cover the curves.
+        legend |= {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 4}
+    axes.legend(fontsize=8, **({"ncols": 2} | legend))
     return svg(figure, title)
 
 

@@ -24,6 +24,7 @@ class Rival:
     links: tuple = ()
     asks: str = ""
     parts: tuple = ()
+    levels: bool = True  # a line can be switched off
 
     @property
     def own(self):
@@ -56,7 +57,7 @@ def parse(header):
         if not line.startswith("//"):
             break
         line = line[2:].strip()
-        if found := re.match(r"(facility|how|needs|links|asks|in): +(.*)", line):
+        if found := re.match(r"(facility|how|needs|links|asks|off|in): +(.*)", line):
             key = found[1]
             said[key] = found[2]
         elif key:
@@ -64,7 +65,7 @@ def parse(header):
     if "facility" not in said:
         return None
     return Rival(header, said["facility"], said.get("how", ""), tuple(said.get("needs", "").split()), tuple(said.get("links", "").split()), said.get("asks", ""),
-                 tuple(said.get("in", "").split()))
+                 tuple(said.get("in", "").split()), "off" not in said)
 
 
 def listed(part):

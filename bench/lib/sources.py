@@ -14,7 +14,7 @@ SUBSCRIBER_ON = {"event": 1480, "event3": 2020, "span": 2800, "span2": 3699}
 # The same, filtering while tracing is off.
 SUBSCRIBER_FILTERED = {"event": 26.9, "event with args": 26.8, "span": 28.0, "span with args": 27.9}
 # ATrace's calls: what, Rust, C++; on: also which of ours is the same in the ring (what ends is no record of its own there).
-ATRACE_OFF = {"begin10": ("begin, a name of 10", 6.04, 4.00), "begin1000": ("begin, a name of 1000", 6.04, 4.05), "end": ("end", 6.68, 4.08)}
+ATRACE_OFF = {"begin10": ("begin, a name of 10", "6.04", "4.00"), "begin1000": ("begin, a name of 1000", "6.04", "4.05"), "end": ("end", "6.68", "4.08")}
 ATRACE_ON = {"begin10": ("begin, a name of 10", "name10", 1293, 1119), "begin1000": ("begin, a name of 1000", "name1000", 1548, 1151), "end": ("end", "", 1121, 1076)}
 # S3, ns an emit.
 CONNECTIONS = {"direct": (70, 80), "queued": (1100, 1490)}
@@ -38,4 +38,4 @@ MODERN = {
     "qDebug, full pattern, to file": ("2855", "3416", "3314", "3798", "25,800", "1.2"),
 }
 # S5, µs: MD5 of 10,000 bytes and one Trace.Write.
-DOTNET = {"MD5 alone": 24.40, "no listener": 24.62, "ETW listener": 24.67, "default listener (OutputDebugString)": 45.86}
+DOTNET = {"MD5 alone": "24.40", "no listener": "24.62", "ETW listener": "24.67", "default listener (OutputDebugString)": "45.86"}

@@ -1,5 +1,7 @@
 """What the report says: each part of the suite as a section, and where others are better."""
 
+import re
+
 from . import absent, figures, pacing, scaling, sources, tables
 from . import page as html
 from .converting import rate
@@ -18,8 +20,23 @@ class Better:
         """True, and noted, if the other's figure is better."""
         if ours is None or theirs is None or not (theirs > ours if more_is_better else theirs < ours):
             return False
-        self.rows.append((where, other, f"{text(theirs)} {unit}", f"{text(ours)} {unit}", why))
+        self.rows.append((where, other, f"{text(theirs)} {unit}".strip(), f"{text(ours)} {unit}".strip(), why))
         return True
+
+
+    def grouped(self):
+        """The rows, those that differ by the number of threads alone in one."""
+        groups = {}
+        for where, who, theirs, ours, why in self.rows:
+            found = re.fullmatch(r"(.*), (\d+) threads?", where)
+            key = (found[1] if found else where, who, why)
+            groups.setdefault(key, []).append((found[2] if found else None, theirs.rpartition(" "), ours.rpartition(" ")))
+        made = []
+        for (where, who, why), rows in groups.items():
+            threads = [n for n, _, _ in rows if n]
+            name = f"{where}, {' · '.join(threads)} thread{'' if threads == ['1'] else 's'}" if threads else where
+            made.append((name, who, *(" · ".join(row[side][0] or row[side][2] for row in rows) + (f" {rows[0][side][2]}" if rows[0][side][0] else "") for side in (1, 2)), why or "not explained yet"))
+        return made
 
 
 class Plots:
@@ -119,6 +136,7 @@ def signals(data, better):
 WHY = {
     "paced": "at low rates each record pays for a collector of its own that wakes for it",
     "callers_s": "",
+    ("modern", "disabled"): "its level is a variable of the program; here the place's byte lies in shared memory, behind a pointer, so that another process can switch it",
     "total_s": "it formats in the callers' threads, on all processors at once; here one thread does, behind the collector",
     "cpu_s": "a record is copied twice more: into the ring, and by the collector into the spool, which survives the process",
     "peak_ns": "a full ring waits for the collector's write, up to a scheduler's turn when there are more threads than processors",
@@ -283,22 +301,19 @@ def page(found):
     whole = {key: value for key, value in first.items() if key not in ("commit", "time")}
     made = [(COMMANDS.get(name, f"bench/run --part {name}"), machine.get("commit", ""), machine.get("time", "")) for name, machine in machines.items()]
     unmeasured = [name for name, _ in SECTIONS if name not in found]
-    head = ["<h1>Silverpoint, measured</h1>", "<p>Every figure is of this machine; everything in a table ran in one go, in random order, each in a process of its own, and each record was found "
-            "in what was written, or the run was not counted. The sources' figures are others', of other machines and other years: only ratios compare.</p>", html.facts(whole),
-            html.table(("made by", "commit", "at"), made)]
+    head = ["<h1>Silverpoint, measured</h1>", f"<p>Every figure is of one machine ({html.escape(whole.get('cpu', ''))}, {whole.get('cores', '?')} cores); everything in a table ran in one go, in random "
+            "order, each in a process of its own, and each record was found in what was written, or the run was not counted. The sources' figures are others', of other machines and other years: only ratios compare.</p>"]
     if unmeasured:
         head.append(f'<p class="note">Not measured yet: {html.escape(", ".join(unmeasured))}.</p>')
     head.append("<h2>Where others are better</h2>")
-    if better.rows:
-        head.append(html.table(BETTER, [(*row[:4], row[4] or "not explained yet") for row in better.rows], prose=True))
-    else:
-        head.append("<p>In no column of this page.</p>")
+    head.append(html.table(BETTER, better.grouped(), prose=True) if better.rows else "<p>In no column of this page.</p>")
     head.append("<h2>Not run here</h2>")
     head.append(html.table(("what", "why"), missing(found), prose=True))
     head.append("<h2>The sources' tables</h2><p>The source's figure; the facility that stands for it, here; ours, on the caller's side; and how many times ours theirs is.</p>")
     for title, rows in source_tables(found):
         head += [f"<h3>{html.escape(title)}</h3>", html.table(tables.HEAD, rows, prose=True) if rows else "<p>Not measured yet.</p>"]
-    return html.page("Silverpoint, measured", head + sections)
+    foot = ["<h2>The machine, and what made these figures</h2>", html.facts(whole), html.table(("made by", "commit", "at"), made)]
+    return html.page("Silverpoint, measured", head + sections + foot)
 
 
 BETTER = ("where", "who", "theirs", "ours", "why")
@@ -315,7 +330,7 @@ def markdown(found):
     lines = ["# Silverpoint, measured", "", "The page with all plots is [report.html](report.html); figures and their spreads are in [report.json](report.json).", ""]
     machine = next(iter(found.values()))["machine"]
     lines += [f"- {key}: {value}" for key, value in machine.items() if key not in ("commit", "time")]
-    lines += ["", "## Where others are better", "", *(_table(BETTER, [(*row[:4], row[4] or "not explained yet") for row in better.rows]) if better.rows else ["In no column."])]
+    lines += ["", "## Where others are better", "", *(_table(BETTER, better.grouped()) if better.rows else ["In no column."])]
     lines += ["", "## Not run here", "", *_table(("what", "why"), missing(found))]
     lines += ["", "## The sources' tables", "", "The source's figure; the facility that stands for it, here; ours, on the caller's side; and how many times ours theirs is."]
     for title, rows in source_tables(found):

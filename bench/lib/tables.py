@@ -25,7 +25,7 @@ class Line:
     def cells(self):
         """Text of each column."""
         show = lambda value: "–" if value is None else _short(value)  # noqa: E731
-        return self.what, f"{self.source} {self.unit}", self.who or "–", show(self.theirs), show(self.ours), "–" if self.ratio is None else f"{_short(self.ratio)} ×", self.note
+        return self.what, f"{self.source} {self.unit}" if self.source else "–", self.who or "–", show(self.theirs), show(self.ours), "–" if self.ratio is None else f"{_short(self.ratio)} ×", self.note
 
 
 HEAD = ("what", "the source", "measured here", "theirs", "ours", "theirs / ours", "")
@@ -123,7 +123,7 @@ def s4(found):
 def s5(found):
     """Nothing of it runs on Linux."""
     del found
-    return [Line(what, str(figure), "", None, None, "µs", "not run here: Windows or Wine, and .NET") for what, figure in sources.DOTNET.items()]
+    return [Line(what, figure, "", None, None, "µs", "not run here: Windows or Wine, and .NET") for what, figure in sources.DOTNET.items()]
 
 
 TABLES = {

@@ -45,7 +45,9 @@ CASE(text, TEXT(id, fraction, the_path))
         }                                                                             \
     }
 LOOP(empty, (void)0)
+#ifdef OFF
 LOOP(disabled, OFF(id, the_path))
+#endif
 
 int main(int argc, char** argv) {
     static const bench_case cases[] = {{"literal", literal_burst, literal_singles},
@@ -56,7 +58,9 @@ int main(int argc, char** argv) {
     facility.cases = cases;
     facility.case_count = sizeof cases / sizeof cases[0];
     facility.empty = empty;
+#ifdef OFF
     facility.disabled = disabled;
+#endif
     facility.flush = flush;
     const char* const file = std::getenv("BENCH_FILE");
     if (!file) return bench_main(argc, argv, &facility);

@@ -6,6 +6,7 @@
 //   // needs: HEADER PACKAGE          a file that shows that it is installed, and the Debian package
 //   // links: FLAGS                   of the linker; `ours` is the library of the logger inside the process
 //   // asks: NAME                     what the machine must have besides (lib/rivals.py: REQUIREMENTS)
+//   // off: WHY                      when no line of it can be switched off: then it has no OFF
 //   // in: PART ...                   s4 (bench/logging/driver.cpp), cases, paced (bench/rivals/driver.cpp)
 //
 // and it defines, in the global namespace:

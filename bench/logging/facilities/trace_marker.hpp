@@ -2,6 +2,7 @@
 // how: snprintf and one write to the kernel's trace_marker, into a buffer of its own with room for all, which
 // is read out at the end (trace_pipe)
 // asks: tracefs
+// off: the kernel has no levels
 // in: s4 cases
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -65,6 +66,3 @@ static void mark(const char* form, Values... values) {
     mark("bench three %llu %d %g", static_cast<unsigned long long>(id), index, fraction)
 #define TEXT(id, fraction, path) \
     mark("bench text %llu %g %s", static_cast<unsigned long long>(id), fraction, (path).c_str())
-// The kernel has no levels: what is switched off is a buffer.
-#define OFF(id, path) \
-    if (the_marker < 0) mark("bench off %llu %s", static_cast<unsigned long long>(id), (path).c_str())
