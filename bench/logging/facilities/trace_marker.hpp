@@ -61,7 +61,7 @@ static void mark(const char* form, Values... values) {
 #define STATEMENT(title, count, pointer, string, real)                                                 \
     mark("%s iteration #%u %s%s and a float: %.6g", (title).c_str(), count, pointer, (string).c_str(), \
          static_cast<double>(real))
-#define LITERAL() mark("bench literal")
+#define LITERAL() mark("bench %s", "literal")
 #define THREE(id, index, fraction) \
     mark("bench three %llu %d %g", static_cast<unsigned long long>(id), index, fraction)
 #define TEXT(id, fraction, path) \
