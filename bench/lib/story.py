@@ -4,6 +4,9 @@ import re
 
 from . import absent, figures, pacing, scaling, sources, tables
 from . import page as html
+from .atrace import CALLS as ATRACE_CALLS
+from .atrace import LANGUAGES as ATRACE_LANGUAGES
+from .atrace import RING as ATRACE_RING
 from .converting import rate
 from .report import text
 
@@ -96,11 +99,21 @@ def tracing(data, better):
             cells.append(f"{text(row['ns'])} ({text(row['ns'] / row['reference_ns'])} floors)" if row else "–")
         rows.append((name, *cells))
     rows.append(("the source's subscriber into ATrace, on", *(text(sources.SUBSCRIBER_ON[case]) for case in titles)))
-    atrace = [(title, f"{text(row['ns'])} ({text(row['ns'] / row['reference_ns'])} floors)") for case, title in
-              (("name10", "instant, a name of 10"), ("name1000", "instant, a name of 1000"), ("counter", "counter"))
-              for (_, found), row in ns.items() if found == case]
+    atrace = []
+    for place, cases in (("ring", ATRACE_RING), ("off", ATRACE_CALLS), ("marker", ATRACE_CALLS)):
+        for case, title in cases.items():
+            cells = []
+            for language in ATRACE_LANGUAGES:
+                row = ns.get((f"ATrace, {language}, {place}", case))
+                if not row:
+                    cells.append("–")
+                elif place == "off":
+                    cells.append(f"{row['ns'] - row['reference_ns']:.2f}")
+                else:
+                    cells.append(f"{text(row['ns'])} ({row['ns'] / row['reference_ns']:.2f} {'floors' if place == 'ring' else '× write(2)'})")
+            atrace.append((f"{place}: {title}", *cells))
     return ["<h2>S2. ATrace and Rust's tracing</h2>", "<p>Nanoseconds a call; no-op rows are what <code>tracing</code> itself costs.</p>",
-            html.table(("", *titles.values()), rows, own=(own, own + ", layer")), html.table(("ATrace into the ring", "ns"), atrace)]
+            html.table(("", *titles.values()), rows, own=(own, own + ", layer")), html.table(("ATrace, ns", *ATRACE_LANGUAGES), atrace)]
 
 
 # Part of the run: title, (measured, column, whether less is better and others are compared)…

@@ -1,12 +1,13 @@
-"""What lines of `tracing` cost in front of each backend, and ATrace into the ring, beside the floor of the same processes. Writes bench/results/tracing.md."""
+"""What lines of `tracing` cost in front of each backend, beside the floor of the same processes; and ATrace (atrace.py). Writes bench/results/tracing.md."""
 
+import contextlib
 import json
 import os
 import random
 import re
 
 from . import build as building
-from . import driving, silverpoint
+from . import atrace, driving, silverpoint
 from .numbers import figures
 from .report import text
 
@@ -21,12 +22,10 @@ BACKENDS = (
     ("Tracy", "tracy", ("event", "event3", "span", "span2"), "`tracing-tracy`'s layer; no viewer, so everything stays in memory, and is not counted"),
     ("slog-async", "slog", ("event", "event3"), "slog's macros, a channel of 65,536 entries that blocks, a drain that counts"),
     ("ticklog", "ticklog", ("event", "event3"), "its macros, into a file, blocking; the time of a record is that at which its thread formats it"),
-    ("ATrace into the ring", "atrace", ("name10", "name1000", "counter"), "`silverpoint_atrace`, under `silverpoint run`"),
 )
-OWN = ("subscriber", "layer", "atrace")
-OF_THEIR_OWN = ("fastrace", "slog", "ticklog", "atrace")  # macros other than those of `tracing`
-ROWS = (("event", "event, a text"), ("event3", "event, 3 fields"), ("span", "span, made to closed"), ("span2", "the same, 2 fields"),
-        ("name10", "ATrace instant, name of 10"), ("name1000", "ATrace instant, name of 1000"), ("counter", "ATrace counter"))
+OWN = ("subscriber", "layer")
+OF_THEIR_OWN = ("fastrace", "slog", "ticklog")  # macros other than those of `tracing`
+ROWS = (("event", "event, a text"), ("event3", "event, 3 fields"), ("span", "span, made to closed"), ("span2", "the same, 2 fields"))
 
 
 class Backend(silverpoint.Facility):
@@ -47,11 +46,6 @@ class Backend(silverpoint.Facility):
 
     def verify(self, bench, workspace, result):
         """Compares what has arrived with what was called."""
-        if self.mode == "atrace":
-            # Their categories are those of tags, which the verifier does not look at.
-            said = building.call([bench.silverpoint, "stats", workspace.trace])
-            stored, lost = (int(re.search(rf"^{word} +([\d,]+)", said, re.MULTILINE)[1].replace(",", "")) for word in ("records", "lost"))
-            return [] if (stored, lost) == (result["counted"], 0) else [f"{result['counted']} records made, {stored} in the file, {lost} lost"]
         if self.mode in OWN:
             return super().verify(bench, workspace, result)
         result["drained"] = True  # these say so by ending; what has arrived is counted here
@@ -75,31 +69,39 @@ def measure(bench, log, repeats, pairs, seed):
     steps = []
     for name, mode, cases, _ in BACKENDS:
         backend = Backend(name, mode, driver)
-        steps += [(backend, "burst", case) for case in cases for _ in range(repeats)]
+        steps += [(backend, "burst", case, {}) for case in cases for _ in range(repeats)]
         if mode not in OF_THEIR_OWN:
-            steps += [(backend, "disabled", None)] * repeats
-    steps += [(Backend("none", "none", driver), "disabled", None)] * repeats
-    source.shuffle(steps)
-    results = {}
-    for backend, mode, case in steps:
-        numbers = {"pairs": pairs, "seed": source.randrange(1, 1 << 31)} if mode == "burst" else {"pairs": pairs}
-        result = runner.run(backend, mode, case, **numbers)
-        if result:
-            results.setdefault((backend.name, case or "disabled"), []).append(result)
-    return results, runner.problems
+            steps += [(backend, "disabled", None, {})] * repeats
+    steps += [(Backend("none", "none", driver), "disabled", None, {})] * repeats
+    programs = atrace.drivers(bench, driver)
+    results, problems = {}, []
+    with contextlib.ExitStack() as stack:
+        try:
+            tracefs = stack.enter_context(atrace.kernel_buffer(bench.directory))
+        except OSError as error:
+            tracefs = None
+            problems.append(f"ATrace into trace_marker: there is no tracefs that this may write to: {error}")
+        steps += atrace.steps(programs, tracefs, repeats)
+        source.shuffle(steps)
+        for backend, mode, case, numbers in steps:
+            if mode == "burst":
+                numbers = numbers | {"seed": source.randrange(1, 1 << 31)}
+            result = runner.run(backend, mode, case, pairs=pairs, **numbers)
+            if result:
+                results.setdefault((backend.name, getattr(backend, "loop", None) or case or "disabled"), []).append(result)
+    return results, problems + runner.problems
 
 
 def markdown(results, problems, repeats, machine):
     """The page."""
-    names = [name for name, mode, *_ in BACKENDS if mode != "atrace"]
-    atrace = next(name for name, mode, *_ in BACKENDS if mode == "atrace")
+    names = [name for name, *_ in BACKENDS]
     lines = ["# tracing and ATrace", "",
              f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; written by "
              "`bench/run --part tracing`. In each run what has arrived was counted: every call (but of Tracy, whose calls stay where they are).", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), "",
              "| | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
-    for case, title in ROWS[:4]:
+    for case, title in ROWS:
         cells = []
         for name in names:
             runs = results.get((name, case))
@@ -118,19 +120,16 @@ def markdown(results, problems, repeats, machine):
     if runs := results.get(("none", "disabled")):
         mine, empty = figures(runs)
         lines += ["", f"Without any subscriber: {mine - empty:.2f} ns over an empty loop."]
-    lines += ["", "| | ns | floors |", "|---|---|---|"]
-    for case, title in ROWS[4:]:
-        if runs := results.get((atrace, case)):
-            mine, floor = figures(runs)
-            lines.append(f"| {title} | {text(mine)} | {text(mine / floor)} |")
-    floors = [figures(runs)[1] for (_, case), runs in results.items() if case != "disabled"]
+    lines += atrace.markdown(results)
+    floors = [figures(runs)[1] for runs in results.values() if runs[0]["mode"] == "burst"]
     if floors:
         lines += ["", f"The floor: {text(min(floors))} to {text(max(floors))} ns."]
-    lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, _, _, how in BACKENDS)]
+    lines += ["", "## How they are set up", "", *(f"- {name}: {how}" for name, _, _, how in BACKENDS),
+              "- ATrace: into the ring under `silverpoint run`; into `trace_marker` of a buffer of its own in the kernel, whose account of messages taken is compared"]
     return "\n".join(lines) + "\n"
 
 
 def as_json(results, machine):
-    """For programs: of `disabled` the reference is an empty loop, of the others the floor."""
+    """For programs: the reference of `disabled` and of `ATrace, …, off` is an empty loop, of `ATrace, …, marker` a bare write(2), of the others the floor."""
     rows = [{"backend": name, "case": case, "ns": round(figures(runs)[0], 2), "reference_ns": round(figures(runs)[1], 2)} for (name, case), runs in results.items()]
     return json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"

@@ -3,18 +3,18 @@
 
 #[path = "../../rust/src/harness.rs"]
 mod harness;
+mod atracing;
 mod bare;
 mod loggers;
 mod rivals;
 
 use std::process::ExitCode;
-use std::sync::LazyLock;
 
 use harness::Case;
-use silverpoint_atrace::{self as atrace, Tag};
 use tracing::{info, info_span, trace};
 
 /// Makes the two loops of a case, with and without the counter read around each call, and the `Case` that names them.
+#[macro_export]
 macro_rules! case {
     ($name:literal, |$index:ident, $fraction:ident, $id:ident| $tracepoint:expr) => {{
         #[inline(never)]
@@ -32,23 +32,24 @@ macro_rules! case {
             let elapsed_ticks = unsafe { std::slice::from_raw_parts_mut(elapsed_ticks, n as usize) };
             let (mut $index, mut $fraction) = (0_i64, 0.125_f64);
             for ($id, elapsed) in (first_id..).zip(elapsed_ticks) {
-                let before = harness::ticks();
+                let before = $crate::harness::ticks();
                 $tracepoint;
-                *elapsed = (harness::ticks() - before) as u32;
+                *elapsed = ($crate::harness::ticks() - before) as u32;
                 let _ = ($index, $fraction, $id);
                 $index += 1;
                 $fraction += 1.0;
             }
         }
-        Case { name: $name, burst, singles }
+        $crate::harness::Case { name: $name, burst, singles }
     }};
 }
 
 /// The same loop with nothing in it and with an event that is off. The empty assembly keeps the compiler from dropping the loop.
+#[macro_export]
 macro_rules! bare_loop {
     ($name:ident, |$id:ident| $tracepoint:expr) => {
         #[inline(never)]
-        extern "C" fn $name(n: u64, first_id: u64) {
+        pub extern "C" fn $name(n: u64, first_id: u64) {
             for $id in first_id..first_id + n {
                 // SAFETY: no instruction at all; the compiler must only think that memory may change.
                 unsafe { core::arch::asm!("/* {} */", in(reg) $id, options(nostack, preserves_flags)) };
@@ -60,13 +61,13 @@ macro_rules! bare_loop {
 bare_loop!(empty, |id| {});
 bare_loop!(disabled, |id| trace!(target: "bench", id, "bench disabled"));
 
-/// Names of 10 and of 1000 bytes.
-static LONG: LazyLock<String> = LazyLock::new(|| "n".repeat(1000));
-
-extern "C" fn prepare_thread() {}
+pub extern "C" fn prepare_thread() {}
 
 fn main() -> ExitCode {
     let backend = std::env::var("BENCH_BACKEND").expect("BENCH_BACKEND names the backend");
+    if backend == "atrace" {
+        return ExitCode::from(u8::try_from(atracing::run()).unwrap_or(1));
+    }
     let finish = rivals::begin(&backend);
     let cases = match backend.as_str() {
         "fastrace" => vec![
@@ -80,11 +81,6 @@ fn main() -> ExitCode {
         "ticklog" => vec![
             case!("event", |index, fraction, id| ticklog::info!("bench event")),
             case!("event3", |index, fraction, id| ticklog::info!("bench {} {} {}", index, fraction, id)),
-        ],
-        "atrace" => vec![
-            case!("name10", |index, fraction, id| atrace::instant(Tag::APP, "name of 10")),
-            case!("name1000", |index, fraction, id| atrace::instant(Tag::APP, &LONG)),
-            case!("counter", |index, fraction, id| atrace::int64(Tag::APP, "a counter.", id as i64)),
         ],
         _ => vec![
             case!("event", |index, fraction, id| info!(target: "bench", "bench event")),

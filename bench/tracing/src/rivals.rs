@@ -90,7 +90,7 @@ pub fn begin(backend: &str) -> Box<dyn FnOnce()> {
             return Box::new(crate::loggers::begin_ticklog(&path));
         }
         "tracy" => tracing_subscriber::registry().with(tracing_tracy::TracyLayer::default().with_filter(targets)).init(),
-        "atrace" | "none" => {}
+        "none" => {}
         other => panic!("no backend {other}"),
     }
     Box::new(|| {})

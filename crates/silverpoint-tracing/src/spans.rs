@@ -218,9 +218,13 @@ fn keep(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) -> bool {
         let mut known = None;
         let mut used = None;
         if let Some(plan) = callsite.plan(Role::Begin) {
-            used = dynamic::encode(bytes, |encoder| {
-                known = plan.follow(encoder, |visitor| attributes.record(visitor));
-            });
+            if callsite.meta.fields().is_empty() {
+                (used, known) = (Some(0), Some(plan.site));
+            } else {
+                used = dynamic::encode(bytes, |encoder| {
+                    known = plan.follow(encoder, |visitor| attributes.record(visitor));
+                });
+            }
         }
         if known.is_none() {
             (used, known) = keep_otherwise(callsite, bytes, attributes);

@@ -48,7 +48,7 @@ fn values_carry_their_types() {
         });
     };
     let placed = "\"placed\", {\"id\": 18446744073709551615, \"lines\": [[\"tea\", -3], [\"a \\\"cup\\\"\", 0]], \"note\": null}, 1";
-    let map = "{\"high\": 2.25, \"low\": -0.5}, null, \"x\"";
+    let map = "{\"high\": 2.25, \"low\": -0.5}, [], \"x\"";
     let all: Vec<String> = session.records().into_iter().map(|record| record.args).collect();
     assert_eq!(all, [placed, map, placed, map]);
 }

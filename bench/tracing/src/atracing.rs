@@ -1,0 +1,70 @@
+//! Calls of ATrace; `bench/cpp/atrace.cpp` is the same in C++.
+//!
+//! Mode `burst`: into the ring, beside the floor. Mode `disabled`: the loops that `BENCH_LOOP` names, `off.…` beside an empty loop, and `marker.…` beside bare write(2) calls
+//! of the same messages to the same file.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::sync::{LazyLock, OnceLock};
+
+use silverpoint_atrace::{self as atrace, Tag, atrace};
+
+use crate::harness::{self, Burst, Case};
+use crate::{bare_loop, case, empty};
+
+/// A name of 1000 bytes.
+static LONG: LazyLock<String> = LazyLock::new(|| "n".repeat(1000));
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case!("name10", |index, fraction, id| atrace::instant(Tag::APP, "name of 10")),
+        case!("name1000", |index, fraction, id| atrace::instant(Tag::APP, &LONG)),
+        case!("counter", |index, fraction, id| atrace::int64(Tag::APP, "a counter.", id as i64)),
+        case!("scope10", |index, fraction, id| {
+            atrace!("name of 10");
+        }),
+    ]
+}
+
+/// What the kernel is given by hand.
+static BARE: OnceLock<(File, Vec<u8>)> = OnceLock::new();
+
+fn write_bare() {
+    if let Some((marker, message)) = BARE.get() {
+        let mut marker: &File = marker;
+        let _ = marker.write(message);
+    }
+}
+
+bare_loop!(bare, |id| write_bare());
+bare_loop!(begin10, |id| atrace::begin(Tag::APP, "name of 10"));
+bare_loop!(begin1000, |id| atrace::begin(Tag::APP, &LONG));
+bare_loop!(end, |id| atrace::end(Tag::APP));
+bare_loop!(count, |id| atrace::int64(Tag::APP, "a counter.", 1_234_567));
+
+/// The two loops of mode `disabled`.
+pub fn loops() -> (Burst, Burst) {
+    let Ok(chosen) = std::env::var("BENCH_LOOP") else { return (empty, empty) };
+    let pid = std::process::id();
+    let (place, call) = chosen.split_once('.').expect("BENCH_LOOP: place.call");
+    let (candidate, message): (Burst, _) = match call {
+        "begin10" => (begin10, format!("B|{pid}|name of 10")),
+        "begin1000" => (begin1000, format!("B|{pid}|{}", *LONG)),
+        "end" => (end, format!("E|{pid}")),
+        "counter" => (count, format!("C|{pid}|a counter.|1234567")),
+        other => panic!("no call {other}"),
+    };
+    assert_eq!(atrace::is_tag_enabled(Tag::APP), place == "marker", "properties and directives say so");
+    if place != "marker" {
+        return (empty, candidate);
+    }
+    let path = std::env::var("SILVERPOINT_ATRACE_MARKER").expect("SILVERPOINT_ATRACE_MARKER names the marker");
+    let marker = OpenOptions::new().append(true).open(path).expect("the marker");
+    BARE.set((marker, message.into_bytes())).expect("only once");
+    (bare, candidate)
+}
+
+pub fn run() -> i32 {
+    let (reference, candidate) = loops();
+    harness::run("atrace-rust", &cases(), reference, candidate, Some(crate::prepare_thread))
+}
