@@ -27,18 +27,19 @@ pub(crate) struct Message<const N: usize> {
 impl<const N: usize> Message<N> {
     /// `letter|pid`, then each name after a `|`, cut so that everything fits, then the number after a `|`.
     pub(crate) fn new(letter: u8, process: u32, names: &[&str], number: Option<i64>) -> Self {
-        let mut message = Self { bytes: [0; N], len: 0 };
-        message.put(&[letter, b'|']);
+        let mut message = Self { bytes: [0; N], len: 2 };
+        message.bytes[0] = letter;
+        message.bytes[1] = b'|';
         message.decimal(i64::from(process));
         let tail = if number.is_some() { 21 } else { 0 };
         for (place, name) in names.iter().enumerate() {
-            message.put(b"|");
+            message.bar();
             // Each of those that are left has its share; what one does not need is the next one's.
             let left = (MOST.min(N - 1) - message.len - tail).saturating_sub(names.len() - place - 1);
             message.name(name, left / (names.len() - place));
         }
         if let Some(number) = number {
-            message.put(b"|");
+            message.bar();
             message.decimal(number);
         }
         message
@@ -54,44 +55,54 @@ impl<const N: usize> Message<N> {
         &self.bytes[..=self.len]
     }
 
-    fn put(&mut self, bytes: &[u8]) {
-        let Some(to) = self.bytes.get_mut(self.len..self.len + bytes.len()) else { return };
-        to.copy_from_slice(bytes);
-        self.len += bytes.len();
+    fn bar(&mut self) {
+        self.bytes[self.len] = b'|';
+        self.len += 1;
     }
 
     /// What would end the name or the line is made harmless: `|` becomes `/`, a control character a space.
+    #[inline]
     fn name(&mut self, name: &str, most: usize) {
-        let name = &name.as_bytes()[..name.floor_char_boundary(most)];
-        let Some(to) = self.bytes.get_mut(self.len..self.len + name.len()) else { return };
-        for (to, byte) in to.iter_mut().zip(name) {
-            *to = match byte {
-                b'|' => b'/',
-                0..0x20 | 0x7F => b' ',
-                byte => *byte,
-            };
+        let size = if name.len() > most { name.floor_char_boundary(most) } else { name.len() };
+        let from = &name.as_bytes()[..size];
+        let Some(to) = self.bytes.get_mut(self.len..self.len + size) else { return };
+        if size >= 16 && is_plain(from) {
+            to.copy_from_slice(from);
+        } else {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = safe(*from));
         }
-        self.len += name.len();
+        self.len += size;
     }
 
     fn decimal(&mut self, number: i64) {
-        let mut digits = [0; 20];
-        let mut at = digits.len();
         let mut rest = number.unsigned_abs();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
+        let count = rest.checked_ilog10().unwrap_or(0) as usize + 1;
         if number < 0 {
-            at -= 1;
-            digits[at] = b'-';
+            self.bytes[self.len] = b'-';
+            self.len += 1;
         }
-        self.put(&digits[at..]);
+        for digit in self.bytes[self.len..self.len + count].iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        self.len += count;
     }
+}
+
+#[inline(always)]
+fn safe(byte: u8) -> u8 {
+    match byte {
+        b'|' => b'/',
+        0..0x20 | 0x7F => b' ',
+        byte => byte,
+    }
+}
+
+/// Whether all bytes are harmless, by one comparison each: others may be, too.
+#[inline(always)]
+fn is_plain(bytes: &[u8]) -> bool {
+    let is_odd = |byte: u8| byte.wrapping_sub(b' ') > b'|' - 1 - b' ';
+    !bytes.iter().fold(false, |any, byte| any | is_odd(*byte))
 }
 
 #[cfg(test)]
@@ -128,6 +139,12 @@ mod tests {
     fn names_cannot_end_lines_or_fields() {
         assert_eq!(text(b'B', &["a|b\nc\rd\0e\tf"], None), "B|42|a/b c d e f");
         assert_eq!(text(b'N', &["a|b", "größe"], None), "N|42|a/b|größe");
+        assert_eq!(text(b'I', &[&"größer".repeat(10)], None), format!("I|42|{}", "größer".repeat(10)));
+        for size in 0..70 {
+            let name: String = (0..size).map(|n| ['|', 'x', '\x7f', 'y', '\x1f', '~', ' '][n % 7]).collect();
+            let expected: String = (0..size).map(|n| ['/', 'x', ' ', 'y', ' ', '~', ' '][n % 7]).collect();
+            assert_eq!(text(b'I', &[&name], Some(-10)), format!("I|42|{expected}|-10"));
+        }
     }
 
     #[test]
