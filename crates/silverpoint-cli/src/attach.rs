@@ -196,7 +196,8 @@ fn refuse_taken(places: &[Place]) -> Result<(), crate::exit::Failed> {
             return Err(place.failed(format!(
                 "process {pid} collects it already; `silverpoint ctl {} DIRECTIVES` changes what it records",
                 place.name.pid
-            )));
+            ))
+            .into());
         }
     }
     Ok(())

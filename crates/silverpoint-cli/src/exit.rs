@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::Write;
 
+use silverpoint_read::ReadError;
+
 /// What the program ends with. `run` ends as its command did, unless it could not start it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -64,4 +66,15 @@ pub type Outcome = Result<Exit, Failed>;
 /// Says something on standard error. Where that is closed, nobody is to be told.
 pub fn note(message: impl fmt::Display) {
     let _ = writeln!(std::io::stderr().lock(), "silverpoint: {message}");
+}
+
+impl From<ReadError> for Failed {
+    fn from(error: ReadError) -> Self {
+        let exit = match error {
+            ReadError::Usage(_) => Exit::Usage,
+            ReadError::NoSession(_) => Exit::NoSession,
+            ReadError::Failed(_) => Exit::Failure,
+        };
+        Self::new(exit, error.to_string())
+    }
 }

@@ -23,8 +23,12 @@ pub(crate) struct CText {
 }
 
 impl CText {
-    fn of(text: &str) -> Self {
-        Self { data: text.as_ptr().cast(), size: text.len() }
+    pub(crate) fn of(text: &str) -> Self {
+        Self::of_bytes(text.as_bytes())
+    }
+
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        Self { data: bytes.as_ptr().cast(), size: bytes.len() }
     }
 }
 

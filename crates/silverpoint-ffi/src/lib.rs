@@ -1,12 +1,13 @@
-//! libsilverpoint: one logger a process, for C and C++. The interface is `cpp/include/silverpoint/logger.h`, which says what each function does.
+//! libsilverpoint: one logger a process, for C and C++. The interface is `cpp/include/silverpoint/logger.h`, which says what each function does; and readers of what was recorded (`reader`).
 //!
-//! No panic leaves a function, no function keeps a pointer that it was given, and all may be called from any thread, but, except `silverpoint_reopen` and `silverpoint_drain_after_crash`, not from signal handlers.
+//! No panic leaves a function, no function of the logger's keeps a pointer that it was given, and all may be called from any thread, but, except `silverpoint_reopen` and `silverpoint_drain_after_crash`, not from signal handlers.
 //!
 //! A forked child has a copy of the logger's memory, but none of its threads, and a lock may be held by a thread that it has not. So all that there is lies
 //! behind one pointer, with the number of the process that it belongs to (`home`): another process neither waits for it nor ends it, and begins anew.
 
 mod handler;
 mod home;
+mod reader;
 mod text;
 
 use std::ffi::{c_char, c_int};

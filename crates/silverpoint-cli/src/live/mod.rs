@@ -1,226 +1,46 @@
-//! What happens now, in living sessions and in files that grow: what `tail` and `top` read.
-//!
-//! ```text
-//!  a session that is collected        its collector's trace file, which its intent names
-//!  a session that nobody collects     copied into a trace file of our own (onlooker), which is removed afterwards
-//!  a file                             itself
-//! ```
-//!
-//! Whichever it is, nothing is written into a session, so that nobody notices that somebody looks.
+//! What happens now, as `tail`, `top` and `convert` read it: what is to be told about it goes to standard error.
 
 mod reader;
-mod scratch;
-mod targets;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use silverpoint_collect::{Encoding, Existing, Left, Onlooker, OutputConfig};
-use silverpoint_shm::observer::{ObservedSession, SessionName};
-use silverpoint_wire::process;
-
-use crate::collect::pass_on;
-use crate::exit::{Exit, Failed, failure, note};
-use crate::sessions::{self, Place};
+use crate::exit::{Failed, note};
 pub use reader::reader;
-use scratch::Scratch;
-pub use targets::Targets;
+pub use silverpoint_read::Targets;
 
-/// Between two looks for sessions that came, went, or got a collector.
-const SEARCH_INTERVAL: Duration = Duration::from_millis(200);
-/// A part of the copies; those that were read are removed.
-const PART_BYTES: u64 = 16 << 20;
-
-/// The living sessions of the targets. See the module.
-pub struct Live {
-    targets: Targets,
-    known: HashMap<SessionName, Stage>,
-    onlooker: Option<(Onlooker, Scratch)>,
-    searched: Option<Instant>,
-    /// Of all processes: whether any session was ever found.
-    has_found: bool,
-}
-
-/// How a session is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Stage {
-    /// It is collected, and the file is not known yet.
-    Awaited,
-    /// In this file.
-    Stored(PathBuf),
-    /// By copying.
-    Copied,
-    /// Not any more.
-    Ended,
-}
+/// The living sessions of the targets.
+pub struct Live(silverpoint_read::Live);
 
 impl Live {
     /// Nothing is looked at before the first [`Live::look`].
     pub fn new(targets: Targets) -> Self {
-        Self { targets, known: HashMap::new(), onlooker: None, searched: None, has_found: false }
+        Self(silverpoint_read::Live::new(targets))
     }
 
     /// Copies what is new, and looks for sessions now and then. Gives files that have to be read from now on.
     pub fn look(&mut self) -> Result<Vec<PathBuf>, Failed> {
-        let mut files = Vec::new();
-        if !self.targets.watches_processes() {
-            return Ok(files);
-        }
-        // A collector that has just come may go again soon: then nobody can say any more what its file was.
-        let is_urgent = self.known.values().any(|stage| *stage == Stage::Awaited);
-        if is_urgent || self.searched.is_none_or(|at| at.elapsed() >= SEARCH_INTERVAL) {
-            self.search(&mut files)?;
-            self.searched = Some(Instant::now());
-        }
-        self.copy()?;
-        Ok(files)
+        let files = self.0.look();
+        self.0.take_messages().into_iter().for_each(note);
+        Ok(files?)
     }
 
     /// After everything copied so far has been opened by whoever reads it.
     pub fn forget_read(&mut self) {
-        if let Some((onlooker, scratch)) = &self.onlooker {
-            scratch.remove_parts_before(onlooker.path());
-        }
+        self.0.forget_read();
     }
 
     /// Whether no session can come any more: all named processes have ended.
     pub fn is_over(&self) -> bool {
-        !self.targets.watches_processes()
-            || (!self.targets.is_everything() && self.known.values().all(|stage| *stage == Stage::Ended))
+        self.0.is_over()
     }
 
     /// Bytes that programs had overwritten before they could be copied.
     pub fn missed_bytes(&self) -> u64 {
-        self.onlooker.as_ref().map_or(0, |(onlooker, _)| onlooker.missed_bytes())
+        self.0.missed_bytes()
     }
 
     /// An error when a process that was named has no session.
     pub fn expect_some(&self) -> Result<(), Failed> {
-        if self.has_found || self.targets.is_everything() || !self.targets.watches_processes() {
-            return Ok(());
-        }
-        if let [pid] = self.targets.pids() {
-            // It says why.
-            sessions::living(*pid)?;
-        }
-        Err(Failed::new(
-            Exit::NoSession,
-            format!("{}: no living session (`silverpoint ls` lists what there is)", self.targets),
-        ))
-    }
-
-    fn search(&mut self, files: &mut Vec<PathBuf>) -> Result<(), Failed> {
-        let mut present = Vec::new();
-        for place in self.targets.places()? {
-            // One that has gone this moment, or is no session, is not there.
-            let Ok(session) = ObservedSession::open_read_only(&place.root, place.name) else { continue };
-            if session.is_alive().unwrap_or(false) && self.is_meant(&session) {
-                present.push(place.name);
-                self.meet(&place, &session, files)?;
-            }
-        }
-        for (name, stage) in &mut self.known {
-            // What is copied ends when its copy is complete.
-            if !present.contains(name) && *stage != Stage::Copied {
-                *stage = Stage::Ended;
-            }
-        }
-        Ok(())
-    }
-
-    fn is_meant(&self, session: &ObservedSession) -> bool {
-        self.known.contains_key(&session.name())
-            || self.targets.takes(session.name().pid, || {
-                let text = process::lines(&session.process_text().unwrap_or_default());
-                let exe = process::value(&text, "exe").unwrap_or_default();
-                exe.rsplit('/').next().unwrap_or_default().to_owned()
-            })
-    }
-
-    /// Decides how a living session is read.
-    fn meet(
-        &mut self,
-        place: &Place,
-        session: &ObservedSession,
-        files: &mut Vec<PathBuf>,
-    ) -> Result<(), Failed> {
-        let stage = self.known.get(&place.name);
-        let is_collected = session.is_collected().map_err(|error| place.failed(error))?;
-        let next = match (stage, is_collected) {
-            (Some(Stage::Stored(_)), true) | (Some(Stage::Copied), _) => return Ok(()),
-            (_, true) => match session.intent().ok().flatten() {
-                Some(intent) => {
-                    files.push(intent.path.clone());
-                    Stage::Stored(intent.path)
-                }
-                None => Stage::Awaited,
-            },
-            (_, false) => {
-                if stage.is_none() {
-                    tell_if_silent(place, session);
-                }
-                let onlooker = self.onlooker(files)?;
-                match onlooker.add(&place.root, place.name) {
-                    Ok(()) => Stage::Copied,
-                    // Gone this moment.
-                    Err(_) => return Ok(()),
-                }
-            }
-        };
-        self.has_found = true;
-        self.known.insert(place.name, next);
-        Ok(())
-    }
-
-    fn onlooker(&mut self, files: &mut Vec<PathBuf>) -> Result<&mut Onlooker, Failed> {
-        if self.onlooker.is_none() {
-            let scratch = Scratch::new().map_err(|error| {
-                failure(format!(
-                    "no directory for what is copied can be made in {}: {error}",
-                    std::env::temp_dir().display()
-                ))
-            })?;
-            let output = OutputConfig {
-                existing: Existing::Refuse,
-                encoding: Encoding::Raw,
-                rotate_bytes: Some(PART_BYTES),
-                ..OutputConfig::new(scratch.file())
-            };
-            files.push(scratch.file());
-            self.onlooker = Some((Onlooker::new(output).map_err(failure)?, scratch));
-        }
-        match &mut self.onlooker {
-            Some((onlooker, _)) => Ok(onlooker),
-            None => Err(failure("nothing can be copied")),
-        }
-    }
-
-    fn copy(&mut self) -> Result<(), Failed> {
-        let Some((onlooker, _)) = &mut self.onlooker else { return Ok(()) };
-        for (name, left) in onlooker.pass().map_err(failure)? {
-            match left {
-                // The next search finds its file.
-                Left::Collected => {
-                    self.known.insert(name, Stage::Awaited);
-                }
-                Left::Ended | Left::Lost => {
-                    self.known.insert(name, Stage::Ended);
-                }
-            }
-        }
-        pass_on(onlooker.take_messages());
-        Ok(())
-    }
-}
-
-/// A program that records nothing shows nothing, however long one looks.
-fn tell_if_silent(place: &Place, session: &ObservedSession) {
-    let is_silent = session.directives().is_ok_and(|text| text.iter().all(u8::is_ascii_whitespace));
-    if is_silent {
-        let pid = place.name.pid;
-        note(format_args!(
-            "process {pid} records nothing now; `silverpoint ctl {pid} trace` makes it (into its own memory), `silverpoint attach {pid}` into a file"
-        ));
+        Ok(self.0.expect_some()?)
     }
 }

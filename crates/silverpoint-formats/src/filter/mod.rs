@@ -5,6 +5,7 @@
 mod evaluate;
 mod expression;
 mod glob;
+mod line;
 mod picked;
 mod records;
 mod selection;
@@ -13,6 +14,7 @@ use jiff::tz::TimeZone;
 use silverpoint_wire::level::Level;
 
 pub use expression::{Expression, ExpressionError, Literal, Operator, Test};
+pub use line::LineError;
 pub use picked::Picked;
 pub use records::{Facts, RecordFilter};
 pub(crate) use selection::Selection;

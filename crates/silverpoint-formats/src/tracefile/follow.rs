@@ -13,13 +13,12 @@ use silverpoint_wire::process;
 use super::blocks::BlockReader;
 use super::growing::Growing;
 use super::held::Held;
+use super::patience::Patience;
 use super::progress::Progress;
-use super::{Event, Matter, Note, OpenError, Session, Trace};
+use super::told::Told;
+use super::{Event, Note, OpenError, Session, Trace};
 use crate::filter::{Filter, Selection};
 use crate::time::When;
-
-/// Without growth for so long, what lies beyond the watermarks is given too, if nothing else is said ([`Follow::set_patience`]).
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Who is given what a followed trace brings.
 pub trait Watcher {
@@ -42,16 +41,13 @@ pub struct Follow {
     has_statements: bool,
     progress: Progress,
     held: Held,
-    /// See [`Follow::set_patience`].
-    patience: Duration,
+    patience: Patience,
     /// When anything grew last.
     grown: Instant,
-    /// By session: how often it had changed, and when that was seen first.
-    changes: Vec<(u64, Instant)>,
     /// Whether everything there has been given since the last growth.
     drained: bool,
     /// Damage that has been told.
-    told: Vec<Note>,
+    told: Told,
 }
 
 impl Follow {
@@ -71,11 +67,10 @@ impl Follow {
             growing: Growing::new(trace, heads),
             progress: Progress::default(),
             held: Held::default(),
-            patience: PATIENCE,
+            patience: Patience::default(),
             grown: Instant::now(),
-            changes: Vec::new(),
             drained: false,
-            told: Vec::new(),
+            told: Told::default(),
         }
     }
 
@@ -118,7 +113,7 @@ impl Follow {
 
     /// How long a session that brings nothing holds up what lies beyond its watermark: order among threads against delay. At first a second.
     pub fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+        self.patience.time = patience;
     }
 
     /// How far each stream has been given: session id, number of the stream, ring position. For [`Follow::resume`].
@@ -192,7 +187,7 @@ impl Follow {
         if self.drained {
             return Ok(Vec::new());
         }
-        let bound_ns = self.bound_ns();
+        let bound_ns = self.patience.bound_ns(&self.growing.trace);
         self.give(watcher, bound_ns)
     }
 
@@ -223,9 +218,7 @@ impl Follow {
             session.forget_before(|stream| Some(progress.positions.get(&(number, stream))?.0));
         }
         self.progress = progress;
-        notes.extend(trace.notes().iter().filter(|note| is_lasting(note)).cloned());
-        notes.retain(|note| !self.told.iter().any(|told| is_same(told, note)));
-        self.told.extend_from_slice(&notes);
+        self.told.take(&mut notes, trace);
         self.growing.release();
         if self.growing.notice_removed() {
             self.held.drop_unneeded(&self.growing);
@@ -240,29 +233,12 @@ impl Follow {
 
     /// Whether everything there was given, and nothing has come for a while.
     pub fn is_drained(&self) -> bool {
-        self.drained && self.grown.elapsed() >= self.patience
-    }
-
-    /// The least time, in the common order, that any session may still bring. One that has been silent for a while does not hold up the others.
-    fn bound_ns(&mut self) -> i64 {
-        let now = Instant::now();
-        let sessions = &self.growing.trace.sessions;
-        self.changes.resize(sessions.len(), (0, now));
-        let mut bound = i64::MAX;
-        for (session, (changes, at)) in sessions.iter().zip(&mut self.changes) {
-            if session.changes != *changes {
-                (*changes, *at) = (session.changes, now);
-            }
-            if session.watermark != u64::MAX && now.duration_since(*at) < self.patience {
-                bound = bound.min(session.order.wall_ns(session.watermark));
-            }
-        }
-        bound
+        self.drained && self.grown.elapsed() >= self.patience.time
     }
 }
 
 /// Relative times are meant now, not at each later look.
-fn absolute(filter: &Filter, trace: &Trace) -> Filter {
+pub(super) fn absolute(filter: &Filter, trace: &Trace) -> Filter {
     let mut filter = filter.clone();
     let (begin_ns, end_ns) = trace.time_range().unwrap_or((0, 0));
     let zone = filter.zone();
@@ -270,22 +246,4 @@ fn absolute(filter: &Filter, trace: &Trace) -> Filter {
         *when = When::Absolute(when.resolve(begin_ns, end_ns, &zone));
     }
     filter
-}
-
-/// Whether a note stays true when the file grows.
-fn is_lasting(note: &Note) -> bool {
-    !matches!(
-        note.matter,
-        Matter::Cut { .. } | Matter::NotATraceFile | Matter::Lost { .. } | Matter::Gap { .. }
-    )
-}
-
-/// Whether one says nothing new: counts of what was passed over grow with the file, and are told once.
-fn is_same(told: &Note, note: &Note) -> bool {
-    match (&told.matter, &note.matter) {
-        (Matter::Unknown { what: told_what, .. }, Matter::Unknown { what, .. }) => {
-            told_what == what && told.file == note.file
-        }
-        _ => told == note,
-    }
 }

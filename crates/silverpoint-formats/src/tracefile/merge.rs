@@ -7,7 +7,7 @@
 //! which grows with time. Within a stream as in the file.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use silverpoint_wire::clock::Segment;
@@ -17,7 +17,9 @@ use silverpoint_wire::record::{Record, Records};
 
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
 use super::event::{Event, What, interpret, thread_name};
-use super::progress::{Contexts, Name, Names, Progress, context_of, last_context, may_hold_context};
+pub(super) use super::place::{Left, Place};
+use super::progress::{Contexts, Name, Names, Positions, Progress};
+use super::progress::{context_of, last_context, may_hold_context};
 use super::rooms::Rooms;
 use super::scan::BlockRef;
 use super::verdict::{Matter, Note, Unknown, Verdict};
@@ -43,10 +45,12 @@ pub struct Events<'t> {
     /// Names of threads at the current time, by session and thread.
     names: Names,
     /// As of [`Progress`]: where each stream stood at the beginning, and its fields there.
-    positions: HashMap<(u32, u32), (u64, bool)>,
+    positions: Positions,
     contexts: Contexts,
     /// Events at and beyond this order time are not given yet.
     bound_ns: i64,
+    /// When so many blocks have been read, no more is given for now.
+    pause_at: u64,
     selection: Option<Selection>,
     reader: BlockReader,
     rooms: Rooms,
@@ -59,37 +63,6 @@ pub struct Events<'t> {
     left: Option<Vec<Left<'t>>>,
     /// Names of threads and contexts are given whatever the selection says.
     with_statements: bool,
-}
-
-/// Where a record stands that was given out.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'t> {
-    /// Names the stream among all of the trace; the same as in [`Left`].
-    pub(super) cursor: u32,
-    /// Number of the session in the trace.
-    pub(super) session: usize,
-    /// Number of the thread in the session.
-    pub(super) thread: usize,
-    /// When, by the order of all sessions.
-    pub(super) ns: i64,
-    pub(super) block: &'t BlockRef,
-    /// As of [`Left`].
-    pub(super) skip: usize,
-    /// Bytes before the record in the raw block.
-    pub(super) at: usize,
-}
-
-/// A block that a cursor has left: nothing more of it comes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left<'t> {
-    pub(super) cursor: u32,
-    pub(super) session: usize,
-    pub(super) thread: usize,
-    pub(super) block: &'t BlockRef,
-    /// Bytes at its start that another block has given out already, or that had been gone through when the block was opened again.
-    pub(super) skip: usize,
-    /// Up to here it could be read.
-    pub(super) end: usize,
 }
 
 /// Place in the order.
@@ -106,6 +79,8 @@ struct Key {
 struct Cursor<'t> {
     session: u32,
     stream: u32,
+    /// Where its ring's bytes end, for whoever wants only those before.
+    limit: u64,
     /// A record has been reached.
     begun: bool,
     blocks: BlockCursor<'t>,
@@ -140,6 +115,17 @@ impl<'t> Events<'t> {
         progress: Progress,
         bound_ns: i64,
     ) -> Self {
+        Self::within(trace, selection, progress, bound_ns, None)
+    }
+
+    /// The same, in each stream up to a position; what has none there is left out.
+    pub(super) fn within(
+        trace: &'t Trace,
+        selection: Option<Selection>,
+        progress: Progress,
+        bound_ns: i64,
+        limits: Option<&Positions>,
+    ) -> Self {
         let mut events = Self {
             trace,
             cursors: Vec::new(),
@@ -150,6 +136,7 @@ impl<'t> Events<'t> {
             positions: progress.positions,
             contexts: progress.contexts,
             bound_ns,
+            pause_at: u64::MAX,
             selection,
             reader: BlockReader::default(),
             rooms: progress.rooms,
@@ -178,15 +165,18 @@ impl<'t> Events<'t> {
                     let (thread, name) = (stream.thread, &events.names[number][stream.thread]);
                     selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
                 }
-                let place = events.positions.get(&(number as u32, stream.number));
+                let name = (number as u32, stream.number);
+                let place = events.positions.get(&name);
+                let limit = limits.map_or(u64::MAX, |limits| limits.get(&name).map_or(0, |(end, _)| *end));
                 events.cursors.push(Cursor {
                     session: number as u32,
                     stream: at as u32,
+                    limit,
                     begun: place.is_some_and(|(_, begun)| *begun),
                     blocks: place
                         .map_or_else(|| BlockCursor::new(stream), |(at, _)| BlockCursor::from(stream, *at)),
                     state: State::End,
-                    context: events.contexts.remove(&(number as u32, stream.number)),
+                    context: events.contexts.remove(&name),
                     stated: None,
                     order: session.order.segment(0),
                     wall: session.clock.segment(0),
@@ -210,6 +200,17 @@ impl<'t> Events<'t> {
     pub(super) fn with_statements(mut self, is_wanted: bool) -> Self {
         self.with_statements = is_wanted;
         self
+    }
+
+    /// Reads at most about so many blocks, and one more of each stream, and gives `None` then.
+    pub(super) fn pause_after(mut self, blocks: u64) -> Self {
+        self.pause_at = blocks.saturating_add(self.cursors.len() as u64);
+        self
+    }
+
+    /// Whether it was not the end that gave `None`.
+    pub(super) fn is_paused(&self) -> bool {
+        self.blocks_read >= self.pause_at && !self.waiting.is_empty()
     }
 
     /// The place of the next record that is wanted.
@@ -379,7 +380,11 @@ impl<'t> Events<'t> {
             self.current = None;
         }
         loop {
-            let Reverse((_, index)) = self.waiting.pop()?;
+            let Reverse((key, index)) = self.waiting.pop()?;
+            if self.blocks_read >= self.pause_at && !self.is_open(index) {
+                self.waiting.push(Reverse((key, index)));
+                return None;
+            }
             self.limit = self.waiting.peek().map(|Reverse((key, _))| *key);
             if matches!(self.cursors[index as usize].state, State::Record { .. }) {
                 self.current = Some(index);
@@ -406,6 +411,9 @@ impl<'t> Events<'t> {
         let session = &self.trace.sessions[cursor.session as usize];
         let stream = &session.streams[cursor.stream as usize];
         while let Some(next) = cursor.blocks.next() {
+            if next.block.header.ring_begin.saturating_add(next.skip as u64) >= cursor.limit {
+                break;
+            }
             if next.is_broken {
                 // Which fields the records have is not known before it is stated again.
                 (cursor.context, cursor.stated) = (None, None);
@@ -433,7 +441,7 @@ impl<'t> Events<'t> {
         let cursor = &mut self.cursors[index as usize];
         let State::Block(next) = &cursor.state else { return None };
         let next = *next;
-        let raw = match self.rooms.reopen(next.block) {
+        let mut raw = match self.rooms.reopen(next.block) {
             Some(raw) => raw,
             None => {
                 let mut raw = self.rooms.take();
@@ -451,6 +459,7 @@ impl<'t> Events<'t> {
             }
         };
         let cursor = &mut self.cursors[index as usize];
+        raw.truncate(usize::try_from(cursor.limit - next.block.header.ring_begin).unwrap_or(usize::MAX));
         Self::take_stated(self.trace, &mut self.reader, cursor);
         self.open_bytes += raw.len();
         cursor.state = State::Record { block: next, raw, at: next.skip, ticks: 0 };

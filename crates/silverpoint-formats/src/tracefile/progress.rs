@@ -20,12 +20,15 @@ use crate::context::Context;
 pub(super) struct Progress {
     /// By session and stream number: the ring position, and whether a record of the stream has been reached. Only of streams of which blocks were there:
     /// where the first one will begin is not known before.
-    pub(super) positions: HashMap<(u32, u32), (u64, bool)>,
+    pub(super) positions: Positions,
     pub(super) names: Names,
     /// By session and stream number: the fields that hold at the position.
     pub(super) contexts: Contexts,
     pub(super) rooms: Rooms,
 }
+
+/// By session and stream number: a position in the ring, and whether a record has been reached.
+pub(super) type Positions = HashMap<(u32, u32), (u64, bool)>;
 
 /// Fields of records to come, by session and stream number; none where there is no entry.
 pub(super) type Contexts = HashMap<(u32, u32), Arc<Context>>;
@@ -34,7 +37,7 @@ pub(super) type Contexts = HashMap<(u32, u32), Arc<Context>>;
 pub(super) type Names = Vec<Vec<Name>>;
 
 /// What a thread is called now.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) text: String,
     /// Since when, as far as that is known; 0: it is not.

@@ -14,6 +14,7 @@ mod parts;
 mod percent;
 mod removed_parts;
 mod rewrite;
+mod rows;
 mod select;
 mod split;
 mod statistics;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_formats::filter::WhoPattern;
 
-use crate::exit::{Exit, Failed};
+use crate::ReadError;
 use crate::sessions::{self, Place};
 
 /// What the command line names.
@@ -21,7 +21,7 @@ pub struct Targets {
 impl Targets {
     /// Each text is a process id, a file (there is one, or it contains `/` or ends with `.silver`), or a pattern of processes' names. None: all living
     /// sessions.
-    pub fn parse(texts: &[String]) -> Result<Self, Failed> {
+    pub fn parse(texts: &[String]) -> Result<Self, ReadError> {
         let mut targets = Self { all: texts.is_empty(), ..Self::default() };
         for text in texts {
             if let Ok(pid) = text.parse() {
@@ -34,10 +34,9 @@ impl Targets {
         }
         if !targets.files.is_empty() && targets.watches_processes() {
             let file = targets.files[0].display();
-            return Err(Failed::new(
-                Exit::Usage,
-                format!("either files ({file}) or processes ({targets}), not both in one command"),
-            ));
+            return Err(ReadError::Usage(format!(
+                "either files ({file}) or processes ({targets}), not both together"
+            )));
         }
         Ok(targets)
     }
@@ -76,7 +75,7 @@ impl Targets {
     }
 
     /// Where their sessions may be. Of other users' processes only those that were named by id.
-    pub fn places(&self) -> Result<Vec<Place>, Failed> {
+    pub fn places(&self) -> Result<Vec<Place>, ReadError> {
         let mut places = Vec::new();
         for pid in &self.pids {
             places.extend(sessions::all(Some(*pid))?);

@@ -1,0 +1,402 @@
+// Reading what was recorded, for C++: trace files, compressed and rotated ones too, and programs that run.
+// Link silverpoint::logger (CMake) or -lsilverpoint.
+//
+//   silverpoint::reading::reader trace("app.silver");
+//   trace.filter("-l warn");                                  // as silverpoint cat takes it
+//   for (const auto& record : trace.read(trace.grow_all() / 2, 100))
+//       std::cout << record.message() << '\n';
+//
+// Records have numbers from 0, in order of time; grow gives them, and goes on as files grow. Any is found by
+// its number in the time that reading a few thousand takes; memory is that of an index, not of records.
+// Functions of one reader may be called from several threads: they wait for one another.
+//
+// Functions throw reading::error. In programs without exceptions, and where none are wanted, each has a twin
+// with an error text as its last argument, which is left alone when nothing fails.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "silverpoint/reader.h"
+
+namespace silverpoint::reading {
+
+/// Why something cannot be read: what, where, what to do. `code()` is one of reader.h's results.
+class error : public std::runtime_error {
+  public:
+    error(int code, const std::string& what) : std::runtime_error(what), code_(code) {}
+    [[nodiscard]] int code() const noexcept { return code_; }
+
+  private:
+    int code_;
+};
+
+enum class level { trace, debug, info, warn, error, fatal };
+
+/// "trace", "debug", … of any number.
+[[nodiscard]] constexpr std::string_view name_of(level of) noexcept {
+    constexpr std::string_view names[] = {"trace", "debug", "info", "warn", "error", "fatal"};
+    const auto at = static_cast<std::size_t>(of);
+    return at < std::size(names) ? names[at] : std::string_view("?");
+}
+
+enum class kind {
+    null = SILVERPOINT_NULL,
+    boolean = SILVERPOINT_BOOL,
+    integer = SILVERPOINT_INT,
+    natural = SILVERPOINT_UINT,
+    big = SILVERPOINT_BIG,
+    number = SILVERPOINT_FLOAT,
+    character = SILVERPOINT_CHAR,
+    pointer = SILVERPOINT_POINTER,
+    text = SILVERPOINT_TEXT,
+    bytes = SILVERPOINT_BYTES,
+    uuid = SILVERPOINT_UUID,
+    time = SILVERPOINT_TIME,
+    duration = SILVERPOINT_DURATION,
+    enumeration = SILVERPOINT_ENUMERATION,
+    list = SILVERPOINT_LIST,
+    set = SILVERPOINT_SET,
+    tuple = SILVERPOINT_TUPLE,
+    map = SILVERPOINT_MAP,
+    structure = SILVERPOINT_STRUCT
+};
+
+/// How something is opened.
+struct options {
+    bool only = false;    ///< exactly the files named, not the other parts of a rotated trace
+    bool follow = false;  ///< files grow, and are rotated, while they are read
+    bool utc = false;     ///< times of day in filters are UTC, not local
+};
+
+/// Whether there is more to be numbered.
+enum class state { finished = SILVERPOINT_FINISHED, more = SILVERPOINT_MORE, waiting = SILVERPOINT_WAITING };
+
+namespace detail {
+inline std::string_view view(const silverpoint_text& text) noexcept { return {text.data, text.size}; }
+}  // namespace detail
+
+class values;
+
+/// One value: an argument, a field, or something within one. Refers to the records that it is of.
+class value {
+  public:
+    explicit value(const silverpoint_value& of) noexcept : of_(&of) {}
+
+    [[nodiscard]] reading::kind kind() const noexcept { return static_cast<reading::kind>(of_->kind); }
+    [[nodiscard]] std::string_view name() const noexcept { return detail::view(of_->name); }
+    /// As people read it; of a text the text itself, of a container its beginning.
+    [[nodiscard]] std::string_view text() const noexcept { return detail::view(of_->text); }
+    /// Of bytes and UUIDs.
+    [[nodiscard]] std::string_view bytes() const noexcept { return detail::view(of_->bytes); }
+    /// Name of a structure or an enumeration.
+    [[nodiscard]] std::string_view type() const noexcept { return detail::view(of_->type); }
+    [[nodiscard]] std::string_view unit() const noexcept { return detail::view(of_->unit); }
+    /// Elements, or bytes of a text, that were cut.
+    [[nodiscard]] std::uint32_t missing() const noexcept { return of_->missing; }
+
+    /// The number of kinds that are integers, times and durations (nanoseconds), and of enumerations; nothing
+    /// of others, and where it does not fit.
+    [[nodiscard]] std::optional<std::int64_t> as_integer() const noexcept {
+        switch (kind()) {
+            case reading::kind::integer:
+            case reading::kind::time:
+            case reading::kind::duration:
+            case reading::kind::enumeration:
+                return of_->number.i;
+            case reading::kind::boolean:
+            case reading::kind::natural:
+            case reading::kind::character:
+            case reading::kind::pointer:
+                if (of_->number.u <= INT64_MAX) return static_cast<std::int64_t>(of_->number.u);
+                return std::nullopt;
+            default:
+                return std::nullopt;
+        }
+    }
+    /// Of kinds that have one, as near as a double comes.
+    [[nodiscard]] std::optional<double> as_number() const noexcept {
+        if (kind() == reading::kind::number) return of_->number.f;
+        if (kind() == reading::kind::natural) return static_cast<double>(of_->number.u);
+        if (const auto integer = as_integer()) return static_cast<double>(*integer);
+        return std::nullopt;
+    }
+
+    /// The values within it.
+    [[nodiscard]] values children() const noexcept;
+    [[nodiscard]] const silverpoint_value& raw() const noexcept { return *of_; }
+
+  private:
+    const silverpoint_value* of_;
+};
+
+/// Values beside one another.
+class values {
+  public:
+    values(const silverpoint_value* first, std::uint32_t count) noexcept : first_(first), count_(count) {}
+
+    class iterator {
+      public:
+        using value_type = value;
+        using difference_type = std::ptrdiff_t;
+        using iterator_category = std::input_iterator_tag;
+
+        iterator() = default;
+        iterator(const silverpoint_value* at, std::uint32_t left) noexcept : at_(at), left_(left) {}
+        value operator*() const noexcept { return value(*at_); }
+        iterator& operator++() noexcept {
+            at_ += at_->size;
+            --left_;
+            return *this;
+        }
+        iterator operator++(int) noexcept { return std::exchange(*this, std::next(*this)); }
+        bool operator==(const iterator& other) const noexcept { return left_ == other.left_; }
+
+      private:
+        const silverpoint_value* at_ = nullptr;
+        std::uint32_t left_ = 0;
+    };
+
+    [[nodiscard]] iterator begin() const noexcept { return {first_, count_}; }
+    [[nodiscard]] iterator end() const noexcept { return {}; }
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    /// By its name; nothing where none has it.
+    [[nodiscard]] std::optional<value> find(std::string_view name) const noexcept {
+        for (const value at : *this)
+            if (at.name() == name) return at;
+        return std::nullopt;
+    }
+
+  private:
+    const silverpoint_value* first_;
+    std::uint32_t count_;
+};
+
+inline values value::children() const noexcept { return {of_ + 1, of_->children}; }
+
+/// One record. Refers to the records that it is of.
+class record {
+  public:
+    using time_point = std::chrono::sys_time<std::chrono::nanoseconds>;
+
+    explicit record(const silverpoint_record& of) noexcept : of_(&of) {}
+
+    [[nodiscard]] std::uint64_t number() const noexcept { return of_->number; }
+    [[nodiscard]] time_point time() const noexcept {
+        return time_point(std::chrono::nanoseconds(of_->wall_ns));
+    }
+    [[nodiscard]] reading::level level() const noexcept { return static_cast<reading::level>(of_->level); }
+    [[nodiscard]] std::uint32_t pid() const noexcept { return of_->pid; }
+    [[nodiscard]] std::string_view process() const noexcept { return detail::view(of_->process); }
+    /// The kernel's number.
+    [[nodiscard]] std::uint32_t tid() const noexcept { return of_->tid; }
+    /// The name; may be empty.
+    [[nodiscard]] std::string_view thread() const noexcept { return detail::view(of_->thread); }
+    [[nodiscard]] std::string_view category() const noexcept { return detail::view(of_->category); }
+    [[nodiscard]] std::string_view file() const noexcept { return detail::view(of_->file); }
+    [[nodiscard]] std::uint32_t line() const noexcept { return of_->line; }
+    [[nodiscard]] std::string_view function() const noexcept { return detail::view(of_->function); }
+    /// The template, or an event's name.
+    [[nodiscard]] std::string_view text() const noexcept { return detail::view(of_->text); }
+    /// What it says, on one line.
+    [[nodiscard]] std::string_view message() const noexcept { return detail::view(of_->message); }
+    [[nodiscard]] values arguments() const noexcept { return {of_->arguments, of_->argument_count}; }
+    /// Of the scopes that the thread was in.
+    [[nodiscard]] values fields() const noexcept { return {of_->fields, of_->field_count}; }
+    /// Of the end of a span, and of a wait.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> duration() const noexcept {
+        if (of_->duration_ns < 0) return std::nullopt;
+        return std::chrono::nanoseconds(of_->duration_ns);
+    }
+    /// Everything else.
+    [[nodiscard]] const silverpoint_record& raw() const noexcept { return *of_; }
+
+  private:
+    const silverpoint_record* of_;
+};
+
+/// Records that were read together; read into again, it uses its room again. Moves, and does not copy.
+class records {
+  public:
+    records() : room_(silverpoint_records_new()) {}
+
+    class iterator {
+      public:
+        using value_type = record;
+        using difference_type = std::ptrdiff_t;
+        using iterator_category = std::input_iterator_tag;
+
+        iterator() = default;
+        iterator(const silverpoint_records* of, std::size_t at) noexcept : of_(of), at_(at) {}
+        record operator*() const noexcept { return record(*silverpoint_records_at(of_, at_)); }
+        iterator& operator++() noexcept {
+            ++at_;
+            return *this;
+        }
+        iterator operator++(int) noexcept { return {of_, at_++}; }
+        bool operator==(const iterator& other) const noexcept { return at_ == other.at_; }
+
+      private:
+        const silverpoint_records* of_ = nullptr;
+        std::size_t at_ = 0;
+    };
+
+    [[nodiscard]] std::size_t size() const noexcept { return silverpoint_records_count(room_.get()); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    /// Below size().
+    [[nodiscard]] record operator[](std::size_t at) const noexcept {
+        return record(*silverpoint_records_at(room_.get(), at));
+    }
+    [[nodiscard]] iterator begin() const noexcept { return {room_.get(), 0}; }
+    [[nodiscard]] iterator end() const noexcept { return {room_.get(), size()}; }
+    [[nodiscard]] silverpoint_records* raw() const noexcept { return room_.get(); }
+
+  private:
+    struct free {
+        void operator()(silverpoint_records* room) const noexcept { silverpoint_records_free(room); }
+    };
+    std::unique_ptr<silverpoint_records, free> room_;
+};
+
+/// Whether a text is a filter; waits for nobody. False: the text says what is wrong, and where.
+inline bool check_filter(const std::string& filter, std::string& error) {
+    char text[1024] = "";
+    if (silverpoint_filter_check(filter.c_str(), text, sizeof text) == SILVERPOINT_DONE) return true;
+    error = text;
+    return false;
+}
+
+/// Reads files, or programs that run.
+class reader {
+  public:
+    /// Opens nothing: for what comes later, and what failed without exceptions.
+    reader() = default;
+    /// Files are opened with the other parts of rotated traces. Fails when one cannot be read, or is no trace
+    /// file.
+    [[nodiscard]] static reader open(const std::vector<std::string>& files, options how, std::string& error) {
+        return made(silverpoint_reader_open, files, how, error);
+    }
+    /// Living sessions: process ids, or patterns of processes' names; none: all.
+    [[nodiscard]] static reader live(const std::vector<std::string>& targets, options how,
+                                     std::string& error) {
+        return made(silverpoint_reader_live, targets, how, error);
+    }
+    [[nodiscard]] explicit operator bool() const noexcept { return reader_ != nullptr; }
+
+    /// Numbers anew what a filter selects: `-l warn -c net`, as silverpoint cat takes it, or an expression.
+    /// False: the text says what is wrong and where, and everything is as before.
+    bool filter(const std::string& text, std::string& error) {
+        return of(error, [&](char* to, std::size_t size) {
+                   return silverpoint_reader_filter(reader_.get(), text.c_str(), to, size);
+               }) == SILVERPOINT_DONE;
+    }
+    /// Gives numbers to what comes next, for about so long. Nothing: it failed.
+    std::optional<state> grow(std::chrono::milliseconds most, std::string& error) {
+        const int result = of(error, [&](char* to, std::size_t size) {
+            const auto ms = static_cast<std::uint64_t>(most.count() > 0 ? most.count() : 0);
+            return silverpoint_reader_grow(reader_.get(), ms, nullptr, to, size);
+        });
+        if (result < 0) return std::nullopt;
+        return static_cast<state>(result);
+    }
+    /// Reads at most `most` records from a number on, and fewer where they are large. Goes on quickest where
+    /// the last call ended. False: a file has lost what it had.
+    bool read(std::uint64_t from, std::size_t most, records& into, std::string& error) {
+        return of(error, [&](char* to, std::size_t size) {
+                   return silverpoint_reader_read(reader_.get(), from, most, into.raw(), to, size);
+               }) == SILVERPOINT_DONE;
+    }
+
+    /// Records that have numbers.
+    [[nodiscard]] std::uint64_t count() const noexcept { return silverpoint_reader_count(reader_.get()); }
+    /// What was found to be missing or damaged, and what people should know, since the last call.
+    [[nodiscard]] std::vector<std::string> messages() {
+        std::vector<std::string> all;
+        char text[1024];
+        while (silverpoint_reader_message(reader_.get(), text, sizeof text)) all.emplace_back(text);
+        return all;
+    }
+
+#if defined(__cpp_exceptions)
+    explicit reader(const std::string& file, options how = {})
+        : reader(std::vector<std::string>{file}, how) {}
+    explicit reader(const std::vector<std::string>& files, options how = {}) {
+        std::string why;
+        *this = open(files, how, why);
+        if (!*this) throw error(SILVERPOINT_FAILED, why);
+    }
+    [[nodiscard]] static reader live(const std::vector<std::string>& targets, options how = {}) {
+        std::string why;
+        reader made = live(targets, how, why);
+        if (!made) throw error(SILVERPOINT_NO_SESSION, why);
+        return made;
+    }
+    void filter(const std::string& text) {
+        std::string why;
+        if (!filter(text, why)) throw error(SILVERPOINT_INVALID, why);
+    }
+    state grow(std::chrono::milliseconds most) {
+        std::string why;
+        const auto result = grow(most, why);
+        if (!result) throw error(SILVERPOINT_FAILED, why);
+        return *result;
+    }
+    /// Numbers all that there is now; gives how many.
+    std::uint64_t grow_all() {
+        while (grow(std::chrono::milliseconds(100)) == state::more) {
+        }
+        return count();
+    }
+    [[nodiscard]] records read(std::uint64_t from, std::size_t most) {
+        records into;
+        read(from, most, into);
+        return into;
+    }
+    void read(std::uint64_t from, std::size_t most, records& into) {
+        std::string why;
+        if (!read(from, most, into, why)) throw error(SILVERPOINT_FAILED, why);
+    }
+#endif
+
+  private:
+    struct close {
+        void operator()(silverpoint_reader* of) const noexcept { silverpoint_reader_close(of); }
+    };
+
+    template <class Call>
+    static int of(std::string& error, Call call) {
+        char text[1024] = "";
+        const int result = call(text, sizeof text);
+        if (result < 0) error = text;
+        return result;
+    }
+
+    template <class Open>
+    static reader made(Open open, const std::vector<std::string>& texts, options how, std::string& error) {
+        std::vector<const char*> all;
+        for (const auto& text : texts) all.push_back(text.c_str());
+        unsigned bits = 0;
+        if (how.only) bits |= SILVERPOINT_ONLY;
+        if (how.follow) bits |= SILVERPOINT_FOLLOW;
+        if (how.utc) bits |= SILVERPOINT_UTC;
+        reader opened;
+        char text[1024] = "";
+        opened.reader_.reset(open(all.data(), all.size(), bits, text, sizeof text));
+        if (!opened) error = text;
+        return opened;
+    }
+
+    std::unique_ptr<silverpoint_reader, close> reader_;
+};
+
+}  // namespace silverpoint::reading

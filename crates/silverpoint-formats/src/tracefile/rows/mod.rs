@@ -1,0 +1,264 @@
+//! Events by their numbers: any of millions, without all of them in memory.
+//!
+//! The trace is gone through once, and every few thousand events a *mark* is kept: where each stream stood, what its thread was called, which fields held. An event is found by going on
+//! from the last mark before it. Between two marks each stream is read up to where it stood at the second, so that what came late is where it was numbered, not where its
+//! time would put it.
+//!
+//! A number stays an event's for good, while the files grow, but for this: events of *several* programs, less apart than their clocks are known, may change places when a later
+//! anchor tells more about a clock.
+
+mod mark;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::follow::absolute;
+use super::growing::Growing;
+use super::patience::Patience;
+use super::progress::Progress;
+use super::told::Told;
+use super::{Event, Events, Note, OpenError, Trace};
+use crate::filter::{Filter, Selection};
+use mark::Marks;
+
+/// Blocks that are read at a time, besides one of each stream.
+const BLOCKS: u64 = 4;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Rows {
+    growing: Growing,
+    filter: Filter,
+    /// Files grow; else what was there when they were opened is all.
+    is_followed: bool,
+    patience: Patience,
+    /// When anything grew last.
+    grown: Instant,
+    /// Everything there has been numbered since the last growth.
+    is_drained: bool,
+    /// Something has come since the last event was numbered: it may be earlier.
+    has_news: bool,
+    /// Behind the last event.
+    progress: Progress,
+    /// The latest time that was numbered, in the common order.
+    last_ns: Option<i64>,
+    count: u64,
+    marks: Marks,
+    /// Where reading stopped: the number of the next event, and how to go on.
+    resumed: Option<(u64, Progress)>,
+    told: Told,
+}
+
+/// What growing has brought.
+#[derive(Clone, Debug)]
+pub struct Grown {
+    /// Events that have numbers.
+    pub count: u64,
+    /// There is more to be numbered at once.
+    pub has_more: bool,
+    /// Damage that was found since the last time.
+    pub notes: Vec<Note>,
+}
+
+/// What ended a slice of work.
+enum Slice {
+    /// There is more.
+    Full,
+    /// What is left may still get something before it.
+    Waits,
+    /// There is nothing left.
+    End,
+}
+
+impl Rows {
+    /// The events of a trace that a filter selects. Followed, its files may grow and be rotated under the names `heads`.
+    pub fn new(trace: Trace, heads: &[PathBuf], filter: &Filter, is_followed: bool) -> Self {
+        Self {
+            filter: absolute(filter, &trace),
+            growing: Growing::new(trace, heads),
+            is_followed,
+            patience: Patience::default(),
+            grown: Instant::now(),
+            is_drained: false,
+            has_news: false,
+            progress: Progress::default(),
+            last_ns: None,
+            count: 0,
+            marks: Marks::default(),
+            resumed: None,
+            told: Told::default(),
+        }
+    }
+
+    /// Follows files that are added later.
+    pub fn nothing() -> Self {
+        Self::new(Trace::empty(), &[], &Filter::default(), true)
+    }
+
+    /// Adds a file that may grow, unless it is there.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read.
+    pub fn add(&mut self, path: &Path) -> Result<(), OpenError> {
+        self.growing.add(path)?;
+        self.see_news();
+        Ok(())
+    }
+
+    /// How long a session that brings nothing holds up what lies beyond its watermark: order among threads against delay. At first a second.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience.time = patience;
+    }
+
+    /// Numbers anew what another filter selects.
+    pub fn set_filter(&mut self, filter: &Filter) {
+        self.filter = absolute(filter, &self.growing.trace);
+        (self.count, self.last_ns, self.is_drained) = (0, None, false);
+        (self.marks, self.progress) = (Marks::default(), Progress::default());
+        self.resumed = None;
+    }
+
+    /// What has been found so far.
+    pub fn trace(&self) -> &Trace {
+        &self.growing.trace
+    }
+
+    /// Events that have numbers: from 0.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether everything there has its number, and nothing has come for a while.
+    pub fn is_drained(&self) -> bool {
+        self.is_drained && (!self.is_followed || self.grown.elapsed() >= self.patience.time)
+    }
+
+    /// Whether nothing can follow: the newest files have been closed and everything in them has its number.
+    pub fn is_finished(&self) -> bool {
+        self.is_drained() && (!self.is_followed || self.growing.is_closed())
+    }
+
+    /// Gives numbers to what comes next, for about so long, and at least once.
+    ///
+    /// # Errors
+    /// Files that cannot be read any more.
+    pub fn grow(&mut self, most: Duration) -> Result<Grown, OpenError> {
+        let begin = Instant::now();
+        if self.is_followed && self.growing.refresh()? {
+            self.see_news();
+        }
+        let mut notes = Vec::new();
+        let mut has_more = !self.is_drained;
+        while has_more {
+            has_more = match self.slice(&mut notes) {
+                Slice::Full => true,
+                Slice::Waits => false,
+                Slice::End => {
+                    self.is_drained = true;
+                    self.progress.rooms.rest();
+                    false
+                }
+            };
+            if begin.elapsed() >= most {
+                break;
+            }
+        }
+        self.told.take(&mut notes, &self.growing.trace);
+        Ok(Grown { count: self.count, has_more, notes })
+    }
+
+    fn see_news(&mut self) {
+        self.grown = Instant::now();
+        (self.is_drained, self.has_news) = (false, true);
+    }
+
+    /// Numbers events up to the next mark.
+    fn slice(&mut self, notes: &mut Vec<Note>) -> Slice {
+        let bound_ns = if self.is_followed { self.patience.bound_ns(&self.growing.trace) } else { i64::MAX };
+        let mut progress = std::mem::take(&mut self.progress);
+        let mut begin = self.has_news.then(|| self.marks.make(self.count, &progress));
+        let trace = &self.growing.trace;
+        let mut events =
+            Events::resume(trace, selection(&self.filter, trace), progress, bound_ns).pause_after(BLOCKS);
+        let end = loop {
+            let Some(event) = events.next() else {
+                break match (events.is_paused(), bound_ns) {
+                    (true, _) => Slice::Full,
+                    (false, i64::MAX) => Slice::End,
+                    (false, _) => Slice::Waits,
+                };
+            };
+            if !event.is_shown() {
+                continue;
+            }
+            let ns = event.session.order.wall_ns(event.ticks);
+            if let Some(begin) = begin.take()
+                && self.last_ns.is_some_and(|last| ns <= last)
+            {
+                self.marks.put_break(begin);
+            }
+            self.has_news = false;
+            self.last_ns = self.last_ns.max(Some(ns));
+            self.count += 1;
+            if self.count - self.marks.last() >= self.marks.spacing {
+                break Slice::Full;
+            }
+        };
+        let found;
+        (progress, found) = events.stop();
+        notes.extend(found);
+        if matches!(end, Slice::Full) {
+            let mark = self.marks.make(self.count, &progress);
+            self.marks.put(mark);
+        }
+        self.progress = progress;
+        end
+    }
+
+    /// Gives events from a number on, each with its number, until `take` wants no more. Gives how many: fewer than there are when `take` has stopped, or when files have lost what they
+    /// had.
+    ///
+    /// Costs what reading a few thousand events costs; less when it goes on where it stopped the last time.
+    pub fn read(&mut self, from: u64, mut take: impl FnMut(&Trace, u64, &Event<'_>) -> bool) -> u64 {
+        let trace = &self.growing.trace;
+        let mut number = from;
+        while number < self.count {
+            let (before, after) = self.marks.around(number);
+            let Some(before) = before else { break };
+            let (mut at, progress) = match self.resumed.take().filter(|(next, _)| *next == number) {
+                Some(resumed) => resumed,
+                None => (before.first, before.progress()),
+            };
+            let (end, limits) = match after {
+                Some(mark) => (mark.first, mark.limits()),
+                None => (self.count, self.progress.positions.clone()),
+            };
+            let selection = selection(&self.filter, trace);
+            let mut events = Events::within(trace, selection, progress, i64::MAX, Some(&limits));
+            let mut is_enough = false;
+            while at < end
+                && !is_enough
+                && let Some(event) = events.next()
+            {
+                if event.is_shown() {
+                    if at >= number {
+                        is_enough = !take(trace, number, &event);
+                        number += 1;
+                    }
+                    at += 1;
+                }
+            }
+            if is_enough {
+                self.resumed = Some((number, events.stop().0));
+            }
+            if is_enough || at < end {
+                break;
+            }
+        }
+        number - from
+    }
+}
+
+fn selection(filter: &Filter, trace: &Trace) -> Option<Selection> {
+    (!filter.is_empty()).then(|| Selection::new(filter, trace))
+}

@@ -1,0 +1,27 @@
+//! Records for programs that show them: of trace files, and of programs that live.
+//!
+//! ```text
+//! sessions, targets   which processes are meant, and where their sessions are      scratch   a directory for what is copied
+//! live                the files in which living sessions can be read
+//! reader              records by their numbers, of files and of living sessions
+//! batch, tree         records with everything that is known about them; arguments as trees of typed values
+//! ```
+//!
+//! Nothing is written into a session, and nothing is printed. Whatever a file holds: memory is that of marks, blocks, and of the batch that is asked for.
+#![forbid(unsafe_code)]
+
+mod batch;
+mod error;
+mod live;
+mod reader;
+mod scratch;
+pub mod sessions;
+mod targets;
+mod tree;
+
+pub use batch::{BATCH_BYTES, Batch, Row, RowKind};
+pub use error::ReadError;
+pub use live::Live;
+pub use reader::{Growth, OpenOptions, Reader, State};
+pub use targets::Targets;
+pub use tree::{NODES_MAX, Node, NodeKind, Span};
