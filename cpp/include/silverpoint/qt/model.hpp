@@ -1,0 +1,510 @@
+// Records as a model of Qt's (Qt 6, Core only): a table of millions of rows of which only those that are
+// shown are in memory, with the values of each as a tree beneath it. Link silverpoint::logger (CMake) or
+// -lsilverpoint.
+//
+//   silverpoint::qt::records_model model;
+//   QString error;
+//   if (!model.open({"app.silver"}, {.follow = true}, &error)) …
+//   QTableView view;
+//   view.setModel(&model);
+//   if (!model.set_filter("-l warn", &error)) …               // as silverpoint cat takes it, or "id=7"
+//
+// A thread of the model's numbers and fetches records; rows are inserted as they come. What has not been
+// fetched when a view asks is empty for the moment, and dataChanged says when it is there: the GUI's thread
+// waits for nothing. Where that is not wanted (exports, tests), set_waiting(true) makes data() wait.
+//
+// Everything is used in the thread in which the model was made.
+#pragma once
+
+#include <QtCore/QAbstractItemModel>
+#include <QtCore/QDateTime>
+#include <QtCore/QStringList>
+#include <QtCore/QUuid>
+#include <QtCore/QVariant>
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model_reader.hpp"
+#include "silverpoint/reader.hpp"
+
+namespace silverpoint::qt {
+
+namespace detail {
+
+inline QString string_of(std::string_view text) {
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+// A value as Qt has it; containers with everything within.
+inline QVariant variant_of(const reading::value& value) {
+    const silverpoint_value& raw = value.raw();
+    switch (value.kind()) {
+        case reading::kind::null:
+            return {};
+        case reading::kind::boolean:
+            return raw.number.u != 0;
+        case reading::kind::integer:
+        case reading::kind::duration:
+        case reading::kind::enumeration:
+            return static_cast<qlonglong>(raw.number.i);
+        case reading::kind::natural:
+        case reading::kind::pointer:
+            return static_cast<qulonglong>(raw.number.u);
+        case reading::kind::number:
+            return raw.number.f;
+        case reading::kind::bytes:
+            return QByteArray(raw.bytes.data, static_cast<qsizetype>(raw.bytes.size));
+        case reading::kind::uuid:
+            return QUuid::fromRfc4122(QByteArray(raw.bytes.data, static_cast<qsizetype>(raw.bytes.size)));
+        case reading::kind::time:
+            return QDateTime::fromMSecsSinceEpoch(raw.number.i / 1'000'000, Qt::UTC);
+        case reading::kind::list:
+        case reading::kind::set:
+        case reading::kind::tuple: {
+            QVariantList list;
+            for (const auto within : value.children()) list.append(variant_of(within));
+            return list;
+        }
+        case reading::kind::map:
+        case reading::kind::structure: {
+            QVariantMap map;
+            for (const auto within : value.children())
+                map.insert(string_of(within.name()), variant_of(within));
+            return map;
+        }
+        default:
+            return string_of(value.text());
+    }
+}
+
+// The values of one record, with the way back from each to what it is within. Holds the records that they are
+// of.
+struct shape {
+    struct node {
+        int parent = -1;  // none: it is an argument or a field
+        int row = 0;      // among those beside it
+        std::vector<int> children;
+    };
+
+    shape(std::shared_ptr<const run> of, std::uint64_t number) : run_(std::move(of)) {
+        const auto record = run_->records[static_cast<std::size_t>(number - run_->first)];
+        first = record.raw().arguments;
+        add(record.raw().arguments, record.raw().argument_count, -1);
+        // Fields stand behind the arguments.
+        add(record.raw().fields, record.raw().field_count, -1);
+    }
+
+    [[nodiscard]] reading::value value(int at) const noexcept { return reading::value(first[at]); }
+
+    std::vector<node> nodes;
+    std::vector<int> top;
+    const silverpoint_value* first;
+
+  private:
+    void add(const silverpoint_value* value, std::uint32_t count, int parent) {
+        for (; count > 0; --count, value += value->size) {
+            const int at = static_cast<int>(nodes.size());
+            auto& beside = parent < 0 ? top : nodes[static_cast<std::size_t>(parent)].children;
+            const int row = static_cast<int>(beside.size());
+            beside.push_back(at);
+            nodes.push_back({parent, row, {}});
+            add(value + 1, value->children, at);
+        }
+    }
+
+    std::shared_ptr<const run> run_;
+};
+
+}  // namespace detail
+
+/// See the head of this file.
+class records_model : public QAbstractItemModel {
+  public:
+    /// Columns of records. The values beneath have three: name, value, type.
+    enum column { time, level, category, process, thread, message, place, function, columns };
+    /// Besides Qt::DisplayRole (text) and Qt::ToolTipRole (times with their date, places with their
+    /// directories, messages).
+    enum role {
+        /// What stands there, typed: a QDateTime, a number, a QString, of values also lists and maps of such.
+        value_role = Qt::UserRole + 1,
+        /// In each column of a record: its level, 0 trace to 5 fatal.
+        level_role,
+        /// In each column of a record: nanoseconds since 1970-01-01T00:00Z, as a qlonglong.
+        ns_role,
+        /// Of a value: its unit.
+        unit_role
+    };
+
+    explicit records_model(QObject* parent = nullptr) : QAbstractItemModel(parent) {}
+
+    /// Opens files, in place of what was open. False: the text says why, and everything is as before.
+    bool open(const QStringList& files, reading::options how = {}, QString* error = nullptr) {
+        return use_if(&reading::reader::open, files, how, error);
+    }
+    /// Looks at programs that run: process ids, or patterns of processes' names; none: all that record.
+    bool open_live(const QStringList& targets, reading::options how = {}, QString* error = nullptr) {
+        return use_if(static_cast<open_call>(&reading::reader::live), targets, how, error);
+    }
+    /// Shows what a reader reads that was opened elsewhere: in a thread, where that takes long.
+    void use(reading::reader reader) {
+        is_changing_ = true;
+        beginResetModel();
+        if (reader_) {
+            reader_->end();
+            reader_.release()->deleteLater();  // it may be what is calling us
+        }
+        forget();
+        filter_.clear();
+        state_ = reading::state::more;
+        reader_ = std::make_unique<detail::model_reader>(std::move(reader), generation_,
+                                                         [this] { take(reader_->take()); });
+        end_reset();
+    }
+
+    /// Shows only what a filter selects: `-l warn -c net`, as silverpoint cat takes it, or an expression.
+    /// Rows come as they are found. False: the text says what is wrong and where, and everything is as
+    /// before.
+    bool set_filter(const QString& filter, QString* error = nullptr) {
+        std::string why;
+        if (!reading::check_filter(filter.toStdString(), why)) {
+            if (error != nullptr) *error = detail::string_of(why);
+            return false;
+        }
+        if (filter == filter_ || !reader_) return true;
+        is_changing_ = true;
+        beginResetModel();
+        forget();
+        filter_ = filter;
+        state_ = reading::state::more;
+        reader_->filter(filter.toStdString(), generation_);
+        end_reset();
+        return true;
+    }
+    [[nodiscard]] QString filter() const { return filter_; }
+
+    /// Whether there are more to be numbered, or more may come.
+    [[nodiscard]] reading::state state() const { return state_; }
+    /// Whether data() waits for what has not been fetched.
+    void set_waiting(bool waits) { waits_ = waits; }
+    /// Called whenever rows or the state have changed, and with what was found to be missing or damaged.
+    void on_change(std::function<void(const QStringList& messages)> call) { on_change_ = std::move(call); }
+    /// Whether the record of a row has been fetched.
+    [[nodiscard]] bool is_fetched(int row) const { return find(row) != nullptr; }
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override {
+        if (!parent.isValid()) return rows_;
+        if (parent.column() != 0) return 0;
+        const detail::shape* shape = shape_of(row_of(parent));
+        if (shape == nullptr) return 0;
+        return static_cast<int>(within(*shape, parent).size());
+    }
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() ? 3 : columns;
+    }
+    /// A record may always have values beneath it: whether it has any is known when they are fetched.
+    [[nodiscard]] bool hasChildren(const QModelIndex& parent = {}) const override {
+        if (!parent.isValid()) return rows_ > 0;
+        if (parent.column() != 0) return false;
+        if (is_record(parent) && shape_of(parent.row()) == nullptr) return true;
+        return rowCount(parent) > 0;
+    }
+    [[nodiscard]] bool canFetchMore(const QModelIndex& parent) const override {
+        return parent.isValid() && parent.column() == 0 && is_record(parent) &&
+               shape_of(parent.row()) == nullptr && shapes_.size() < shapes_most;
+    }
+    /// Fetches the values of a record; they are inserted when they are there.
+    void fetchMore(const QModelIndex& parent) override {
+        if (!canFetchMore(parent)) return;
+        auto run = wanted(parent.row());
+        // Within another change, of which somebody is just being told, there must be none.
+        if (run && !is_changing_) return insert_shape(parent.row(), std::move(run));
+        if (std::find(awaited_.begin(), awaited_.end(), parent.row()) == awaited_.end())
+            awaited_.push_back(parent.row());
+        if (run) reader_->poke();
+    }
+
+    [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override {
+        if (row < 0 || column < 0 || column >= columnCount(parent) || row >= rowCount(parent)) return {};
+        if (!parent.isValid()) return createIndex(row, column, quintptr{0});
+        const detail::shape& shape = *shape_of(row_of(parent));
+        return createIndex(row, column,
+                           id_of(row_of(parent), within(shape, parent)[static_cast<std::size_t>(row)]));
+    }
+    [[nodiscard]] QModelIndex parent(const QModelIndex& child) const override {
+        if (!child.isValid() || is_record(child)) return {};
+        const detail::shape* shape = shape_of(row_of(child));
+        if (shape == nullptr) return {};
+        const int above = shape->nodes[static_cast<std::size_t>(node_of(child))].parent;
+        if (above < 0) return createIndex(row_of(child), 0, quintptr{0});
+        return createIndex(shape->nodes[static_cast<std::size_t>(above)].row, 0, id_of(row_of(child), above));
+    }
+
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override {
+        if (!index.isValid()) return {};
+        if (!is_record(index)) {
+            const detail::shape* shape = shape_of(row_of(index));
+            return shape == nullptr ? QVariant() : data_of(shape->value(node_of(index)), index, role);
+        }
+        if (role != Qt::DisplayRole && role != Qt::ToolTipRole && (role < value_role || role > ns_role))
+            return {};
+        const auto run = wanted(index.row());
+        if (!run) return {};
+        return data_of(
+            run->records[static_cast<std::size_t>(static_cast<std::uint64_t>(index.row()) - run->first)],
+            index.column(), role);
+    }
+
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
+                                      int role = Qt::DisplayRole) const override {
+        if (role != Qt::DisplayRole) return {};
+        if (orientation == Qt::Vertical) return section;
+        static const char* const names[] = {"Time",   "Level",   "Category", "Process",
+                                            "Thread", "Message", "Place",    "Function"};
+        return section >= 0 && section < columns ? QVariant(QLatin1String(names[section])) : QVariant();
+    }
+
+  private:
+    using open_call = reading::reader (*)(const std::vector<std::string>&, reading::options, std::string&);
+    // Runs that are kept; each has a few hundred records, or 16 MiB.
+    static constexpr std::size_t runs_most = 48;
+    // Records whose values have been fetched: an index of theirs may be kept by anybody.
+    static constexpr std::size_t shapes_most = 10'000;
+    static_assert(sizeof(quintptr) == 8, "an index names a record and a value in it");
+
+    // Indexes: 0 of a record; of a value the row of its record and its own number.
+    static quintptr id_of(int row, int node) {
+        return static_cast<quintptr>(row) << 32 | (static_cast<quintptr>(node) + 1);
+    }
+    static bool is_record(const QModelIndex& index) { return index.internalId() == 0; }
+    static int node_of(const QModelIndex& index) {
+        return static_cast<int>(index.internalId() & 0xFFFF'FFFF) - 1;
+    }
+    static int row_of(const QModelIndex& index) {
+        return is_record(index) ? index.row() : static_cast<int>(index.internalId() >> 32);
+    }
+
+    static const std::vector<int>& within(const detail::shape& shape, const QModelIndex& parent) {
+        return is_record(parent) ? shape.top
+                                 : shape.nodes[static_cast<std::size_t>(node_of(parent))].children;
+    }
+    [[nodiscard]] const detail::shape* shape_of(int row) const {
+        const auto known = shapes_.find(row);
+        return known == shapes_.end() ? nullptr : known->second.get();
+    }
+
+    bool use_if(open_call call, const QStringList& texts, reading::options how, QString* error) {
+        std::vector<std::string> all;
+        for (const QString& text : texts) all.push_back(text.toStdString());
+        std::string why;
+        reading::reader reader = call(all, how, why);
+        if (!reader) {
+            if (error != nullptr) *error = detail::string_of(why);
+            return false;
+        }
+        use(std::move(reader));
+        return true;
+    }
+
+    void end_reset() {
+        endResetModel();
+        is_changing_ = false;
+    }
+    void forget() {
+        rows_ = 0;
+        ++generation_;
+        runs_.clear();
+        shapes_.clear();
+        awaited_.clear();
+    }
+
+    // The run with a row, if it is there.
+    [[nodiscard]] std::shared_ptr<const detail::run> find(int row) const {
+        const auto number = static_cast<std::uint64_t>(row);
+        for (auto at = runs_.begin(); at != runs_.end(); ++at)
+            if ((*at)->first <= number && number < (*at)->end()) {
+                runs_.splice(runs_.begin(), runs_, at);  // used last
+                return runs_.front();
+            }
+        return nullptr;
+    }
+    // The same; asks for it where it is not there.
+    [[nodiscard]] std::shared_ptr<const detail::run> wanted(int row) const {
+        if (auto known = find(row)) return known;
+        if (!reader_ || row >= rows_) return nullptr;
+        const auto number = static_cast<std::uint64_t>(row);
+        // What stands beside it will be asked for next; where records are large, fewer come at a time.
+        const auto begin = number - number % detail::model_reader::run_size;
+        std::uint64_t next = begin;
+        for (const auto& run : runs_)
+            if (run->first <= number && run->first >= begin && run->end() <= number)
+                next = std::max(next, run->end());
+        if (!waits_) {
+            reader_->want(next);
+            return nullptr;
+        }
+        for (;;) {
+            keep(reader_->wait_for(next));
+            if (auto come = find(row)) return come;
+            const auto reached = find(static_cast<int>(next));
+            if (!reached || reached->end() <= next) return nullptr;
+            next = reached->end();
+        }
+    }
+    // Takes runs; what is to be told about them, and everything else, waits for the event loop.
+    void keep(detail::news got) const {
+        if (got.generation != generation_) return;
+        for (const auto& run : got.runs) remember(run);
+        for (auto& run : got.runs) untold_.runs.push_back(std::move(run));
+        for (auto& message : got.messages) untold_.messages.push_back(std::move(message));
+    }
+    void remember(const std::shared_ptr<const detail::run>& run) const {
+        if (run->records.empty()) return;
+        runs_.push_front(run);
+        if (runs_.size() > runs_most) runs_.pop_back();
+    }
+
+    // In the event loop: what the thread has to tell.
+    void take(detail::news got) {
+        detail::news before = std::exchange(untold_, {});
+        if (got.generation != generation_) return;
+        const int count = static_cast<int>(std::min<std::uint64_t>(got.count, INT_MAX));
+        if (count > rows_) {
+            is_changing_ = true;
+            beginInsertRows({}, rows_, count - 1);
+            rows_ = count;
+            endInsertRows();
+            is_changing_ = false;
+        }
+        state_ = got.state;
+        for (const auto& run : got.runs) remember(run);
+        for (const auto* runs : {&before.runs, &got.runs})
+            for (const auto& run : *runs) tell(*run);
+        insert_awaited();
+        QStringList messages;
+        for (const auto* all : {&before.messages, &got.messages})
+            for (const auto& message : *all) messages.append(detail::string_of(message));
+        if (on_change_) on_change_(messages);
+    }
+    void tell(const detail::run& run) {
+        if (run.records.empty() || run.end() > static_cast<std::uint64_t>(rows_)) return;
+        const int first = static_cast<int>(run.first), last = static_cast<int>(run.end()) - 1;
+        emit dataChanged(index(first, 0), index(last, columns - 1));
+    }
+    // Inserts what was to be inserted when it is there.
+    void insert_awaited() {
+        for (const int row : std::exchange(awaited_, {})) {
+            if (auto run = wanted(row))
+                insert_shape(row, std::move(run));
+            else
+                awaited_.push_back(row);
+        }
+    }
+    void insert_shape(int row, std::shared_ptr<const detail::run> run) {
+        if (shape_of(row) != nullptr) return;
+        auto shape = std::make_unique<detail::shape>(std::move(run), static_cast<std::uint64_t>(row));
+        const int count = static_cast<int>(shape->top.size());
+        is_changing_ = true;
+        if (count > 0) beginInsertRows(index(row, 0), 0, count - 1);
+        shapes_.emplace(row, std::move(shape));
+        if (count > 0) endInsertRows();
+        is_changing_ = false;
+    }
+
+    static QString time_text(std::int64_t ns, const char* form) {
+        std::int64_t us = ns / 1000;
+        if (ns % 1000 < 0) --us;
+        std::int64_t within = us % 1'000'000;
+        if (within < 0) within += 1'000'000;
+        const QDateTime second = QDateTime::fromMSecsSinceEpoch((us - within) / 1000);
+        return second.toString(QLatin1String(form)) + QLatin1Char('.') +
+               QString::number(within).rightJustified(6, QLatin1Char('0'));
+    }
+
+    static QVariant data_of(const reading::record& record, int column, int role) {
+        const std::int64_t ns = record.raw().wall_ns;
+        if (role == level_role) return static_cast<int>(record.level());
+        if (role == ns_role) return static_cast<qlonglong>(ns);
+        const bool is_tip = role == Qt::ToolTipRole, is_value = role == value_role;
+        const auto named = [&](std::string_view name, std::uint32_t id) -> QVariant {
+            if (is_value) return id;
+            const QString number = QString::number(id);
+            if (name.empty()) return number;
+            return detail::string_of(name) + QLatin1String(" ") + number;
+        };
+        switch (column) {
+            case time:
+                if (is_value) return QDateTime::fromMSecsSinceEpoch(ns / 1'000'000);
+                return time_text(ns, is_tip ? "yyyy-MM-dd HH:mm:ss" : "HH:mm:ss");
+            case level:
+                if (is_value) return static_cast<int>(record.level());
+                return detail::string_of(name_of(record.level()));
+            case category:
+                return detail::string_of(record.category());
+            case process:
+                return named(record.process(), record.pid());
+            case thread:
+                return named(record.thread(), record.tid());
+            case message:
+                return detail::string_of(record.message());
+            case place: {
+                if (record.file().empty()) return QString();
+                QString file = detail::string_of(record.file());
+                if (!is_tip) file = file.mid(file.lastIndexOf(QLatin1Char('/')) + 1);
+                return file + QLatin1Char(':') + QString::number(record.line());
+            }
+            case function:
+                return detail::string_of(record.function());
+            default:
+                return {};
+        }
+    }
+
+    static QVariant data_of(const reading::value& value, const QModelIndex& index, int role) {
+        if (role == value_role) return detail::variant_of(value);
+        if (role == unit_role) return detail::string_of(value.unit());
+        if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+        switch (index.column()) {
+            case 0:
+                return value.name().empty() ? QString::number(index.row()) : detail::string_of(value.name());
+            case 1:
+                return detail::string_of(value.text());
+            default:
+                return type_text(value);
+        }
+    }
+    static QString type_text(const reading::value& value) {
+        static const char* const names[] = {"null",    "bool", "int",   "uint", "integer", "number",   "char",
+                                            "pointer", "text", "bytes", "uuid", "time",    "duration", "enum",
+                                            "list",    "set",  "tuple", "map",  "struct"};
+        const auto at = static_cast<std::size_t>(value.kind());
+        QString text = value.type().empty() ? QString::fromLatin1(at < std::size(names) ? names[at] : "?")
+                                            : detail::string_of(value.type());
+        if (value.missing() > 0) text += QStringLiteral(" (+%1)").arg(value.missing());
+        return text;
+    }
+
+    int rows_ = 0;
+    std::uint64_t generation_ = 0;
+    QString filter_;
+    reading::state state_ = reading::state::finished;
+    bool waits_ = false, is_changing_ = false;
+    std::function<void(const QStringList&)> on_change_;
+    // The one used last is the first.
+    mutable std::list<std::shared_ptr<const detail::run>> runs_;
+    // What came while data() waited.
+    mutable detail::news untold_;
+    std::unordered_map<int, std::unique_ptr<detail::shape>> shapes_;
+    // Records whose values are to be inserted when they are there.
+    std::vector<int> awaited_;
+    std::unique_ptr<detail::model_reader> reader_;  // the last: its thread ends before anything goes
+};
+
+}  // namespace silverpoint::qt

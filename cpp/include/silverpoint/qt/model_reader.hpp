@@ -1,0 +1,228 @@
+// The thread that reads for a model: numbers records while they come, and fetches those that are to be shown.
+// The GUI's thread asks, and is told by one posted event however much there is to tell; it waits only where
+// it wants to.
+#pragma once
+
+#include <QtCore/QCoreApplication>
+#include <QtCore/QEvent>
+#include <QtCore/QObject>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "silverpoint/reader.hpp"
+
+namespace silverpoint::qt::detail {
+
+// Records that were read together: those from `first` on.
+struct run {
+    std::uint64_t first = 0;
+    reading::records records;
+    [[nodiscard]] std::uint64_t end() const noexcept { return first + records.size(); }
+};
+
+// What the thread has to tell.
+struct news {
+    std::uint64_t generation = 0;  // of the filter
+    std::uint64_t count = 0;
+    reading::state state = reading::state::more;
+    std::vector<std::shared_ptr<const run>> runs;
+    std::vector<std::string> messages;
+};
+
+class model_reader : public QObject {
+  public:
+    // Records that are fetched at a time.
+    static constexpr std::size_t run_size = 256;
+
+    // `tell` is called by this object's event loop.
+    model_reader(reading::reader reader, std::uint64_t generation, std::function<void()> tell)
+        : reader_(std::move(reader)), tell_(std::move(tell)), generation_(generation) {
+        news_.generation = generation;
+        thread_ = std::thread([this] { work(); });
+    }
+    ~model_reader() override { end(); }
+    model_reader(const model_reader&) = delete;
+    model_reader& operator=(const model_reader&) = delete;
+
+    // Nothing is read, and nothing told, any more.
+    void end() {
+        if (!thread_.joinable()) return;
+        {
+            const std::lock_guard lock(mutex_);
+            stop_ = true;
+        }
+        changed_.notify_all();
+        thread_.join();
+        QCoreApplication::removePostedEvents(this);
+    }
+
+    // From now on what this filter selects; it must be one. What was asked for before is not fetched any
+    // more.
+    void filter(std::string text, std::uint64_t generation) {
+        const std::lock_guard lock(mutex_);
+        filter_ = std::move(text);
+        is_new_filter_ = true;
+        news_ = {};
+        news_.generation = generation_ = generation;
+        wanted_.clear();
+        changed_.notify_all();
+    }
+
+    // Fetches the record of this number, and those after it. What was asked for last comes first.
+    void want(std::uint64_t number) {
+        const std::lock_guard lock(mutex_);
+        if (is_busy_ && busy_with_ == number && busy_in_ == generation_) return;
+        for (const std::uint64_t known : wanted_)
+            if (known == number) return;
+        wanted_.push_back(number);
+        if (wanted_.size() > wanted_most) wanted_.pop_front();
+        changed_.notify_all();
+    }
+
+    // Tells something soon, though nothing may be new.
+    void poke() {
+        const std::lock_guard lock(mutex_);
+        post();
+    }
+
+    // What is new, at once.
+    news take() {
+        const std::lock_guard lock(mutex_);
+        return take_news();
+    }
+    // The same, after the record of this number has come, if it can be had.
+    news wait_for(std::uint64_t number) {
+        want(number);
+        std::unique_lock lock(mutex_);
+        fetched_.wait(lock, [&] {
+            for (const std::uint64_t waits : wanted_)
+                if (waits == number) return false;
+            return !is_busy_ || busy_with_ != number;
+        });
+        return take_news();
+    }
+
+  protected:
+    bool event(QEvent* got) override {
+        if (got->type() != type()) return QObject::event(got);
+        {
+            const std::lock_guard lock(mutex_);
+            is_posted_ = false;
+        }
+        tell_();
+        return true;
+    }
+
+  private:
+    // Requests that wait; who scrolls past has no use for old ones.
+    static constexpr std::size_t wanted_most = 64;
+    // A slice of numbering: others wait no longer for the reader.
+    static constexpr std::chrono::milliseconds slice{10};
+    // Between two looks at what may grow.
+    static constexpr std::chrono::milliseconds look{50};
+
+    static QEvent::Type type() {
+        static const auto mine = static_cast<QEvent::Type>(QEvent::registerEventType());
+        return mine;
+    }
+
+    news take_news() {
+        news taken = std::exchange(news_, {});
+        news_.generation = taken.generation;
+        news_.count = taken.count;
+        news_.state = taken.state;
+        return taken;
+    }
+
+    // With the lock.
+    void post() {
+        if (!std::exchange(is_posted_, true)) QCoreApplication::postEvent(this, new QEvent(type()));
+    }
+
+    void work() {
+        auto state = reading::state::more;
+        std::unique_lock lock(mutex_);
+        while (!stop_) {
+            if (is_new_filter_) {
+                is_new_filter_ = false;
+                const std::string text = filter_;
+                lock.unlock();
+                std::string error;
+                reader_.filter(text, error);
+                lock.lock();
+                // Another one may have come meanwhile.
+                state = reading::state::more;
+                continue;
+            }
+            if (!wanted_.empty()) {
+                fetch(lock);
+                continue;
+            }
+            if (state == reading::state::finished) {
+                changed_.wait(lock, [this] { return has_work(); });
+                continue;
+            }
+            if (state == reading::state::waiting &&
+                changed_.wait_for(lock, look, [this] { return has_work(); }))
+                continue;
+            const std::uint64_t generation = generation_;
+            lock.unlock();
+            std::string error;
+            const auto now = reader_.grow(slice, error);
+            auto messages = reader_.messages();
+            if (!now) messages.push_back(error);
+            const std::uint64_t count = reader_.count();
+            lock.lock();
+            state = now.value_or(reading::state::finished);
+            if (generation != generation_) continue;
+            const bool is_news = count != news_.count || state != news_.state || !messages.empty();
+            news_.count = count;
+            news_.state = state;
+            for (auto& message : messages) news_.messages.push_back(std::move(message));
+            if (is_news) post();
+        }
+    }
+
+    [[nodiscard]] bool has_work() const { return stop_ || is_new_filter_ || !wanted_.empty(); }
+
+    void fetch(std::unique_lock<std::mutex>& lock) {
+        const std::uint64_t number = busy_with_ = wanted_.back(), generation = busy_in_ = generation_;
+        wanted_.pop_back();
+        is_busy_ = true;
+        lock.unlock();
+        auto fetched = std::make_shared<run>();
+        fetched->first = number;
+        std::string error;
+        const bool is_read = reader_.read(number, run_size, fetched->records, error);
+        lock.lock();
+        is_busy_ = false;
+        if (generation == generation_) {
+            if (!is_read) news_.messages.push_back(error);
+            news_.runs.push_back(std::move(fetched));
+            post();
+        }
+        fetched_.notify_all();
+    }
+
+    reading::reader reader_;
+    std::function<void()> tell_;
+    std::uint64_t generation_;
+    std::mutex mutex_;
+    std::condition_variable changed_, fetched_;
+    std::string filter_;
+    bool is_new_filter_ = false, stop_ = false, is_posted_ = false, is_busy_ = false;
+    std::uint64_t busy_with_ = 0, busy_in_ = 0;
+    std::deque<std::uint64_t> wanted_;
+    news news_;
+    std::thread thread_;
+};
+
+}  // namespace silverpoint::qt::detail

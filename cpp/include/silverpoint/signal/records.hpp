@@ -1,0 +1,141 @@
+// Records as the events of a signal: what programs record while they run, and files while they grow, for
+// receivers in any loop. Link silverpoint::logger (CMake) or -lsilverpoint.
+//
+//   silverpoint::record_signal live(silverpoint::reading::reader::live({"4711"}));
+//   silverpoint::qt_inbox here;                                   // or any other inbox
+//   live.connect_queued(here, [&](const silverpoint::record_batch& batch) {
+//       for (const auto& record : *batch) list.add(record.message());
+//   });
+//   live.start();
+//
+// A thread of the signal's reads. While a receiver is behind, it waits (or does what `queued_options` say),
+// and what is recorded meanwhile waits in files, or in rings; a batch goes to all receivers and is copied for
+// none.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "silverpoint/reader.hpp"
+#include "silverpoint/signal.hpp"
+
+namespace silverpoint {
+
+/// Records that came together, in order: some hundreds at most.
+using record_batch = std::shared_ptr<const reading::records>;
+
+/// See the head of this file. Its functions are for one thread; receivers may be in any.
+class record_signal {
+  public:
+    /// Of what `reader` reads, with its filter. `batch`: records of one event at most. `look`: how often is
+    /// looked when nothing comes.
+    explicit record_signal(reading::reader reader, std::size_t batch = 256,
+                           std::chrono::milliseconds look = std::chrono::milliseconds(50))
+        : reader_(std::move(reader)), batch_(batch > 0 ? batch : 1), look_(look) {}
+    /// Ends the connections and the thread.
+    ~record_signal() {
+        {
+            const std::lock_guard hold(lock_);
+            stop_ = true;
+        }
+        wake_.notify_all();
+        connections_.disconnect_all();  // none that is behind holds the thread up
+        if (thread_.joinable()) thread_.join();
+    }
+    record_signal(const record_signal&) = delete;
+    record_signal& operator=(const record_signal&) = delete;
+
+    /// `function(const record_batch&)` runs in the thread that drains `to`, for every batch, in order. As of
+    /// signal.hpp, but that only some batches wait when nothing else is said.
+    template <class Function>
+    connection connect_queued(inbox& to, Function&& function,
+                              queued_options options = {16, overflow::block}) {
+        const connection made = batches_.connect_queued(to, std::forward<Function>(function), options);
+        connections_.add(made);
+        return made;
+    }
+    /// The same until `owner` dies.
+    template <class Function>
+    connection connect_queued(receiver& owner, inbox& to, Function&& function,
+                              queued_options options = {16, overflow::block}) {
+        const connection made = connect_queued(to, std::forward<Function>(function), options);
+        owner.add(made);
+        return made;
+    }
+    /// `function(const std::string&)`: what was found to be missing or damaged, and what people should know.
+    template <class Function>
+    connection connect_messages(inbox& to, Function&& function) {
+        const connection made = messages_.connect_queued(to, std::forward<Function>(function));
+        connections_.add(made);
+        return made;
+    }
+    /// `function(std::uint64_t records)`, after the last batch: the programs have ended, the files have been
+    /// closed, or cannot be read any more, which a message says.
+    template <class Function>
+    connection connect_end(inbox& to, Function&& function) {
+        const connection made = ends_.connect_queued(to, std::forward<Function>(function));
+        connections_.add(made);
+        return made;
+    }
+
+    /// Begins to read; receivers get what comes from then on that is there already, or comes later. Once.
+    void start() {
+        if (!thread_.joinable()) thread_ = std::thread([this] { read(); });
+    }
+
+  private:
+    void read() {
+        std::uint64_t next = 0;
+        std::string error;
+        for (auto state = reading::state::more; !is_stopped();) {
+            const auto grown = reader_.grow(std::chrono::milliseconds(10), error);
+            for (; next < reader_.count() && !is_stopped();) {
+                auto batch = std::make_shared<reading::records>();
+                if (!reader_.read(next, batch_, *batch, error) || batch->empty()) {
+                    messages_(error);
+                    ends_(next);
+                    return;
+                }
+                next += batch->size();
+                batches_(record_batch(std::move(batch)));
+            }
+            for (const std::string& message : reader_.messages()) messages_(message);
+            state = grown.value_or(reading::state::finished);
+            if (!grown) messages_(error);
+            if (state == reading::state::finished) {
+                ends_(next);
+                return;
+            }
+            if (state == reading::state::waiting) {
+                std::unique_lock hold(lock_);
+                wake_.wait_for(hold, look_, [this] { return stop_; });
+            }
+        }
+    }
+    bool is_stopped() {
+        const std::lock_guard hold(lock_);
+        return stop_;
+    }
+
+    signal<record_batch> batches_;
+    signal<std::string> messages_;
+    signal<std::uint64_t> ends_;
+    receiver connections_;
+    reading::reader reader_;
+    const std::size_t batch_;
+    const std::chrono::milliseconds look_;
+    std::mutex lock_;
+    std::condition_variable wake_;
+    bool stop_ = false;
+    std::thread thread_;
+};
+
+}  // namespace silverpoint
