@@ -81,6 +81,7 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
             ring += 1;
         }
         if !active.is_empty() {
+            older_first(session, sink, &mut looked, &mut active)?;
             session.declare(sink)?;
             session.declare_streams(&mut sink.batch, active.iter().map(|active: &Active| &active.ring));
             for active in active.drain(..) {
@@ -179,6 +180,43 @@ fn look(
         }
         Err(error) => strike(session, sink, ring, &header, &error, looked),
     }
+    Ok(())
+}
+
+/// Puts what a thread recorded before it went on in another ring before what it recorded there. Between the looks at the two it may have filled the one and gone on to the
+/// other: the one before is looked at once more, when nothing can come into it any more.
+fn older_first(
+    session: &mut Session,
+    sink: &mut Sink,
+    looked: &mut Looked,
+    active: &mut Vec<Active>,
+) -> Result<(), PassError> {
+    let (mut next, mut again) = (0, Vec::new());
+    while let Some(one) = active.get(next) {
+        let (ring, previous) = (one.ring, one.header.previous);
+        if session.is_after_list(previous) && !std::mem::replace(&mut session.rings[ring].has_waited, true) {
+            // The one before may be where nobody has looked yet: both have their turn in the next pass. Once: a number may be any.
+            active.remove(next);
+            looked.is_unsettled = true;
+            continue;
+        }
+        next += 1;
+        let Some(ring) = session.unfinished_ring_of(previous) else { continue };
+        if again.contains(&ring) {
+            continue;
+        }
+        again.push(ring);
+        // At most once a batch.
+        if sink.releases.iter().any(|(slice, _)| slice.at == session.slices[ring].at) {
+            sink.flush(session)?;
+        }
+        if let Some(seen) = active.iter().position(|seen| seen.ring == ring) {
+            active.remove(seen);
+            next -= usize::from(seen < next);
+        }
+        look(session, sink, ring, looked, active)?;
+    }
+    active.sort_by_key(|one| one.header.stream);
     Ok(())
 }
 

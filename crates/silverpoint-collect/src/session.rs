@@ -49,6 +49,8 @@ pub(crate) struct RingState {
     stall_ns: u64,
     /// They stand in an earlier part or segment only.
     retell: bool,
+    /// What it has was left to a later pass, because the stream before was not known yet.
+    pub(crate) has_waited: bool,
     /// Which fields its records have from `stored` on; `None`: none, or that is not known.
     pub(crate) statement: Option<Statement>,
 }
@@ -481,6 +483,18 @@ impl Session {
         let is_more = greatest(&header.losses, &state.losses) != state.losses || header.stalls > state.stalls;
         state.has_news = state.retell || is_more;
         Ok(())
+    }
+
+    /// Whether a stream began when the rings had been listed: it may be in one that is not among them.
+    pub(crate) fn is_after_list(&self, stream: u32) -> bool {
+        self.listed.is_some_and(|(streams, _)| stream > streams)
+    }
+
+    /// The ring that a stream is in, unless nothing can come from it any more.
+    pub(crate) fn unfinished_ring_of(&self, stream: u32) -> Option<usize> {
+        let at = *self.owners.get(&stream)?;
+        let ring = self.slices.binary_search_by_key(&at, |slice| slice.at).ok()?;
+        (!self.rings[ring].is_quiet).then_some(ring)
     }
 
     /// After a write that failed: what the batch had is not stored, and `consumed` in each ring is the truth.

@@ -6,7 +6,7 @@ use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
 
-use crate::fake::{Fake, site};
+use crate::fake::{Fake, put32, site};
 use crate::scratch::Scratch;
 use crate::told::{self, read};
 
@@ -184,4 +184,49 @@ fn a_second_collector_leaves_the_session_alone() {
     first.leave();
     let trace = told::read(&scratch.trace());
     assert_eq!(trace.values(&fake.session_id, 1), [1]);
+}
+
+/// A thread that goes on in a ring before, in the file, the one that it has left: readers that follow must not see the later records first.
+#[test]
+fn what_a_thread_recorded_before_it_went_on_in_another_ring_stands_first() {
+    let scratch = Scratch::new("moved-on");
+    let mut fake = Fake::new(&scratch.root(), 90);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(14);
+    let mut first = fake.ring(slab, 5);
+    let mut second = fake.ring(slab, 5);
+    second.set32(ring_at::PREVIOUS, first.stream);
+    first.put(id, 0);
+    first.retire();
+    second.put(id, 1);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    // Into the ring that is drained.
+    second.put(id, 2);
+    second.retire();
+    let mut third = fake.claim(first.at, first.size, 5);
+    third.set32(ring_at::PREVIOUS, second.stream);
+    third.put(id, 3);
+    collector.pass();
+    // Both claimed when the rings had been listed, the first of them where none was.
+    let mut fourth = fake.ring(slab, 5);
+    fourth.put(id, 4);
+    fourth.retire();
+    let mut fifth = fake.claim(second.at, second.size, 5);
+    fifth.set32(ring_at::PREVIOUS, fourth.stream);
+    fifth.put(id, 5);
+    put32(&fake.control, at::STREAMS_NEXT as u64, third.stream);
+    assert_eq!(collector.pass().bytes, 0, "the later one waits for the earlier");
+    put32(&fake.control, at::STREAMS_NEXT as u64, fifth.stream);
+    collector.pass();
+    // One that names a stream before it which never begins.
+    let mut sixth = fake.claim(fourth.at, fourth.size, 5);
+    sixth.set32(ring_at::PREVIOUS, u32::MAX);
+    sixth.put(id, 6);
+    collector.pass();
+    collector.pass();
+    assert_eq!(collector.leave().records, 7);
+    let order = told::record_streams(&scratch.trace());
+    let streams = [&first, &second, &second, &third, &fourth, &fifth, &sixth].map(|ring| ring.stream);
+    assert_eq!(order, streams);
 }

@@ -83,6 +83,20 @@ pub fn read_of_hostile(path: &Path) -> Trace {
     trace
 }
 
+/// Of each block of records in a file its stream, in the file's order.
+pub fn record_streams(path: &Path) -> Vec<u32> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut scanner = Scanner::new(bytes.as_slice(), 0, true);
+    let mut streams = Vec::new();
+    while let Some(found) = scanner.next().unwrap() {
+        let Found::Block { header, .. } = found else { panic!("{found:?}") };
+        if header.kind == BlockKind::RECORDS {
+            streams.push(header.stream);
+        }
+    }
+    streams
+}
+
 /// Reads one file on its own, as if there were no other.
 pub fn read_alone(path: &Path) -> Trace {
     let mut trace = Trace::default();
