@@ -40,24 +40,24 @@ namespace detail {
 
 // Where what has a tag goes.
 struct AtraceTo {
-    bool marker, ring;
+    std::uint64_t all, tag;
+
+    SP_DETAIL_HOT explicit AtraceTo(std::uint64_t the_tag) : all(atrace_state.outputs()), tag(the_tag) {}
+    SP_DETAIL_HOT bool marker() const { return (all >> kAtraceMarker & tag) != 0; }
+    SP_DETAIL_HOT bool ring() const { return (all & tag & kAtraceValid) != 0 && atrace_ring_is_on(tag); }
 };
-SP_DETAIL_HOT AtraceTo atrace_to(std::uint64_t tag) {
-    const std::uint64_t all = atrace_state.outputs();
-    return {(all >> kAtraceMarker & tag) != 0, (all & tag & kAtraceValid) != 0 && atrace_ring_is_on(tag)};
-}
 
 }  // namespace detail
 
 namespace atrace {
 
 // Whether any of these tags goes to the kernel, and whether it goes into the ring.
-inline bool is_in_marker(Tag tag) { return detail::atrace_to(tag).marker; }
-inline bool is_in_ring(Tag tag) { return detail::atrace_to(tag).ring; }
+inline bool is_in_marker(Tag tag) { return detail::AtraceTo(tag).marker(); }
+inline bool is_in_ring(Tag tag) { return detail::AtraceTo(tag).ring(); }
 // Whether it has any output.
 inline bool is_tag_enabled(Tag tag) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
-    return to.marker || to.ring;
+    const detail::AtraceTo to(tag);
+    return to.marker() || to.ring();
 }
 // All tags that are enabled.
 inline Tag enabled_tags() {
@@ -98,75 +98,76 @@ namespace atrace {
 
 // Begins a stretch of time of the calling thread; end ends it. They may be nested.
 inline void begin(Tag tag, std::string_view name) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
-    if (!to.marker && !to.ring) return;
-    if (to.marker) detail::write_atrace('B', &name, 1, nullptr);
-    detail::begin_atrace(tag, name, to.ring);
+    const detail::AtraceTo to(tag);
+    const bool in_marker = to.marker(), in_ring = to.ring();
+    if (!in_marker && !in_ring) return;
+    if (in_marker) detail::write_atrace('B', &name, 1, nullptr);
+    detail::begin_atrace(tag, name, in_ring);
 }
 // Ends the stretch that the calling thread has begun last.
 inline void end(Tag tag) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
-    if (to.marker || to.ring) detail::end_begun(to.marker);
+    const detail::AtraceTo to(tag);
+    if (to.marker() || to.ring()) detail::end_begun(to.marker());
 }
 
 // Begins a stretch of time that may end in another thread: both belong together by tag, name and cookie.
 inline void async_begin(Tag tag, std::string_view name, std::int32_t cookie) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
+    const detail::AtraceTo to(tag);
     const std::int64_t number = cookie;
-    if (to.marker) detail::write_atrace('S', &name, 1, &number);
-    if (to.ring)
+    if (to.marker()) detail::write_atrace('S', &name, 1, &number);
+    if (to.ring())
         detail::record_atrace(detail::Kind::kAsyncBegin, tag, "id", name,
                               std::uint64_t{static_cast<std::uint32_t>(cookie)});
 }
 // Ends it.
 inline void async_end(Tag tag, std::string_view name, std::int32_t cookie) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
+    const detail::AtraceTo to(tag);
     const std::int64_t number = cookie;
-    if (to.marker) detail::write_atrace('F', &name, 1, &number);
-    if (to.ring)
+    if (to.marker()) detail::write_atrace('F', &name, 1, &number);
+    if (to.ring())
         detail::record_atrace(detail::Kind::kAsyncEnd, tag, "id", name,
                               std::uint64_t{static_cast<std::uint32_t>(cookie)});
 }
 
 // Begins a stretch of time on a track of its own: both belong together by tag, track and cookie.
 inline void track_begin(Tag tag, std::string_view track, std::string_view name, std::int32_t cookie) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
+    const detail::AtraceTo to(tag);
     const std::int64_t number = cookie;
     const std::string_view names[] = {track, name};
-    if (to.marker) detail::write_atrace('G', names, 2, &number);
-    if (to.ring)
+    if (to.marker()) detail::write_atrace('G', names, 2, &number);
+    if (to.ring())
         detail::record_atrace(detail::Kind::kAsyncBegin, tag, "id, name", track,
                               std::uint64_t{static_cast<std::uint32_t>(cookie)}, name);
 }
 // Ends it.
 inline void track_end(Tag tag, std::string_view track, std::int32_t cookie) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
+    const detail::AtraceTo to(tag);
     const std::int64_t number = cookie;
-    if (to.marker) detail::write_atrace('H', &track, 1, &number);
-    if (to.ring)
+    if (to.marker()) detail::write_atrace('H', &track, 1, &number);
+    if (to.ring())
         detail::record_atrace(detail::Kind::kAsyncEnd, tag, "id", track,
                               std::uint64_t{static_cast<std::uint32_t>(cookie)});
 }
 
 // A point in time of the calling thread.
 inline void instant(Tag tag, std::string_view name) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
-    if (to.marker) detail::write_atrace('I', &name, 1, nullptr);
-    if (to.ring) detail::record_atrace(detail::Kind::kInstant, tag, "", name);
+    const detail::AtraceTo to(tag);
+    if (to.marker()) detail::write_atrace('I', &name, 1, nullptr);
+    if (to.ring()) detail::record_atrace(detail::Kind::kInstant, tag, "", name);
 }
 // A point in time on a track.
 inline void track_instant(Tag tag, std::string_view track, std::string_view name) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
+    const detail::AtraceTo to(tag);
     const std::string_view names[] = {track, name};
-    if (to.marker) detail::write_atrace('N', names, 2, nullptr);
-    if (to.ring) detail::record_atrace(detail::Kind::kInstant, tag, "track", name, track);
+    if (to.marker()) detail::write_atrace('N', names, 2, nullptr);
+    if (to.ring()) detail::record_atrace(detail::Kind::kInstant, tag, "track", name, track);
 }
 
 // The value of a counter, of 64 bits and of 32.
 inline void int64(Tag tag, std::string_view name, std::int64_t value) {
-    const detail::AtraceTo to = detail::atrace_to(tag);
-    if (to.marker) detail::write_atrace('C', &name, 1, &value);
-    if (to.ring) detail::record_atrace(detail::Kind::kCounter, tag, "value", name, value);
+    const detail::AtraceTo to(tag);
+    if (to.marker()) detail::write_atrace('C', &name, 1, &value);
+    if (to.ring()) detail::record_atrace(detail::Kind::kCounter, tag, "value", name, value);
 }
 inline void int32(Tag tag, std::string_view name, std::int32_t value) { int64(tag, name, value); }
 

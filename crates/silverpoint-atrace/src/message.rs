@@ -5,6 +5,8 @@
 //!  S|pid|name|cookie   F|pid|name|cookie   G|pid|track|name|cookie   H|pid|track|cookie
 //! ```
 
+use std::cell::Cell;
+
 /// Bytes of a message at most: what Android writes, and what every kernel takes in one piece.
 pub(crate) const MOST: usize = 1023;
 
@@ -18,6 +20,14 @@ pub(crate) type Short = Message<{ SHORT + BESIDE }>;
 /// Any message.
 pub(crate) type Long = Message<{ MOST + 1 }>;
 
+/// Digits of a process's number, at most.
+const LONGEST_PROCESS: usize = 10;
+
+thread_local! {
+    /// `|process` as it was written last, its bytes, and whose it is: a forked child's is another one.
+    static PROCESS: Cell<([u8; LONGEST_PROCESS + 1], usize, u32)> = const { Cell::new(([0; LONGEST_PROCESS + 1], 0, 0)) };
+}
+
 /// A message under way, with room for the newline that a file needs.
 pub(crate) struct Message<const N: usize> {
     bytes: [u8; N],
@@ -27,10 +37,20 @@ pub(crate) struct Message<const N: usize> {
 impl<const N: usize> Message<N> {
     /// `letter|pid`, then each name after a `|`, cut so that everything fits, then the number after a `|`.
     pub(crate) fn new(letter: u8, process: u32, names: &[&str], number: Option<i64>) -> Self {
-        let mut message = Self { bytes: [0; N], len: 2 };
+        let (text, len) = PROCESS.with(|known| match known.get() {
+            (text, len, of) if of == process => (text, len),
+            _ => {
+                let mut made =
+                    Message::<{ LONGEST_PROCESS + 1 }> { bytes: [b'|'; LONGEST_PROCESS + 1], len: 1 };
+                made.decimal(i64::from(process));
+                known.set((made.bytes, made.len, process));
+                (made.bytes, made.len)
+            }
+        });
+        let mut message = Self { bytes: [0; N], len: 1 + len };
         message.bytes[0] = letter;
-        message.bytes[1] = b'|';
-        message.decimal(i64::from(process));
+        // What is behind it is written over.
+        message.bytes[1..2 + LONGEST_PROCESS].copy_from_slice(&text);
         let tail = if number.is_some() { 21 } else { 0 };
         for (place, name) in names.iter().enumerate() {
             message.bar();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstring>
 #include <string_view>
 
 #include "config.hpp"
@@ -53,10 +54,57 @@ class AtraceMessage {
             // Not within a character.
             while (size > 0 && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80) --size;
         }
-        for (std::size_t i = 0; i < size; ++i) {
-            const auto byte = static_cast<unsigned char>(name[i]);
-            bytes_[size_++] = byte == '|' ? '/' : byte < 0x20 || byte == 0x7F ? ' ' : name[i];
+        char* const to = bytes_ + size_;
+        if (size >= 32 && is_plain(name.data(), size))
+            std::memcpy(to, name.data(), size);
+        else if (size >= 16)
+            in_blocks<Sixteen>(to, name.data(), size);
+        else if (size >= 8)
+            in_blocks<Eight>(to, name.data(), size);
+        else
+            for (std::size_t i = 0; i < size; ++i) {
+                const auto byte = static_cast<unsigned char>(name[i]);
+                to[i] = byte == '|' ? '/' : byte < 0x20 || byte == 0x7F ? ' ' : name[i];
+            }
+        size_ += size;
+    }
+
+    // The same, so many bytes at a time; the last block lies over the one before it.
+    using Eight [[gnu::vector_size(8)]] = unsigned char;
+    using Sixteen [[gnu::vector_size(16)]] = unsigned char;
+    // Whether all of at least sixteen bytes are harmless, by one comparison each: others may be, too.
+    static bool is_plain(const char* from, std::size_t size) {
+        const Sixteen none{}, space = none + static_cast<unsigned char>(' '),
+                              last = none + static_cast<unsigned char>('|' - 1 - ' ');
+        Sixteen odd{}, bytes;
+        for (std::size_t at = 0; at + sizeof bytes <= size; at += sizeof bytes) {
+            std::memcpy(&bytes, from + at, sizeof bytes);
+            odd |= (Sixteen)(bytes - space > last);
         }
+        std::memcpy(&bytes, from + size - sizeof bytes, sizeof bytes);
+        odd |= (Sixteen)(bytes - space > last);
+        std::uint64_t any[2];
+        std::memcpy(any, &odd, sizeof any);
+        return (any[0] | any[1]) == 0;
+    }
+    template <class Block>
+    static void in_blocks(char* to, const char* from, std::size_t size) {
+        for (std::size_t at = 0; at + sizeof(Block) <= size; at += sizeof(Block))
+            block<Block>(to + at, from + at);
+        block<Block>(to + size - sizeof(Block), from + size - sizeof(Block));
+    }
+    template <class Block>
+    static void block(char* to, const char* from) {
+        Block bytes;
+        std::memcpy(&bytes, from, sizeof bytes);
+        const Block none{};
+        const Block space = none + static_cast<unsigned char>(' '),
+                    slash = none + static_cast<unsigned char>('/');
+        const Block is_bar = (Block)(bytes == none + static_cast<unsigned char>('|'));
+        const Block is_control =
+            (Block)(bytes < space) | (Block)(bytes == none + static_cast<unsigned char>(0x7F));
+        bytes = (bytes & ~(is_bar | is_control)) | (slash & is_bar) | (space & is_control);
+        std::memcpy(to, &bytes, sizeof bytes);
     }
 
     char bytes_[kMost + 1];
