@@ -189,8 +189,10 @@ TEST_F(QtViewer, ShowsFiltersAndTakesApartWhatAProgramRecords) {
     ASSERT_TRUE(until([&] { return window.values().model() != nullptr; }));
     QImage picture;
     EXPECT_TRUE(until([&] {
-        QPixmap seen = window.screen()->grabWindow(0, 0, 0, window.width(), window.height());
-        if (seen.isNull()) seen = window.grab();
+        // What the window system shows; without one what the window draws.
+        const bool is_real = QGuiApplication::platformName() == QLatin1String("xcb");
+        const QPixmap seen =
+            is_real ? window.screen()->grabWindow(0, 0, 0, window.width(), window.height()) : window.grab();
         picture = seen.toImage();
         return pixels_like(picture, 0xFFA40E26) > 2000 && pixels_like(picture, 0xFFFFF3D6) > 1000;
     })) << "no row is shown as fatal, or none as a warning";
