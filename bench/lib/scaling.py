@@ -20,7 +20,7 @@ from .report import text
 
 TIMEOUT_S = 170
 # Whose rings have room in a session's memory as it is by default, 32 MiB.
-MOST_THREADS = 1000
+MOST_THREADS = 256
 
 
 class Driver(silverpoint.Facility):
@@ -237,13 +237,14 @@ def markdown(made, problems, size, machine):
 # Where the curves bend, and why: from profiles (perf record of driver and collector) and counts of system calls (strace -c) of the same runs.
 BENDS = {
     "threads": "With more threads than processors the rate stays what the collector and the callers can do on them, until the records of a thread become few. Then a record pays for its thread: a ring of 16 KiB at least is "
-               "claimed at its first record, mapped and its pages asked for (some five madvise and two mmap a thread), beside what the system takes to make, wake and end a thread; with a hundred records each this "
+               "claimed at its first record and its pages asked for, again for each larger one that it grows to, and who finds it full meanwhile waits for the collector (of a thousand threads with a thousand records each: five madvise "
+               "and seven futex a thread), beside what the system takes to make, wake and end a thread; with a hundred records each this "
                "is most of the CPU time, and the tracepoint itself below a hundredth of it. Rings share the memory of the session: at its default of 32 MiB some three thousand threads can record at the same time, and "
                f"records of further ones are lost and counted (`no_memory`). Points above {MOST_THREADS:,} threads were run with SILVERPOINT_MEMORY=1G.",
     "processes": "CPU of a record rises with the number of processes, not of records: each has a session of its own, whose files the collector opens, reads and empties, so its reads and writes become smaller and their "
                  "share of system calls grows (with one process most of its time is copying and looking at records, with two hundred it is the kernel's locks and list keeping for pages of small files). The rate is that of the processors.",
-    "sites": "A call does not depend on how many sites there are until their places no longer fit into the processor's caches: each call then misses the place's own line and its state byte. The first call of a place is another "
-             "matter, some microseconds: its description is hashed, put into the table and copied, whose pages are asked for as they come; it is paid once in a process.",
+    "sites": "No bend: a call costs the same with ten sites and with fifty thousand (they come in the order of memory here, which a processor foresees). The first call of a place is another matter, some microseconds: its "
+             "description is hashed, put into the table and copied, whose pages are asked for as they come; it is paid once in a process. With ten sites the first pages of the session are in it, too.",
     "payloads": "Up to some hundred bytes the fixed part of a record is most of it. Then bytes count: they are copied into the ring, out of it, into the page cache, and summed once (CRC-32C), which together is the rate in MB/s at "
                 "which the curve flattens; the collector's share is three quarters and more, so a producer that goes on at full speed fills its ring and waits for it: from there a call takes what a record takes the collector.",
     "traces": "Files of a megabyte cost what the start of a program costs. Beyond, rates are flat, and so is memory: readers hold blocks and streams, not records. Filtering is faster than counting because the summary of a block "
