@@ -7,6 +7,7 @@
 //!
 //! **Writers** hold a lock on the first byte of the file (of the open file description), so that nobody cuts a tail that another is writing.
 
+mod ahead;
 mod batch;
 mod held;
 mod index;
@@ -30,6 +31,7 @@ use silverpoint_wire::layout::block::{SEGMENT, SYNC};
 use silverpoint_wire::process::push_line;
 use silverpoint_wire::version::FormatVersion;
 
+use ahead::Ahead;
 pub(crate) use batch::{Batch, Slot};
 pub(crate) use held::{Held, Source};
 use index::Pending;
@@ -73,6 +75,7 @@ pub(crate) struct TraceFile {
     synced: Instant,
     is_dirty: bool,
     has_records: bool,
+    ahead: Ahead,
     /// `None` in a file that another has begun, whose first blocks are not known.
     index: Option<Pending>,
 }
@@ -135,6 +138,7 @@ impl TraceFile {
             synced: now,
             is_dirty: false,
             has_records: held.has_records,
+            ahead: Ahead::default(),
             index: (held.blocks == 0).then(Pending::default),
         };
         trace.undo_rotation();
@@ -211,6 +215,7 @@ impl TraceFile {
             let _ = self.file.write_all_at(&batch.bytes()[..half], self.end);
             fault::kill();
         }
+        self.ahead.reach(&self.file, self.end, batch.len() as u64);
         let written =
             self.file.write_all_at(batch.bytes(), self.end).and_then(|()| match self.config.fsync {
                 Fsync::EachBatch => self.file.sync_data(),
@@ -219,6 +224,7 @@ impl TraceFile {
         if let Err(error) = written {
             // If that fails too: the next batch is written over it, and a reader sees by the checksums that it is none.
             let _ = self.file.set_len(self.end);
+            self.ahead = Ahead::default();
             self.epoch += 1;
             return Err(error);
         }
@@ -341,6 +347,7 @@ impl TraceFile {
         self.opened = Instant::now();
         self.is_dirty = true;
         self.has_records = false;
+        self.ahead = Ahead::default();
         let mut index = Pending::default();
         index.add(begun);
         self.index = Some(index);
@@ -401,6 +408,7 @@ impl TraceFile {
             self.next_sequence = batch.next_sequence();
         } else {
             let _ = self.file.set_len(self.end);
+            self.ahead = Ahead::default();
             self.index = None;
         }
     }
@@ -418,6 +426,7 @@ impl TraceFile {
         } else {
             let _ = self.file.set_len(self.end);
         }
+        self.ahead.give_back(&self.file, self.end);
         if self.config.fsync != Fsync::Never {
             let _ = self.file.sync_data();
             self.sync_directory();

@@ -1,0 +1,85 @@
+//! Room in the file that is asked for before it is written: a write then need not reserve each of its blocks.
+//!
+//! Measured on ext4 (docs/budgets.md). Elsewhere it was not measured and is not done; nor before a file has grown to [`FROM`], or where little is free. The size
+//! of the file is not changed: what is ahead lies behind its end, and is given back when the part ends. What a death leaves there (at most [`AHEAD`] on the
+//! disk) whoever goes on in the file gives back.
+
+use std::fs::File;
+
+use rustix::fs::FallocateFlags;
+
+/// So many bytes at a time.
+const AHEAD: u64 = 4 << 20;
+/// Files that are smaller get none.
+const FROM: u64 = 1 << 20;
+/// So many times as much must be free.
+const FREE: u64 = 64;
+/// The type of ext2, ext3 and ext4.
+const EXT4: u64 = 0xEF53;
+
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// Through which there is room.
+    end: u64,
+    /// The file system cannot, or has little left: not asked again for this file.
+    is_refused: bool,
+}
+
+impl Ahead {
+    /// Before `len` bytes are written at `at`, the end of the file.
+    pub(crate) fn reach(&mut self, file: &File, at: u64, len: u64) {
+        let wanted = at.saturating_add(len);
+        if self.is_refused || at < FROM || wanted <= self.end {
+            return;
+        }
+        // What was ahead may have been cut with a failed write: from the end on, again.
+        let room = wanted - at + AHEAD;
+        self.is_refused =
+            !has_room(file) || rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, at, room).is_err();
+        self.end = at.saturating_add(room);
+    }
+
+    /// Gives back what is behind `end`, the end of the file; nothing is ahead any more.
+    pub(crate) fn give_back(&mut self, file: &File, end: u64) {
+        if self.end > end {
+            // The same size: this cuts what is behind it.
+            let _ = file.set_len(end);
+        }
+        self.end = 0;
+    }
+}
+
+fn has_room(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|stat| {
+        stat.f_type as u64 == EXT4 && stat.f_bavail.saturating_mul(stat.f_bsize as u64) >= FREE * AHEAD
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{FileExt, MetadataExt};
+
+    #[test]
+    fn what_is_ahead_is_behind_the_end_and_given_back() {
+        let path = std::env::temp_dir().join(format!("silverpoint-ahead-{}", std::process::id()));
+        let file = File::create_new(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let mut ahead = Ahead::default();
+        let bytes = vec![1; 64 << 10];
+        let mut end = 0;
+        while end < 8 << 20 {
+            ahead.reach(&file, end, bytes.len() as u64);
+            file.write_all_at(&bytes, end).unwrap();
+            end += bytes.len() as u64;
+            assert_eq!(file.metadata().unwrap().len(), end);
+        }
+        // Blocks of 512 bytes; a few more are the file system's own.
+        let on_disk = |file: &File| file.metadata().unwrap().blocks() * 512;
+        let expected = if has_room(&file) { end + (64 << 10)..end + 2 * AHEAD } else { 0..end + AHEAD };
+        assert!(expected.contains(&on_disk(&file)), "{} bytes, {} on disk", end, on_disk(&file));
+        ahead.give_back(&file, end);
+        assert_eq!(file.metadata().unwrap().len(), end);
+        assert!(on_disk(&file) <= end + (64 << 10), "{} bytes, {} on disk", end, on_disk(&file));
+    }
+}
