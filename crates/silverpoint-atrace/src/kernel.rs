@@ -1,5 +1,7 @@
 //! The kernel's output alone: for adapters that have a way of their own into the rings. What is not enabled by properties is not written.
 
+use std::sync::atomic::{AtomicI32, Ordering};
+
 use silverpoint::dynamic;
 
 use crate::message::{Long, SHORT, Short};
@@ -44,6 +46,13 @@ pub fn instant(tag: Tag, name: &str) {
     if is_enabled(tag) {
         write(b'I', &[name], None);
     }
+}
+
+/// A cookie for a stretch that may end in another thread: another one each time, whoever asks.
+#[inline]
+pub fn new_cookie() -> i32 {
+    static COOKIES: AtomicI32 = AtomicI32::new(1);
+    COOKIES.fetch_add(1, Ordering::Relaxed)
 }
 
 /// One write(2); what the kernel does not take is gone, as on Android.

@@ -27,7 +27,6 @@ mod ring;
 mod state;
 mod tag;
 
-use std::sync::atomic::{AtomicI32, Ordering};
 
 use state::Outputs;
 pub use state::on_change;
@@ -241,8 +240,7 @@ pub struct AsyncScope {
 /// Begins an asynchronous stretch of time, with a cookie of its own, that ends when its guard is dropped, in whatever thread.
 #[inline]
 pub fn async_scope(tag: Tag, name: &'static str) -> AsyncScope {
-    static COOKIES: AtomicI32 = AtomicI32::new(1);
-    let cookie = is_tag_enabled(tag).then(|| COOKIES.fetch_add(1, Ordering::Relaxed));
+    let cookie = is_tag_enabled(tag).then(kernel::new_cookie);
     if let Some(cookie) = cookie {
         async_begin(tag, name, cookie);
     }

@@ -89,17 +89,17 @@ pub fn on_change(tell: fn()) {
     }
 }
 
-/// Reads properties and directives again.
+/// Reads properties and directives again. As the first call of all it begins to follow them, too.
 pub(crate) fn update() {
-    let before = OUTPUTS.load(Ordering::Relaxed);
-    read();
-    if before != OUTPUTS.load(Ordering::Relaxed) {
+    let _ = enabled();
+    if read() {
         let all = TELL.lock().unwrap_or_else(PoisonError::into_inner).clone();
         all.iter().for_each(|tell| tell());
     }
 }
 
-fn read() {
+/// True: other tags are enabled than before.
+fn read() -> bool {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let properties = Properties::read(file());
@@ -107,7 +107,8 @@ fn read() {
     let marker = tags.filter(|tags| *tags != 0 && self::marker().is_some()).unwrap_or(0);
     // Where nobody has set a property, directives alone decide what goes into the ring.
     let ring = ring_tags() & tags.unwrap_or(VALID);
-    OUTPUTS.store(ring | marker << TO_MARKER, Ordering::Release);
+    let new = ring | marker << TO_MARKER;
+    OUTPUTS.swap(new, Ordering::AcqRel) != new
 }
 
 /// Tags whose category may record, by the directives.

@@ -41,8 +41,8 @@ pub struct SystraceWriter<W> {
     /// Name and fields of the record at hand.
     name: String,
     value: String,
-    /// Stretches on tracks that have begun: process, track, id.
-    tracks: HashSet<(u32, String, String)>,
+    /// Stretches on tracks that have begun: process, tag, track, id.
+    tracks: HashSet<(u32, String, String, String)>,
 }
 
 impl<W: Write> SystraceWriter<W> {
@@ -194,7 +194,7 @@ impl<W: Write> SystraceWriter<W> {
         let mut name = site.description.template.clone();
         // One of too many names: it is the last argument.
         let last = site.names.len().checked_sub(1).and_then(|last| site.names.get(last));
-        let is_unnamed = name == "atrace" && last.is_some_and(|last| last == "atrace.name" || last == "name");
+        let is_unnamed = name == "atrace" && last.is_some_and(|last| last == "atrace.name");
         if is_unnamed && values.len() == site.names.len() {
             name = values.pop().unwrap_or_default();
         }
@@ -212,13 +212,14 @@ impl<W: Write> SystraceWriter<W> {
             (Kind::AsyncBegin, [id, within]) => {
                 self.line(record, 'G', &[&name, within], Some(&cookie(id)));
                 if self.tracks.len() < TRACKS_MOST {
-                    self.tracks.insert((record.process.pid, name, id.clone()));
+                    let tag = site.description.category.clone();
+                    self.tracks.insert((record.process.pid, tag, name, id.clone()));
                 }
             }
             (Kind::AsyncEnd, [id]) => {
-                let key = (record.process.pid, name, id.clone());
+                let key = (record.process.pid, site.description.category.clone(), name, id.clone());
                 let letter = if self.tracks.remove(&key) { 'H' } else { 'F' };
-                self.line(record, letter, &[&key.1], Some(&cookie(id)));
+                self.line(record, letter, &[&key.2], Some(&cookie(id)));
             }
             _ => return false,
         }

@@ -19,7 +19,7 @@
 use std::cell::RefCell;
 use std::error::Error;
 use std::fmt::{self, Write as _};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use silverpoint_atrace::kernel;
 use tracing_core::field::{Field, Visit};
@@ -65,14 +65,17 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> Filtered<Layer, Filter
 pub struct Layer {
     tag: Tag,
     has_lifetimes: bool,
+    /// Its number: never another's.
+    number: u64,
 }
 
 impl Layer {
     /// One whose messages have this tag.
     pub fn new(tag: Tag) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         watch::begin();
         silverpoint_atrace::on_change(watch::ask_again);
-        Self { tag, has_lifetimes: false }
+        Self { tag, has_lifetimes: false, number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// Also says from when to when each span lives, as an asynchronous stretch of time: what futures take as a whole, whatever threads poll them.
@@ -96,8 +99,18 @@ impl<S> LayerFilter<S> for Filter {
     }
 }
 
-/// What a registry's span is here.
+/// What a registry's span is to each layer that wants it.
+struct Names(Vec<Named>);
+
+impl Names {
+    fn of(&self, layer: u64) -> Option<&Named> {
+        self.0.iter().find(|named| named.layer == layer)
+    }
+}
+
+/// What it is to one.
 struct Named {
+    layer: u64,
     text: String,
     /// Of its lifetime, if that is said.
     cookie: Option<i32>,
@@ -105,6 +118,9 @@ struct Named {
 
 /// Spans that a thread is in, the outermost first, as the kernel was told: a message of an end ends the innermost.
 struct Entered {
+    /// Of the layer that has told: ids of several registries may be the same, and a layer ends what it has begun.
+    layer: u64,
+    tag: Tag,
     id: u64,
     /// It was left before those within it: its end comes with theirs.
     was_left: bool,
@@ -120,27 +136,37 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     }
 
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        static COOKIES: AtomicI32 = AtomicI32::new(1);
         let Some(span) = context.span(id).filter(|_| kernel::is_enabled(self.tag)) else { return };
         let name = attributes.metadata().name();
         let text = text_of(name, |visitor| attributes.record(visitor));
-        let cookie = self.has_lifetimes.then(|| COOKIES.fetch_add(1, Ordering::Relaxed));
+        let cookie = self.has_lifetimes.then(kernel::new_cookie);
         if let Some(cookie) = cookie {
             kernel::async_begin(self.tag, name, cookie);
         }
-        span.extensions_mut().insert(Named { text, cookie });
+        let named = Named { layer: self.number, text, cookie };
+        let mut extensions = span.extensions_mut();
+        match extensions.get_mut::<Names>() {
+            Some(names) => names.0.push(named),
+            None => extensions.insert(Names(vec![named])),
+        }
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
-        let mut extensions = span.extensions_mut();
-        let Some(named) = extensions.get_mut::<Named>() else { return };
+        if span.extensions().get::<Names>().and_then(|names| names.of(self.number)).is_none() {
+            return;
+        }
+        // The program's own code formats values, and may look at the span: nothing of it is locked meanwhile.
         let added = text_of("", |visitor| values.record(visitor));
         // Its next begins have them; of this moment tells an instant.
         kernel::instant(self.tag, &format!("{}{added}", span.name()));
-        let mut text = Bounded(std::mem::take(&mut named.text));
-        let _ = text.write_str(&added);
-        named.text = text.0;
+        let mut extensions = span.extensions_mut();
+        let Some(names) = extensions.get_mut::<Names>() else { return };
+        for named in names.0.iter_mut().filter(|named| named.layer == self.number) {
+            let mut text = Bounded(std::mem::take(&mut named.text));
+            let _ = text.write_str(&added);
+            named.text = text.0;
+        }
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
@@ -152,27 +178,32 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id).filter(|_| kernel::is_enabled(self.tag)) else { return };
         let extensions = span.extensions();
-        let Some(named) = extensions.get::<Named>() else { return };
+        let Some(named) = extensions.get::<Names>().and_then(|names| names.of(self.number)) else { return };
         kernel::begin(self.tag, &named.text);
-        let _ = ENTERED.try_with(|all| all.borrow_mut().push(Entered { id: id.into_u64(), was_left: false }));
+        let entered = Entered { layer: self.number, tag: self.tag, id: id.into_u64(), was_left: false };
+        let _ = ENTERED.try_with(|all| all.borrow_mut().push(entered));
     }
 
     fn on_exit(&self, id: &Id, _: Context<'_, S>) {
         let _ = ENTERED.try_with(|all| {
             let mut all = all.borrow_mut();
-            let of = |entered: &Entered| entered.id == id.into_u64() && !entered.was_left;
+            let of = |entered: &Entered| {
+                entered.layer == self.number && entered.id == id.into_u64() && !entered.was_left
+            };
             // One that was entered while the tag was off has not begun.
             let Some(place) = all.iter().rposition(of) else { return };
             all[place].was_left = true;
-            while all.pop_if(|innermost| innermost.was_left).is_some() {
-                kernel::end(self.tag);
+            while let Some(innermost) = all.pop_if(|innermost| innermost.was_left) {
+                kernel::end(innermost.tag);
             }
         });
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let Some(span) = context.span(&id) else { return };
-        if let Some(cookie) = span.extensions().get::<Named>().and_then(|named| named.cookie) {
+        let extensions = span.extensions();
+        let named = extensions.get::<Names>().and_then(|names| names.of(self.number));
+        if let Some(cookie) = named.and_then(|named| named.cookie) {
             kernel::async_end(self.tag, span.name(), cookie);
         }
     }

@@ -44,13 +44,13 @@ impl Layer {
     /// The span of a registry's id.
     #[inline]
     fn own<S: Subscriber + for<'a> LookupSpan<'a>>(&self, id: &Id, context: &Context<'_, S>) -> Option<u64> {
-        owned::get(self.number, id.into_u64()).or_else(|| kept(id, context))
+        owned::get(self.number, id.into_u64()).or_else(|| kept(self.number, id, context))
     }
 }
 
 impl Drop for Layer {
     fn drop(&mut self) {
-        owned::forget(self.number);
+        owned::leave(self.number);
     }
 }
 
@@ -72,20 +72,28 @@ impl<S> LayerFilter<S> for Filter {
     }
 }
 
-/// What a registry's span is here, kept by the registry: of those that the table has no place for.
-struct Own(u64);
+/// What a registry's span is to each layer, kept by the registry: of those that the table has no place for.
+struct Own(Vec<(u64, u64)>);
 
 #[cold]
-fn keep<S: Subscriber + for<'a> LookupSpan<'a>>(id: &Id, own: u64, context: &Context<'_, S>) {
-    if let Some(span) = context.span(id) {
-        span.extensions_mut().insert(Own(own));
+fn keep<S: Subscriber + for<'a> LookupSpan<'a>>(layer: u64, id: &Id, own: u64, context: &Context<'_, S>) {
+    let Some(span) = context.span(id) else { return };
+    let mut extensions = span.extensions_mut();
+    match extensions.get_mut::<Own>() {
+        Some(all) => all.0.push((layer, own)),
+        None => extensions.insert(Own(vec![(layer, own)])),
     }
 }
 
 #[cold]
-fn kept<S: Subscriber + for<'a> LookupSpan<'a>>(id: &Id, context: &Context<'_, S>) -> Option<u64> {
+fn kept<S: Subscriber + for<'a> LookupSpan<'a>>(
+    layer: u64,
+    id: &Id,
+    context: &Context<'_, S>,
+) -> Option<u64> {
     let span = context.span(id)?;
-    span.extensions().get::<Own>().map(|own| own.0)
+    let extensions = span.extensions();
+    extensions.get::<Own>()?.0.iter().find(|(its, _)| *its == layer).map(|(_, own)| *own)
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for Layer {
@@ -98,7 +106,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         if let Some(made) = spans::new(attributes, parent)
             && !owned::put(self.number, id.into_u64(), made.into_u64())
         {
-            keep(id, made.into_u64(), &context);
+            keep(self.number, id, made.into_u64(), &context);
         }
     }
 
@@ -134,7 +142,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
-        if let Some(own) = owned::take(self.number, id.into_u64()).or_else(|| kept(&id, &context)) {
+        if let Some(own) =
+            owned::take(self.number, id.into_u64()).or_else(|| kept(self.number, &id, &context))
+        {
             spans::let_go(own);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A place is found by the registry's id. Where both places of an id are taken, the registry keeps the number after all ([`crate::layer`]).
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A span of a registry, and what it is here.
 struct Place {
@@ -39,7 +39,8 @@ pub(crate) fn put(layer: u64, id: u64, own: u64) -> bool {
     };
     let Some(place) = places(layer, id).into_iter().find(is_mine) else { return false };
     place.layer.store(layer, Ordering::Relaxed);
-    place.own.store(own, Ordering::Relaxed);
+    // Who reads this number reads an id that is no older: `find` looks at it once more.
+    place.own.store(own, Ordering::Release);
     place.id.store(id, Ordering::Release);
     true
 }
@@ -59,20 +60,52 @@ fn find(layer: u64, id: u64) -> Option<(&'static Place, u64)> {
 /// What a registry's span is, if it was noted.
 #[inline(always)]
 pub(crate) fn get(layer: u64, id: u64) -> Option<u64> {
-    Some(find(layer, id)?.1)
+    match find(layer, id) {
+        Some((_, own)) => Some(own),
+        None => Some(find_left(id)?.1),
+    }
 }
 
 /// The same of a span that is closed now: its place is free afterwards.
 #[inline]
 pub(crate) fn take(layer: u64, id: u64) -> Option<u64> {
-    let (place, own) = find(layer, id)?;
+    let (place, own) = find(layer, id).or_else(|| find_left(id))?;
     place.id.store(0, Ordering::Release);
     Some(own)
 }
 
-/// A layer is gone, and with it its spans.
+/// Layers that went while spans of theirs were open: one that took the place of another (`reload::Handle`) leaves and closes those. Older ones are forgotten.
+static LEFT: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+static LEFT_COUNT: AtomicUsize = AtomicUsize::new(0);
+
 #[cold]
-pub(crate) fn forget(layer: u64) {
+#[inline(never)]
+fn find_left(id: u64) -> Option<(&'static Place, u64)> {
+    if LEFT_COUNT.load(Ordering::Acquire) == 0 {
+        return None;
+    }
+    LEFT.iter().find_map(|layer| match layer.load(Ordering::Acquire) {
+        0 => None,
+        layer => find(layer, id),
+    })
+}
+
+/// A layer is gone; its spans that are open are found by whichever comes in its place.
+#[cold]
+pub(crate) fn leave(layer: u64) {
+    let is_its =
+        |place: &Place| place.id.load(Ordering::Acquire) != 0 && place.layer.load(Ordering::Relaxed) == layer;
+    if TABLE.iter().any(is_its) {
+        let place = LEFT_COUNT.fetch_add(1, Ordering::AcqRel) % LEFT.len();
+        let older = LEFT[place].swap(layer, Ordering::AcqRel);
+        if older != 0 {
+            forget(older);
+        }
+    }
+}
+
+#[cold]
+fn forget(layer: u64) {
     for place in &TABLE {
         let id = place.id.load(Ordering::Acquire);
         if id != 0 && id != BUSY && place.layer.load(Ordering::Relaxed) == layer {
@@ -91,8 +124,16 @@ mod tests {
         assert!(put(71, 5, 50) && put(72, 5, 60));
         assert_eq!((get(71, 5), get(72, 5), get(73, 5), get(71, 6)), (Some(50), Some(60), None, None));
         assert_eq!((take(71, 5), take(71, 5), get(72, 5)), (Some(50), None, Some(60)));
-        forget(72);
-        assert_eq!(get(72, 5), None);
+        // What comes in the place of a layer finds its spans.
+        leave(72);
+        assert_eq!((get(74, 5), take(74, 5), get(72, 5)), (Some(60), Some(60), None));
+        assert!(put(75, 5, 70));
+        leave(75);
+        for (id, layer) in (1_000_000..).zip(200..208) {
+            assert!(put(layer, id, 1));
+            leave(layer);
+        }
+        assert_eq!((get(74, 5), get(74, 1_000_007)), (None, Some(1)));
 
         let count = PLACES as u64 * 2;
         let kept: Vec<u64> = (1..=count).filter(|id| put(81, *id, id * 2)).collect();

@@ -139,7 +139,8 @@ inline std::pair<Site*, std::uint64_t> record_atrace(Kind kind, std::uint64_t ta
     if (!site.is_on("", kAtraceCategories[bit])) return {};
     char names[64];
     std::size_t size = 0;
-    for (const std::string_view part : {source, std::string_view(source.empty() ? "name" : ", name")})
+    for (const std::string_view part :
+         {source, std::string_view(source.empty() ? "atrace.name" : ", atrace.name")})
         for (const char c : part) names[size++] = c;
     return {&site, record_named(site, kind, "atrace", {names, size}, args..., name)};
 }

@@ -35,6 +35,11 @@ fn run(name: &str, root: &OwnRoot, marker: &Path, properties: &[(&str, &str)]) -
 
 /// The messages that a run with the tag APP makes, each with `|P` in place of the process.
 fn messages(name: &str) -> Option<Vec<String>> {
+    messages_of(name, "0x1000")
+}
+
+/// Those of a run with these tags.
+fn messages_of(name: &str, tags: &str) -> Option<Vec<String>> {
     if is_child(name) {
         println!("\npid={}", std::process::id());
         return None;
@@ -43,7 +48,7 @@ fn messages(name: &str) -> Option<Vec<String>> {
     fs::create_dir(&root.0).unwrap();
     let marker = root.0.join("marker");
     fs::write(&marker, "").unwrap();
-    let pid = run(name, &root, &marker, &[("debug.atrace.tags.enableflags", "0x1000")]);
+    let pid = run(name, &root, &marker, &[("debug.atrace.tags.enableflags", tags)]);
     Some(anonymous(fs::read_to_string(marker).unwrap().lines(), &pid))
 }
 
@@ -189,6 +194,28 @@ fn other_filters_go_on_top() {
     let expected =
         ["I|P|on", "B|P|request, user=6", "E|P", "B|P|request, user=7", "I|P|within, user=7", "E|P"];
     assert_eq!(found, expected);
+}
+
+/// A layer of a tag that is off and one of a tag that is on.
+fn layers_of_two_tags() {
+    let _guard = registry().with(Layer::new(Tag::GRAPHICS)).with(Layer::new(Tag::APP)).set_default();
+    let load = info_span!("load", size = tracing::field::Empty).entered();
+    load.record("size", 7);
+}
+
+#[test]
+fn a_layer_ends_what_it_has_begun_and_no_other() {
+    let name = "atrace::a_layer_ends_what_it_has_begun_and_no_other";
+    let Some(found) = messages(name) else { return layers_of_two_tags() };
+    assert_eq!(found, ["B|P|load", "I|P|load, size=7", "E|P"]);
+}
+
+#[test]
+fn two_layers_of_one_registry_may_want_the_same_span() {
+    let name = "atrace::two_layers_of_one_registry_may_want_the_same_span";
+    let Some(found) = messages_of(name, "0x1002") else { return layers_of_two_tags() };
+    let twice = |message| [message; 2];
+    assert_eq!(found, [twice("B|P|load"), twice("I|P|load, size=7"), twice("E|P")].concat());
 }
 
 #[test]

@@ -41,6 +41,23 @@ fn layers_may_be_boxed_absent_listed_and_replaced() {
 }
 
 #[test]
+fn open_spans_of_a_replaced_layer_are_those_of_the_next() {
+    let name = "composed::open_spans_of_a_replaced_layer_are_those_of_the_next";
+    let Some(session) = recorded(name, "info") else {
+        let (layer, handle) = reload::Layer::new(silverpoint_tracing::Layer::new());
+        return with_default(registry().with(layer), || {
+            let outer = info_span!("outer").entered();
+            handle.reload(silverpoint_tracing::Layer::new()).unwrap();
+            info!("within");
+            drop(outer);
+            info_span!("after").in_scope(|| info!("apart"));
+        });
+    };
+    let tree = crate::spans::tree(&session);
+    assert_eq!(tree, ["outer()", "outer/{}(\"within\")", "after()", "after/{}(\"apart\")"]);
+}
+
+#[test]
 fn two_layers_of_one_registry_have_their_spans_each() {
     let name = "composed::two_layers_of_one_registry_have_their_spans_each";
     let Some(session) = recorded(name, "info") else {
