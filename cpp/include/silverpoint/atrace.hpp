@@ -86,6 +86,15 @@ inline std::uint32_t atrace_process() {
     atrace_state.write(atrace_state.is_file() ? message.line() : message.text());
 }
 
+// Begins a stretch of time of the calling thread; false: its tag is off.
+inline bool begin_where(std::uint64_t tag, std::string_view name) {
+    const AtraceTo to(tag);
+    const bool in_marker = to.marker(), in_ring = to.ring();
+    if (!in_marker && !in_ring) return false;
+    if (in_marker) write_atrace('B', &name, 1, nullptr);
+    begin_atrace(tag, name, in_ring);
+    return true;
+}
 // Ends the stretch that the calling thread has begun last.
 inline void end_begun(bool in_marker) {
     if (in_marker) write_atrace('E', nullptr, 0, nullptr);
@@ -97,13 +106,7 @@ inline void end_begun(bool in_marker) {
 namespace atrace {
 
 // Begins a stretch of time of the calling thread; end ends it. They may be nested.
-inline void begin(Tag tag, std::string_view name) {
-    const detail::AtraceTo to(tag);
-    const bool in_marker = to.marker(), in_ring = to.ring();
-    if (!in_marker && !in_ring) return;
-    if (in_marker) detail::write_atrace('B', &name, 1, nullptr);
-    detail::begin_atrace(tag, name, in_ring);
-}
+inline void begin(Tag tag, std::string_view name) { detail::begin_where(tag, name); }
 // Ends the stretch that the calling thread has begun last.
 inline void end(Tag tag) {
     const detail::AtraceTo to(tag);
@@ -174,9 +177,7 @@ inline void int32(Tag tag, std::string_view name, std::int32_t value) { int64(ta
 // A stretch of time until the end of the block.
 class [[nodiscard]] Scope {
   public:
-    Scope(Tag tag, std::string_view name) : tag_(is_tag_enabled(tag) ? tag : 0) {
-        if (tag_ != 0) begin(tag, name);
-    }
+    Scope(Tag tag, std::string_view name) : tag_(detail::begin_where(tag, name) ? tag : 0) {}
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {

@@ -27,7 +27,6 @@ mod ring;
 mod state;
 mod tag;
 
-
 use state::Outputs;
 pub use state::on_change;
 pub use tag::Tag;

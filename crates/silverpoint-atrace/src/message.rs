@@ -10,6 +10,9 @@ use std::cell::Cell;
 /// Bytes of a message at most: what Android writes, and what every kernel takes in one piece.
 pub(crate) const MOST: usize = 1023;
 
+/// Bytes of a track's name at most, in all of its messages: what begins is what ends. It leaves some for the name behind it.
+const TRACK: usize = 900;
+
 /// Bytes of a message beside its names, at most: letter, process, what stands between, number and newline.
 const BESIDE: usize = 48;
 /// Names of so many bytes together make a short message: less memory is cleared for it.
@@ -54,9 +57,9 @@ impl<const N: usize> Message<N> {
         let tail = if number.is_some() { 21 } else { 0 };
         for (place, name) in names.iter().enumerate() {
             message.bar();
-            // Each of those that are left has its share; what one does not need is the next one's.
             let left = (MOST.min(N - 1) - message.len - tail).saturating_sub(names.len() - place - 1);
-            message.name(name, left / (names.len() - place));
+            let is_track = place == 0 && matches!(letter, b'G' | b'H' | b'N');
+            message.name(name, if is_track { left.min(TRACK) } else { left });
         }
         if let Some(number) = number {
             message.bar();
@@ -139,10 +142,12 @@ mod tests {
 
     #[test]
     fn the_longest_short_message_is_whole() {
-        let name = "n".repeat(SHORT / 2);
-        let mut message = Short::new(b'G', u32::MAX, &[&name, &name], Some(i64::MIN));
-        let expected = format!("G|{}|{name}|{name}|{}\n", u32::MAX, i64::MIN);
-        assert_eq!(message.line(), expected.as_bytes());
+        for size in 0..=SHORT {
+            let (track, name) = ("t".repeat(size), "n".repeat(SHORT - size));
+            let mut message = Short::new(b'G', u32::MAX, &[&track, &name], Some(i64::MIN));
+            let expected = format!("G|{}|{track}|{name}|{}\n", u32::MAX, i64::MIN);
+            assert_eq!(message.line(), expected.as_bytes());
+        }
     }
 
     #[test]
@@ -178,5 +183,10 @@ mod tests {
         assert!(track.len() <= MOST && track.ends_with("ä|7"));
         assert_eq!(track.split('|').count(), 5);
         assert!(text(b'G', &["short", &long], Some(7)).len() > MOST - 25);
+        // A track is the same in all of its messages.
+        let of = |message: &str| message.split('|').nth(2).unwrap().to_owned();
+        let name = text(b'H', &[&long], Some(7));
+        assert_eq!((of(&track), of(&text(b'N', &[&long, "x"], None))), (of(&name), of(&name)));
+        assert_eq!(of(&name).len(), TRACK);
     }
 }

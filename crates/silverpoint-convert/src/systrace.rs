@@ -24,6 +24,8 @@ use crate::{Record, WriteError, Writer};
 
 /// Bytes of a message at most: what Android writes.
 const MOST: usize = 1023;
+/// Bytes of a track's name at most, in all of its messages.
+const TRACK: usize = 900;
 /// Bytes that a number takes behind names, with what stands before it.
 const NUMBER: usize = 21;
 /// Stretches on tracks that may be open at a time, so that their ends are told as such.
@@ -83,10 +85,10 @@ impl<W: Write> SystraceWriter<W> {
         let _ = write!(self.text, "{letter}|{pid}");
         for (place, name) in names.iter().enumerate() {
             self.text.push('|');
-            // Each of those that are left has its share; what one does not need is the next one's.
             let used = self.text.len() - start + if number.is_some() { NUMBER } else { 0 };
             let left = MOST.saturating_sub(used + names.len() - place - 1);
-            push_safe(&mut self.text, name, left / (names.len() - place));
+            let is_track = place == 0 && matches!(letter, 'G' | 'H' | 'N');
+            push_safe(&mut self.text, name, if is_track { left.min(TRACK) } else { left });
         }
         if let Some(number) = number {
             self.text.push('|');

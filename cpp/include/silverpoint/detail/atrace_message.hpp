@@ -17,6 +17,9 @@ class AtraceMessage {
   public:
     // Bytes at most: what Android writes, and what every kernel takes in one piece.
     static constexpr std::size_t kMost = 1023;
+    // Bytes of a track's name at most, in all of its messages: what begins is what ends. It leaves some for
+    // the name behind it.
+    static constexpr std::size_t kTrack = 900;
 
     AtraceMessage(char letter, long process, const std::string_view* names, std::size_t count,
                   const std::int64_t* number) {
@@ -26,9 +29,9 @@ class AtraceMessage {
         const std::size_t tail = number != nullptr ? 21 : 0;
         for (std::size_t i = 0; i < count; ++i) {
             bytes_[size_++] = '|';
-            // Each of those that are left has its share; what one does not need is the next one's.
             const std::size_t left = kMost - size_ - tail - (count - i - 1);
-            put(names[i], left / (count - i));
+            const bool is_track = i == 0 && (letter == 'G' || letter == 'H' || letter == 'N');
+            put(names[i], is_track && left > kTrack ? kTrack : left);
         }
         if (number != nullptr) {
             bytes_[size_++] = '|';

@@ -39,15 +39,27 @@ class AtraceState {
     }
     // Tags that properties enable, and that have somewhere to go in the kernel.
     std::uint64_t marker_tags() { return outputs() >> kAtraceMarker; }
-    // What the kernel does not take is gone, as on Android.
+    // What the kernel does not take is gone, as on Android. (While it does not trace it says so each time:
+    // that is not the caller's error.)
     void write(std::string_view text) const {
+        const int before = errno;
         [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
+        errno = before;
     }
     // Whether it is not the kernel's: each message ends with a newline.
     bool is_file() const { return is_file_; }
 
-    // Reads properties again.
+    // Reads properties again. As the first call of all it begins to follow them, too.
     void update() {
+        read();
+        if (!watching_.exchange(true, std::memory_order_acq_rel)) {
+            watch();
+            read();  // what came in between
+        }
+    }
+
+  private:
+    void read() {
         pthread_mutex_lock(&mutex_);
         std::uint64_t tags = 0;
         const bool given = read_tags(tags);
@@ -55,8 +67,6 @@ class AtraceState {
         outputs_.store((given ? tags : kAtraceValid) | marker << kAtraceMarker, std::memory_order_release);
         pthread_mutex_unlock(&mutex_);
     }
-
-  private:
     // Type of the kernel's file system.
     static constexpr std::uint32_t kTracefs = 0x74726163;
     struct Properties {
@@ -66,10 +76,6 @@ class AtraceState {
 
     SP_DETAIL_COLD std::uint64_t first_outputs() {
         update();
-        if (!watching_.exchange(true, std::memory_order_acq_rel)) {
-            watch();
-            update();  // what came in between
-        }
         return outputs_.load(std::memory_order_acquire);
     }
     static const char* environment(const char* name) {
@@ -225,7 +231,7 @@ class AtraceState {
                 concerns = concerns || event->len == 0 || strcmp(event->name, file_name_) == 0;
                 at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
             }
-            if (concerns) update();
+            if (concerns) read();
         }
     }
 
