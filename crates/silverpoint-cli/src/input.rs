@@ -61,7 +61,7 @@ pub struct Wanted {
     /// This level and above: trace, debug, info, warn, error, fatal
     #[arg(short, long, value_name = "LEVEL")]
     pub level: Option<Level>,
-    /// Category, and those below it (`net` takes `net::tcp`); `*` and `?` match
+    /// Category, and those below it (`net` takes `net::tcp`); `*` and `?` match; `net=warn`: at least of that level
     #[arg(short, long, value_name = "PATTERN")]
     pub category: Vec<String>,
     /// Source file, with an optional line: `pump.cpp`, `src/*.rs`, `pump.cpp:88`

@@ -27,7 +27,8 @@ use crate::time::{When, local_zone};
 pub struct Filter {
     /// The least level.
     pub level: Option<Level>,
-    /// Patterns of categories; one matches the categories below it too.
+    /// Patterns of categories; one matches the categories below it too. Behind `=` a level may stand: of those
+    /// categories what is at least of it (`net=warn`). What stands there and is no level belongs to the pattern.
     pub categories: Vec<String>,
     /// Files, each with an optional line.
     pub files: Vec<FilePattern>,
@@ -71,7 +72,7 @@ impl Filter {
         let any =
             |list: &[String], test: &dyn Fn(&str) -> bool| list.is_empty() || list.iter().any(|p| test(p));
         self.level.is_none_or(|least| site.level() >= least)
-            && any(&self.categories, &|p| glob::matches_category(p, &site.description.category))
+            && any(&self.categories, &|p| wants_category(p, site))
             && any(&self.functions, &|p| glob::matches_end(p.trim_end_matches("()"), site.function(), "::"))
             && (self.files.is_empty() || self.files.iter().any(|p| p.matches(site)))
     }
@@ -84,6 +85,13 @@ impl Filter {
     pub(crate) fn zone(&self) -> TimeZone {
         self.zone.clone().unwrap_or_else(local_zone)
     }
+}
+
+/// As of [`Filter::categories`].
+fn wants_category(pattern: &str, site: &Site) -> bool {
+    let with_level = pattern.rsplit_once('=').and_then(|(name, level)| Some((name, level.parse().ok()?)));
+    let (name, least) = with_level.unwrap_or((pattern, Level::Trace));
+    site.level() >= least && glob::matches_category(name, &site.description.category)
 }
 
 /// A file's path or its end at a `/`, with `*` and `?`, and an optional line: `pump.cpp:88`, `src/*.rs`.

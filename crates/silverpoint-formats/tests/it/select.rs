@@ -57,6 +57,12 @@ fn each_sort() {
             Filter { categories: strings(&["net", "ind*"]), ..all() },
             &[ORDER, SCAN, QUEUE, INDEXED, POS, DONE],
         ),
+        (
+            Filter { categories: strings(&["net=warn", "ind*=trace"]), ..all() },
+            &[SCAN, QUEUE, INDEXED, POS, DONE],
+        ),
+        (Filter { categories: strings(&["net=trace"]), ..all() }, &[ORDER]),
+        (Filter { categories: strings(&["net=loud"]), ..all() }, &[]),
         (Filter { files: file("net/pump.cpp:88"), ..all() }, &[ORDER]),
         (Filter { files: file("other.cpp"), ..all() }, &[]),
         (Filter { functions: strings(&["Pump::start()"]), level: Some(Level::Error), ..all() }, &[CANNOT]),
