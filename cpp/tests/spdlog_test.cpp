@@ -1,11 +1,16 @@
 // spdlog's interface over Silverpoint: what is recorded, and what becomes of it. What it writes, compared
 // with spdlog: spdlog/compare.sh.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <silverpoint/spdlog.hpp>
+#include <silverpoint/spdlog/network.hpp>
 #include <sstream>
 #include <thread>
 
@@ -34,6 +39,12 @@ class Spdlog : public testing::Test {
     [[nodiscard]] std::string text(const std::string& name) const {
         std::ifstream file(path(name));
         return {std::istreambuf_iterator<char>(file), {}};
+    }
+    // On a busy machine longer than the five seconds of one call.
+    static bool flushed(spdlog::logger& log) {
+        for (int tries = 0; tries < 12; ++tries)
+            if (log.flush()) return true;
+        return false;
     }
     static const reader::Site* site(const std::vector<reader::Site>& all, const std::string& text) {
         for (const auto& one : all)
@@ -389,6 +400,188 @@ TEST_F(Spdlog, ADistSinkWithinItselfEnds) {
     log.flush();
     dist->set_sinks({});
     EXPECT_EQ(text("within.log"), "once\n");
+}
+
+spdlog::details::log_msg message(std::string_view text) {
+    return {spdlog::source_loc{"file", 1, "function"}, std::string_view("name"), spdlog::level::info, text};
+}
+
+TEST_F(Spdlog, ALineThatAFullDiskRefusesCostsNoDescriptor) {
+    const auto open_now = [] {
+        const fs::directory_iterator all("/proc/self/fd");
+        return std::distance(begin(all), end(all));
+    };
+    spdlog::sinks::basic_file_sink_mt full("/dev/full");
+    const auto before = open_now();
+    for (int round = 0; round < 50; ++round) EXPECT_THROW(full.log(message("text")), spdlog::spdlog_ex);
+    EXPECT_LT(open_now() - before, 25);
+}
+
+TEST_F(Spdlog, APatternThatChangesMeanwhileIsWholeInEachLine) {
+    spdlog::sinks::basic_file_sink_mt file(path("changing.log"));
+    const std::string one = "%v " + std::string(100, '1'), other = "%v " + std::string(300, '2');
+    file.set_pattern(one);
+    std::atomic<bool> done{false};
+    std::thread changing([&] {
+        while (!done) {
+            file.set_pattern(other);
+            file.set_pattern(one);
+        }
+    });
+    for (int round = 0; round < 500; ++round) file.log(message("text"));
+    done = true;
+    changing.join();
+    std::istringstream lines(text("changing.log"));
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count)
+        ASSERT_TRUE(line == "text" + one.substr(2) || line == "text" + other.substr(2)) << line;
+    EXPECT_EQ(count, 500);
+}
+
+// Each logger has the levels of its own ways to a sink, and a line comes by one of them.
+TEST_F(Spdlog, LevelsOfADistSinkAreOfTheLoggersThatHaveIt) {
+    const auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("shared.log"));
+    const auto list = std::make_shared<ListSink<std::mutex>>();
+    const auto dist =
+        std::make_shared<spdlog::sinks::dist_sink_mt>(std::vector<spdlog::sink_ptr>{file, list});
+    dist->set_level(spdlog::level::err);
+    spdlog::logger direct("direct", {file, list}), behind("behind", dist), both("a=b", {file, dist, list});
+    for (auto* log : {&direct, &behind, &both}) {
+        log->set_pattern("%n %l");
+        log->info("x");
+        log->error("x");
+    }
+    EXPECT_TRUE(flushed(both));
+    const std::string expected = "direct info\ndirect error\nbehind error\na=b info\na=b error\n";
+    EXPECT_EQ(text("shared.log"), expected);
+    std::string listed;
+    for (const auto& line : list->lines) listed += line;
+    EXPECT_EQ(listed, expected);
+}
+
+TEST_F(Spdlog, ARefusedFormatterChangesNothing) {
+    const auto list = std::make_shared<ListSink<std::mutex>>();
+    const auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("first.log"));
+    const auto first = std::make_shared<spdlog::logger>("first", spdlog::sinks_init_list{list, file});
+    spdlog::initialize_logger(first);
+    first->set_pattern("<%v>");
+    const auto strange = [] {
+        return std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, "\r\n");
+    };
+    EXPECT_THROW(spdlog::set_formatter(strange()), spdlog::spdlog_ex);
+    EXPECT_THROW(spdlog::sinks::dist_sink_mt({list, file}).set_formatter(strange()), spdlog::spdlog_ex);
+    first->info("1");
+    EXPECT_TRUE(flushed(*first));
+    EXPECT_EQ(text("first.log"), "<1>\n");
+    EXPECT_EQ(list->lines, std::vector<std::string>{"<1>\n"});
+    EXPECT_NO_THROW(spdlog::basic_logger_mt("second", path("second.log")));
+    // Where all take it, sinks that come later and do not keep their pattern.
+    spdlog::drop_all();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("list", list));
+    spdlog::set_formatter(strange());
+    EXPECT_NO_THROW(spdlog::basic_logger_mt("third", path("third.log")));
+    spdlog::set_pattern("%+");
+}
+
+TEST_F(Spdlog, ASinkThatAsksForLinesDoesNotWaitForItself) {
+    const auto ring = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
+    std::vector<std::size_t> seen;
+    spdlog::logger* inner = nullptr;
+    const auto asking =
+        std::make_shared<spdlog::sinks::callback_sink_mt>([&](const spdlog::details::log_msg& msg) {
+            seen.push_back(ring->last_raw().size());
+            // The logger cannot be started anew here, either.
+            if (seen.size() == 1) {
+                inner->set_pattern("%v");
+                inner->info("of a sink");
+            }
+            if (msg.level == spdlog::level::err) inner->flush();
+        });
+    spdlog::logger log("asking", {ring, asking});
+    spdlog::logger other("inner", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("inner.log")));
+    inner = &other;
+    for (int number = 0; number < 30; ++number) log.error("{}", number);
+    EXPECT_TRUE(flushed(log));
+    ASSERT_EQ(seen.size(), 30u);
+    for (std::size_t at = 0; at < seen.size(); ++at) EXPECT_EQ(seen[at], at + 1);
+}
+
+TEST_F(Spdlog, AFilterRefusesAlsoWhatStandsBehindOthers) {
+    const auto rotating =
+        std::make_shared<spdlog::sinks::rotating_file_sink_mt>(path("rotating.log"), 1 << 20, 3);
+    const auto dist = std::make_shared<spdlog::sinks::dist_sink_mt>(std::vector<spdlog::sink_ptr>{rotating});
+    spdlog::sinks::dup_filter_sink_mt filter(std::chrono::seconds(1));
+    EXPECT_THROW(filter.add_sink(dist), spdlog::spdlog_ex);
+    // Nor later.
+    dist->set_sinks({dist});
+    filter.add_sink(dist);
+    EXPECT_THROW(dist->add_sink(rotating), spdlog::spdlog_ex);
+    dist->set_sinks({});
+    struct Own : spdlog::sinks::dist_sink_mt {};
+    EXPECT_THROW(Own().add_sink(rotating), spdlog::spdlog_ex);
+}
+
+TEST_F(Spdlog, ASinkThatFailsKeepsNoLineFromThoseBesideIt) {
+    const auto failing = std::make_shared<ListSink<std::mutex>>(),
+               list = std::make_shared<ListSink<std::mutex>>();
+    failing->is_failing = true;
+    spdlog::sinks::dup_filter_sink_mt filter(std::chrono::hours(1));
+    filter.set_sinks({failing, nullptr, list});
+    filter.log(message("text"));
+    EXPECT_EQ(list->payloads, std::vector<std::string>{"text"});
+}
+
+// A socket of this machine's, and its port: any, or one again.
+int bound(int type, std::uint16_t& port) {
+    const int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    at.sin_port = htons(port);
+    socklen_t size = sizeof at;
+    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size), 0);
+    port = ntohs(at.sin_port);
+    return fd;
+}
+
+TEST_F(Spdlog, ADatagramIsSentAlthoughNobodyTookTheOneBefore) {
+    std::uint16_t port = 0;
+    close(bound(SOCK_DGRAM, port));
+    spdlog::sinks::udp_sink_mt sink(spdlog::sinks::udp_sink_config("127.0.0.1", port));
+    sink.set_pattern("%v");
+    sink.log(message("to nobody"));
+    const int fd = bound(SOCK_DGRAM, port);
+    const timeval most{60, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    EXPECT_NO_THROW(sink.log(message("to us")));
+    char buffer[100];
+    const ssize_t size = recv(fd, buffer, sizeof buffer, 0);
+    close(fd);
+    ASSERT_GT(size, 0);
+    EXPECT_EQ(std::string_view(buffer, static_cast<std::size_t>(size)), "to us\n");
+}
+
+TEST_F(Spdlog, APeerThatReadsNothingHoldsNobodyForLong) {
+    std::uint16_t port = 0;
+    const int server = bound(SOCK_STREAM, port);
+    ASSERT_EQ(listen(server, 1), 0);
+    spdlog::sinks::tcp_sink_mt sink(spdlog::sinks::tcp_sink_config("127.0.0.1", port));
+    const std::string much(16 << 20, 'x');
+    auto sending = std::async(std::launch::async, [&] {
+        // More than the system keeps for a peer.
+        for (int round = 0; round < 64; ++round) sink.log(message(much));
+    });
+    const bool is_back = sending.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
+    close(server);  // what still hangs comes back
+    EXPECT_TRUE(is_back);
+    EXPECT_THROW(sending.get(), spdlog::spdlog_ex);
+    // The next line is refused, or counted and told when no more wait.
+    const auto next = [&] {
+        sink.log(message("lost"));
+        sink.end_();
+    };
+    EXPECT_THROW(next(), spdlog::spdlog_ex);
 }
 
 }  // namespace

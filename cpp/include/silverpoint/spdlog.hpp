@@ -111,8 +111,13 @@ inline void set_pattern(const std::string& pattern) {
 }
 inline void set_formatter(std::unique_ptr<formatter> one) {
     const std::lock_guard guard(registry_::the().lock);
-    registry_::the().common_form = std::shared_ptr<formatter>(std::move(one));
-    apply_all([&](const auto& each) { each->set_formatter(registry_::the().common_form->clone()); });
+    // All take it, or none, and none later.
+    apply_all([&](const auto& each) {
+        for (const auto& sink : std::as_const(*each).sinks())
+            if (!sink->takes_formatter_(*one)) refuse_formatter_();
+    });
+    apply_all([&](const auto& each) { each->set_formatter(one->clone()); });
+    registry_::the().common_form = std::move(one);
 }
 inline void flush_on(level::level_enum level) {
     const std::lock_guard guard(registry_::the().lock);

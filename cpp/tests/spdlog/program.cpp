@@ -23,6 +23,7 @@
 #include <spdlog/sinks/udp_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -36,9 +37,21 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace {
+
+// Until all is written: on a busy machine longer than the five seconds of one call here. spdlog says nothing.
+template <class Logger>
+void flush(Logger& log) {
+    if constexpr (std::is_void_v<decltype(log.flush())>) {
+        log.flush();
+    } else {
+        for (int tries = 0; tries < 12 && !log.flush(); ++tries) {
+        }
+    }
+}
 
 void formats(const std::string&) {
     spdlog::trace("not shown {}", 0);
@@ -129,7 +142,7 @@ void loggers(const std::string& directory) {
 void files(const std::string& directory) {
     auto log = spdlog::basic_logger_mt("basic", directory + "/made/on/the/way/basic.log");
     log->info("line {}", 1);
-    log->flush();
+    flush(*log);
     auto other = spdlog::basic_logger_st<spdlog::async_factory>("async", directory + "/async.log", true);
     other->warn("line {}", 2);
     auto rotating = spdlog::rotating_logger_mt("rotating", directory + "/rotating.txt", 1 << 20, 3);
@@ -169,13 +182,13 @@ void customs(const std::string& directory) {
     auto stream = std::make_shared<spdlog::sinks::ostream_sink_mt>(out);
     spdlog::logger log("custom", {mine, stream});
     log.info("before {}", 1);
-    log.flush();
+    flush(log);
     log.set_pattern("%n %l [%v]");
     stream->set_level(spdlog::level::warn);
     for (int i = 0; i < 10; ++i) log.info("line {} of {:>4}", i, 10);
     log.warn("a literal {}");
     log.error(std::string(500, 'x'));
-    log.flush();
+    flush(log);
     spdlog::shutdown();
 }
 
@@ -209,18 +222,18 @@ void combined(const std::string& directory) {
     spdlog::logger log("dist", dist);
     log.info("to two {}", 1);
     log.warn("to three {}", 2);
-    log.flush();
+    flush(log);
     log.set_pattern("%l|%v");
     file->set_level(spdlog::level::err);
     log.info("another pattern {}", 3);
     log.error("for all {}", 4);
-    log.flush();
+    flush(log);
     dist->remove_sink(console);
     log.error("{} sinks", dist->sinks().size());
-    log.flush();
+    flush(log);
     dist->set_sinks({});
     log.critical("to none");
-    log.flush();
+    flush(log);
 
     std::ofstream out(directory + "/filtered.log");
     auto stream = std::make_shared<spdlog::sinks::ostream_sink_mt>(out);
@@ -232,22 +245,26 @@ void combined(const std::string& directory) {
     for (const int number : {1, 1, 1, 2, 1, 3, 3}) dup.warn("line {}", number);
     dup.info("line {}", 3);
     dup.error("line {}", 4);
-    dup.flush();
+    flush(dup);
     dup.set_pattern("%n/%L/%-9l/%v");
     filtered->set_level(spdlog::level::err);
     for (int round = 0; round < 3; ++round) dup.warn("again");
     dup.error("the end");
-    dup.flush();
+    flush(dup);
 }
 
-// A flag of one's own, as spdlog's documentation has it.
+// A flag of one's own, as spdlog's documentation has it; it counts its lines, and knows its width.
 class my_flag : public spdlog::custom_flag_formatter {
   public:
     void format(const spdlog::details::log_msg& msg, const std::tm&, spdlog::memory_buf_t& dest) override {
-        const std::string text = "<" + std::to_string(msg.payload.size()) + ">";
+        const std::string text = "<" + std::to_string(msg.payload.size()) + " " + std::to_string(++lines_) +
+                                 " " + std::to_string(padinfo_.width_) + ">";
         dest.append(text.data(), text.data() + text.size());
     }
     std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<my_flag>(); }
+
+  private:
+    int lines_ = 0;
 };
 
 void kept(const std::string& directory) {
@@ -255,11 +272,13 @@ void kept(const std::string& directory) {
     spdlog::logger log("ring", ring);
     log.set_level(spdlog::level::trace);
     for (int number = 0; number < 7; ++number) log.debug("number {}", number);
+    flush(log);
     std::ofstream out(directory + "/ring.log");
     for (const std::string& line : ring->last_formatted()) out << line;
     for (const std::string& line : ring->last_formatted(2)) out << line;
     log.set_pattern("%n %l %v");
     log.critical("another {}", 7.5);
+    flush(log);
     for (const std::string& line : ring->last_formatted(3)) out << line;
     for (const auto& msg : ring->last_raw())
         out << std::string(msg.logger_name.data(), msg.logger_name.size()) << ' '
@@ -279,10 +298,11 @@ void kept(const std::string& directory) {
         out << fmt::to_string(line);
     }
     auto own = std::make_unique<spdlog::pattern_formatter>();
-    own->add_flag<my_flag>('*').set_pattern("%n [%*] %v");
+    own->add_flag<my_flag>('*').set_pattern("%n [%*] %8*|%-6!* %v");
     log.set_formatter(std::move(own));
-    log.info("with a flag of its own");
-    for (const std::string& line : ring->last_formatted(1)) out << line;
+    for (int number = 0; number < 3; ++number) log.info("with a flag of its own");
+    flush(log);
+    for (const std::string& line : ring->last_formatted(3)) out << line;
     char program[] = "program", levels[] = "SPDLOG_LEVEL=off,spoken=debug";
     char* words[] = {program, levels, nullptr};
     auto spoken = spdlog::stdout_logger_mt("spoken");
@@ -291,7 +311,7 @@ void kept(const std::string& directory) {
     spoken->debug("by an argument");
 }
 
-// A socket of this machine's, and its port.
+// A socket of this machine's, and its port. What does not come within half a minute does not come.
 int listening(int type, std::uint16_t& port) {
     const int fd = socket(AF_INET, type, 0);
     sockaddr_in at{};
@@ -303,6 +323,8 @@ int listening(int type, std::uint16_t& port) {
         getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) != 0)
         std::exit(3);
     port = ntohs(at.sin_port);
+    const timeval most{30, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     return fd;
 }
 
@@ -315,9 +337,12 @@ void network(const std::string& directory) {
     udp->set_pattern("[%n] [%l] %v");
     udp->info("datagram {}", 1);
     udp->warn("datagram {}", 2);
-    udp->flush();
-    for (int number = 0; number < 2; ++number)
-        out.write(buffer, recv(datagrams, buffer, sizeof buffer, 0)) << '.';
+    flush(*udp);
+    for (int number = 0; number < 2; ++number) {
+        const ssize_t size = recv(datagrams, buffer, sizeof buffer, 0);
+        if (size < 0) std::exit(4);
+        out.write(buffer, size) << '.';
+    }
     const int server = listening(SOCK_STREAM, port);
     auto sink = std::make_shared<spdlog::sinks::tcp_sink_mt>(
         spdlog::sinks::tcp_sink_config("127.0.0.1", static_cast<int>(port)));
@@ -325,8 +350,11 @@ void network(const std::string& directory) {
     tcp.set_pattern("%v");
     tcp.info("stream {}", 1);
     tcp.error("stream {}", 2);
-    tcp.flush();
+    flush(tcp);
     const int one = accept(server, nullptr, nullptr);
+    if (one < 0) std::exit(5);
+    const timeval most{30, 0};
+    setsockopt(one, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     std::string got;
     while (got.size() < 18) {
         const ssize_t size = recv(one, buffer, sizeof buffer, 0);

@@ -8,15 +8,26 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
 #include <typeinfo>
 
 #include "custom.hpp"
 
 namespace spdlog {
 
-// Sinks with the least level of what they get. Those that only pass lines on are not among them.
+// Sinks with the least level of what they get, each once, however many ways lead to it. Those that only pass
+// lines on are not among them.
 using leaves_t_ = std::vector<std::pair<sink_ptr, level::level_enum>>;
 
+inline void add_leaf_(const sink_ptr& one, level::level_enum least, leaves_t_& out) {
+    const auto there =
+        std::find_if(out.begin(), out.end(), [&](const auto& leaf) { return leaf.first == one; });
+    if (there == out.end()) {
+        out.emplace_back(one, least);
+    } else {
+        there->second = std::min(there->second, least);
+    }
+}
 inline void add_leaves_(const std::vector<sink_ptr>& sinks, level::level_enum least, int depth,
                         leaves_t_& out) {
     // One that has itself among its sinks would have no end.
@@ -28,7 +39,7 @@ inline void add_leaves_(const std::vector<sink_ptr>& sinks, level::level_enum le
         if (one->passes_on_(inner)) {
             add_leaves_(inner, own, depth + 1, out);
         } else {
-            out.emplace_back(one, own);
+            add_leaf_(one, own, out);
         }
     }
 }
@@ -42,7 +53,7 @@ namespace sinks {
 
 inline void sink::write_to_(int fd, const details::log_msg& msg) const {
     memory_buf_t line;
-    pattern_formatter(pattern_).format(msg, line);
+    pattern_formatter(pattern_now()).format(msg, line);
     for (std::size_t at = 0; at < line.size();) {
         const ssize_t written = write(fd, line.data() + at, line.size() - at);
         if (written < 0 && errno == EINTR) continue;
@@ -58,8 +69,8 @@ class dist_sink : public base_sink<Mutex> {
     explicit dist_sink(std::vector<sink_ptr> sinks) { set_sinks(std::move(sinks)); }
 
     void add_sink(sink_ptr one) {
-        const std::lock_guard guard(this->mutex_);
         check(one);
+        const std::lock_guard guard(this->mutex_);
         sinks_.push_back(std::move(one));
         changed_();
     }
@@ -69,8 +80,8 @@ class dist_sink : public base_sink<Mutex> {
         changed_();
     }
     void set_sinks(std::vector<sink_ptr> sinks) {
-        const std::lock_guard guard(this->mutex_);
         for (const auto& one : sinks) check(one);
+        const std::lock_guard guard(this->mutex_);
         sinks_ = std::move(sinks);
         changed_();
     }
@@ -79,38 +90,76 @@ class dist_sink : public base_sink<Mutex> {
         return sinks_;
     }
     bool passes_on_(std::vector<sink_ptr>& inner) override {
-        // One that derives from it may do something else with a line.
-#if defined(__GXX_RTTI)
-        if (typeid(*this) != typeid(dist_sink)) return false;
+        if (!only_passes_on()) return false;
+        behind_(inner);
+        return true;
+    }
+    void behind_(std::vector<sink_ptr>& inner) const override {
         const std::lock_guard guard(this->mutex_);
         inner.insert(inner.end(), sinks_.begin(), sinks_.end());
-        return true;
-#else
-        return (void)inner, false;
-#endif
+    }
+    void be_given_lines_() override {
+        if (is_given_lines_.exchange(true)) return;  // also one within itself
+        std::vector<sink_ptr> inner;
+        behind_(inner);
+        for (const auto& one : inner)
+            if (one != nullptr) one->be_given_lines_();
+    }
+    [[nodiscard]] bool takes_formatter_(const spdlog::formatter& form) const override {
+        std::set<const sink*> seen{this};
+        return all_behind(*this, seen, [&](const sink& one) {
+            std::vector<sink_ptr> inner;
+            one.behind_(inner);
+            return !inner.empty() || one.takes_formatter_(form);
+        });
     }
 
   protected:
     void sink_it_(const details::log_msg& msg) override {
         for (const auto& one : sinks_)
-            if (one->should_log(msg.level)) one->log(msg);
+            if (one != nullptr && one->should_log(msg.level)) guarded_([&] { one->log(msg); });
     }
     void flush_() override {
-        for (const auto& one : sinks_) one->end_();
+        for (const auto& one : sinks_)
+            if (one != nullptr) guarded_([&] { one->end_(); });
     }
     void set_formatter_(std::unique_ptr<spdlog::formatter> one) override {
-        for (const auto& inner : sinks_) inner->set_formatter(one->clone());
+        for (const auto& inner : sinks_)
+            if (inner != nullptr) inner->set_formatter(one->clone());
         this->formatter_ = std::move(one);
     }
     std::vector<sink_ptr> sinks_;
 
   private:
-    // Of one that is given lines by another hand than the logger's.
-    void check(const sink_ptr& one) {
-        if (is_filter_() && one != nullptr && !one->takes_lines_())
-            throw spdlog_ex("silverpoint: a filter cannot have a sink that rotates or is of the system's");
+    // One that derives from it may do something else with a line; without RTTI each may.
+    [[nodiscard]] bool only_passes_on() const {
+#if defined(__GXX_RTTI)
+        return typeid(*this) == typeid(dist_sink);
+#else
+        return false;
+#endif
     }
-    [[nodiscard]] virtual bool is_filter_() const { return false; }
+    // Of one whose sinks are given lines by it, not by the logger inside the process.
+    void check(const sink_ptr& one) {
+        if (one == nullptr || (only_passes_on() && !is_given_lines_)) return;
+        std::set<const sink*> seen;
+        const auto takes = [](const sink& each) { return each.takes_lines_(); };
+        if (!takes(*one) || !all_behind(*one, seen, takes))
+            throw spdlog_ex(
+                "silverpoint: a sink that rotates or is of the system's is written by the logger inside the "
+                "process alone, not behind a filter or a dist_sink of one's own");
+        one->be_given_lines_();
+    }
+    template <class Test>
+    static bool all_behind(const sink& one, std::set<const sink*>& seen, const Test& test) {
+        std::vector<sink_ptr> inner;
+        one.behind_(inner);
+        return std::all_of(inner.begin(), inner.end(), [&](const sink_ptr& each) {
+            return each == nullptr || !seen.insert(each.get()).second ||
+                   (test(*each) && all_behind(*each, seen, test));
+        });
+    }
+    std::atomic<bool> is_given_lines_{false};
 };
 using dist_sink_mt = dist_sink<std::mutex>;
 using dist_sink_st = dist_sink_mt;
@@ -142,7 +191,6 @@ class dup_filter_sink : public dist_sink<Mutex> {
     }
 
   private:
-    [[nodiscard]] bool is_filter_() const final { return true; }
     std::chrono::microseconds most_;
     log_clock::time_point last_time_;
     std::string last_text_;
@@ -152,7 +200,7 @@ using dup_filter_sink_mt = dup_filter_sink<std::mutex>;
 using dup_filter_sink_st = dup_filter_sink_mt;
 
 // Keeps the last lines, for the program. What was logged before a call is there when it returns, unless the
-// logger is held up for five seconds.
+// logger is held up for five seconds, or it is a sink that asks: then what has been given until now.
 template <class Mutex>
 class ringbuffer_sink final : public base_sink<Mutex> {
   public:

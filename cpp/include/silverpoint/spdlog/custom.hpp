@@ -18,11 +18,22 @@
 namespace spdlog {
 
 // A formatter that the library's own sinks cannot take over is refused.
+inline bool sinks::sink::takes_formatter_(const formatter& one) const { return one.pattern_() != nullptr; }
 inline void sinks::sink::set_formatter(std::unique_ptr<formatter> one) {
-    const std::string* pattern = one == nullptr ? nullptr : one->pattern_();
-    if (pattern == nullptr)
-        throw spdlog_ex("silverpoint: what the logger inside the process writes has a pattern, no formatter");
-    set_pattern(*pattern);
+    if (one == nullptr || !takes_formatter_(*one)) refuse_formatter_();
+    set_pattern(*one->pattern_());
+}
+
+// Whatever a sink throws stays in it.
+template <class Call>
+void guarded_(const Call& call) {
+    try {
+        call();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "silverpoint: a sink of the program has failed: %s\n", error.what());
+    } catch (...) {
+        std::fputs("silverpoint: a sink of the program has failed\n", stderr);
+    }
 }
 
 namespace sinks {
@@ -39,9 +50,11 @@ class base_sink : public sink {
         set_pattern_(pattern);
     }
     void set_formatter(std::unique_ptr<spdlog::formatter> one) final {
+        if (one != nullptr && !takes_formatter_(*one)) refuse_formatter_();
         const std::lock_guard guard(mutex_);
         set_formatter_(std::move(one));
     }
+    [[nodiscard]] bool takes_formatter_(const spdlog::formatter&) const override { return true; }
     void log(const details::log_msg& msg) final {
         const std::lock_guard guard(mutex_);
         sink_it_(msg);
@@ -61,7 +74,7 @@ class base_sink : public sink {
     virtual void set_formatter_(std::unique_ptr<spdlog::formatter> one) { formatter_ = std::move(one); }
 
     std::unique_ptr<spdlog::formatter> formatter_;
-    Mutex mutex_;
+    mutable Mutex mutex_;
 };
 
 template <class Mutex>
@@ -127,20 +140,23 @@ class customs_ {
     void forget() {
         new (&lock_) std::mutex;
         new (&table_) std::shared_ptr<const Table>(std::make_shared<const Table>());
-        new (&begun_) std::set<sink_ptr>;
     }
 
   private:
     static void take(const silverpoint_event* event, void*) {
         customs_& all = the();
+        const Giving giving;
+        // Those that are to be told that no more wait: each thread's own, for one whose sink stands still may
+        // be left behind while the next one works.
+        static thread_local std::set<sink_ptr> begun;
         std::shared_ptr<const Table> table;
         {
             const std::lock_guard guard(all.lock_);
             table = all.table_;
         }
         if (event == nullptr) {
-            for (const auto& sink : all.begun_) guarded([&] { sink->end_(); });
-            all.begun_.clear();
+            for (const auto& sink : begun) guarded_([&] { sink->end_(); });
+            begun.clear();
             return;
         }
         const auto found = table->find(std::string_view(event->category.data, event->category.size));
@@ -166,27 +182,20 @@ class customs_ {
         msg.event_ = event;
         for (const auto& [sink, least] : found->second) {
             if (msg.level < least || !sink->should_log(msg.level)) continue;
-            all.begun_.insert(sink);
-            guarded([&] { sink->log(msg); });
+            begun.insert(sink);
+            guarded_([&] { sink->log(msg); });
         }
     }
-    // Whatever a sink throws stays in it.
-    template <class Call>
-    static void guarded(const Call& call) {
-        try {
-            call();
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "silverpoint: a sink of the program has failed: %s\n", error.what());
-        } catch (...) {
-            std::fputs("silverpoint: a sink of the program has failed\n", stderr);
-        }
-    }
+    struct Giving {
+        Giving() { is_giving_ = true; }
+        ~Giving() { is_giving_ = false; }
+        Giving(const Giving&) = delete;
+        Giving& operator=(const Giving&) = delete;
+    };
 
     std::mutex lock_;
     std::shared_ptr<const Table> table_ = std::make_shared<const Table>();
     bool is_known_ = false;
-    // Of the logger's thread alone: those that are to be told that no more wait.
-    std::set<sink_ptr> begun_;
 };
 
 }  // namespace spdlog

@@ -39,6 +39,9 @@ inline void note_(logger* of, bool is_there);
 // The name as it lives for ever.
 inline const char* forever_(const std::string& name);
 
+// How long is waited for what was recorded, in milliseconds; not at all by the logger's own thread.
+inline std::uint64_t patience_() { return is_giving_ ? 0 : 5000; }
+
 // What log(place, level, …) is given; the place of a record is that of the call.
 struct source_loc {
     const char* filename = nullptr;
@@ -142,8 +145,9 @@ class logger {
     }
     // Of sinks of the program's own any; of others what has a pattern.
     void set_formatter(std::unique_ptr<formatter> one);
-    // Whether everything recorded before has been written, within five seconds: waited for.
-    bool flush() { return silverpoint_flush(5000) == SILVERPOINT_DONE; }
+    // Whether everything recorded before has been written, within five seconds: waited for, but by a sink of
+    // the program's that is given a line just now.
+    bool flush() { return silverpoint_flush(patience_()) == SILVERPOINT_DONE; }
     // Of what is below its level, the last `count` are kept back until dump_backtrace().
     void enable_backtrace(std::size_t count) {
         if (kept_.exchange(count, std::memory_order_relaxed) != count) changed_();
@@ -153,7 +157,7 @@ class logger {
     // What is kept back is written, and forgotten. Whether that was done within five seconds.
     bool dump_backtrace() {
         if (stale_.load(std::memory_order_relaxed)) start_();
-        return silverpoint_dump_backtrace(5000) == SILVERPOINT_DONE;
+        return silverpoint_dump_backtrace(patience_()) == SILVERPOINT_DONE;
     }
     [[nodiscard]] std::size_t backtrace_() const { return kept_.load(std::memory_order_relaxed); }
     void flush_on(level::level_enum level) { flush_level_.store(level, std::memory_order_relaxed); }
@@ -230,6 +234,6 @@ class logger {
     std::atomic<std::size_t> kept_{0};
 };
 
-inline bool sinks::sink::flush() { return silverpoint_flush(5000) == SILVERPOINT_DONE; }
+inline bool sinks::sink::flush() { return silverpoint_flush(patience_()) == SILVERPOINT_DONE; }
 
 }  // namespace spdlog

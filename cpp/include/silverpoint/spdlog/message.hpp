@@ -12,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "../logger.h"
 #include "logger.hpp"
@@ -118,12 +119,15 @@ class custom_flag_formatter : public details::flag_formatter {
 namespace details {
 
 using custom_flags_ = std::unordered_map<char, std::unique_ptr<custom_flag_formatter>>;
+// What stands for them in a pattern, in its order: each place has one of its own, from line to line.
+using custom_places_ = std::vector<std::unique_ptr<custom_flag_formatter>>;
 
 // One line, without its end.
 class line_ {
   public:
-    line_(const log_msg& msg, const custom_flags_& custom, log_clock::time_point before)
-        : msg_(msg), custom_(custom), before_(before) {
+    line_(const log_msg& msg, const custom_flags_& custom, custom_places_& places,
+          log_clock::time_point before)
+        : msg_(msg), custom_(custom), places_(places), before_(before) {
         const std::time_t seconds = log_clock::to_time_t(msg.time);
         localtime_r(&seconds, &time_);
         // Downwards, before 1970 too.
@@ -132,6 +136,7 @@ class line_ {
                            .count();
     }
     void write(string_view_t pattern, memory_buf_t& out) {
+        std::size_t place = 0;
         for (std::size_t at = 0; at < pattern.size(); ++at) {
             if (pattern[at] != '%') {
                 out += pattern[at];
@@ -140,8 +145,17 @@ class line_ {
             if (++at == pattern.size()) return;
             const padding_info padding = padding_at(pattern, at);
             if (at == pattern.size()) return;
+            if (const auto own = custom_.find(pattern[at]); own != custom_.end()) {
+                if (place == places_.size()) {
+                    places_.push_back(own->second->clone());
+                    places_.back()->set_padding_info(padding);
+                }
+                // It is its own affair how wide it is.
+                places_[place++]->format(msg_, time_, out);
+                continue;
+            }
             memory_buf_t text;
-            flag(pattern[at], padding, text);
+            flag(pattern[at], text);
             pad(text, padding);
             out += text;
         }
@@ -215,17 +229,30 @@ class line_ {
             out.append(msg_.source.funcname);
         }
     }
-    void flag(char which, const padding_info& padding, memory_buf_t& out) {
-        if (const auto own = custom_.find(which); own != custom_.end()) {
-            const auto one = own->second->clone();
-            one->set_padding_info(padding);
-            return one->format(msg_, time_, out);
-        }
+    // In English, whatever the program's locale is, as spdlog has them.
+    void day(memory_buf_t& out, bool is_whole) const {
+        constexpr string_view_t names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                           "Thursday", "Friday", "Saturday"};
+        const string_view_t name = names[time_.tm_wday];
+        out.append(is_whole ? name : name.substr(0, 3));
+    }
+    void month(memory_buf_t& out, bool is_whole) const {
+        constexpr string_view_t names[] = {"January",   "February", "March",    "April",
+                                           "May",       "June",     "July",     "August",
+                                           "September", "October",  "November", "December"};
+        const string_view_t name = names[time_.tm_mon];
+        out.append(is_whole ? name : name.substr(0, 3));
+    }
+    void half_of_day(memory_buf_t& out) const { out.append(time_.tm_hour >= 12 ? "PM" : "AM"); }
+    void flag(char which, memory_buf_t& out) {
         switch (which) {
             case '+':
-                return write(msg_.logger_name.empty() ? "[%Y-%m-%d %H:%M:%S.%e] [%l] %v"
-                                                      : "[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v",
-                             out);
+                time(out, "[%Y-%m-%d %H:%M:%S.");
+                number(out, nanoseconds_ / 1'000'000, 3);
+                out.append("] [");
+                if (!msg_.logger_name.empty()) out.append(msg_.logger_name).append("] [");
+                out.append(level::to_string_view(msg_.level)).append("] ").append(msg_.payload);
+                return;
             case 'n':
                 out.append(msg_.logger_name);
                 return;
@@ -243,16 +270,19 @@ class line_ {
             case 'P':
                 return number(out, getpid(), 1);
             case 'a':
-                return time(out, "%a");
+                return day(out, false);
             case 'A':
-                return time(out, "%A");
+                return day(out, true);
             case 'b':
             case 'h':
-                return time(out, "%b");
+                return month(out, false);
             case 'B':
-                return time(out, "%B");
+                return month(out, true);
             case 'c':
-                time(out, "%a %b ");
+                day(out, false);
+                out += ' ';
+                month(out, false);
+                out += ' ';
                 number(out, time_.tm_mday, 1);
                 return time(out, " %H:%M:%S %Y");
             case 'C':
@@ -275,9 +305,10 @@ class line_ {
             case 'S':
                 return time(out, "%S");
             case 'p':
-                return time(out, "%p");
+                return half_of_day(out);
             case 'r':
-                return time(out, "%I:%M:%S %p");
+                time(out, "%I:%M:%S ");
+                return half_of_day(out);
             case 'R':
                 return time(out, "%H:%M");
             case 'T':
@@ -325,6 +356,7 @@ class line_ {
 
     const log_msg& msg_;
     const custom_flags_& custom_;
+    custom_places_& places_;
     log_clock::time_point before_;
     std::tm time_{};
     long long nanoseconds_ = 0;
@@ -348,7 +380,13 @@ class formatter {
     [[nodiscard]] virtual const std::string* pattern_() const { return nullptr; }
 };
 
+[[noreturn]] inline void refuse_formatter_() {
+    throw spdlog_ex("silverpoint: what the logger inside the process writes has a pattern, no formatter");
+}
+// All of its sinks, or none.
 inline void logger::set_formatter(std::unique_ptr<formatter> one) {
+    for (const auto& sink : sinks_)
+        if (!sink->takes_formatter_(*one)) refuse_formatter_();
     for (const auto& sink : sinks_) sink->set_formatter(one->clone());
 }
 
@@ -372,15 +410,17 @@ class pattern_formatter final : public formatter {
     template <class T, class... Args>
     pattern_formatter& add_flag(char flag, Args&&... args) {
         custom_[flag] = std::make_unique<T>(std::forward<Args>(args)...);
+        places_.clear();
         return *this;
     }
     void set_pattern(std::string pattern) {
         said_ = std::move(pattern);
         silver_ = "spdlog:" + said_;
+        places_.clear();
     }
     void format(const details::log_msg& msg, memory_buf_t& dest) override {
         if (msg.event_ == nullptr || !custom_.empty()) {
-            details::line_(msg, custom_, last_.time_since_epoch().count() == 0 ? msg.time : last_)
+            details::line_(msg, custom_, places_, last_.time_since_epoch().count() == 0 ? msg.time : last_)
                 .write(said_, dest);
             last_ = msg.time;
         } else {
@@ -411,6 +451,7 @@ class pattern_formatter final : public formatter {
     }
     std::string said_, silver_, eol_;
     custom_flags custom_;
+    details::custom_places_ places_;
     log_clock::time_point last_;
 };
 

@@ -1,11 +1,16 @@
 // Sinks that send lines to another machine (silverpoint/spdlog.hpp). They are called by the logger's thread;
-// what cannot be sent is told on standard error, and lost.
+// what cannot be sent is told on standard error, and lost. A peer that neither answers nor reads holds that
+// thread for two seconds at a time, and for a tenth of the time at most.
 #pragma once
 
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+
+#include <chrono>
+#include <utility>
 
 #include "custom.hpp"
 
@@ -22,8 +27,11 @@ class connection {
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
+    // Of the logger's thread, and of a program that makes a sink.
+    static constexpr std::chrono::seconds kPatience{2}, kPatienceOfMaking{20};
+
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-    void open_to(const std::string& host, int port) {
+    void open_to(const std::string& host, int port, std::chrono::seconds patience) {
         close_now();
         addrinfo hints{};
         hints.ai_family = AF_UNSPEC;
@@ -35,29 +43,41 @@ class connection {
         int why = 0;
         for (const addrinfo* one = found; one != nullptr && fd_ < 0; one = one->ai_next) {
             fd_ = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
-            if (fd_ >= 0 && connect(fd_, one->ai_addr, one->ai_addrlen) == 0) break;
-            why = errno;
+            // Of connecting, too.
+            if (fd_ >= 0 && wait_at_most(patience) && connect(fd_, one->ai_addr, one->ai_addrlen) == 0) break;
+            why = errno == EINPROGRESS ? ETIMEDOUT : errno;
             close_now();
         }
         freeaddrinfo(found);
         if (fd_ < 0) throw spdlog_ex(host + ":" + std::to_string(port) + ": " + std::strerror(why));
+        wait_at_most(kPatience);
         const int yes = 1;
         if (type_ == SOCK_STREAM) setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     }
     void send_all(const std::string& text) {
+        const auto begin = std::chrono::steady_clock::now();
+        bool is_again = false;
         for (std::size_t at = 0; at < text.size();) {
             const ssize_t sent = send(fd_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
-            if (sent < 0 && errno == EINTR) continue;
-            if (sent < 0) {
-                const int why = errno;
-                if (type_ == SOCK_STREAM) close_now();
-                throw spdlog_ex(std::string("a line could not be sent: ") + std::strerror(why));
-            }
-            at += static_cast<std::size_t>(sent);
+            int why = sent >= 0 || errno == EINTR ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
+            if (sent >= 0) at += static_cast<std::size_t>(sent);
+            // That nobody had been there for the datagram before; this one has not been sent.
+            if (why == ECONNREFUSED && type_ == SOCK_DGRAM && !std::exchange(is_again, true)) continue;
+            // One that reads a little now and then.
+            if (why == 0 && at < text.size() && std::chrono::steady_clock::now() - begin > kPatience)
+                why = ETIMEDOUT;
+            if (why == 0) continue;
+            // A part of a line may be out.
+            if (type_ == SOCK_STREAM) close_now();
+            throw spdlog_ex(std::string("a line could not be sent: ") + std::strerror(why));
         }
     }
 
   private:
+    bool wait_at_most(std::chrono::seconds patience) const {
+        const timeval most{static_cast<std::time_t>(patience.count()), 0};
+        return setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most) == 0;
+    }
     void close_now() {
         if (fd_ >= 0) close(fd_);
         fd_ = -1;
@@ -75,25 +95,45 @@ struct tcp_sink_config {
     tcp_sink_config(std::string host, int port) : server_host(std::move(host)), server_port(port) {}
 };
 
-// Connects anew with the next line where the connection was lost.
+// Connects anew with the next line where the connection was lost. What fails is not tried again for nine
+// times as long as it took: lines meanwhile are counted, and told together.
 template <class Mutex>
 class tcp_sink : public base_sink<Mutex> {
   public:
     explicit tcp_sink(tcp_sink_config config) : config_(std::move(config)) {
-        if (!config_.lazy_connect) to_.open_to(config_.server_host, config_.server_port);
+        if (!config_.lazy_connect)
+            to_.open_to(config_.server_host, config_.server_port, detail::connection::kPatienceOfMaking);
     }
 
   protected:
     void sink_it_(const details::log_msg& msg) override {
+        const auto begin = std::chrono::steady_clock::now();
+        if (begin < next_) {
+            ++lost_;
+            return;
+        }
         memory_buf_t line;
         this->formatter_->format(msg, line);
-        if (!to_.is_open()) to_.open_to(config_.server_host, config_.server_port);
-        to_.send_all(line);
+        try {
+            if (!to_.is_open())
+                to_.open_to(config_.server_host, config_.server_port, detail::connection::kPatience);
+            to_.send_all(line);
+        } catch (...) {
+            const auto end = std::chrono::steady_clock::now();
+            next_ = end + 9 * (end - begin);
+            throw;
+        }
     }
-    void flush_() override {}
+    void flush_() override {
+        if (lost_ == 0) return;
+        throw spdlog_ex(std::to_string(std::exchange(lost_, 0)) + " lines could not be sent to " +
+                        config_.server_host + ":" + std::to_string(config_.server_port));
+    }
 
   private:
     tcp_sink_config config_;
+    std::chrono::steady_clock::time_point next_;
+    std::size_t lost_ = 0;
     detail::connection to_{SOCK_STREAM};
 };
 using tcp_sink_mt = tcp_sink<std::mutex>;
@@ -109,7 +149,9 @@ struct udp_sink_config {
 template <class Mutex>
 class udp_sink : public base_sink<Mutex> {
   public:
-    explicit udp_sink(const udp_sink_config& config) { to_.open_to(config.server_host, config.server_port); }
+    explicit udp_sink(const udp_sink_config& config) {
+        to_.open_to(config.server_host, config.server_port, detail::connection::kPatienceOfMaking);
+    }
 
   protected:
     void sink_it_(const details::log_msg& msg) override {

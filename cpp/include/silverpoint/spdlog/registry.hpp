@@ -11,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <set>
+#include <utility>
 
 #include "../logger.hpp"
 #include "combined.hpp"
@@ -47,14 +48,17 @@ struct registry_ {
         one.set_level(of_environment != levels.end() ? of_environment->second : level);
         one.flush_on(flush_level);
         if (backtrace > 0) one.enable_backtrace(backtrace);
-        if (common_form != nullptr) one.set_formatter(common_form->clone());
+        if (common_form == nullptr) return;
+        for (const auto& sink : std::as_const(one).sinks())
+            if (sink->takes_formatter_(*common_form)) sink->set_formatter(common_form->clone());
     }
     logger& standard_logger() {
         const std::lock_guard guard(lock);
         if (standard == nullptr) {
-            standard = std::make_shared<logger>("", std::make_shared<sinks::stdout_color_sink_mt>());
-            prepare(*standard);
-            known.emplace("", standard);
+            auto made = std::make_shared<logger>("", std::make_shared<sinks::stdout_color_sink_mt>());
+            prepare(*made);
+            known.emplace("", made);
+            standard = std::move(made);
             standard_raw = standard.get();
         }
         return *standard;
@@ -66,7 +70,8 @@ struct registry_ {
             level::level_enum own = level::off, least = level::off;
             std::size_t count = 0;
         };
-        std::map<std::string, std::set<std::string>> names;  // of loggers, by what a sink says
+        // Of loggers, by what a sink says, each with the least level of what the sink gets from it.
+        std::map<std::string, std::map<std::string, level::level_enum>> names;
         std::vector<std::pair<std::string, sink_ptr>> order;
         std::map<const sinks::sink*, Kept> kept;
         for (const logger* one : all)
@@ -80,25 +85,32 @@ struct registry_ {
             for (const auto& [sink, own] : leaves_(one->sinks())) {
                 const Kept& found = kept[sink.get()];
                 const std::string said = sink->toml("[]", found.own, found.least, found.count);
-                if (said.empty()) continue;
+                if (said.empty() || own >= level::off) continue;
                 if (names[said].empty()) order.emplace_back(said, sink);
-                names[said].insert(one->name());
+                const auto [name, is_new] = names[said].emplace(one->name(), own);
+                if (!is_new) name->second = std::min(name->second, own);
             }
         std::string text;
         for (const auto& [said, sink] : order) {
             std::string categories;
-            for (const auto& name : names[said]) {
-                std::string entry;
-                silverpoint::detail::append_toml(entry, "", name);
+            const Kept& found = kept[sink.get()];
+            for (const auto& [name, own] : names[said]) {
+                std::string entry, wanted = name;
+                // A name with a `=` in it is followed by a level in any case, so that it is taken as it
+                // stands.
+                if (own > found.own || name.find('=') != std::string::npos)
+                    (wanted += '=') += sinks::sink::toml_level(own);
+                silverpoint::detail::append_toml(entry, "", wanted);
                 // ` = "name"` and a line end: the text alone.
                 categories += (categories.empty() ? "[" : ", ") + entry.substr(3, entry.size() - 4);
             }
-            const Kept& found = kept[sink.get()];
             text += sink->toml(categories + "]", found.own, found.least, found.count);
         }
         return text.empty() ? text : "record = \"trace\"\n" + text;
     }
     void start() {
+        // It would wait for its own thread.
+        if (is_giving_) return;
         const std::lock_guard guard(lock);
         if (!stale_) return;
         const unsigned changes = changes_;
@@ -115,12 +127,14 @@ struct registry_ {
                                                    // A new one: its owner would be a thread of the parent.
                                                    new (&the().lock) std::recursive_mutex;
                                                    customs_::the().forget();
+                                                   is_giving_ = false;
                                                });
         (void)once;
         customs_::Table customs;
         for (const logger* one : all)
-            for (const auto& leaf : leaves_(one->sinks()))
-                if (leaf.first->is_custom_()) customs[one->name()].push_back(leaf);
+            for (const auto& [sink, own] : leaves_(one->sinks()))
+                // Also of two loggers of one name: a line has no more than that.
+                if (sink->is_custom_()) add_leaf_(sink, own, customs[one->name()]);
         const bool has_customs = !customs.empty();
         try {
             if (const char* said = std::getenv("SILVERPOINT"); said != nullptr && *said != 0) {

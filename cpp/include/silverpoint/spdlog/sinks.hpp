@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -55,6 +56,10 @@ inline void changed_() {
     stale_ = true;
 }
 
+// Set in the logger's thread while it gives a line to the program's sinks: what they ask for from there
+// cannot be waited for, and the logger cannot be started anew.
+inline thread_local bool is_giving_ = false;
+
 namespace details {
 struct log_msg;
 }
@@ -83,11 +88,15 @@ class sink {
     [[nodiscard]] bool should_log(level::level_enum level) const { return level >= this->level(); }
     // spdlog's flags (docs/guide/from-spdlog.md).
     virtual void set_pattern(const std::string& pattern) {
-        if (pattern_ == pattern) return;
-        pattern_ = pattern;
+        {
+            const std::lock_guard guard(pattern_lock_);
+            if (pattern_ == pattern) return;
+            pattern_ = pattern;
+        }
         changed_();
     }
     virtual void set_formatter(std::unique_ptr<formatter> one);
+    [[nodiscard]] virtual bool takes_formatter_(const formatter& one) const;
     // Whether everything recorded before has been written, within five seconds.
     bool flush();
 
@@ -99,9 +108,18 @@ class sink {
         throw spdlog_ex("silverpoint: such a sink is written by the logger inside the process alone");
     }
     virtual void end_() {}
+    // Those that it gives lines to, or passes them on to.
+    virtual void behind_(std::vector<sink_ptr>&) const {}
+    // It stands behind one that gives it lines: from here on it takes none that cannot be given lines.
+    virtual void be_given_lines_() {}
     // Whether it only passes lines on; then its sinks are appended.
     virtual bool passes_on_(std::vector<sink_ptr>&) { return false; }
 
+    // A level below `off`, in the configuration's words.
+    [[nodiscard]] static const char* toml_level(level::level_enum level) {
+        constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
+        return levels[level];
+    }
     // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none. Of
     // what is below `least`, the last `kept` are kept back; 0: nothing is.
     [[nodiscard]] std::string toml(const std::string& categories, level::level_enum own,
@@ -109,13 +127,12 @@ class sink {
         level::level_enum level = own;
         if (kept > 0 && level < least) level = least;
         if (settings_.empty() || level >= level::off) return {};
-        constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
-        std::string text =
-            "[[sink]]\n" + settings_ + "category = " + categories + "\nlevel = \"" + levels[level] + "\"\n";
+        std::string text = "[[sink]]\n" + settings_ + "category = " + categories + "\nlevel = \"" +
+                           toml_level(level) + "\"\n";
         if (kept > 0)
             text += "backtrace.records = " + std::to_string(kept < 1'000'000 ? kept : 1'000'000) +
                     "\nbacktrace.trigger = \"never\"\n";
-        add(text, "pattern", "spdlog:" + pattern_);
+        add(text, "pattern", "spdlog:" + pattern_now());
         return text;
     }
 
@@ -141,6 +158,12 @@ class sink {
     std::string settings_;
 
   private:
+    // Lines are formatted by another thread than that which sets it.
+    [[nodiscard]] std::string pattern_now() const {
+        const std::lock_guard guard(pattern_lock_);
+        return pattern_;
+    }
+    mutable std::mutex pattern_lock_;
     std::string pattern_ = "%+";
     std::atomic<int> level_{level::trace};
 };
@@ -209,9 +232,15 @@ class basic_file_sink_mt : public detail::file {
     void log(const details::log_msg& msg) override {
         const int fd = open(filename().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
         if (fd < 0) throw spdlog_ex("Failed opening file " + filename() + ": " + std::strerror(errno));
+        const Closing closing{fd};
         write_to_(fd, msg);
-        close(fd);
     }
+
+  private:
+    struct Closing {
+        int fd;
+        ~Closing() { close(fd); }
+    };
 };
 // log.txt, log.1.txt, log.2.txt …, as spdlog names them.
 class rotating_file_sink_mt : public detail::file {
