@@ -74,14 +74,16 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
     while ring < session.slices.len() && looks < most {
         let end = (ring + GROUP).min(session.slices.len());
         while ring < end {
-            if session.sweep.all || !session.rings[ring].is_quiet {
+            if std::mem::take(&mut session.rings[ring].is_ahead) {
+                // Has been read before its turn, and may not be stored yet: a ring is read once a batch.
+            } else if session.sweep.all || !session.rings[ring].is_quiet {
                 look(session, sink, ring, &mut looked, &mut active)?;
                 looks += 1;
             }
             ring += 1;
         }
         if !active.is_empty() {
-            older_first(session, sink, &mut looked, &mut active)?;
+            older_first(session, sink, end, &mut looked, &mut active)?;
             session.declare(sink)?;
             session.declare_streams(&mut sink.batch, active.iter().map(|active: &Active| &active.ring));
             for active in active.drain(..) {
@@ -184,17 +186,22 @@ fn look(
 }
 
 /// Puts what a thread recorded before it went on in another ring before what it recorded there. Between the looks at the two it may have filled the one and gone on to the
-/// other: the one before is looked at once more, when nothing can come into it any more.
+/// other: the one before is looked at once more, when nothing can come into it any more. The rings from `end` on have their turn later in this pass.
 fn older_first(
     session: &mut Session,
     sink: &mut Sink,
+    end: usize,
     looked: &mut Looked,
     active: &mut Vec<Active>,
 ) -> Result<(), PassError> {
     let (mut next, mut again) = (0, Vec::new());
     while let Some(one) = active.get(next) {
         let (ring, previous) = (one.ring, one.header.previous);
-        if session.is_after_list(previous) && !std::mem::replace(&mut session.rings[ring].has_waited, true) {
+        let is_new = one.expected == one.header.base && !again.contains(&ring);
+        if is_new
+            && session.is_unmet(previous)
+            && !std::mem::replace(&mut session.rings[ring].has_waited, true)
+        {
             // The one before may be where nobody has looked yet: both have their turn in the next pass. Once: a number may be any.
             active.remove(next);
             looked.is_unsettled = true;
@@ -215,6 +222,7 @@ fn older_first(
             next -= usize::from(seen < next);
         }
         look(session, sink, ring, looked, active)?;
+        session.rings[ring].is_ahead = ring >= end;
     }
     active.sort_by_key(|one| one.header.stream);
     Ok(())

@@ -51,6 +51,8 @@ pub(crate) struct RingState {
     retell: bool,
     /// What it has was left to a later pass, because the stream before was not known yet.
     pub(crate) has_waited: bool,
+    /// It was looked at before its turn in this pass, for the sake of another.
+    pub(crate) is_ahead: bool,
     /// Which fields its records have from `stored` on; `None`: none, or that is not known.
     pub(crate) statement: Option<Statement>,
 }
@@ -485,9 +487,9 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a stream began when the rings had been listed: it may be in one that is not among them.
-    pub(crate) fn is_after_list(&self, stream: u32) -> bool {
-        self.listed.is_some_and(|(streams, _)| stream > streams)
+    /// Whether a stream may be in a ring that was not looked at since it began there.
+    pub(crate) fn is_unmet(&self, stream: u32) -> bool {
+        stream != 0 && !self.owners.contains_key(&stream)
     }
 
     /// The ring that a stream is in, unless nothing can come from it any more.

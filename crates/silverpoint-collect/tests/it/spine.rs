@@ -230,3 +230,24 @@ fn what_a_thread_recorded_before_it_went_on_in_another_ring_stands_first() {
     let streams = [&first, &second, &second, &third, &fourth, &fifth, &sixth].map(|ring| ring.stream);
     assert_eq!(order, streams);
 }
+
+/// The same where the one before lies so far behind that others are read meanwhile, and nobody has looked at it yet.
+#[test]
+fn a_ring_that_is_met_later_than_the_one_after_it_stands_first_all_the_same() {
+    let scratch = Scratch::new("moved-on-far");
+    let mut fake = Fake::new(&scratch.root(), 91);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slabs: Vec<_> = (0..20).map(|_| fake.slab(11)).collect();
+    let mut rings: Vec<_> = (0..300).map(|tid| fake.ring(slabs[tid / 15], tid as u32)).collect();
+    let mut older = rings.pop().unwrap();
+    let mut newer = fake.claim(rings[0].at, rings[0].size, 299);
+    newer.set32(ring_at::PREVIOUS, older.stream);
+    older.put(id, 0);
+    older.retire();
+    newer.put(id, 1);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    collector.pass();
+    assert_eq!(collector.leave().records, 2);
+    assert_eq!(told::record_streams(&scratch.trace()), [older.stream, newer.stream]);
+}

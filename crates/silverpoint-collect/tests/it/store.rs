@@ -326,6 +326,53 @@ fn a_full_disk_releases_nothing_and_collection_resumes_by_itself() {
     assert_eq!(trace.notes.iter().filter(|note| note.starts_with("resumed")).count(), 1, "{:?}", trace.notes);
 }
 
+/// The collector looks at 256 rings at a time. What it reads before its turn, for the order of a thread's records, is no more stored than anything else of the batch.
+#[test]
+fn a_ring_that_was_read_before_its_turn_is_released_when_it_is_stored() {
+    let scratch = Scratch::new("ahead-full");
+    let Some(disk) = SmallDisk::new(&scratch, 512 << 10) else { return };
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slabs: Vec<_> = (0..20).map(|_| fake.slab(11)).collect();
+    let mut rings: Vec<_> = (0..300).map(|tid| fake.ring(slabs[tid / 15], tid as u32)).collect();
+    let mut older = rings.pop().unwrap();
+    let mut config = scratch.config();
+    config.output = OutputConfig::new(disk.path().join("trace.silver"));
+    let mut collector = Collector::new(config).unwrap();
+    older.put(id, 0);
+    collector.pass();
+    assert_eq!(older.get(ring_at::CONSUMED), older.head);
+    let stored = older.head;
+    // It goes on, and then in a slice that comes before; others have more than the file's last page takes.
+    older.put(id, 1);
+    older.retire();
+    let mut newer = fake.claim(rings[0].at, rings[0].size, 299);
+    newer.set32(ring_at::PREVIOUS, older.stream);
+    newer.put(id, 2);
+    for ring in &mut rings[1..20] {
+        (0..40).for_each(|value| ring.put(id, value));
+    }
+    let ballast = disk.path().join("ballast");
+    fs::write(&ballast, vec![1; 1 << 20]).unwrap_err();
+    assert!(collector.pass().is_failing);
+    assert_eq!(older.get(ring_at::CONSUMED), stored);
+    fs::remove_file(&ballast).unwrap();
+    let start = std::time::Instant::now();
+    while collector.pass().is_failing {
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not resume");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    collector.pass();
+    assert_eq!(older.get(ring_at::CONSUMED), older.head);
+    collector.leave();
+    let trace = read(&disk.path().join("trace.silver"));
+    assert_eq!(trace.values(&fake.session_id, older.stream), [0, 1]);
+    assert_eq!(trace.values(&fake.session_id, newer.stream), [2]);
+    assert!(
+        rings[1..20].iter().all(|ring| trace.values(&fake.session_id, ring.stream).into_iter().eq(0..40))
+    );
+}
+
 #[test]
 fn a_rotation_that_finds_no_room_leaves_the_part_as_it_was() {
     let scratch = Scratch::new("rotate-full");
