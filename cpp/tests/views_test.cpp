@@ -25,6 +25,11 @@ struct Between {
     const int* begin() const { return first; }
     const int* end() const { return last; }
 };
+// A map that says that it has fewer than it gives.
+struct Modest : std::map<int, int> {
+    using std::map<int, int>::map;
+    std::size_t size() const { return 2; }
+};
 }  // namespace shapes
 SP_STRUCT(Point, x, y)
 
@@ -85,6 +90,11 @@ TEST(Spans, OfOwnTypes) {
     EXPECT_VALUE(signature, shown, std::span(changing));
     const std::vector<std::string> texts{"a", "b"};
     EXPECT_VALUE("[s", "[\"a\", \"b\"]", std::span<const std::string>(texts));
+}
+
+// There is room for what was counted.
+TEST(Maps, AreNoLongerThanTheySay) {
+    EXPECT_VALUE("{ii", "{1: 2, 3: 4}", (shapes::Modest{{1, 2}, {3, 4}, {5, 6}, {7, 8}}));
 }
 
 TEST(InitializerLists, AreRanges) {

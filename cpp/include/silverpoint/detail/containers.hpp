@@ -120,8 +120,13 @@ struct Codec<T> {
         }
     }
     SP_DETAIL_HOT static char* put(char* out, const T& map) {
-        out = put_length(out, count_of(map));
-        for (const auto& [key, value] : map) out = Value::put(Key::put(out, key), value);
+        std::size_t left = count_of(map);
+        out = put_length(out, left);
+        // Never more than were counted, whatever the map gives: for so many there is room.
+        for (auto at = map.begin(); left != 0 && at != map.end(); ++at, --left) {
+            const auto& [key, value] = *at;
+            out = Value::put(Key::put(out, key), value);
+        }
         return out;
     }
 };
