@@ -97,8 +97,8 @@ struct Cursor<'t> {
 enum State<'t> {
     /// Before a block that has not been read, or was given back at this offset.
     Block(NextBlock<'t>),
-    /// Before a record of an open block.
-    Record { block: NextBlock<'t>, raw: Vec<u8>, at: usize, ticks: u64 },
+    /// Before a record of an open block, of which bytes up to `end` are wanted. The others are kept: whoever goes on here may want more.
+    Record { block: NextBlock<'t>, raw: Vec<u8>, at: usize, end: usize, ticks: u64 },
     /// At the end.
     End,
 }
@@ -260,15 +260,20 @@ impl<'t> Events<'t> {
             let position = match &cursor.state {
                 State::Block(next) => next.block.header.ring_begin + next.skip as u64,
                 State::Record { block, at, .. } => block.block.header.ring_begin + *at as u64,
-                State::End => cursor.blocks.position(),
+                // The next block was looked at already, which may lie behind the limit or across it.
+                State::End => cursor.blocks.position().min(cursor.limit),
             };
             if let State::Record { block, raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
                 self.rooms.leave_open(block.block, raw);
             }
             let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
-            positions.insert((cursor.session, stream.number), (position, cursor.begun));
+            let name = (cursor.session, stream.number);
+            // Of a stream that was left out nothing is known: it begins where it is found.
+            if cursor.limit > 0 {
+                positions.insert(name, (position, cursor.begun));
+            }
             if let Some(context) = cursor.context.take() {
-                contexts.insert((cursor.session, stream.number), context);
+                contexts.insert(name, context);
             }
         }
         (Progress { positions, names: self.names, contexts, rooms: self.rooms }, self.notes)
@@ -441,7 +446,7 @@ impl<'t> Events<'t> {
         let cursor = &mut self.cursors[index as usize];
         let State::Block(next) = &cursor.state else { return None };
         let next = *next;
-        let mut raw = match self.rooms.reopen(next.block) {
+        let raw = match self.rooms.reopen(next.block) {
             Some(raw) => raw,
             None => {
                 let mut raw = self.rooms.take();
@@ -459,10 +464,11 @@ impl<'t> Events<'t> {
             }
         };
         let cursor = &mut self.cursors[index as usize];
-        raw.truncate(usize::try_from(cursor.limit - next.block.header.ring_begin).unwrap_or(usize::MAX));
+        let wanted = usize::try_from(cursor.limit - next.block.header.ring_begin).unwrap_or(usize::MAX);
+        let end = raw.len().min(wanted);
         Self::take_stated(self.trace, &mut self.reader, cursor);
         self.open_bytes += raw.len();
-        cursor.state = State::Record { block: next, raw, at: next.skip, ticks: 0 };
+        cursor.state = State::Record { block: next, raw, at: next.skip, end, ticks: 0 };
         self.settle(index)
     }
 
@@ -489,13 +495,13 @@ impl<'t> Events<'t> {
     #[inline]
     fn settle(&mut self, index: u32) -> Option<Key> {
         let cursor = &mut self.cursors[index as usize];
-        let State::Record { block, raw, at, ticks } = &mut cursor.state else { return None };
+        let State::Record { block, raw, at, end, ticks } = &mut cursor.state else { return None };
         let mut fault = None;
         // The first record of a stream is never passed over: it may give the thread its name.
         let selection = self.selection.as_ref().filter(|_| cursor.begun);
         let session_number = cursor.session as usize;
-        while *at < raw.len() {
-            match Records::new(&raw[*at..]).next() {
+        while at < end {
+            match Records::new(&raw[*at..*end]).next() {
                 Some(Ok(record))
                     if selection.is_some_and(|s| s.passes_over(session_number, record.header.site)) =>
                 {

@@ -121,6 +121,22 @@ fn a_filter_has_numbers_of_its_own() {
     assert_eq!(same_by_every_way(&mut rows).len(), 12_000);
 }
 
+/// Reading stops on the last event before each mark, and before and behind it; blocks go across the marks.
+#[test]
+fn reading_on_skips_nothing_wherever_it_stopped() {
+    for most in [1, 3, 64] {
+        let mut rows = opened(many(9_000), &Filter::default());
+        while rows.grow(Duration::ZERO).unwrap().has_more {}
+        let mut values = Vec::new();
+        while (values.len() as u64) < rows.count() {
+            let piece = read(&mut rows, values.len() as u64, most);
+            assert!(!piece.is_empty(), "{most} from {}", values.len());
+            values.extend(piece.iter().map(|row| row.0));
+        }
+        assert!(values.iter().copied().eq(0..9_000), "{most} at a time");
+    }
+}
+
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -174,6 +190,47 @@ fn numbers_stay_while_a_file_grows_and_records_come_late() {
     assert!(!values.is_sorted());
     let all: Vec<u64> = same_by_every_way(&mut rows).iter().map(|row| row.0).collect();
     assert_eq!(all, values);
+}
+
+/// What lies beyond the watermark waits, in blocks that were begun: reading goes on within them when more has its number.
+#[test]
+fn reading_on_in_a_file_that_grows_skips_nothing() {
+    for (most, left) in [(1, 0), (1, 1), (7, 20)] {
+        let path = Temporary::new("bound");
+        let mut b = Builder::new();
+        begin(&mut b);
+        fs::write(&path.0, &b.bytes).unwrap();
+        let mut rows = followed(&path);
+        rows.set_patience(ALL);
+        let mut file = File::options().append(true).open(&path.0).unwrap();
+        let (mut written, mut values) = (b.bytes.len(), Vec::new());
+        for round in 0..40u64 {
+            // The watermark lies within the blocks of all streams.
+            for n in round * 100..round * 100 + 100 {
+                record(&mut b, (1 + n * 7 % 3) as u32, n);
+            }
+            (1..4).for_each(|stream| b.flush(1, stream, round % 2 == 0));
+            let is_last = round == 39;
+            let bound = if is_last { u64::MAX } else { 1000 + (round * 100 + 55) * 10 };
+            b.block(BlockKind::WATERMARK, 1, 0, &bound.to_le_bytes());
+            if is_last {
+                b.end();
+            }
+            file.write_all(&b.bytes[written..]).unwrap();
+            written = b.bytes.len();
+            while rows.grow(Duration::ZERO).unwrap().has_more {}
+            assert_eq!(rows.count(), if is_last { 4000 } else { round * 100 + 55 });
+            let until = rows.count() - if is_last { 0 } else { left };
+            while (values.len() as u64) < until {
+                let piece = read(&mut rows, values.len() as u64, most);
+                assert!(!piece.is_empty(), "from {}", values.len());
+                values.extend(piece.iter().map(|row| row.0));
+            }
+        }
+        assert!(values.iter().copied().eq(0..4000), "{most} at a time, {left} left");
+        let all: Vec<u64> = read(&mut rows, 0, usize::MAX).iter().map(|row| row.0).collect();
+        assert_eq!(all, values);
+    }
 }
 
 #[test]
