@@ -6,7 +6,7 @@ use silverpoint_formats::render::Renderer;
 use silverpoint_formats::text;
 use silverpoint_formats::tracefile::{Event, Trace, What, cause_name};
 
-use crate::tree::{NODES_MAX, Node, NodeKind, Room, Span};
+use crate::tree::{End, Node, NodeKind, Room, Span};
 
 /// Bytes of a batch beyond which no more records are added.
 pub const BATCH_BYTES: usize = 16 << 20;
@@ -145,7 +145,7 @@ impl Batch {
             kept
         });
         row.thread = self.thread((event.session_number, event.tid), event.thread_name);
-        let end = self.room.nodes.len() + NODES_MAX;
+        let end = self.room.end(event.raw.len());
         match event.what {
             What::Record { site_number, args, truncated, site } => {
                 (row.kind, row.is_truncated) = (site.kind() as u8, truncated);
@@ -187,7 +187,7 @@ impl Batch {
         self.rows.push(row);
     }
 
-    fn arguments(&mut self, row: &mut Row, trace: &Trace, site: usize, args: &[u8], end: usize) {
+    fn arguments(&mut self, row: &mut Row, trace: &Trace, site: usize, args: &[u8], end: End) {
         let Some(site) = trace.sites.get(site) else { return };
         let mut at = Some(0);
         for (index, ty) in site.types.iter().enumerate() {

@@ -8,6 +8,11 @@ use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 
 /// Nodes that one record has at most; what is left out is told by [`Node::missing`].
 pub const NODES_MAX: usize = 1 << 16;
+/// Bytes of text that the nodes of one record have at most, besides [`TEXT_FACTOR`] for each of its own bytes. A signature's names stand at each node, and a record of a few bytes may
+/// have very many.
+const TEXT_MAX: usize = 16 << 20;
+/// Bytes are kept as they are and as text, which takes four times as much at most; and once more in what they are within.
+const TEXT_FACTOR: usize = 8;
 /// Bytes of a container's text.
 const PREVIEW: usize = 160;
 /// Instead of the number of a node.
@@ -101,6 +106,13 @@ pub struct Node {
     pub missing: u32,
 }
 
+/// Where the nodes of a record and their texts end at the latest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    nodes: usize,
+    text: usize,
+}
+
 /// Where nodes are made.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
@@ -116,6 +128,12 @@ impl Room {
         self.text.clear();
     }
 
+    /// How far a record of so many bytes may go.
+    pub(crate) fn end(&self, bytes: usize) -> End {
+        let text = bytes.saturating_mul(TEXT_FACTOR).saturating_add(TEXT_MAX);
+        End { nodes: self.nodes.len() + NODES_MAX, text: self.text.len().saturating_add(text) }
+    }
+
     /// Keeps bytes.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Span {
         let begin = self.text.len();
@@ -127,14 +145,14 @@ impl Room {
         &self.text[span.begin..span.begin + span.size]
     }
 
-    /// Adds an argument; gives where the next one begins, unless the bytes contradict the type. `end` is the number of nodes that there may be.
+    /// Adds an argument; gives where the next one begins, unless the bytes contradict the type.
     pub(crate) fn argument(
         &mut self,
         name: &str,
         ty: &Type,
         bytes: &[u8],
         at: Option<usize>,
-        end: usize,
+        end: End,
     ) -> Option<usize> {
         let (first, name) = (self.nodes.len(), self.keep(name.as_bytes()));
         let mut builder = Builder::new(self, name, end);
@@ -156,7 +174,7 @@ impl Room {
     }
 
     /// Adds an item of CBOR.
-    pub(crate) fn item(&mut self, name: &str, item: &[u8], end: usize) {
+    pub(crate) fn item(&mut self, name: &str, item: &[u8], end: End) {
         let (first, name) = (self.nodes.len(), self.keep(name.as_bytes()));
         let mut builder = Builder::new(self, name, end);
         let _ = builder.any(item);
@@ -168,7 +186,7 @@ impl Room {
     }
 }
 
-/// There are as many nodes as there may be.
+/// There are as many nodes, or as much text, as there may be.
 pub(crate) struct Full;
 
 /// A container that is not complete.
@@ -186,13 +204,13 @@ struct Builder<'r> {
     name: Span,
     open: Vec<Open>,
     metas: Vec<(String, String)>,
-    end: usize,
+    end: End,
 }
 
 type Done = Result<(), Full>;
 
 impl<'r> Builder<'r> {
-    fn new(room: &'r mut Room, name: Span, end: usize) -> Self {
+    fn new(room: &'r mut Room, name: Span, end: End) -> Self {
         Self { room, name, open: Vec::new(), metas: Vec::new(), end }
     }
 
@@ -251,7 +269,7 @@ impl<'r> Builder<'r> {
 
     /// Counts a value in what it is within.
     fn begin_value(&mut self) -> Done {
-        if self.room.nodes.len() >= self.end {
+        if self.room.nodes.len() >= self.end.nodes || self.room.text.len() >= self.end.text {
             return Err(Full);
         }
         if let Some(open) = self.open.last_mut() {

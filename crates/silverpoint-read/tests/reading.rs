@@ -168,6 +168,28 @@ fn a_huge_value_is_shown_in_part_and_says_so() {
     assert_eq!(values[1], ":Null=…");
 }
 
+/// A signature's names stand at every node and in the message: elements that take no bytes, or one each, must not fill the memory.
+#[test]
+fn long_names_of_very_many_small_values_take_bounded_room() {
+    let long = "n".repeat(16_000);
+    let count = 65_000u32;
+    let empty = count.to_le_bytes().to_vec();
+    let ones = [&empty[..], &vec![3; count as usize]].concat();
+    for (signature, args) in [
+        (format!("[<{long}|>"), &empty),
+        (format!("[<R|{long}:A,>"), &ones),
+        (format!("[e{long}|A|3=pear,;"), &ones),
+        (format!("[eFruit|A|3={long},;"), &ones),
+        (format!("[@unit={long};A"), &ones),
+    ] {
+        let (batch, _) = one(&signature, "", args);
+        let node = batch.nodes()[0];
+        assert!(node.children > 100 && node.children + node.missing == count, "{}", &signature[..9]);
+        let bytes: usize = batch.rows()[0].message.begin + batch.rows()[0].message.size;
+        assert!(bytes < 100 << 20, "{}: {bytes} bytes", &signature[..9]);
+    }
+}
+
 #[test]
 fn bytes_that_contradict_their_types_cost_their_values_alone() {
     let (batch, values) = one("LLs", "a\nb\nc\n", &7u64.to_le_bytes());

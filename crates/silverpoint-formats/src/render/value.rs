@@ -40,6 +40,9 @@ const SHORT_ELEMENTS: u32 = 4;
 /// Of a text that is shown in short.
 const SHORT_CHARACTERS: usize = 60;
 
+/// Bytes of a value's text behind which names that its signature gives are not written any more: they stand at each element, and a few bytes may be very many elements.
+const NAMES_END: usize = 16 << 20;
+
 /// Appends one value (an argument) to `out`. The specification applies to the value, or to every element of a container.
 pub struct TextVisitor<'o> {
     out: &'o mut String,
@@ -52,6 +55,8 @@ pub struct TextVisitor<'o> {
     dialect: Dialect,
     /// The value that is being written has a look: what follows it, and whether its text is quoted.
     look: Option<(Look, bool)>,
+    /// Where in the output names are not written any more.
+    names_end: usize,
 }
 
 /// Room for open containers, kept by the caller so that values cost no allocation.
@@ -103,7 +108,8 @@ impl<'o> TextVisitor<'o> {
         stack.frames.clear();
         stack.marks.clear();
         stack.looks.clear();
-        Self { out, spec, quoting, stack, pieces: false, dialect: Dialect::Plain, look: None }
+        let names_end = out.len().saturating_add(NAMES_END);
+        Self { out, spec, quoting, stack, pieces: false, dialect: Dialect::Plain, look: None, names_end }
     }
 
     /// Writes values as another dialect does.
@@ -128,6 +134,12 @@ impl<'o> TextVisitor<'o> {
     #[inline]
     fn depth(&self) -> usize {
         self.stack.frames.len()
+    }
+
+    /// A name that the signature gives, or a mark in its place.
+    #[inline]
+    fn name<'n>(&self, name: &'n str) -> &'n str {
+        if self.out.len() < self.names_end { name } else { "…" }
     }
 
     /// What stands between values, and in front of one.
@@ -531,6 +543,7 @@ impl Visitor for TextVisitor<'_> {
         if self.begin_looked(false, 0) {
             return Ok(());
         }
+        let name = self.name(name);
         escape::push_escaped(self.out, name);
         self.out.push(if self.dialect == Dialect::QDebug { '(' } else { '{' });
         self.begin(Container::Record, 0);
@@ -552,6 +565,7 @@ impl Visitor for TextVisitor<'_> {
             frame.begun = true;
         }
         if !is_qdebug {
+            let name = self.name(name);
             escape::push_escaped(self.out, name);
             self.out.push_str(": ");
         }
@@ -600,10 +614,11 @@ impl Visitor for TextVisitor<'_> {
             Some(label) if !matches!(self.spec.ty, b'b' | b'B' | b'd' | b'o' | b'x' | b'X') => {
                 self.before_value();
                 if self.dialect == Dialect::QDebug && !name.is_empty() {
+                    let name = self.name(name);
                     escape::push_escaped(self.out, name);
                     self.out.push_str("::");
                 }
-                let spec = Spec { ty: 0, ..self.spec };
+                let (label, spec) = (self.name(label), Spec { ty: 0, ..self.spec });
                 format::text(self.out, label, &spec);
                 self.after_value()
             }
@@ -615,6 +630,10 @@ impl Visitor for TextVisitor<'_> {
         if key == "notation" && text == "qdebug" {
             self.dialect = Dialect::QDebug;
             self.quoting = Quoting::Always;
+            return Ok(());
+        }
+        // As names: what is no secret is shown without it.
+        if self.out.len() >= self.names_end && matches!(key, "unit" | "flags" | "look") {
             return Ok(());
         }
         let depth = self.depth();
