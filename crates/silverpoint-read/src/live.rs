@@ -9,6 +9,7 @@
 //! Whichever it is, nothing is written into a session, so that nobody notices that somebody looks.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -158,7 +159,13 @@ impl Live {
             (Some(Stage::Stored(_)), true) | (Some(Stage::Copied), _) => return Ok(()),
             (_, true) => match session.intent().ok().flatten() {
                 Some(intent) => {
-                    files.push(intent.path.clone());
+                    // A pipe that a session names would hold up whoever opens it. What cannot be found is told by whoever looks for it.
+                    if fs::metadata(&intent.path).is_ok_and(|found| !found.is_file()) {
+                        let path = intent.path.display();
+                        self.messages.push(format!("{path}: is no regular file, and is not read"));
+                    } else {
+                        files.push(intent.path.clone());
+                    }
                     Stage::Stored(intent.path)
                 }
                 None => Stage::Awaited,

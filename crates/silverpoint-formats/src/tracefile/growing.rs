@@ -56,6 +56,15 @@ impl Growing {
 
     /// Adds a file, with the parts that belong to it, unless it is there already. Gives the number of its head.
     pub(super) fn add(&mut self, path: &Path) -> Result<usize, OpenError> {
+        self.add_opened(path, Source::open)
+    }
+
+    /// The same of a regular file alone: see [`Source::open_regular`].
+    pub(super) fn add_regular(&mut self, path: &Path) -> Result<usize, OpenError> {
+        self.add_opened(path, Source::open_regular)
+    }
+
+    fn add_opened(&mut self, path: &Path, open: fn(&Path) -> io::Result<Source>) -> Result<usize, OpenError> {
         let parts = with_parts(&[path.to_owned()]);
         let name = parts.last().map_or(path, PathBuf::as_path);
         if let Some(known) = self.heads.iter().position(|head| head.path == name) {
@@ -63,7 +72,7 @@ impl Growing {
         }
         let mut sources = Vec::new();
         for part in &parts {
-            sources.push(open(part)?.0);
+            sources.push(open(part).map_err(|error| OpenError { path: part.clone(), error })?);
         }
         let owner = self.heads.len();
         let head =
@@ -199,9 +208,10 @@ impl Growing {
     }
 }
 
+/// A part that has come since: nobody has named it but files that were read, and whoever may write beside them.
 fn open(path: &Path) -> Result<(Source, (u64, u64)), OpenError> {
     let fail = |error| OpenError { path: path.to_owned(), error };
-    let source = Source::open(path).map_err(fail)?;
+    let source = Source::open_regular(path).map_err(fail)?;
     let identity = source.identity().map_err(fail)?;
     Ok((source, identity))
 }

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use silverpoint_wire::layout::block::{PAYLOAD_MAX, SYNC};
 use silverpoint_wire::scan::ReadAt;
 
@@ -30,6 +31,25 @@ impl Source {
     /// Those of opening, reading and copying.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::from_file(path, File::open(path)?)
+    }
+
+    /// Opens a regular file, and nothing else: what somebody else names may be a pipe into which nobody writes, or a device that acts when it is opened.
+    ///
+    /// # Errors
+    /// Those of opening; [`io::ErrorKind::InvalidInput`] for what is no regular file.
+    pub fn open_regular(path: &Path) -> io::Result<Self> {
+        let refused =
+            || io::Error::new(io::ErrorKind::InvalidInput, "is no regular file: only such a one is followed");
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(refused());
+        }
+        // It may have been replaced since.
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(refused());
+        }
+        Self::from_file(path, file)
     }
 
     /// An open file, under the name `path`.
@@ -117,11 +137,7 @@ fn copied(mut stream: File) -> io::Result<File> {
     let directory = std::env::temp_dir();
     for attempt in 0..1000 {
         let path = directory.join(format!("silverpoint-{}-{attempt}", std::process::id()));
-        let opened = {
-            use std::os::unix::fs::OpenOptionsExt;
-            File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)
-        };
-        match opened {
+        match File::options().read(true).write(true).create_new(true).mode(0o600).open(&path) {
             Ok(mut file) => {
                 std::fs::remove_file(&path)?;
                 copy(&mut stream, &mut file)?;

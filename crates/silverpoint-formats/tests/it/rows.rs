@@ -3,6 +3,9 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use silverpoint_formats::filter::{Expression, Filter, WhoPattern};
@@ -190,6 +193,18 @@ fn numbers_stay_while_a_file_grows_and_records_come_late() {
     assert!(!values.is_sorted());
     let all: Vec<u64> = same_by_every_way(&mut rows).iter().map(|row| row.0).collect();
     assert_eq!(all, values);
+}
+
+/// Sessions name the files that are followed: nobody writes into this one, and opening it would wait for ever.
+#[test]
+fn a_pipe_is_not_followed() {
+    let path = Temporary::new("pipe");
+    assert!(Command::new("mkfifo").arg(&path.0).status().unwrap().success());
+    let name = path.0.clone();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(Rows::nothing().add(&name).map_err(|error| error.to_string())));
+    let added = receiver.recv_timeout(Duration::from_secs(60)).expect("it waits");
+    assert!(added.is_err_and(|why| why.contains("regular file")));
 }
 
 /// What lies beyond the watermark waits, in blocks that were begun: reading goes on within them when more has its number.

@@ -95,12 +95,12 @@ impl Rows {
         Self::new(Trace::empty(), &[], &Filter::default(), true)
     }
 
-    /// Adds a file that may grow, unless it is there.
+    /// Adds a file that may grow, unless it is there. Sessions name it, whoever runs them: it must be a regular file.
     ///
     /// # Errors
-    /// A file that cannot be opened or read.
+    /// A file that cannot be opened or read, or is no regular file.
     pub fn add(&mut self, path: &Path) -> Result<(), OpenError> {
-        self.growing.add(path)?;
+        self.growing.add_regular(path)?;
         self.see_news();
         Ok(())
     }
