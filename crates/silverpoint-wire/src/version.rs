@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::process;
 
 /// A version of the format of trace files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatVersion {
     /// Another one: nothing but the block's header and the *file* block can be relied on.
     pub major: u32,

@@ -49,7 +49,7 @@ impl fmt::Display for Verdict {
 }
 
 /// One thing that a reader must know about what it reads: where, and what.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     /// The file concerned.
     pub file: PathBuf,
@@ -58,7 +58,7 @@ pub struct Note {
 }
 
 /// What a [`Note`] says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Matter {
     /// Not one valid block.
     NotATraceFile,
@@ -157,7 +157,7 @@ pub enum Matter {
 }
 
 /// Additions of later minor versions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unknown {
     /// Blocks of a kind without a meaning here.
     Blocks,
