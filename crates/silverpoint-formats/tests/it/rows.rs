@@ -81,12 +81,17 @@ fn same_by_every_way(rows: &mut Rows) -> Vec<Row> {
         let most = 5.min(all.len() - from);
         assert_eq!(read(rows, from as u64, 5), all[from..from + most], "from {from}");
     }
-    let mut pieces = Vec::new();
-    while pieces.len() < all.len() {
-        let from = pieces.len() as u64;
-        pieces.extend(read(rows, from, 777));
+    // 256: pieces end where places to go on from are kept.
+    for most in [777, 256] {
+        let mut pieces = Vec::new();
+        while pieces.len() < all.len() {
+            let from = pieces.len() as u64;
+            let piece = read(rows, from, most);
+            assert_eq!(piece.len(), most.min(all.len() - pieces.len()), "from {from}");
+            pieces.extend(piece);
+        }
+        assert_eq!(pieces, all);
     }
-    assert_eq!(pieces, all);
     assert!(read(rows, rows.count(), 1).is_empty() && read(rows, u64::MAX, 1).is_empty());
     all
 }

@@ -44,8 +44,7 @@ pub struct Rows {
     last_ns: Option<i64>,
     count: u64,
     marks: Marks,
-    /// Where reading stopped: the number of the next event, and how to go on.
-    resumed: Option<(u64, Progress)>,
+    resumed: Option<Resumed>,
     told: Told,
 }
 
@@ -225,13 +224,15 @@ impl Rows {
         while number < self.count {
             let (before, after) = self.marks.around(number);
             let Some(before) = before else { break };
-            let (mut at, progress) = match self.resumed.take().filter(|(next, _)| *next == number) {
-                Some(resumed) => resumed,
-                None => (before.first, before.progress()),
-            };
             let (end, limits) = match after {
                 Some(mark) => (mark.first, mark.limits()),
                 None => (self.count, self.progress.positions.clone()),
+            };
+            // What was read up to a limit knows nothing of what its blocks hold behind it.
+            let is_same = |resumed: &Resumed| resumed.next == number && resumed.end == end;
+            let (mut at, progress) = match self.resumed.take().filter(is_same) {
+                Some(resumed) => (resumed.next, resumed.progress),
+                None => (before.first, before.progress()),
             };
             let selection = selection(&self.filter, trace);
             let mut events = Events::within(trace, selection, progress, i64::MAX, Some(&limits));
@@ -249,7 +250,7 @@ impl Rows {
                 }
             }
             if is_enough {
-                self.resumed = Some((number, events.stop().0));
+                self.resumed = Some(Resumed { next: number, end, progress: events.stop().0 });
             }
             if is_enough || at < end {
                 break;
@@ -257,6 +258,17 @@ impl Rows {
         }
         number - from
     }
+}
+
+/// Where reading stopped.
+#[derive(Debug)]
+struct Resumed {
+    /// Number of the next event.
+    next: u64,
+    /// The number up to which was read: blocks have been cut there.
+    end: u64,
+    /// How to go on.
+    progress: Progress,
 }
 
 fn selection(filter: &Filter, trace: &Trace) -> Option<Selection> {
