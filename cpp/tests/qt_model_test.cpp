@@ -58,8 +58,10 @@ class QtModel : public testing::Test {
     // A trace file with what `record` records.
     QString recorded(const std::function<void()>& record) {
         const QString file = path("app.silver");
-        EXPECT_TRUE(silverpoint::start(
-            silverpoint::logger_config("trace").to(silverpoint::sink::trace_file(file.toStdString()))));
+        // All that is recorded is counted: nothing is dropped, however long the disk takes.
+        EXPECT_TRUE(silverpoint::start(silverpoint::logger_config("trace")
+                                           .policy("block=forever")
+                                           .to(silverpoint::sink::trace_file(file.toStdString()))));
         record();
         EXPECT_TRUE(silverpoint::stop());
         return file;
@@ -256,6 +258,92 @@ TEST_F(QtModel, AFileThatLosesWhatItHadIsTold) {
     EXPECT_FALSE(model.data(model.index(4000, records_model::message)).isValid());
     EXPECT_TRUE(until([&] { return !told.empty(); }));
     EXPECT_TRUE(told.last().contains("not there any more")) << told.join('\n').toStdString();
+    // Values of a record that cannot be read are given up, and not asked for again and again.
+    model.set_waiting(false);
+    const QModelIndex lost = model.index(3000, 0);
+    EXPECT_TRUE(model.hasChildren(lost) && model.canFetchMore(lost));
+    model.fetchMore(lost);
+    ASSERT_TRUE(until([&] { return !model.hasChildren(lost); }));
+    EXPECT_FALSE(model.canFetchMore(lost));
+    model.fetchMore(lost);
+    EXPECT_EQ(model.rowCount(lost), 0);
+    // Its neighbours were not asked for.
+    EXPECT_TRUE(model.hasChildren(model.index(2000, 0)));
+}
+
+// What was found to be damaged is said, though the filter has changed before anybody was told.
+TEST_F(QtModel, MessagesSurviveAChangeOfTheFilter) {
+    const QString file = numbers(5000);
+    namespace detail = silverpoint::qt::detail;
+    bool is_told = false;
+    detail::model_reader reader(silverpoint::reading::reader(file.toStdString()), 1, [&] { is_told = true; });
+    ASSERT_TRUE(until([&] { return reader.take().state == state::finished; }));
+    QCoreApplication::processEvents();
+    is_told = false;
+    fs::resize_file(file.toStdString(), 100);
+    reader.want(4000);
+    ASSERT_TRUE(until([&] { return is_told; }));
+    reader.filter("-l warn", 2);
+    const detail::news got = reader.take();
+    EXPECT_EQ(got.generation, 2u);
+    ASSERT_FALSE(got.messages.empty());
+    EXPECT_NE(got.messages.front().find("record 4000 is not there any more"), std::string::npos)
+        << got.messages.front();
+}
+
+// A message may say anything: as a tool tip it is no rich text, and not longer than a screen.
+TEST_F(QtModel, ATipIsNoRichTextOfARecords) {
+    const QString file = recorded([] {
+        const std::string image = "<img src='http://192.0.2.1/x'>", amp = "a & \"b\"", much(5000, 'x');
+        SP_INFO("{}", image);
+        SP_INFO("{}", amp);
+        SP_INFO("{}", much);
+    });
+    records_model model;
+    model.set_waiting(true);
+    ASSERT_TRUE(model.open({file}));
+    ASSERT_TRUE(until([&] { return model.rowCount() == 3; }));
+    const auto tip = [&](int row) {
+        return model.index(row, records_model::message).data(Qt::ToolTipRole).toString();
+    };
+    EXPECT_TRUE(text(model, 0, records_model::message).startsWith("<img"));
+    EXPECT_FALSE(tip(0).contains("<img"));
+    EXPECT_TRUE(tip(0).contains("&lt;img")) << tip(0).toStdString();
+    EXPECT_EQ(tip(1), "a & \"b\"");
+    EXPECT_LT(tip(2).size(), 1000);
+    model.fetchMore(model.index(0, 0));
+    const QModelIndex value = model.index(0, 1, model.index(0, 0));
+    EXPECT_TRUE(value.data().toString().startsWith("<img"));
+    EXPECT_FALSE(value.data(Qt::ToolTipRole).toString().contains("<img"));
+}
+
+// Values of more records than are kept: those that were opened first go, but for those of which an index is
+// kept, and come again when they are opened again.
+TEST_F(QtModel, ValuesOfAnyNumberOfRecordsCanBeSeen) {
+    constexpr int many = 10'500;
+    records_model model;
+    ASSERT_TRUE(model.open({numbers(many)}));
+    ASSERT_TRUE(model.set_filter("0 >= 0"));
+    model.set_waiting(true);
+    ASSERT_TRUE(until([&] { return model.state() == state::finished; }));
+    ASSERT_EQ(model.rowCount(), many);
+    int removed = 0;
+    QObject::connect(&model, &QAbstractItemModel::rowsRemoved, &model, [&] { ++removed; });
+    const QPersistentModelIndex second = model.index(1, 0);
+    for (int row = 0; row < many; ++row) {
+        const QModelIndex record = model.index(row, 0);
+        ASSERT_TRUE(model.hasChildren(record) && model.canFetchMore(record)) << row;
+        model.fetchMore(record);
+        ASSERT_EQ(model.rowCount(record), 1) << row;
+        ASSERT_EQ(text(model, 0, 1, record), QString::number(row));
+    }
+    const QModelIndex first = model.index(0, 0);
+    ASSERT_TRUE(until([&] { return model.rowCount(first) == 0; }));
+    EXPECT_GT(removed, 0);
+    EXPECT_EQ(text(model, 0, 1, second), "1");
+    ASSERT_TRUE(model.hasChildren(first) && model.canFetchMore(first));
+    model.fetchMore(first);
+    EXPECT_EQ(text(model, 0, 1, first), "0");
 }
 
 // The records of a program that runs, as the events of a signal in Qt's loop.

@@ -145,6 +145,7 @@ TEST_F(QtViewer, ShowsFiltersAndTakesApartWhatAProgramRecords) {
     EXPECT_TRUE(window.mistake().text().startsWith("column 4: 'wrn' is no level"))
         << window.mistake().text().toStdString();
     EXPECT_TRUE(rows() == 71 || rows() == 72);
+    EXPECT_EQ(window.mistake().textFormat(), Qt::PlainText);  // it quotes what was typed
 
     // The last orders, the event of one of them taken apart.
     filter(window, "id = 490");

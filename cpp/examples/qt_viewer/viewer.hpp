@@ -74,6 +74,7 @@ class viewer : public QMainWindow {
         setCentralWidget(all);
         statusBar()->addWidget(status_, 1);
         statusBar()->addPermanentWidget(told_);
+        told_->setTextFormat(Qt::PlainText);
         told_->setStyleSheet(QStringLiteral("color: #A40E26"));
         model_.on_change([this](const QStringList& messages) { changed(messages); });
     }
@@ -108,6 +109,7 @@ class viewer : public QMainWindow {
         line->addWidget(filter_, 1);
         line->addWidget(end_);
         auto* lines = new QVBoxLayout;
+        mistake_->setTextFormat(Qt::PlainText);
         mistake_->setStyleSheet(QStringLiteral("color: #A40E26"));
         mistake_->hide();
         lines->addLayout(line);
@@ -211,15 +213,21 @@ class viewer : public QMainWindow {
                 "<span style='color:#8A9199'>Select a record to see everything about it.</span>"));
             return;
         }
-        const auto text = [this](int column, int role = Qt::DisplayRole) {
-            return selected_.sibling(selected_.row(), column).data(role).toString().toHtmlEscaped();
+        // A message may have megabytes: its beginning is enough here, and the values have it all.
+        const auto text = [this](int column) {
+            return selected_.sibling(selected_.row(), column).data().toString().left(4000).toHtmlEscaped();
+        };
+        // A tip with a tag is HTML already.
+        const auto tip = [this](int column) {
+            const QString made = selected_.sibling(selected_.row(), column).data(Qt::ToolTipRole).toString();
+            return made.contains(QLatin1Char('<')) ? made : made.toHtmlEscaped();
         };
         summary_->setText(
             QStringLiteral("<b>%1</b><br><span style='color:#57606A'>%2 &nbsp;·&nbsp; %3 &nbsp;·&nbsp; "
                            "%4 &nbsp;·&nbsp; thread %5 &nbsp;·&nbsp; %6 &nbsp;·&nbsp; %7</span>")
-                .arg(text(records_model::message), text(records_model::time, Qt::ToolTipRole),
-                     text(records_model::level), text(records_model::process), text(records_model::thread),
-                     text(records_model::function), text(records_model::place, Qt::ToolTipRole)));
+                .arg(text(records_model::message), tip(records_model::time), text(records_model::level),
+                     text(records_model::process), text(records_model::thread), text(records_model::function),
+                     tip(records_model::place)));
     }
 
     void changed(const QStringList& messages) {
@@ -231,7 +239,7 @@ class viewer : public QMainWindow {
             QStringLiteral("%L1 records  ·  %2").arg(model_.rowCount()).arg(QLatin1String(what)));
         if (messages.isEmpty()) return;
         told_->setText(messages.last());
-        told_->setToolTip(messages.join(QLatin1Char('\n')));
+        told_->setToolTip(records_model::tip(messages.join(QLatin1Char('\n'))));
     }
     bool show_name(const QStringList& of, bool is_open) {
         if (is_open) setWindowTitle(QStringLiteral("%1 — Silverpoint").arg(of.join(QLatin1String(", "))));

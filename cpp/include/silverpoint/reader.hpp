@@ -14,6 +14,7 @@
 // with an error text as its last argument, which is left alone when nothing fails.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -83,6 +84,27 @@ enum class state { finished = SILVERPOINT_FINISHED, more = SILVERPOINT_MORE, wai
 
 namespace detail {
 inline std::string_view view(const silverpoint_text& text) noexcept { return {text.data, text.size}; }
+
+// Of threads that read for others: what fails may pass (no file handle is left, a server does not answer),
+// and is tried again, ever more seldom, for some 40 seconds.
+class tries {
+  public:
+    // Whether this failed otherwise than the last time.
+    bool is_new(const std::string& error) { return std::exchange(last_, error) != error; }
+    // After a failure: how long until the next try. Nothing: there have been enough.
+    std::optional<std::chrono::milliseconds> again() {
+        if (++count_ > most) return std::nullopt;
+        const auto pause = pause_;
+        pause_ = std::min<std::chrono::milliseconds>(pause_ * 2, std::chrono::seconds(10));
+        return pause;
+    }
+
+  private:
+    static constexpr int most = 11;
+    int count_ = 0;
+    std::chrono::milliseconds pause_{50};
+    std::string last_;
+};
 }  // namespace detail
 
 class values;

@@ -11,7 +11,8 @@
 //
 // A thread of the model's numbers and fetches records; rows are inserted as they come. What has not been
 // fetched when a view asks is empty for the moment, and dataChanged says when it is there: the GUI's thread
-// waits for nothing. Where that is not wanted (exports, tests), set_waiting(true) makes data() wait.
+// waits for nothing, but when files are opened, or the model is destroyed, for the piece that is just being
+// read. Where that is not wanted (exports, tests), set_waiting(true) makes data() wait.
 //
 // Everything is used in the thread in which the model was made.
 #pragma once
@@ -22,13 +23,18 @@
 #include <QtCore/QUuid>
 #include <QtCore/QVariant>
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -85,8 +91,8 @@ inline QVariant variant_of(const reading::value& value) {
     }
 }
 
-// The values of one record, with the way back from each to what it is within. Holds the records that they are
-// of.
+// The values of one record, with the way back from each to what it is within. They are copied: the others
+// that were read with it need not stay.
 struct shape {
     struct node {
         int parent = -1;  // none: it is an argument or a field
@@ -94,21 +100,47 @@ struct shape {
         std::vector<int> children;
     };
 
-    shape(std::shared_ptr<const run> of, std::uint64_t number) : run_(std::move(of)) {
-        const auto record = run_->records[static_cast<std::size_t>(number - run_->first)];
-        first = record.raw().arguments;
-        add(record.raw().arguments, record.raw().argument_count, -1);
-        // Fields stand behind the arguments.
-        add(record.raw().fields, record.raw().field_count, -1);
+    shape(const run& of, std::uint64_t number) {
+        const auto record = of.records[static_cast<std::size_t>(number - of.first)];
+        copy(record.raw().arguments, record.raw().argument_count);
+        copy(record.raw().fields, record.raw().field_count);
+        texts_.reserve(size_of_texts());  // it does not move any more
+        for (silverpoint_value& value : values_)
+            for (silverpoint_text* const text : texts_of(value)) keep(*text);
+        add(values_.data(), record.raw().argument_count, -1);
+        add(values_.data() + nodes.size(), record.raw().field_count, -1);
     }
+    shape(const shape&) = delete;
+    shape& operator=(const shape&) = delete;
 
-    [[nodiscard]] reading::value value(int at) const noexcept { return reading::value(first[at]); }
+    [[nodiscard]] reading::value value(int at) const noexcept {
+        return reading::value(values_[static_cast<std::size_t>(at)]);
+    }
 
     std::vector<node> nodes;
     std::vector<int> top;
-    const silverpoint_value* first;
 
   private:
+    static std::array<silverpoint_text*, 5> texts_of(silverpoint_value& value) {
+        return {&value.name, &value.text, &value.bytes, &value.type, &value.unit};
+    }
+    // Values beside one another, with all that is within them.
+    void copy(const silverpoint_value* first, std::uint32_t count) {
+        const silverpoint_value* end = first;
+        for (; count > 0; --count) end += end->size;
+        values_.insert(values_.end(), first, end);
+    }
+    std::size_t size_of_texts() {
+        std::size_t size = 0;
+        for (silverpoint_value& value : values_)
+            for (const silverpoint_text* const text : texts_of(value)) size += text->size;
+        return size;
+    }
+    void keep(silverpoint_text& text) {
+        const std::size_t at = texts_.size();
+        if (text.size > 0) texts_.append(text.data, text.size);
+        text.data = texts_.data() + at;
+    }
     void add(const silverpoint_value* value, std::uint32_t count, int parent) {
         for (; count > 0; --count, value += value->size) {
             const int at = static_cast<int>(nodes.size());
@@ -120,7 +152,8 @@ struct shape {
         }
     }
 
-    std::shared_ptr<const run> run_;
+    std::vector<silverpoint_value> values_;
+    std::string texts_;
 };
 
 }  // namespace detail
@@ -131,7 +164,7 @@ class records_model : public QAbstractItemModel {
     /// Columns of records. The values beneath have three: name, value, type.
     enum column { time, level, category, process, thread, message, place, function, columns };
     /// Besides Qt::DisplayRole (text) and Qt::ToolTipRole (times with their date, places with their
-    /// directories, messages).
+    /// directories, messages; see tip()).
     enum role {
         /// What stands there, typed: a QDateTime, a number, a QString, of values also lists and maps of such.
         value_role = Qt::UserRole + 1,
@@ -162,6 +195,7 @@ class records_model : public QAbstractItemModel {
             reader_.release()->deleteLater();  // it may be what is calling us
         }
         forget();
+        untold_ = {};
         filter_.clear();
         state_ = reading::state::more;
         reader_ = std::make_unique<detail::model_reader>(std::move(reader), generation_,
@@ -209,23 +243,27 @@ class records_model : public QAbstractItemModel {
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override {
         return parent.isValid() ? 3 : columns;
     }
-    /// A record may always have values beneath it: whether it has any is known when they are fetched.
+    /// A record may always have values beneath it: whether it has any is known when they are fetched, or
+    /// cannot be any more.
     [[nodiscard]] bool hasChildren(const QModelIndex& parent = {}) const override {
         if (!parent.isValid()) return rows_ > 0;
         if (parent.column() != 0) return false;
-        if (is_record(parent) && shape_of(parent.row()) == nullptr) return true;
+        if (is_record(parent) && shape_of(parent.row()) == nullptr) return !is_lost(parent.row());
         return rowCount(parent) > 0;
     }
     [[nodiscard]] bool canFetchMore(const QModelIndex& parent) const override {
         return parent.isValid() && parent.column() == 0 && is_record(parent) &&
-               shape_of(parent.row()) == nullptr && shapes_.size() < shapes_most;
+               shape_of(parent.row()) == nullptr && !is_lost(parent.row());
     }
-    /// Fetches the values of a record; they are inserted when they are there.
+    /// Fetches the values of a record; they are inserted when they are there. Those of 10,000 records are
+    /// kept: then the ones that were fetched first are removed, but for those of which there is a persistent
+    /// index (as views have of what is unfolded, or selected), and can be fetched again.
     void fetchMore(const QModelIndex& parent) override {
         if (!canFetchMore(parent)) return;
         auto run = wanted(parent.row());
         // Within another change, of which somebody is just being told, there must be none.
-        if (run && !is_changing_) return insert_shape(parent.row(), std::move(run));
+        if (run && !is_changing_) return insert_shape(parent.row(), *run);
+        if (!run && is_lost(parent.row())) return;
         if (std::find(awaited_.begin(), awaited_.end(), parent.row()) == awaited_.end())
             awaited_.push_back(parent.row());
         if (run) reader_->poke();
@@ -271,12 +309,24 @@ class records_model : public QAbstractItemModel {
         return section >= 0 && section < columns ? QVariant(QLatin1String(names[section])) : QVariant();
     }
 
+    /// A text as a tool tip: the beginning of a long one. Qt takes texts with tags for rich text: such a one
+    /// comes as HTML that shows what it is. With `<` it is HTML, without it is the text.
+    [[nodiscard]] static QString tip(QString text) {
+        if (text.size() > tip_most)
+            text = text.left(tip_most - (text.at(tip_most - 1).isHighSurrogate() ? 1 : 0)) + QChar(0x2026);
+        if (!text.contains(QLatin1Char('<')) && !text.contains(QLatin1String("&lt;"))) return text;
+        return QLatin1String("<span style='white-space:pre-wrap'>") + text.toHtmlEscaped() +
+               QLatin1String("</span>");
+    }
+
   private:
     using open_call = reading::reader (*)(const std::vector<std::string>&, reading::options, std::string&);
     // Runs that are kept; each has a few hundred records, or 16 MiB.
     static constexpr std::size_t runs_most = 48;
-    // Records whose values have been fetched: an index of theirs may be kept by anybody.
+    // Records whose values have been fetched, but for those of which somebody keeps an index.
     static constexpr std::size_t shapes_most = 10'000;
+    // Characters of a tool tip.
+    static constexpr int tip_most = 500;
     static_assert(sizeof(quintptr) == 8, "an index names a record and a value in it");
 
     // Indexes: 0 of a record; of a value the row of its record and its own number.
@@ -322,7 +372,10 @@ class records_model : public QAbstractItemModel {
         ++generation_;
         runs_.clear();
         shapes_.clear();
+        opened_.clear();
         awaited_.clear();
+        lost_.clear();
+        untold_.runs.clear();
     }
 
     // The run with a row, if it is there.
@@ -339,6 +392,20 @@ class records_model : public QAbstractItemModel {
     [[nodiscard]] std::shared_ptr<const detail::run> wanted(int row) const {
         if (auto known = find(row)) return known;
         if (!reader_ || row >= rows_) return nullptr;
+        for (std::optional<std::uint64_t> before;;) {
+            const auto next = next_for(row);
+            if (!next || next == before) return nullptr;
+            if (!waits_) {
+                reader_->want(*next);
+                return nullptr;
+            }
+            keep(reader_->wait_for(*next));
+            if (auto come = find(row)) return come;
+            before = next;
+        }
+    }
+    // From where to read for the sake of a row that is not there. Nothing: it cannot be read any more.
+    [[nodiscard]] std::optional<std::uint64_t> next_for(int row) const {
         const auto number = static_cast<std::uint64_t>(row);
         // What stands beside it will be asked for next; where records are large, fewer come at a time.
         const auto begin = number - number % detail::model_reader::run_size;
@@ -346,35 +413,40 @@ class records_model : public QAbstractItemModel {
         for (const auto& run : runs_)
             if (run->first <= number && run->first >= begin && run->end() <= number)
                 next = std::max(next, run->end());
-        if (!waits_) {
-            reader_->want(next);
-            return nullptr;
-        }
-        for (;;) {
-            keep(reader_->wait_for(next));
-            if (auto come = find(row)) return come;
-            const auto reached = find(static_cast<int>(next));
-            if (!reached || reached->end() <= next) return nullptr;
-            next = reached->end();
-        }
+        if (!lost_.contains(next)) return next;
+        // What stands before it has been lost: it may be there itself.
+        if (!lost_.contains(number)) return number;
+        return std::nullopt;
+    }
+    [[nodiscard]] bool is_lost(int row) const {
+        return !lost_.empty() && lost_.contains(static_cast<std::uint64_t>(row)) && !find(row);
     }
     // Takes runs; what is to be told about them, and everything else, waits for the event loop.
     void keep(detail::news got) const {
+        for (auto& message : got.messages) untold_.messages.push_back(std::move(message));
         if (got.generation != generation_) return;
         for (const auto& run : got.runs) remember(run);
         for (auto& run : got.runs) untold_.runs.push_back(std::move(run));
-        for (auto& message : got.messages) untold_.messages.push_back(std::move(message));
     }
     void remember(const std::shared_ptr<const detail::run>& run) const {
-        if (run->records.empty()) return;
+        if (run->records.empty()) {
+            lost_.insert(run->first);
+            return;
+        }
         runs_.push_front(run);
         if (runs_.size() > runs_most) runs_.pop_back();
     }
 
     // In the event loop: what the thread has to tell.
-    void take(detail::news got) {
-        detail::news before = std::exchange(untold_, {});
-        if (got.generation != generation_) return;
+    void take(const detail::news& got) {
+        const detail::news before = std::exchange(untold_, {});
+        if (got.generation == generation_) show(got, before);
+        QStringList messages;
+        for (const auto* all : {&before.messages, &got.messages})
+            for (const auto& message : *all) messages.append(detail::string_of(message));
+        if (on_change_) on_change_(messages);
+    }
+    void show(const detail::news& got, const detail::news& before) {
         const int count = static_cast<int>(std::min<std::uint64_t>(got.count, INT_MAX));
         if (count > rows_) {
             is_changing_ = true;
@@ -388,34 +460,60 @@ class records_model : public QAbstractItemModel {
         for (const auto* runs : {&before.runs, &got.runs})
             for (const auto& run : *runs) tell(*run);
         insert_awaited();
-        QStringList messages;
-        for (const auto* all : {&before.messages, &got.messages})
-            for (const auto& message : *all) messages.append(detail::string_of(message));
-        if (on_change_) on_change_(messages);
+        evict();
     }
     void tell(const detail::run& run) {
-        if (run.records.empty() || run.end() > static_cast<std::uint64_t>(rows_)) return;
-        const int first = static_cast<int>(run.first), last = static_cast<int>(run.end()) - 1;
+        // Of what is lost its row: it has no values.
+        const std::uint64_t end = run.records.empty() ? run.first + 1 : run.end();
+        if (end > static_cast<std::uint64_t>(rows_)) return;
+        const int first = static_cast<int>(run.first), last = static_cast<int>(end) - 1;
         emit dataChanged(index(first, 0), index(last, columns - 1));
     }
     // Inserts what was to be inserted when it is there.
     void insert_awaited() {
         for (const int row : std::exchange(awaited_, {})) {
-            if (auto run = wanted(row))
-                insert_shape(row, std::move(run));
-            else
+            if (const auto run = wanted(row))
+                insert_shape(row, *run);
+            else if (!is_lost(row))
                 awaited_.push_back(row);
         }
     }
-    void insert_shape(int row, std::shared_ptr<const detail::run> run) {
+    void insert_shape(int row, const detail::run& run) {
         if (shape_of(row) != nullptr) return;
-        auto shape = std::make_unique<detail::shape>(std::move(run), static_cast<std::uint64_t>(row));
+        auto shape = std::make_unique<detail::shape>(run, static_cast<std::uint64_t>(row));
         const int count = static_cast<int>(shape->top.size());
         is_changing_ = true;
         if (count > 0) beginInsertRows(index(row, 0), 0, count - 1);
         shapes_.emplace(row, std::move(shape));
+        opened_.push_back(row);
         if (count > 0) endInsertRows();
         is_changing_ = false;
+        // Not at once: a view that lays itself out fetches, and must find nothing removed meanwhile.
+        if (shapes_.size() > shapes_most) reader_->poke();
+    }
+    // Removes the values that were fetched first, a tenth at a time.
+    void evict() {
+        if (shapes_.size() <= shapes_most) return;
+        std::unordered_set<int> held;
+        for (const QModelIndex& index : persistentIndexList()) held.insert(row_of(index));
+        std::deque<int> stay;
+        is_changing_ = true;
+        while (!opened_.empty() && shapes_.size() > shapes_most / 10 * 9) {
+            const int row = opened_.front();
+            opened_.pop_front();
+            if (held.contains(row)) {
+                stay.push_back(row);
+                continue;
+            }
+            const detail::shape* const shape = shape_of(row);
+            if (shape == nullptr) continue;
+            const int count = static_cast<int>(shape->top.size());
+            if (count > 0) beginRemoveRows(index(row, 0), 0, count - 1);
+            shapes_.erase(row);
+            if (count > 0) endRemoveRows();
+        }
+        is_changing_ = false;
+        opened_.insert(opened_.begin(), stay.begin(), stay.end());
     }
 
     static QString time_text(std::int64_t ns, const char* form) {
@@ -433,11 +531,11 @@ class records_model : public QAbstractItemModel {
         if (role == level_role) return static_cast<int>(record.level());
         if (role == ns_role) return static_cast<qlonglong>(ns);
         const bool is_tip = role == Qt::ToolTipRole, is_value = role == value_role;
+        const auto shown = [is_tip](QString text) { return is_tip ? tip(std::move(text)) : text; };
         const auto named = [&](std::string_view name, std::uint32_t id) -> QVariant {
             if (is_value) return id;
-            const QString number = QString::number(id);
-            if (name.empty()) return number;
-            return detail::string_of(name) + QLatin1String(" ") + number;
+            const auto number = QString::number(id);
+            return shown(name.empty() ? number : detail::string_of(name) + QLatin1Char(' ') + number);
         };
         switch (column) {
             case time:
@@ -447,21 +545,21 @@ class records_model : public QAbstractItemModel {
                 if (is_value) return static_cast<int>(record.level());
                 return detail::string_of(name_of(record.level()));
             case category:
-                return detail::string_of(record.category());
+                return shown(detail::string_of(record.category()));
             case process:
                 return named(record.process(), record.pid());
             case thread:
                 return named(record.thread(), record.tid());
             case message:
-                return detail::string_of(record.message());
+                return shown(detail::string_of(record.message()));
             case place: {
                 if (record.file().empty()) return QString();
                 QString file = detail::string_of(record.file());
                 if (!is_tip) file = file.mid(file.lastIndexOf(QLatin1Char('/')) + 1);
-                return file + QLatin1Char(':') + QString::number(record.line());
+                return shown(file + QLatin1Char(':') + QString::number(record.line()));
             }
             case function:
-                return detail::string_of(record.function());
+                return shown(detail::string_of(record.function()));
             default:
                 return {};
         }
@@ -471,6 +569,10 @@ class records_model : public QAbstractItemModel {
         if (role == value_role) return detail::variant_of(value);
         if (role == unit_role) return detail::string_of(value.unit());
         if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+        const QString text = text_of(value, index);
+        return role == Qt::ToolTipRole ? tip(text) : text;
+    }
+    static QString text_of(const reading::value& value, const QModelIndex& index) {
         switch (index.column()) {
             case 0:
                 return value.name().empty() ? QString::number(index.row()) : detail::string_of(value.name());
@@ -502,6 +604,9 @@ class records_model : public QAbstractItemModel {
     // What came while data() waited.
     mutable detail::news untold_;
     std::unordered_map<int, std::unique_ptr<detail::shape>> shapes_;
+    std::deque<int> opened_;  // those of shapes_: the one opened first is the first
+    // Numbers from which nothing could be read.
+    mutable std::unordered_set<std::uint64_t> lost_;
     // Records whose values are to be inserted when they are there.
     std::vector<int> awaited_;
     std::unique_ptr<detail::model_reader> reader_;  // the last: its thread ends before anything goes

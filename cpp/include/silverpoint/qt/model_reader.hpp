@@ -6,6 +6,7 @@
 #include <QtCore/QCoreApplication>
 #include <QtCore/QEvent>
 #include <QtCore/QObject>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -21,7 +22,7 @@
 
 namespace silverpoint::qt::detail {
 
-// Records that were read together: those from `first` on.
+// Records that were read together: those from `first` on. None: that one cannot be read any more.
 struct run {
     std::uint64_t first = 0;
     reading::records records;
@@ -52,7 +53,7 @@ class model_reader : public QObject {
     model_reader(const model_reader&) = delete;
     model_reader& operator=(const model_reader&) = delete;
 
-    // Nothing is read, and nothing told, any more.
+    // Nothing is read, and nothing told, any more. Waits for the piece that is being read.
     void end() {
         if (!thread_.joinable()) return;
         {
@@ -70,7 +71,10 @@ class model_reader : public QObject {
         const std::lock_guard lock(mutex_);
         filter_ = std::move(text);
         is_new_filter_ = true;
+        // What is damaged is worth knowing whatever the filter is.
+        std::vector<std::string> messages = std::move(news_.messages);
         news_ = {};
+        news_.messages = std::move(messages);
         news_.generation = generation_ = generation;
         wanted_.clear();
         changed_.notify_all();
@@ -147,8 +151,16 @@ class model_reader : public QObject {
         if (!std::exchange(is_posted_, true)) QCoreApplication::postEvent(this, new QEvent(type()));
     }
 
+    // With the lock. The same again is not said twice.
+    void say(std::string message) {
+        if (news_.messages.empty() || news_.messages.back() != message)
+            news_.messages.push_back(std::move(message));
+    }
+
     void work() {
         auto state = reading::state::more;
+        reading::detail::tries tries;
+        auto next_look = std::chrono::steady_clock::now();
         std::unique_lock lock(mutex_);
         while (!stop_) {
             if (is_new_filter_) {
@@ -160,6 +172,7 @@ class model_reader : public QObject {
                 lock.lock();
                 // Another one may have come meanwhile.
                 state = reading::state::more;
+                tries = {};
                 continue;
             }
             if (!wanted_.empty()) {
@@ -171,22 +184,33 @@ class model_reader : public QObject {
                 continue;
             }
             if (state == reading::state::waiting &&
-                changed_.wait_for(lock, look, [this] { return has_work(); }))
+                changed_.wait_until(lock, next_look, [this] { return has_work(); }))
                 continue;
             const std::uint64_t generation = generation_;
             lock.unlock();
             std::string error;
             const auto now = reader_.grow(slice, error);
             auto messages = reader_.messages();
-            if (!now) messages.push_back(error);
+            auto pause = look;
+            if (now) {
+                tries = {};
+                state = *now;
+            } else {
+                if (tries.is_new(error)) messages.push_back(error);
+                const auto again = tries.again();
+                state = again ? reading::state::waiting : reading::state::finished;
+                pause = again.value_or(look);
+            }
+            next_look = std::chrono::steady_clock::now() + pause;
             const std::uint64_t count = reader_.count();
             lock.lock();
-            state = now.value_or(reading::state::finished);
-            if (generation != generation_) continue;
-            const bool is_news = count != news_.count || state != news_.state || !messages.empty();
-            news_.count = count;
-            news_.state = state;
-            for (auto& message : messages) news_.messages.push_back(std::move(message));
+            bool is_news = !messages.empty();
+            for (auto& message : messages) say(std::move(message));
+            if (generation == generation_) {
+                is_news = is_news || count != news_.count || state != news_.state;
+                news_.count = count;
+                news_.state = state;
+            }
             if (is_news) post();
         }
     }
@@ -204,11 +228,9 @@ class model_reader : public QObject {
         const bool is_read = reader_.read(number, run_size, fetched->records, error);
         lock.lock();
         is_busy_ = false;
-        if (generation == generation_) {
-            if (!is_read) news_.messages.push_back(error);
-            news_.runs.push_back(std::move(fetched));
-            post();
-        }
+        if (!is_read) say(error);
+        if (generation == generation_) news_.runs.push_back(std::move(fetched));
+        if (generation == generation_ || !is_read) post();
         fetched_.notify_all();
     }
 

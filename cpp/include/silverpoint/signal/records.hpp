@@ -78,7 +78,7 @@ class record_signal {
         return made;
     }
     /// `function(std::uint64_t records)`, after the last batch: the programs have ended, the files have been
-    /// closed, or cannot be read any more, which a message says.
+    /// closed, or cannot be read any more, which a message says (it is tried again for some 40 seconds).
     template <class Function>
     connection connect_end(inbox& to, Function&& function) {
         const connection made = ends_.connect_queued(to, std::forward<Function>(function));
@@ -95,6 +95,7 @@ class record_signal {
     void read() {
         std::uint64_t next = 0;
         std::string error;
+        reading::detail::tries tries;
         for (auto state = reading::state::more; !is_stopped();) {
             const auto grown = reader_.grow(std::chrono::milliseconds(10), error);
             for (; next < reader_.count() && !is_stopped();) {
@@ -108,15 +109,23 @@ class record_signal {
                 batches_(record_batch(std::move(batch)));
             }
             for (const std::string& message : reader_.messages()) messages_(message);
-            state = grown.value_or(reading::state::finished);
-            if (!grown) messages_(error);
+            auto pause = look_;
+            if (grown) {
+                tries = {};
+                state = *grown;
+            } else {
+                if (tries.is_new(error)) messages_(error);
+                const auto again = tries.again();
+                state = again ? reading::state::waiting : reading::state::finished;
+                pause = again.value_or(look_);
+            }
             if (state == reading::state::finished) {
                 ends_(next);
                 return;
             }
             if (state == reading::state::waiting) {
                 std::unique_lock hold(lock_);
-                wake_.wait_for(hold, look_, [this] { return stop_; });
+                wake_.wait_for(hold, pause, [this] { return stop_; });
             }
         }
     }
