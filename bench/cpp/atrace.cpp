@@ -35,14 +35,6 @@ CASE(name1000, atrace::instant(atrace::kApp, kLong))
 CASE(counter, atrace::int64(atrace::kApp, "a counter.", static_cast<std::int64_t>(id)))
 CASE(scope10, SP_ATRACE("name of 10"))
 
-// The empty assembly keeps the compiler from dropping the loop, and stands in all.
-#define LOOP(function, ...)                                                           \
-    [[gnu::noinline]] static void function(std::uint64_t n, std::uint64_t first_id) { \
-        for (std::uint64_t id = first_id; id != first_id + n; ++id) {                 \
-            __asm__ volatile("" : : "r"(id) : "memory");                              \
-            __VA_ARGS__;                                                              \
-        }                                                                             \
-    }
 LOOP(empty, (void)0)
 LOOP(bare, write_bare())
 LOOP(begin10, atrace::begin(atrace::kApp, "name of 10"))

@@ -1,4 +1,5 @@
-// How a case is made of a tracepoint: its two loops, with and without the counter read around each call.
+// What drivers time: a case of a tracepoint, as two loops, with and without the counter read around each
+// call; and a loop alone.
 #ifndef SILVERPOINT_BENCH_CASE_HPP
 #define SILVERPOINT_BENCH_CASE_HPP
 #include <cstdint>
@@ -25,6 +26,16 @@
             *elapsed_ticks++ = static_cast<std::uint32_t>(bench_ticks() - before);              \
         }                                                                                       \
         (void)index, (void)fraction;                                                            \
+    }
+
+// A loop that is timed as a whole. The clobber keeps the compiler from dropping one with nothing in it, and
+// stands in all.
+#define LOOP(function, ...)                                                           \
+    [[gnu::noinline]] static void function(std::uint64_t n, std::uint64_t first_id) { \
+        for (std::uint64_t id = first_id; id != first_id + n; ++id) {                 \
+            __asm__ volatile("" : : "r"(id) : "memory");                              \
+            __VA_ARGS__;                                                              \
+        }                                                                             \
     }
 
 #endif

@@ -42,14 +42,6 @@ CASE(map_stream, SP_INFO << "bench map" << id << index << fraction << inputs.cou
 CASE(floats_stream, SP_INFO << "bench floats" << inputs.samples)
 
 // The same loop with nothing in it and with a tracepoint that is off (the runner's filter leaves trace out).
-// The clobber keeps the compiler from dropping the loop, and stands in both.
-#define LOOP(function, ...)                                                           \
-    [[gnu::noinline]] static void function(std::uint64_t n, std::uint64_t first_id) { \
-        for (std::uint64_t id = first_id; id != first_id + n; ++id) {                 \
-            __asm__ volatile("" : : "r"(id) : "memory");                              \
-            __VA_ARGS__;                                                              \
-        }                                                                             \
-    }
 LOOP(empty, (void)0)
 LOOP(disabled, SP_TRACE("bench disabled {} {}", id, inputs.path))
 

@@ -6,44 +6,16 @@
 #include <cstdlib>
 #include <string>
 
+#include "../cpp/case.hpp"
 #include "../harness/harness.h"
 
 static const std::string the_path = "/var/lib/silverpoint/data/frame.000";  // 35 bytes
-
-#define CASE(function, ...)                                                                     \
-    [[gnu::noinline]] static void function##_burst(std::uint64_t n, std::uint64_t first_id) {   \
-        double fraction = 0.125;                                                                \
-        int index = 0;                                                                          \
-        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
-            __VA_ARGS__;                                                                        \
-        }                                                                                       \
-        (void)index, (void)fraction;                                                            \
-    }                                                                                           \
-    [[gnu::noinline]] static void function##_singles(std::uint64_t n, std::uint64_t first_id,   \
-                                                     std::uint32_t* elapsed_ticks) {            \
-        double fraction = 0.125;                                                                \
-        int index = 0;                                                                          \
-        for (std::uint64_t id = first_id; id != first_id + n; ++id, ++index, fraction += 1.0) { \
-            const std::uint64_t before = bench_ticks();                                         \
-            __VA_ARGS__;                                                                        \
-            *elapsed_ticks++ = static_cast<std::uint32_t>(bench_ticks() - before);              \
-        }                                                                                       \
-        (void)index, (void)fraction;                                                            \
-    }
 
 CASE(literal, LITERAL())
 CASE(three, THREE(id, index, fraction))
 CASE(text, TEXT(id, fraction, the_path))
 
-// The same loop with nothing in it and with a line that is off; the clobber keeps the compiler from dropping
-// it.
-#define LOOP(function, ...)                                                           \
-    [[gnu::noinline]] static void function(std::uint64_t n, std::uint64_t first_id) { \
-        for (std::uint64_t id = first_id; id != first_id + n; ++id) {                 \
-            __asm__ volatile("" : : "r"(id) : "memory");                              \
-            __VA_ARGS__;                                                              \
-        }                                                                             \
-    }
+// The same loop with nothing in it and with a line that is off.
 LOOP(empty, (void)0)
 #ifdef OFF
 LOOP(disabled, OFF(id, the_path))
