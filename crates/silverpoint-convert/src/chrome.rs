@@ -13,7 +13,7 @@ use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{WalkError, walk};
 
 use crate::waiting::Waiting;
-use crate::{Record, WriteError, Writer};
+use crate::{Record, WriteError, Writer, atrace};
 
 /// Writes one object with the array `traceEvents`.
 pub struct ChromeWriter<W> {
@@ -90,13 +90,16 @@ impl<W: Write> ChromeWriter<W> {
         self.text.push_str(itoa::Buffer::new().format(value));
     }
 
-    /// Phase, name, category, place and time.
+    /// Phase, name (of an end, unless it is empty), category, place and time.
     fn begin(&mut self, record: &Record<'_>, phase: &str, name: &str, category: &str, wall_ns: i64) {
         self.event();
         self.text.push_str("{\"ph\":\"");
         self.text.push_str(phase);
-        self.text.push_str("\",\"name\":");
-        push_string(&mut self.text, name);
+        self.text.push('"');
+        if phase != "E" || !name.is_empty() {
+            self.text.push_str(",\"name\":");
+            push_string(&mut self.text, name);
+        }
         self.text.push_str(",\"cat\":");
         push_string(&mut self.text, category);
         self.who(record);
@@ -138,6 +141,8 @@ impl<W: Write> ChromeWriter<W> {
     }
 
     fn record(&mut self, record: &Record<'_>, site: &Site, args: &[u8]) {
+        let named = atrace::named(site, args, &mut self.stack);
+        let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
         let category = &site.description.category;
         let name = &site.description.template;
         let phase = match site.kind() {
@@ -201,7 +206,12 @@ impl<W: Write> Writer for ChromeWriter<W> {
         match record.what {
             What::Record { site, args, .. } => self.record(record, site, args),
             What::SpanEnd { site, .. } => {
-                let name = site.map_or("span", |site| &site.description.template);
+                let name = match site {
+                    // Which of the names that share the site it was is not known: an end without one ends the innermost.
+                    Some(site) if atrace::is_shared(site) => "",
+                    Some(site) => &site.description.template,
+                    None => "span",
+                };
                 let category = site.map_or("", |site| &site.description.category);
                 self.begin(record, "E", name, category, record.wall_ns);
                 self.text.push('}');

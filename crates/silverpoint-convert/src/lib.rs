@@ -12,6 +12,7 @@
 //! Somebody's own format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/own-format`.
 #![forbid(unsafe_code)]
 
+mod atrace;
 mod cells;
 pub mod document;
 mod error;

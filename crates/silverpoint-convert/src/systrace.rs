@@ -20,7 +20,7 @@ use silverpoint_formats::tracefile::What;
 use silverpoint_wire::level::Kind;
 
 use crate::waiting::Waiting;
-use crate::{Record, WriteError, Writer};
+use crate::{Record, WriteError, Writer, atrace};
 
 /// Bytes of a message at most: what Android writes.
 const MOST: usize = 1023;
@@ -126,7 +126,9 @@ impl<W: Write> SystraceWriter<W> {
 
     fn record(&mut self, record: &Record<'_>, site: &Site, args: &[u8]) {
         let kind = site.kind();
-        if site.description.category.starts_with("atrace::") && self.atrace(record, site, args) {
+        let named = atrace::named(site, args, &mut self.stack);
+        let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
+        if atrace::is_call(site) && self.atrace(record, site, args) {
             return;
         }
         match kind {
@@ -193,13 +195,7 @@ impl<W: Write> SystraceWriter<W> {
             }
             values.push(std::mem::take(&mut self.value));
         }
-        let mut name = site.description.template.clone();
-        // One of too many names: it is the last argument.
-        let last = site.names.len().checked_sub(1).and_then(|last| site.names.get(last));
-        let is_unnamed = name == "atrace" && last.is_some_and(|last| last == "atrace.name");
-        if is_unnamed && values.len() == site.names.len() {
-            name = values.pop().unwrap_or_default();
-        }
+        let name = site.description.template.clone();
         // A cookie has 32 bits with a sign.
         let cookie = |id: &String| match id.parse::<u32>() {
             Ok(id) => id.cast_signed().to_string(),

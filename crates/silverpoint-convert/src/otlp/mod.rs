@@ -23,7 +23,7 @@ use silverpoint_formats::{Context, cbor, text};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::value::{WalkError, walk};
 
-use crate::{Interned, Record, WriteError, Writer, document};
+use crate::{Interned, Record, WriteError, Writer, atrace, document};
 pub use batch::Signal;
 use batch::{Batch, Resources, attributes};
 pub use http::{Patience, Refused, Sender};
@@ -312,6 +312,8 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
     }
 
     fn record(&mut self, record: &Record<'_>, site: &Site, number: usize, args: &[u8]) {
+        let named = atrace::named(site, args, &mut self.stack);
+        let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
         match site.kind() {
             Kind::Span => {
                 let span = self.begun(record, site, number, args, "");

@@ -20,7 +20,7 @@ use self::names::{Names, SiteNames};
 use self::proto::Proto;
 use self::tracks::{Tracks, hash, unit};
 use crate::waiting::Waiting;
-use crate::{Record, WriteError, Writer, document};
+use crate::{Record, WriteError, Writer, atrace, document};
 
 /// Fields of `TracePacket`, its kind of timestamps, and the one sequence that all packets are of.
 pub(crate) mod packet {
@@ -224,6 +224,8 @@ impl<W: Write> PerfettoWriter<W> {
     fn record(&mut self, record: &Record<'_>, ns: u64, thread: u64) -> Result<(), WriteError> {
         let What::Record { site, site_number, args, truncated } = record.what else { return Ok(()) };
         let names = self.names.site(site_number, site);
+        let named = atrace::named(site, args, &mut self.stack);
+        let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
         let kind = site.kind();
         let is_number = |ty: &Type| number(ty, &[0; 16]).is_some();
         if kind == Kind::Counter && site.types.iter().any(is_number) && document::is_exact(site, args) {
@@ -248,6 +250,11 @@ impl<W: Write> PerfettoWriter<W> {
             self.text.clear();
             text::say(&mut self.renderer, &mut self.text, &record.what, record.thread);
             self.event.bytes(event::NAME, self.text.as_bytes());
+        } else if let Some(name) = atrace::on_track(site, args, &mut self.stack) {
+            self.event.bytes(event::NAME, name.as_bytes());
+        } else if named.is_some() {
+            // One of very many: it is not remembered.
+            self.event.bytes(event::NAME, site.description.template.as_bytes());
         } else {
             self.event.number(event::NAME_IID, names.name);
         }

@@ -1,5 +1,6 @@
 //! Conversions: there and back through every format, errors with their places, hostile inputs.
 
+mod atrace;
 mod ctf;
 mod errors;
 mod generated;
