@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use silverpoint::dynamic;
 
-use crate::message::{Long, SHORT, Short};
+use crate::message::{SHORT, Short, with_long};
 use crate::{Tag, state};
 
 /// Whether any of these tags goes to the kernel. A load and a comparison.
@@ -61,8 +61,11 @@ pub(crate) fn write(letter: u8, names: &[&str], number: Option<i64>) {
     let Some(marker) = state::marker() else { return };
     let process = dynamic::process_id();
     if names.iter().map(|name| name.len()).sum::<usize>() <= SHORT {
-        marker.write(Short::new(letter, process, names, number));
+        marker.write(&mut Short::new(letter, process, names, number));
     } else {
-        marker.write(Long::new(letter, process, names, number));
+        with_long(|message| {
+            message.fill(letter, process, names, number);
+            marker.write(message);
+        });
     }
 }

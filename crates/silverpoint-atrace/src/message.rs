@@ -5,7 +5,7 @@
 //!  S|pid|name|cookie   F|pid|name|cookie   G|pid|track|name|cookie   H|pid|track|cookie
 //! ```
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Bytes of a message at most: what Android writes, and what every kernel takes in one piece.
 pub(crate) const MOST: usize = 1023;
@@ -31,6 +31,20 @@ thread_local! {
     static PROCESS: Cell<([u8; LONGEST_PROCESS + 1], usize, u32)> = const { Cell::new(([0; LONGEST_PROCESS + 1], 0, 0)) };
 }
 
+thread_local! {
+    /// Memory of the thread's long messages: to clear it for each would take as long as to fill it.
+    static LONG: RefCell<Long> = const { RefCell::new(Long::empty()) };
+}
+
+/// Lends memory for a long message.
+pub(crate) fn with_long(make: impl FnOnce(&mut Long)) {
+    LONG.with(|own| match own.try_borrow_mut() {
+        Ok(mut own) => make(&mut own),
+        // A signal handler interrupts the making of another one.
+        Err(_) => make(&mut Long::empty()),
+    });
+}
+
 /// A message under way, with room for the newline that a file needs.
 pub(crate) struct Message<const N: usize> {
     bytes: [u8; N],
@@ -38,8 +52,19 @@ pub(crate) struct Message<const N: usize> {
 }
 
 impl<const N: usize> Message<N> {
+    pub(crate) const fn empty() -> Self {
+        Self { bytes: [0; N], len: 0 }
+    }
+
     /// `letter|pid`, then each name after a `|`, cut so that everything fits, then the number after a `|`.
     pub(crate) fn new(letter: u8, process: u32, names: &[&str], number: Option<i64>) -> Self {
+        let mut message = Self::empty();
+        message.fill(letter, process, names, number);
+        message
+    }
+
+    /// The same, over whatever it was.
+    pub(crate) fn fill(&mut self, letter: u8, process: u32, names: &[&str], number: Option<i64>) {
         let (text, len) = PROCESS.with(|known| match known.get() {
             (text, len, of) if of == process => (text, len),
             _ => {
@@ -50,22 +75,21 @@ impl<const N: usize> Message<N> {
                 (made.bytes, made.len)
             }
         });
-        let mut message = Self { bytes: [0; N], len: 1 + len };
-        message.bytes[0] = letter;
+        self.len = 1 + len;
+        self.bytes[0] = letter;
         // What is behind it is written over.
-        message.bytes[1..2 + LONGEST_PROCESS].copy_from_slice(&text);
+        self.bytes[1..2 + LONGEST_PROCESS].copy_from_slice(&text);
         let tail = if number.is_some() { 21 } else { 0 };
         for (place, name) in names.iter().enumerate() {
-            message.bar();
-            let left = (MOST.min(N - 1) - message.len - tail).saturating_sub(names.len() - place - 1);
+            self.bar();
+            let left = (MOST.min(N - 1) - self.len - tail).saturating_sub(names.len() - place - 1);
             let is_track = place == 0 && matches!(letter, b'G' | b'H' | b'N');
-            message.name(name, if is_track { left.min(TRACK) } else { left });
+            self.name(name, if is_track { left.min(TRACK) } else { left });
         }
         if let Some(number) = number {
-            message.bar();
-            message.decimal(number);
+            self.bar();
+            self.decimal(number);
         }
-        message
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -89,9 +113,7 @@ impl<const N: usize> Message<N> {
         let size = if name.len() > most { name.floor_char_boundary(most) } else { name.len() };
         let from = &name.as_bytes()[..size];
         let Some(to) = self.bytes.get_mut(self.len..self.len + size) else { return };
-        if size >= 16 && is_plain(from) {
-            to.copy_from_slice(from);
-        } else {
+        if !copy_plain::<16>(to, from) && (size >= 16 || !copy_plain::<8>(to, from)) {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = safe(*from));
         }
         self.len += size;
@@ -121,11 +143,22 @@ fn safe(byte: u8) -> u8 {
     }
 }
 
-/// Whether all bytes are harmless, by one comparison each: others may be, too.
+/// Copies bytes, and says whether all of them are harmless; false, too, of some that are, and of less than a block. So many at a time, the last ones once more
+/// with those before them: a few instructions for each block, and nothing that depends on what is in it.
 #[inline(always)]
-fn is_plain(bytes: &[u8]) -> bool {
-    let is_odd = |byte: u8| byte.wrapping_sub(b' ') > b'|' - 1 - b' ';
-    !bytes.iter().fold(false, |any, byte| any | is_odd(*byte))
+fn copy_plain<const BLOCK: usize>(to: &mut [u8], from: &[u8]) -> bool {
+    let mut odd = [false; BLOCK];
+    let mut copy = |to: &mut [u8; BLOCK], from: &[u8; BLOCK]| {
+        *to = *from;
+        for (odd, byte) in odd.iter_mut().zip(from) {
+            *odd |= byte.wrapping_sub(b' ') > b'|' - 1 - b' ';
+        }
+    };
+    let (blocks, _) = from.as_chunks::<BLOCK>();
+    to.as_chunks_mut::<BLOCK>().0.iter_mut().zip(blocks).for_each(|(to, from)| copy(to, from));
+    let (Some(to), Some(from)) = (to.last_chunk_mut(), from.last_chunk()) else { return false };
+    copy(to, from);
+    odd == [false; BLOCK]
 }
 
 #[cfg(test)]
@@ -151,6 +184,23 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_is_used_again_leaves_nothing_of_the_last_message() {
+        let names: [&[&str]; 4] =
+            [&["a|long name\n, longer than the next one"], &["12345678|"], &["1234567"], &[]];
+        with_long(|message| {
+            for number in [Some(i64::MIN), Some(7), None] {
+                for names in names {
+                    message.fill(b'X', 4242, names, number);
+                    assert_eq!(message.bytes(), Long::new(b'X', 4242, names, number).bytes());
+                }
+            }
+            // Who comes in between has memory of its own.
+            with_long(|other| other.fill(b'B', 1, &["other"], None));
+            assert_eq!(message.bytes(), b"X|4242");
+        });
+    }
+
+    #[test]
     fn messages_are_androids() {
         assert_eq!(text(b'B', &["draw"], None), "B|42|draw");
         assert_eq!(text(b'E', &[], None), "E|42");
@@ -169,6 +219,14 @@ mod tests {
             let name: String = (0..size).map(|n| ['|', 'x', '\x7f', 'y', '\x1f', '~', ' '][n % 7]).collect();
             let expected: String = (0..size).map(|n| ['/', 'x', ' ', 'y', ' ', '~', ' '][n % 7]).collect();
             assert_eq!(text(b'I', &[&name], Some(-10)), format!("I|42|{expected}|-10"));
+            // In plain names, too: one byte that is not, at each place.
+            for place in 0..size {
+                let plain = "x".repeat(size);
+                let (mut odd, mut made) = (plain.clone(), plain);
+                odd.replace_range(place..=place, "\n");
+                made.replace_range(place..=place, " ");
+                assert_eq!(text(b'I', &[&odd], None), format!("I|42|{made}"));
+            }
         }
     }
 

@@ -139,7 +139,7 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    pub(crate) fn write<const N: usize>(&self, mut message: Message<N>) {
+    pub(crate) fn write<const N: usize>(&self, message: &mut Message<N>) {
         let bytes = if self.is_file { message.line() } else { message.bytes() };
         let _ = rustix::io::write(&self.file, bytes);
     }
@@ -190,6 +190,7 @@ fn watch(file: &'static Path) {
             }
         }
     };
-    // Where there can be no thread, what was read stays.
-    let _ = thread::Builder::new().name("silverpoint".to_owned()).stack_size(256 << 10).spawn(follow);
+    // Where there can be no thread, what was read stays. It takes no signals: those are the program's.
+    let builder = thread::Builder::new().name("silverpoint".to_owned()).stack_size(256 << 10);
+    let _ = dynamic::with_all_blocked(|| builder.spawn(follow));
 }

@@ -223,6 +223,18 @@ fn the_ring_alone_needs_no_property() {
     assert_eq!(all, ["drawn", "end", "another name", "end"]);
 }
 
+/// Of this process: there is one at least, and each has blocked what users send (SIGUSR1 is 10).
+fn threads_of_the_library_take_no_signals() -> bool {
+    let status = |task: fs::DirEntry| fs::read_to_string(task.path().join("status")).unwrap_or_default();
+    let tasks = fs::read_dir("/proc/self/task").unwrap().map(|task| status(task.unwrap()));
+    let own: Vec<String> = tasks.filter(|status| status.starts_with("Name:\tsilverpoint\n")).collect();
+    let blocks = |status: &String| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t")).unwrap();
+        u64::from_str_radix(mask, 16).unwrap() & 1 << 9 != 0
+    };
+    !own.is_empty() && own.iter().all(blocks)
+}
+
 #[test]
 fn properties_are_followed_and_name_programs() {
     let name = "properties_are_followed_and_name_programs";
@@ -253,6 +265,7 @@ fn properties_are_followed_and_name_programs() {
             atrace::instant(Tag::GRAPHICS, &format!("gfx {round}"));
         };
         becomes("debug.atrace.tags.enableflags=2\n", 3);
+        assert!(threads_of_the_library_take_no_signals());
         becomes(&format!("debug.atrace.app_number=1\ndebug.atrace.app_0={own}\n"), 0x1001);
         becomes("debug.atrace.app_number=1\ndebug.atrace.app_0=other\n", 0);
         becomes("debug.atrace.app_number=1\ndebug.atrace.app_0=*\ndebug.atrace.tags.enableflags=2\n", 0x1003);

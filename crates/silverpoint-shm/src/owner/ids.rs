@@ -53,8 +53,18 @@ fn name(session: &Session) -> u64 {
     unsafe { session.control.u64(at::header::SESSION_ID) }.load(Ordering::Relaxed)
 }
 
-/// The calling process's id, at the cost of a few loads: a forked child gets its own.
+/// The calling process's id, at the cost of two loads: a forked child gets its own.
+#[inline]
 pub fn process_id() -> u32 {
+    match local::process() {
+        0 => ask_process_id(),
+        id => id,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn ask_process_id() -> u32 {
     let ask = || rustix::process::getpid().as_raw_nonzero().get() as u32;
     let Some((_, local)) = local::session() else { return ask() };
     match local.process.load(Ordering::Relaxed) {

@@ -120,6 +120,14 @@ pub(crate) fn existing() -> Option<&'static Session> {
     }
 }
 
+/// The process's id, as soon as it has been asked for; 0 before that, and in a forked child.
+#[inline]
+pub(crate) fn process() -> u32 {
+    let local = LOCAL.load(Ordering::Acquire);
+    // SAFETY: published by `allocate`, never unmapped.
+    unsafe { local.as_ref() }.map_or(0, |local| local.process.load(Ordering::Relaxed))
+}
+
 /// Called by the one thread that has the stage MAKING.
 fn make() -> bool {
     let slot = SESSION.0.get();
