@@ -102,8 +102,13 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     }
 
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let parent = attributes.parent().map(|parent| self.own(parent, &context).unwrap_or(0));
-        if let Some(made) = spans::new(attributes, parent)
+        let made = if attributes.is_contextual() {
+            spans::new(attributes)
+        } else {
+            let parent = attributes.parent().and_then(|parent| self.own(parent, &context));
+            spans::new_of(attributes, parent.unwrap_or(0))
+        };
+        if let Some(made) = made
             && !owned::put(self.number, id.into_u64(), made.into_u64())
         {
             keep(self.number, id, made.into_u64(), &context);
@@ -126,7 +131,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         if log_events::is_bridge(event.metadata()) {
             return log_events::record(event, |_| true);
         }
-        spans::event(event, event.parent().map(|parent| self.own(parent, &context).unwrap_or(0)));
+        if event.is_contextual() {
+            return spans::event(event);
+        }
+        let parent = event.parent().and_then(|parent| self.own(parent, &context));
+        spans::event_of(event, parent.unwrap_or(0));
     }
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {

@@ -75,7 +75,10 @@ impl Visit for Message<'_, '_> {
     }
 }
 
-/// Records it as `silverpoint-log` would. `admits`: whether the subscriber wants what has such metadata.
+/// Records it as `silverpoint-log` would. `admits`: whether the subscriber wants what has such metadata. (Cold, so that what it keeps on the stack is not made
+/// ready for other events.)
+#[cold]
+#[inline(never)]
 pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) {
     let mut whence = Whence { target: Short::new(), file: Short::new(), line: 0 };
     event.record(&mut whence);

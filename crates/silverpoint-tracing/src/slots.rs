@@ -137,15 +137,15 @@ struct Mine(Vec<u32>);
 impl Drop for Mine {
     fn drop(&mut self) {
         HAS_ENDING.set(false);
-        self.0.extend(LAST.replace(0).checked_sub(1));
+        self.0.extend(LAST.take().map(|(number, _)| number));
         FREE.lock().unwrap_or_else(PoisonError::into_inner).slots.append(&mut self.0);
     }
 }
 
 thread_local! {
     static MINE: RefCell<Mine> = const { RefCell::new(Mine(Vec::new())) };
-    /// One more than the number of the slot that was given back last; 0: none. Where spans follow each other, they all live there.
-    static LAST: Cell<u32> = const { Cell::new(0) };
+    /// The slot that was given back last, and its number. Where spans follow each other, they all live there.
+    static LAST: Cell<Option<(u32, &'static Slot)>> = const { Cell::new(None) };
     /// Whether the thread's slots are given back when it ends.
     static HAS_ENDING: Cell<bool> = const { Cell::new(false) };
     /// The slot that was looked for last, by the id of its span.
@@ -178,11 +178,10 @@ fn fetch(to: &mut Vec<u32>, count: usize) {
 /// A slot of the caller's, with one reference. `None` when there are more than 200 million spans.
 #[inline(always)]
 pub(crate) fn claim(callsite: u32, is_silent: bool, parent: u64) -> Option<(Id, &'static Slot)> {
-    let number = match LAST.replace(0) {
-        0 => take()?,
-        next => next - 1,
+    let (number, slot) = match LAST.take() {
+        Some(last) => last,
+        None => take().and_then(|number| Some((number, at(number)?)))?,
     };
-    let slot = at(number)?;
     let generation = ((slot.life.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1) | 1;
     slot.callsite.store(callsite, Ordering::Relaxed);
     slot.is_silent.store(is_silent, Ordering::Relaxed);
@@ -242,13 +241,13 @@ fn look_for(id: u64) -> Option<&'static Slot> {
 
 /// Gives a slot back that nobody has any more.
 #[inline(always)]
-pub(crate) fn give_back(id: u64, slot: &Slot) {
+pub(crate) fn give_back(id: u64, slot: &'static Slot) {
     let generation = ((id >> 32) as u32).wrapping_add(1);
     slot.life.store(u64::from(generation) << 32, Ordering::Release);
     let number = id as u32;
     // A thread that has never taken a slot from the others' has none to end with.
-    if LAST.get() == 0 && HAS_ENDING.get() {
-        LAST.set(number + 1);
+    if LAST.get().is_none() && HAS_ENDING.get() {
+        LAST.set(Some((number, slot)));
     } else {
         give(number);
     }

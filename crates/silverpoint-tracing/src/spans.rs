@@ -114,17 +114,12 @@ fn plain(callsite: &Callsite, role: Role, fill: impl Fn(&mut Encoder<'_>)) -> (u
     }
 }
 
-/// An event.
+/// An event of whatever is open.
 #[inline(always)]
-pub(crate) fn event(event: &Event<'_>, parent: Option<u64>) {
+pub(crate) fn event(event: &Event<'_>) {
     let callsite = callsite::of(event.metadata());
     if !callsite.is_on() {
         return;
-    }
-    if let Some(parent) = parent
-        && parent != current()
-    {
-        return event_of(callsite, parent, event);
     }
     let Some(plan) = callsite.plan(Role::Event) else { return event_otherwise(callsite, event) };
     match dynamic::record_at_once(|encoder| plan.follow(encoder, |visitor| event.record(visitor))) {
@@ -151,20 +146,39 @@ fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later
     }
 }
 
-/// An event of another span than the one that is open.
+/// An event whose parent is said; 0: it has none.
 #[cold]
-fn event_of(callsite: &Callsite, parent: u64, event: &Event<'_>) {
+#[inline(never)]
+pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
+    if parent == current() {
+        return self::event(event);
+    }
+    let callsite = callsite::of(event.metadata());
+    if !callsite.is_on() {
+        return;
+    }
     let parent = number_of_other(parent);
     let visit = |visitor: &mut dyn Visit| event.record(visitor);
     let _ = with_fields(callsite, Role::EventOf, callsite.level, |encoder| encoder.u64(parent), &visit);
 }
 
-/// A new span, with one reference.
+/// A new span, with one reference, within whatever is open.
 #[inline(always)]
-pub(crate) fn new(attributes: &Attributes<'_>, explicit: Option<u64>) -> Option<Id> {
-    let callsite = callsite::of(attributes.metadata());
+pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
     let open = current();
-    let parent = if attributes.is_root() { 0 } else { explicit.unwrap_or(open) };
+    make(attributes, open, open)
+}
+
+/// One whose parent is said; 0: it has none.
+#[cold]
+#[inline(never)]
+pub(crate) fn new_of(attributes: &Attributes<'_>, parent: u64) -> Option<Id> {
+    make(attributes, current(), parent)
+}
+
+#[inline(always)]
+fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
+    let callsite = callsite::of(attributes.metadata());
     settle_pending();
     let is_on = callsite.is_on();
     let (id, slot) = slots::claim(callsite.number, !is_on, parent)?;
@@ -367,6 +381,9 @@ fn settle(id: u64) {
 
 /// As [`number_of`], of a span that the caller does not hold.
 fn number_of_other(id: u64) -> u64 {
+    if id == 0 {
+        return 0;
+    }
     held(id, |_| number_of(id)).unwrap_or(0)
 }
 
@@ -480,7 +497,7 @@ pub(crate) fn let_go(id: u64) -> bool {
 
 /// Nobody has the span any more.
 #[inline(never)]
-fn close(id: u64, slot: &Slot) {
+fn close(id: u64, slot: &'static Slot) {
     if PENDING.get() == id {
         PENDING.set(0);
     }

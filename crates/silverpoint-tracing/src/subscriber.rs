@@ -80,8 +80,12 @@ impl tracing_core::Subscriber for Subscriber {
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        spans::new(attributes, attributes.parent().map(Id::into_u64))
-            .unwrap_or_else(|| Id::from_u64(u64::MAX))
+        let id = if attributes.is_contextual() {
+            spans::new(attributes)
+        } else {
+            spans::new_of(attributes, attributes.parent().map_or(0, Id::into_u64))
+        };
+        id.unwrap_or_else(|| Id::from_u64(u64::MAX))
     }
 
     fn record(&self, span: &Id, values: &Record<'_>) {
@@ -97,7 +101,11 @@ impl tracing_core::Subscriber for Subscriber {
         if log_events::is_bridge(event.metadata()) {
             return log_events::record(event, |meta| self.admits(meta));
         }
-        spans::event(event, event.parent().map(Id::into_u64));
+        if event.is_contextual() {
+            spans::event(event);
+        } else {
+            spans::event_of(event, event.parent().map_or(0, Id::into_u64));
+        }
     }
 
     fn enter(&self, span: &Id) {

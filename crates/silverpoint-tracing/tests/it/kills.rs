@@ -1,5 +1,6 @@
-//! The program is killed in the middle of it: what was recorded until then is there, without a hole.
+//! The program is killed in the middle of it: what was recorded until then is there, without a hole, by whichever of the facades.
 
+use silverpoint_atrace::Tag;
 use tracing::{Level, event, info_span};
 
 use crate::{OwnRoot, child, collect, is_child};
@@ -12,6 +13,7 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
     let name = "kills::a_killed_program_has_recorded_what_it_has_recorded";
     if is_child(name) {
         silverpoint_tracing::init();
+        silverpoint_log::init();
         let thread = |of: u64| {
             move || {
                 for n in 0_u64.. {
@@ -19,6 +21,8 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
                     let _turn = span.enter();
                     event!(name: "step", Level::INFO, of, n, text = "some text of it");
                     silverpoint::event!("native", of, n);
+                    log::info!(target: "logged", of, n; "by log");
+                    silverpoint_atrace::track_begin(Tag::APP, "track", &format!("{of}, {n}, by ATrace"), 7);
                 }
             }
         };
@@ -30,7 +34,7 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
     for round in 0..rounds.unwrap_or(ROUNDS) {
         let root = OwnRoot::new();
         let mut child = child(name, "info", &root);
-        let enough = 100_000 + 37_777 * (round % 16);
+        let enough = 200_000 + 37_777 * (round % 16);
         let session = collect(&root.0, &mut child, |child, taken| {
             if taken > enough {
                 child.kill().unwrap();
@@ -39,14 +43,15 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
         let _ = child.wait().unwrap();
         assert_eq!(session.losses(), [0; 8]);
         for of in 0..2 {
-            let all = |what: &str| -> Vec<u64> {
+            let all = |what: &str, before: &str| -> Vec<u64> {
                 let records = session.args_of(what).into_iter();
-                let mine =
-                    records.filter_map(|args| args.strip_prefix(&format!("{of}, ")).map(str::to_owned));
+                let mine = records
+                    .filter_map(|args| args.strip_prefix(&format!("{before}{of}, ")).map(str::to_owned));
                 mine.map(|args| args.split(", ").next().unwrap().parse().unwrap()).collect()
             };
-            let (turns, steps, natives) = (all("turn"), all("step"), all("native"));
-            for numbers in [&turns, &steps, &natives] {
+            let (turns, steps, natives) = (all("turn", ""), all("step", ""), all("native", ""));
+            let (logged, traced) = (all("{}", "\"by log\", "), all("track", "7, \""));
+            for numbers in [&turns, &steps, &natives, &logged, &traced] {
                 assert!(
                     numbers.iter().copied().eq(0..numbers.len() as u64),
                     "thread {of}: no hole, no repetition"
@@ -56,7 +61,9 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
             assert!(
                 turns.len() >= steps.len()
                     && steps.len() >= natives.len()
-                    && turns.len() - natives.len() <= 1
+                    && natives.len() >= logged.len()
+                    && logged.len() >= traced.len()
+                    && turns.len() - traced.len() <= 1
             );
         }
         assert!(session.args_of("turn").len() > 500);
