@@ -3,8 +3,10 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
+#include <silverpoint/signal.hpp>
 #include <silverpoint/silverpoint.hpp>
 #include <silverpoint/trace_context.hpp>
 #include <string>
@@ -142,6 +144,53 @@ TEST(Context, IsTakenAlong) {
          {said("in another thread", "\x63own\x02\x67request\x01"), said("without", "\x63own\x02"),
           said("here", "\x67request\x01"), said("nothing")})
         EXPECT_NE(std::find(all.begin(), all.end(), expected), all.end()) << expected;
+}
+
+TEST(Context, ACallableTakesItAlong) {
+    std::function<int(int)> work;
+    {
+        SP_CONTEXT("request", 1);
+        work = silverpoint::with_context([sum = 0](int more) mutable {
+            SP_INFO("at work");
+            return sum += more;
+        });
+    }
+    int result = 0;
+    std::thread([&] {
+        work(20);
+        result = work(1);
+        SP_INFO("without");
+    }).join();
+    EXPECT_EQ(result, 21);
+    EXPECT_EQ(take(),
+              (All{said("at work", "\x67request\x01"), said("at work", "\x67request\x01"), said("without")}));
+}
+
+TEST(Context, GoesThroughTheQueueOfASignal) {
+    silverpoint::signal<silverpoint::Carried<std::string>, int> placed;
+    silverpoint::inbox inbox;
+    std::vector<std::string> got;
+    placed.connect_queued(inbox, silverpoint::carried([&](const std::string& order, int number) {
+                              SP_INFO("placed");
+                              got.push_back(order + std::to_string(number));
+                          }));
+    std::thread([&] {
+        SP_CONTEXT("request", 1);
+        placed(silverpoint::carry("first"s), 1);
+    }).join();
+    placed(silverpoint::carry("second"s), 2);
+    {
+        // What is open in the receiving thread is covered, and comes back.
+        SP_CONTEXT("request", 2);
+        inbox.drain();
+        SP_INFO("after");
+    }
+    EXPECT_EQ(got, (std::vector<std::string>{"first1", "second2"}));
+    const auto all = take();
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0], said("placed", "\x67request\x02\x67request\x01"));
+    EXPECT_EQ(all[1], said("placed", "\x67request\x02"));
+    EXPECT_EQ(all[2], said("after", "\x67request\x02"));
 }
 
 TEST(Context, IsBounded) {

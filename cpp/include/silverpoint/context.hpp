@@ -5,6 +5,8 @@
 //
 //   auto taken = silverpoint::capture_context();   what is open here, to be taken along
 //   … in another thread: auto scope = taken.enter();
+//   pool.post(silverpoint::with_context(work));    a callable that takes along what is open here
+//   placed(silverpoint::carry(order));             a value that does: through a signal's queue, say
 //
 // A name is a text, a value anything that can be recorded. An inner scope's field covers an outer one's of
 // the same name. Entering costs some tens of nanoseconds; a tracepoint inside costs what it costs outside,
@@ -208,6 +210,38 @@ inline CapturedContext capture_context() {
         __builtin_memcpy(pairs, contexts.pairs(), size);
     });
     return {pairs, size, contexts.is_cut()};
+}
+
+// A callable that does what this one does, in the context that is open here now, wherever and whenever it is
+// called.
+template <class Call>
+auto with_context(Call&& call) {
+    return [taken = capture_context(),
+            call = std::forward<Call>(call)]<class... Args>(Args&&... args) mutable -> decltype(auto) {
+        const Context scope = taken.enter();
+        return call(std::forward<Args>(args)...);
+    };
+}
+
+// A value and the context that was open where it was made: for queues of values, such as a signal's.
+template <class T>
+struct Carried {
+    T value;
+    CapturedContext context;
+};
+template <class T>
+Carried<std::decay_t<T>> carry(T&& value) {
+    return {std::forward<T>(value), capture_context()};
+}
+
+// A callable that takes what `carry` has made, and calls this one with the value, in its context.
+template <class Call>
+auto carried(Call&& call) {
+    return [call = std::forward<Call>(call)]<class T, class... Rest>(
+               const Carried<T>& given, Rest&&... rest) mutable -> decltype(auto) {
+        const Context scope = given.context.enter();
+        return call(given.value, std::forward<Rest>(rest)...);
+    };
 }
 
 }  // namespace gnu::visibility("hidden")
