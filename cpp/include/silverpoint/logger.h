@@ -102,8 +102,8 @@ typedef void (*silverpoint_handler)(const silverpoint_event* event, void* data);
 /* Every logger that is started from now on gives the handler the records of a category (as a sink's
  * `category`; empty: of all) and records, besides what its configuration says, what the directives `record`
  * say ("net=debug"; may be empty). A record is given at most once: what a killed process had left is not.
- * There is no way to take a handler away. Returns SILVERPOINT_DONE or _INVALID (a null pointer, or text that
- * is not UTF-8). */
+ * There is no way to take a handler away. Returns SILVERPOINT_DONE or _INVALID (a null pointer, text that is
+ * not UTF-8, or a category with no level behind its `=`). */
 int silverpoint_add_handler(const char* category, const char* record, silverpoint_handler handler,
                             void* data);
 

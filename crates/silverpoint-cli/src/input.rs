@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
+use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern, category};
 use silverpoint_formats::time::{When, local_zone, utc_zone};
 use silverpoint_formats::tracefile::{Note, OpenError, Source, Trace, Verdict, with_parts};
 use silverpoint_wire::level::Level;
@@ -62,7 +62,7 @@ pub struct Wanted {
     #[arg(short, long, value_name = "LEVEL")]
     pub level: Option<Level>,
     /// Category, and those below it (`net` takes `net::tcp`); `*` and `?` match; `net=warn`: at least of that level
-    #[arg(short, long, value_name = "PATTERN")]
+    #[arg(short, long, value_name = "PATTERN", value_parser = category)]
     pub category: Vec<String>,
     /// Source file, with an optional line: `pump.cpp`, `src/*.rs`, `pump.cpp:88`
     #[arg(long, value_name = "PATTERN")]

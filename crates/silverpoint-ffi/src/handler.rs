@@ -129,6 +129,7 @@ pub unsafe extern "C" fn silverpoint_add_handler(
         let (Some(Ok(category)), Some(Ok(record)), Some(call)) = (category, record, call) else {
             return INVALID;
         };
+        let Ok(category) = silverpoint_logger::category(&category) else { return INVALID };
         HANDLERS.add(Handler { category, record, call, data: Data(data) });
         DONE
     })

@@ -62,7 +62,7 @@ pub use idle::{has_kept, keep, leave_nothing_behind};
 pub use logger::{Flushed, Logger};
 pub use pace::{Flush, Sync};
 pub use settings::SettingsError;
-pub use silverpoint_formats::filter::Filter;
+pub use silverpoint_formats::filter::{Filter, category};
 pub use silverpoint_formats::text;
 pub use silverpoint_formats::time::Boundary;
 pub use silverpoint_formats::tracefile::{Event, What};

@@ -29,7 +29,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
+use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern, category};
 use silverpoint_formats::text::{self, Pattern};
 use silverpoint_formats::{time, units};
 use silverpoint_wire::directive;
@@ -392,7 +392,10 @@ impl Reader<'_> {
         if let Some(value) = table.get("level") {
             filter.level = Some(self.parsed(value, LEVELS, level)?);
         }
-        filter.categories = self.strings(table.get("category"))?.into_iter().map(Cow::into_owned).collect();
+        for name in self.strings(table.get("category"))? {
+            let span = table.get("category").map_or(0..0, |value| value.span());
+            filter.categories.push(category(&name).map_err(|text| self.mistake(span, text))?);
+        }
         filter.functions = self.strings(table.get("function"))?.into_iter().map(Cow::into_owned).collect();
         filter.files = self.strings(table.get("file"))?.iter().map(|text| FilePattern::parse(text)).collect();
         filter.threads =

@@ -1,10 +1,11 @@
 //! Room in the file that is asked for before it is written: a write then need not reserve each of its blocks.
 //!
 //! Measured on ext4 (docs/budgets.md). Elsewhere it was not measured and is not done; nor before a file has grown to [`FROM`], or where little is free. The size
-//! of the file is not changed: what is ahead lies behind its end, and is given back when the part ends. What a death leaves there (at most [`AHEAD`] on the
-//! disk) whoever goes on in the file gives back.
+//! of the file is not changed: what is ahead lies behind its end, never beyond what the part may still grow, and is given back when the part ends. What a death
+//! leaves there (at most [`AHEAD`] on the disk) is given back by whoever goes on in the file, or behind it when the death came between two parts.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::FallocateFlags;
 
@@ -26,14 +27,18 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Before `len` bytes are written at `at`, the end of the file.
-    pub(crate) fn reach(&mut self, file: &File, at: u64, len: u64) {
+    /// Before `len` bytes are written at `at`, the end of the file, which shall not have more than about `most`.
+    pub(crate) fn reach(&mut self, file: &File, at: u64, len: u64, most: u64) {
         let wanted = at.saturating_add(len);
         if self.is_refused || at < FROM || wanted <= self.end {
             return;
         }
+        let ahead = AHEAD.min(most.saturating_sub(wanted));
+        if ahead == 0 {
+            return;
+        }
         // What was ahead may have been cut with a failed write: from the end on, again.
-        let room = wanted - at + AHEAD;
+        let room = wanted - at + ahead;
         self.is_refused =
             !has_room(file) || rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, at, room).is_err();
         self.end = at.saturating_add(room);
@@ -49,6 +54,16 @@ impl Ahead {
     }
 }
 
+/// Gives back what a dead writer has left behind the end of a file that nobody writes.
+pub(crate) fn give_back_left(file: &File) {
+    // Blocks of 512 bytes. A few more than the size needs are the file system's own.
+    if let Ok(found) = file.metadata()
+        && found.blocks().saturating_mul(512) > found.len().saturating_add(FROM / 4)
+    {
+        let _ = file.set_len(found.len());
+    }
+}
+
 fn has_room(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|stat| {
         stat.f_type as u64 == EXT4 && stat.f_bavail.saturating_mul(stat.f_bsize as u64) >= FREE * AHEAD
@@ -58,24 +73,57 @@ fn has_room(file: &File) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{FileExt, MetadataExt};
+    use std::os::unix::fs::FileExt;
+
+    /// A file without a name.
+    fn file(name: &str) -> File {
+        let path = std::env::temp_dir().join(format!("silverpoint-ahead-{name}-{}", std::process::id()));
+        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file
+    }
+
+    fn on_disk(file: &File) -> u64 {
+        file.metadata().unwrap().blocks() * 512
+    }
+
+    #[test]
+    fn no_more_is_asked_for_than_may_still_be_written() {
+        const MOST: u64 = 2 << 20;
+        let file = file("most");
+        let mut ahead = Ahead::default();
+        let bytes = vec![1; 64 << 10];
+        for at in (0..MOST).step_by(bytes.len()) {
+            ahead.reach(&file, at, bytes.len() as u64, MOST);
+            file.write_all_at(&bytes, at).unwrap();
+            assert!(on_disk(&file) <= MOST + (64 << 10), "at {at}: {} on disk", on_disk(&file));
+        }
+    }
+
+    #[test]
+    fn what_a_dead_writer_left_ahead_is_given_back() {
+        let file = file("left");
+        let bytes = vec![1; 2 << 20];
+        file.write_all_at(&bytes, 0).unwrap();
+        Ahead::default().reach(&file, bytes.len() as u64, 1, u64::MAX);
+        give_back_left(&file);
+        assert_eq!(file.metadata().unwrap().len(), bytes.len() as u64);
+        assert!(on_disk(&file) <= (2 << 20) + (64 << 10), "{} on disk", on_disk(&file));
+    }
 
     #[test]
     fn what_is_ahead_is_behind_the_end_and_given_back() {
-        let path = std::env::temp_dir().join(format!("silverpoint-ahead-{}", std::process::id()));
-        let file = File::create_new(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
+        let file = file("behind");
         let mut ahead = Ahead::default();
         let bytes = vec![1; 64 << 10];
         let mut end = 0;
         while end < 8 << 20 {
-            ahead.reach(&file, end, bytes.len() as u64);
+            ahead.reach(&file, end, bytes.len() as u64, u64::MAX);
             file.write_all_at(&bytes, end).unwrap();
             end += bytes.len() as u64;
             assert_eq!(file.metadata().unwrap().len(), end);
         }
-        // Blocks of 512 bytes; a few more are the file system's own.
-        let on_disk = |file: &File| file.metadata().unwrap().blocks() * 512;
+        // A few more than the size needs are the file system's own.
         let expected = if has_room(&file) { end + (64 << 10)..end + 2 * AHEAD } else { 0..end + AHEAD };
         assert!(expected.contains(&on_disk(&file)), "{} bytes, {} on disk", end, on_disk(&file));
         ahead.give_back(&file, end);

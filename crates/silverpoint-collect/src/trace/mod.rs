@@ -148,8 +148,11 @@ impl TraceFile {
             Existing::Replace | Existing::Refuse => None,
         };
         if let Some(before) = &before
-            && let Ok(earlier) = open(&trace.directory, &before.name).and_then(|file| Held::read(&file))
+            && let Ok(file) = open(&trace.directory, &before.name)
+            && let Ok(earlier) = Held::read(&file)
         {
+            // Its writer may have died between the two parts.
+            ahead::give_back_left(&file);
             for (id, ticks) in earlier.watermarks {
                 held.watermarks.entry(id).or_insert(ticks);
             }
@@ -215,7 +218,10 @@ impl TraceFile {
             let _ = self.file.write_all_at(&batch.bytes()[..half], self.end);
             fault::kill();
         }
-        self.ahead.reach(&self.file, self.end, batch.len() as u64);
+        // The part ends when it is full; a quota that is smaller counts.
+        let [rotation, quota] =
+            [self.config.rotate_bytes, self.config.quota_bytes].map(|limit| limit.unwrap_or(u64::MAX));
+        self.ahead.reach(&self.file, self.end, batch.len() as u64, rotation.max(MIN_ROTATION).min(quota));
         let written =
             self.file.write_all_at(batch.bytes(), self.end).and_then(|()| match self.config.fsync {
                 Fsync::EachBatch => self.file.sync_data(),

@@ -87,7 +87,11 @@ impl Filter {
                 })?;
                 self.level = Some(level);
             }
-            "-c" | "--category" => self.categories.push(value()?.text),
+            "-c" | "--category" => {
+                let word = value()?;
+                let wrong = |what| LineError { column: word.column, what };
+                self.categories.push(super::category(&word.text).map_err(wrong)?);
+            }
             "--file" => self.files.push(FilePattern::parse(&value()?.text)),
             "--function" => self.functions.push(value()?.text),
             "-t" | "--thread" => self.threads.push(WhoPattern::parse(&value()?.text)),
@@ -181,6 +185,7 @@ mod tests {
         for (line, told) in [
             ("id=", "column 4: expected"),
             ("-l loud", "column 4: 'loud' is no level"),
+            ("-c net=warning", "column 4: 'net=warning': a level stands behind ="),
             ("  --colour red", "column 3: '--colour' filters nothing"),
             ("-c", "column 1: -c wants a value"),
             ("-c 'net", "column 4: the quote is not closed"),

@@ -28,7 +28,7 @@ pub struct Filter {
     /// The least level.
     pub level: Option<Level>,
     /// Patterns of categories; one matches the categories below it too. Behind `=` a level may stand: of those
-    /// categories what is at least of it (`net=warn`). What stands there and is no level belongs to the pattern.
+    /// categories what is at least of it (`net=warn`). What stands there and is no level belongs to the pattern: most probably a mistake ([`category`]).
     pub categories: Vec<String>,
     /// Files, each with an optional line.
     pub files: Vec<FilePattern>,
@@ -84,6 +84,24 @@ impl Filter {
 
     pub(crate) fn zone(&self) -> TimeZone {
         self.zone.clone().unwrap_or_else(local_zone)
+    }
+}
+
+/// Reads one of [`Filter::categories`] as people give it.
+///
+/// # Errors
+/// What stands behind its last `=` is no level: which are.
+pub fn category(pattern: &str) -> Result<String, String> {
+    match pattern.rsplit_once('=') {
+        Some((_, level)) if level.parse::<Level>().is_err() => {
+            let names: Vec<_> = Level::ALL.into_iter().map(Level::name).collect();
+            Err(format!(
+                "'{pattern}': a level stands behind =, and '{level}' is none; valid are {} (of a category with = in its name: '{}')",
+                names.join(", "),
+                pattern.replace('=', "?")
+            ))
+        }
+        _ => Ok(pattern.to_owned()),
     }
 }
 

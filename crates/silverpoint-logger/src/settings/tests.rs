@@ -73,6 +73,16 @@ fn mistakes_are_told_with_their_line_and_what_is_valid() {
             3,
             "valid are trace, debug, info, warn, error or fatal",
         ),
+        (
+            "[[sink]]\nto = \"stderr\"\ncategory = \"net=warning\"",
+            3,
+            "'net=warning': a level stands behind =, and 'warning' is none; valid are trace, debug, info, warn, error, fatal",
+        ),
+        (
+            "[[sink]]\nto = \"stderr\"\ncategory = [\"io\", \"a=b\"]",
+            3,
+            "(of a category with = in its name: 'a?b')",
+        ),
         ("[[sink]]\nto = \"stderr\"\nkeep = 3", 3, "only a sink to = \"file\" or \"trace-file\" is rotated"),
         ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = -1", 4, "how many old files"),
         ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = 1", 4, "rotate-size, rotate-age or rotate-at"),
