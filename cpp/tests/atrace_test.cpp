@@ -78,6 +78,25 @@ class Atrace : public testing::Test {
     static std::vector<std::string> marker() { return lines_of(read_file(place() + "/marker")); }
 };
 
+TEST_F(Atrace, NamesOfAnyLengthAreMadeSafe) {
+    for (std::size_t size = 0; size < 100; ++size) {
+        std::string odd, plain(size, 'x'), safe;
+        for (std::size_t at = 0; at < size; ++at) {
+            odd += "|x\x7Fy\x1F~ "[at % 7];
+            safe += "/x y ~ "[at % 7];
+        }
+        // In plain names, too: one byte that is not, at each place.
+        for (std::size_t at = 0; at <= size; ++at) {
+            std::string one = plain, made = plain;
+            if (at < size) one[at] = '\n', made[at] = ' ';
+            const std::string_view names[] = {odd, one};
+            const std::int64_t number = -10;
+            silverpoint::detail::AtraceMessage message('N', 42, names, 2, &number);
+            ASSERT_EQ(message.text(), "N|42|" + safe + "|" + made + "|-10");
+        }
+    }
+}
+
 TEST_F(Atrace, BothOutputsHaveEveryCall) {
     become("debug.atrace.tags.enableflags=0x1000\n", 0x1001);
     (void)traced::take();

@@ -92,7 +92,7 @@ fn end_enabled(outputs: Outputs) {
 #[inline]
 pub fn async_begin(tag: Tag, name: &str, cookie: i32) {
     both(tag, b'S', &[name], Some(cookie.into()), || {
-        ring::record(&ring::ASYNC_BEGIN, tag, name, move |encoder| encoder.u64(id(cookie)));
+        ring::record_words(&ring::ASYNC_BEGIN, tag, name, [id(cookie)]);
     });
 }
 
@@ -100,7 +100,7 @@ pub fn async_begin(tag: Tag, name: &str, cookie: i32) {
 #[inline]
 pub fn async_end(tag: Tag, name: &str, cookie: i32) {
     both(tag, b'F', &[name], Some(cookie.into()), || {
-        ring::record(&ring::ASYNC_END, tag, name, move |encoder| encoder.u64(id(cookie)));
+        ring::record_words(&ring::ASYNC_END, tag, name, [id(cookie)]);
     });
 }
 
@@ -119,7 +119,7 @@ pub fn track_begin(tag: Tag, track: &str, name: &str, cookie: i32) {
 #[inline]
 pub fn track_end(tag: Tag, track: &str, cookie: i32) {
     both(tag, b'H', &[track], Some(cookie.into()), || {
-        ring::record(&ring::ASYNC_END, tag, track, move |encoder| encoder.u64(id(cookie)));
+        ring::record_words(&ring::ASYNC_END, tag, track, [id(cookie)]);
     });
 }
 
@@ -138,7 +138,7 @@ fn instant_enabled(outputs: Outputs, tag: Tag, name: &str) {
         kernel::write(b'I', &[name], None);
     }
     if outputs.ring() {
-        ring::record(&ring::INSTANT, tag, name, |_| {});
+        ring::record_words(&ring::INSTANT, tag, name, []);
     }
 }
 
@@ -171,7 +171,7 @@ fn int64_enabled(outputs: Outputs, tag: Tag, name: &str, value: i64) {
         kernel::write(b'C', &[name], Some(value));
     }
     if outputs.ring() {
-        ring::record(&ring::COUNTER, tag, name, move |encoder| encoder.i64(value));
+        ring::record_words(&ring::COUNTER, tag, name, [value.cast_unsigned()]);
     }
 }
 

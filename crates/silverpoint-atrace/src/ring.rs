@@ -116,7 +116,27 @@ fn named_elsewhere(kind: &Kind, tag: Tag, name: &str) -> Option<Registered> {
     places.map(|place| place.get_or_init(make)).find(|known| known.is(key, name)).map(|known| known.site)
 }
 
-/// Records one call. Gives site and ticks, zeros when nothing was recorded.
+/// Records one call whose arguments beside the name have 64 bits each. Gives site and ticks, zeros when nothing was recorded.
+#[inline(always)]
+pub(crate) fn record_words<const N: usize>(kind: &Kind, tag: Tag, name: &str, words: [u64; N]) -> (u32, u64) {
+    let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
+    let Some(site) = site else {
+        return unnamed(kind, tag, name, &|encoder| words.iter().for_each(|word| encoder.u64(*word)));
+    };
+    if !dynamic::is_on(&site) {
+        return (0, 0);
+    }
+    if site.id == 0 {
+        dynamic::lose_without_site();
+        return (0, 0);
+    }
+    match dynamic::record_words(LEVEL, site.id, words) {
+        0 => (0, 0),
+        ticks => (site.id, ticks),
+    }
+}
+
+/// As [`record_words`], of other arguments.
 #[inline(always)]
 pub(crate) fn record(kind: &Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
@@ -182,7 +202,7 @@ const MOST_OPEN: usize = 10_000;
 
 /// Begins a span of the calling thread.
 pub(crate) fn begin(tag: Tag, name: &str) {
-    let begun = record(&SPAN, tag, name, |_| {});
+    let begun = record_words(&SPAN, tag, name, []);
     open(begun);
 }
 

@@ -284,18 +284,35 @@ fn begin_here(id: u64, slot: &'static Slot) {
     slot.was_entered.store(true, Ordering::Relaxed);
     BEGIN.with(|begin| {
         let Ok(begin) = begin.try_borrow() else { return open(silent(id, slot)) };
-        match dynamic::record_at_once(|encoder| put(encoder, &begin)) {
-            Ok(Recorded::At { ticks }) => {
-                slot.created.store(ticks, Ordering::Relaxed);
-                open(Frame { id, slot: Some(slot), begun: ticks, what: begin.what });
-            }
-            Ok(_) => {
-                dynamic::lose_without_site();
-                open(silent(id, slot));
-            }
-            Err(later) => begin_later(id, slot, &begin, later),
+        let what = begin.what;
+        if what.site() == 0 {
+            dynamic::lose_without_site();
+            return open(silent(id, slot));
         }
+        let ticks = match begin.len {
+            0 => begin_with::<0>(&begin),
+            8 => begin_with::<1>(&begin),
+            16 => begin_with::<2>(&begin),
+            _ => match dynamic::record_at_once(|encoder| put(encoder, &begin)) {
+                Ok(Recorded::At { ticks }) => ticks,
+                Ok(_) => 0,
+                Err(later) => begin_later(&begin, later),
+            },
+        };
+        if ticks == 0 {
+            return open(silent(id, slot));
+        }
+        slot.created.store(ticks, Ordering::Relaxed);
+        open(Frame { id, slot: Some(slot), begun: ticks, what });
     });
+}
+
+/// A begin of so many words: what most spans have.
+#[inline(always)]
+fn begin_with<const N: usize>(begin: &Begin) -> u64 {
+    let (words, _) = begin.fields.as_chunks::<8>();
+    let arguments = std::array::from_fn::<_, N, _>(|number| u64::from_le_bytes(words[number]));
+    dynamic::record_words(begin.what.level(), begin.what.site(), arguments)
 }
 
 /// Encodes how a span begins; by words, as it was written.
@@ -308,24 +325,17 @@ fn put(encoder: &mut Encoder<'_>, begin: &Begin) -> Option<u32> {
     if !rest.is_empty() {
         encoder.raw(rest);
     }
-    Some(begin.what.site()).filter(|site| *site != 0)
+    Some(begin.what.site())
 }
 
+/// Gives the ticks of the begin, 0 when it was lost.
 #[cold]
 #[inline(never)]
-fn begin_later(id: u64, slot: &'static Slot, begin: &Begin, later: Later) {
-    let what = begin.what;
-    open(match later.record(what.level(), &mut |encoder| put(encoder, begin)) {
-        Recorded::At { ticks } => {
-            slot.created.store(ticks, Ordering::Relaxed);
-            Frame { id, slot: Some(slot), begun: ticks, what }
-        }
-        Recorded::Lost => silent(id, slot),
-        Recorded::GivenUp => {
-            dynamic::lose_without_site();
-            silent(id, slot)
-        }
-    });
+fn begin_later(begin: &Begin, later: Later) -> u64 {
+    match later.record(begin.what.level(), &mut |encoder| put(encoder, begin)) {
+        Recorded::At { ticks } => ticks,
+        _ => 0,
+    }
 }
 
 /// A span that is entered once more, or elsewhere than it was made: a stretch of one that has an id.

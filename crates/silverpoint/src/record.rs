@@ -249,6 +249,36 @@ pub(crate) fn span_end(level: u8, id: u32, ticks: u64) -> u64 {
     now
 }
 
+/// Records arguments of 64 bits each; gives the ticks of the record, 0 when it was lost.
+#[inline(always)]
+pub(crate) fn words<const N: usize>(level: u8, id: u32, words: [u64; N]) -> u64 {
+    let total = const {
+        assert!(HEADER + 8 * N <= owner::ALWAYS_FITS, "such a record has its room in every ring");
+        HEADER + 8 * N
+    };
+    match owner::reserve(total) {
+        Ok(room) => write_words(room, id, words),
+        Err(owned) => match owner::reserve_slowly(total, level, owned) {
+            Some(room) => write_words(room, id, words),
+            None => 0,
+        },
+    }
+}
+
+#[inline(always)]
+fn write_words<const N: usize>(room: Reservation, id: u32, words: [u64; N]) -> u64 {
+    let (start, ticks, total) = (room.at(), room.ticks(), HEADER + 8 * N);
+    // SAFETY: `total` bytes at `start` are reserved for this record, and so many are written.
+    unsafe {
+        header(start, total, 0, id, ticks);
+        for (number, word) in words.into_iter().enumerate() {
+            start.add(HEADER + 8 * number).cast::<u64>().write_unaligned(word.to_le());
+        }
+        room.commit(total);
+    }
+    ticks
+}
+
 /// A level as a type, so that it is a constant where a record is made.
 pub trait AtLevel {
     /// 0 trace to 5 fatal.

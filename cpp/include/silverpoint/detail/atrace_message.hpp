@@ -58,11 +58,9 @@ class AtraceMessage {
             while (size > 0 && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80) --size;
         }
         char* const to = bytes_ + size_;
-        if (size >= 32 && is_plain(name.data(), size))
-            std::memcpy(to, name.data(), size);
-        else if (size >= 16)
-            in_blocks<Sixteen>(to, name.data(), size);
-        else if (size >= 8)
+        if (size >= 16) {
+            if (!copy_plain(to, name.data(), size)) in_blocks<Sixteen>(to, name.data(), size);
+        } else if (size >= 8)
             in_blocks<Eight>(to, name.data(), size);
         else
             for (std::size_t i = 0; i < size; ++i) {
@@ -75,17 +73,20 @@ class AtraceMessage {
     // The same, so many bytes at a time; the last block lies over the one before it.
     using Eight [[gnu::vector_size(8)]] = unsigned char;
     using Sixteen [[gnu::vector_size(16)]] = unsigned char;
-    // Whether all of at least sixteen bytes are harmless, by one comparison each: others may be, too.
-    static bool is_plain(const char* from, std::size_t size) {
+    // Copies at least sixteen bytes, and says whether all of them are harmless, by one comparison each:
+    // others may be, too.
+    static bool copy_plain(char* to, const char* from, std::size_t size) {
         const Sixteen none{}, space = none + static_cast<unsigned char>(' '),
                               last = none + static_cast<unsigned char>('|' - 1 - ' ');
-        Sixteen odd{}, bytes;
-        for (std::size_t at = 0; at + sizeof bytes <= size; at += sizeof bytes) {
+        Sixteen odd{};
+        const auto copy = [&](std::size_t at) {
+            Sixteen bytes;
             std::memcpy(&bytes, from + at, sizeof bytes);
+            std::memcpy(to + at, &bytes, sizeof bytes);
             odd |= (Sixteen)(bytes - space > last);
-        }
-        std::memcpy(&bytes, from + size - sizeof bytes, sizeof bytes);
-        odd |= (Sixteen)(bytes - space > last);
+        };
+        for (std::size_t at = 0; at + sizeof(Sixteen) <= size; at += sizeof(Sixteen)) copy(at);
+        copy(size - sizeof(Sixteen));
         std::uint64_t any[2];
         std::memcpy(any, &odd, sizeof any);
         return (any[0] | any[1]) == 0;
