@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use silverpoint::{Sig, Trace, Writer, debug, enabled, event, info, span};
+use silverpoint::{Sig, Trace, Writer, debug, enabled, event, info, span, warn};
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -99,6 +99,8 @@ fn steps() {
         match step {
             // So many records, in this thread.
             "count" => (0..number).for_each(|n| event!("subject.count", n)),
+            // So many warnings.
+            "warn" => (0..number).for_each(|n| warn!("subject.warn {}", n)),
             // So many threads at once, each with one record that is as large as a small ring takes.
             "threads" => threads(number),
             // A record of so many texts, none of which can be left out.

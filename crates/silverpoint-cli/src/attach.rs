@@ -125,6 +125,7 @@ fn work(args: Args) -> Outcome {
         output: args.store.output(output.clone(), existing),
         // What the program does when a ring is full stays its owner's choice.
         attach: Some(AttachMode { directives: filter, policy: None, block_max_ms: None }),
+        backtrace: None,
         remove_dead: true,
     };
     let stop = Arc::new(AtomicBool::new(false));

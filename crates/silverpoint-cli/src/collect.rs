@@ -17,6 +17,7 @@ use silverpoint_collect::{Collector, Config, Existing, Message, Pass};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 
+use crate::backtrace::{self, Backtrace, Wishes};
 use crate::exit::{Exit, Outcome, failure, note};
 use crate::processes::Processes;
 use crate::store::Store;
@@ -36,6 +37,8 @@ pub struct Args {
     existing: OnExisting,
     #[command(flatten)]
     store: Store,
+    #[command(flatten)]
+    backtrace: Backtrace,
 }
 
 /// What happens when the file is there.
@@ -61,7 +64,10 @@ pub fn run(args: Args) -> Outcome {
         OnExisting::Replace => Existing::Replace,
         OnExisting::Refuse => Existing::Refuse,
     };
-    let config = Config::new(&args.root, args.store.output(args.output, existing));
+    let config = Config {
+        backtrace: args.backtrace.limits(),
+        ..Config::new(&args.root, args.store.output(args.output, existing))
+    };
     let mut collector = match Collector::new(config) {
         Ok(collector) => collector,
         Err(error) => {
@@ -73,10 +79,12 @@ pub fn run(args: Args) -> Outcome {
     say("ready");
     let ending = watch_standard_input();
     let mut end = End::new(&args.root);
+    let mut wishes = Wishes::of(&args.root);
     let state = loop {
         // Asked before the pass: what was there when the run ended is stored by it.
         let is_ending = ending.load(Ordering::Acquire);
         let pass = collector.pass();
+        wishes.serve(&mut collector, pass);
         tell(&mut collector);
         if is_ending {
             match end.state(pass) {
@@ -102,7 +110,7 @@ pub fn run(args: Args) -> Outcome {
         }
         _ => {
             // Others may still use it: a run within this run, whoever was told to let go.
-            let _ = std::fs::remove_dir(&args.root);
+            backtrace::remove_root(&args.root);
             say("done");
         }
     }

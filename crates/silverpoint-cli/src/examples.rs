@@ -44,6 +44,11 @@ pub const ALL: &[Example] = &[
         "The program never waits: when its ring is full it counts what it drops.",
     ),
     example(
+        "run",
+        "silverpoint run --backtrace -o bad.silver -- ./app",
+        "Write only the last moments before a warning or worse, and before a death.",
+    ),
+    example(
         "attach",
         "silverpoint attach 4312 -o now.silver",
         "Record what a running program traces, from now on.",
@@ -149,6 +154,7 @@ pub const ALL: &[Example] = &[
     ),
     example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
     example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
+    example("ctl", "silverpoint ctl 4312 --dump", "Write what `run --backtrace` keeps back."),
     example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),
     example(
         "doctor",

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod attach;
+mod backtrace;
 mod cat;
 mod collect;
 mod config;

@@ -84,7 +84,7 @@ fn clean(root: &Root) {
         return;
     }
     let _ = sweep(root, Limits { sessions: usize::MAX, bytes: u64::MAX, ..Limits::default() });
-    let _ = std::fs::remove_dir(root.path());
+    crate::backtrace::remove_root(root.path());
 }
 
 fn look(place: &Place) -> Result<Row, Failed> {

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use silverpoint_formats::tracefile::{Trace, with_parts};
-use silverpoint_wire::block::{BlockKind, LossInfo};
+use silverpoint_wire::block::{BlockKind, GapInfo, LossInfo};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
@@ -29,6 +29,10 @@ pub struct Summary {
     pub losses: [u64; CAUSES],
     /// Bytes of rings that could not be stored.
     pub gap_bytes: u64,
+    /// Records that were kept back and forgotten deliberately.
+    pub forgotten: u64,
+    /// There were more, which nobody has counted.
+    pub forgotten_more: bool,
 }
 
 struct Source(File);
@@ -48,6 +52,7 @@ impl Summary {
         // Session numbers are those of a part; the ids tell which sessions are the same.
         let mut totals: HashMap<([u8; 16], u32), LossInfo> = HashMap::new();
         let mut seen: HashSet<([u8; 16], u32, u64)> = HashSet::new();
+        let mut told: HashSet<([u8; 16], u32, u64, u64)> = HashSet::new();
         let mut ids: HashSet<[u8; 16]> = HashSet::new();
         let mut has_control = false;
         let parts = with_parts(&[path.to_owned()]);
@@ -83,9 +88,16 @@ impl Summary {
                         );
                     }
                     BlockKind::GAP => {
-                        let payload = payload()?;
-                        let word = |at| silverpoint_wire::bytes::u64_at(&payload, at).unwrap_or(0);
-                        summary.gap_bytes = summary.gap_bytes.saturating_add(word(8).saturating_sub(word(0)));
+                        let Some(gap) = GapInfo::decode(&payload()?) else { continue };
+                        match gap.forgotten {
+                            None => summary.gap_bytes = summary.gap_bytes.saturating_add(gap.bytes()),
+                            // A write that failed may have told it before.
+                            Some(_) if !told.insert((session, header.stream, gap.begin, gap.end)) => {}
+                            Some(forgotten) => {
+                                summary.forgotten = summary.forgotten.saturating_add(forgotten.records);
+                                summary.forgotten_more |= forgotten.has_more;
+                            }
+                        }
                     }
                     _ => {}
                 }
@@ -132,6 +144,13 @@ impl Summary {
         if self.gap_bytes > 0 {
             parts.push(format!("{} bytes overwritten or unreadable", show_count(self.gap_bytes)));
         }
-        if parts.is_empty() { "no losses".to_owned() } else { parts.join(", ") }
+        if parts.is_empty() {
+            parts.push("no losses".to_owned());
+        }
+        if self.forgotten > 0 || self.forgotten_more {
+            let more = if self.forgotten_more { " and more" } else { "" };
+            parts.push(format!("{}{more} kept back and not asked for", show_count(self.forgotten)));
+        }
+        parts.join(", ")
     }
 }

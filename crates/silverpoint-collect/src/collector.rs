@@ -11,10 +11,11 @@ use silverpoint_shm::observer::{
 };
 use silverpoint_wire::layout::collector_state;
 
-use crate::config::{AttachMode, Config, Filter};
+use crate::config::{AttachMode, Backtrace, Config, Filter};
 use crate::discover::Watched;
 use crate::drain::{self, Looked};
 use crate::error::CollectError;
+use crate::keep::{self, Keep};
 use crate::pace::{Pace, Rest};
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
@@ -41,6 +42,7 @@ pub struct Collector {
     watched: Vec<Watched>,
     filter: Filter,
     attach: Option<AttachMode>,
+    backtrace: Option<Backtrace>,
     remove_dead: bool,
     sessions: Vec<Session>,
     sink: Sink,
@@ -49,6 +51,8 @@ pub struct Collector {
     last_number: u32,
     /// Watermarks that a collector before this one has written.
     watermarks: HashMap<[u8; 16], u64>,
+    /// Up to where it has stored each stream of each session.
+    positions: HashMap<(u32, u32), u64>,
     pace: Pace,
     rest: Rest,
     /// Since when nothing can be written, and when to try again.
@@ -94,12 +98,14 @@ impl Collector {
             watched: config.roots.into_iter().map(Watched::new).collect(),
             filter: config.filter,
             attach: config.attach,
+            backtrace: config.backtrace,
             remove_dead: config.remove_dead,
             sessions: Vec::new(),
             sink,
             numbers: held.sessions,
             last_number: held.last_session,
             watermarks: held.watermarks,
+            positions: held.positions,
             pace: Pace::new(),
             rest: Rest::None,
             failing: None,
@@ -185,6 +191,10 @@ impl Collector {
         if self.failing.as_ref().is_some_and(|failing| failing.retry_at <= Instant::now()) {
             self.resume();
         }
+        let is_triggered = |session: &Session| session.keep.as_ref().is_some_and(|keep| keep.is_triggered);
+        if self.sessions.iter().any(is_triggered) {
+            self.write_kept_back();
+        }
         if let Err(error) = self.sink.trace.sync_if_due() {
             self.fail(&error);
         }
@@ -193,10 +203,25 @@ impl Collector {
         }
         self.rest = if self.failing.is_some() {
             Rest::Nap(BEAT)
+        } else if self.is_writing_kept_back() {
+            Rest::None
         } else {
             self.pace.rest(total.fullest, total.bytes > 0, total.is_unsettled)
         };
         Pass { bytes: total.bytes, sessions: self.sessions.len(), is_failing: self.failing.is_some() }
+    }
+
+    /// Stores what is kept back ([`Config::backtrace`]) in the passes to come, as after a bad record. Without keeping back there is nothing to do.
+    pub fn write_kept_back(&mut self) {
+        for session in &mut self.sessions {
+            session.write_kept_back();
+        }
+        self.rest = Rest::None;
+    }
+
+    /// Whether it is not yet stored.
+    pub fn is_writing_kept_back(&self) -> bool {
+        self.sessions.iter().any(|session| session.keep.as_ref().is_some_and(|keep| keep.is_writing))
     }
 
     /// Sleeps as long as the last pass suggests, or until a producer rings or a session appears.
@@ -328,6 +353,11 @@ impl Collector {
         });
         let mut session = Session::new(observed, root, number, self.sink.trace.encoding())?;
         session.watermark = self.watermarks.remove(&id).unwrap_or(0);
+        session.keep = self.backtrace.map(Keep::new);
+        if session.keep.is_some() && before.collector_pid != 0 {
+            let positions = self.positions.iter().filter(|((session, _), _)| *session == number);
+            session.stored_before = Some(positions.map(|((_, stream), at)| (*stream, *at)).collect());
+        }
         session.is_sleeping = false;
         // Last of what can fail: nothing of a session that is not taken may stay changed.
         if let Some(mode) = &self.attach {
@@ -353,6 +383,10 @@ impl Collector {
         // Before the look, so that nothing can come behind it.
         if !session.is_dead && !session.observed.is_alive()? {
             session.has_died();
+            // Not by its own will: what came before is of interest.
+            if session.keep.is_some() && session.observed.counters()?.copies_joined != 0 {
+                session.write_kept_back();
+            }
         }
         let looked = drain::drain(session, &mut self.sink)?;
         total.bytes += looked.bytes;
@@ -361,6 +395,7 @@ impl Collector {
         if !looked.is_final {
             return Ok(true);
         }
+        keep::finish(session, &mut self.sink)?;
         session.push_end(&mut self.sink)?;
         self.sink.flush(session)?;
         self.sink.stats.sessions_ended += 1;
@@ -441,12 +476,14 @@ impl Collector {
     fn drain_last(&mut self, session: &mut Session) -> Result<(), PassError> {
         // From the first ring on, whatever sweep was under way.
         (session.sweep.next, session.sweep.all_wanted, session.is_idle) = (0, true, false);
+        session.write_kept_back();
         for _ in 0..LAST_ROUNDS {
             let looked = drain::drain(session, &mut self.sink)?;
             if looked.bytes == 0 && !looked.is_unsettled && session.sweep.next == 0 {
                 break;
             }
         }
+        keep::finish(session, &mut self.sink)?;
         session.push_losses(&mut self.sink, true)?;
         self.sink.flush(session)
     }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use silverpoint_shm::observer::SessionName;
 pub use silverpoint_wire::compression::Compression;
 
+pub use crate::keep::Backtrace;
+
 /// How records are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
@@ -141,6 +143,8 @@ pub struct Config {
     pub output: OutputConfig,
     /// For `attach`; `None` leaves the sessions' modes alone.
     pub attach: Option<AttachMode>,
+    /// Records stay in the programs' rings until a bad one comes.
+    pub backtrace: Option<Backtrace>,
     /// Whether directories of dead sessions are removed when everything in them is stored.
     pub remove_dead: bool,
 }
@@ -148,6 +152,13 @@ pub struct Config {
 impl Config {
     /// All sessions of one root into one file; dead ones are removed when stored.
     pub fn new(root: impl Into<PathBuf>, output: OutputConfig) -> Self {
-        Self { roots: vec![root.into()], filter: Filter::all(), output, attach: None, remove_dead: true }
+        Self {
+            roots: vec![root.into()],
+            filter: Filter::all(),
+            output,
+            attach: None,
+            backtrace: None,
+            remove_dead: true,
+        }
     }
 }

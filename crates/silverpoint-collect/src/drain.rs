@@ -16,12 +16,13 @@ use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::RecordErrorKind;
 use silverpoint_wire::slice::{RingError, RingHeader, Summary, summarize};
 
+use crate::keep;
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::statement::Statement;
 
 /// Bytes that are read from a ring at a time. More than the longest record.
-const READ: usize = 512 << 10;
+pub(crate) const READ: usize = 512 << 10;
 /// A batch with so many bytes is stored.
 const FLUSH: usize = 256 << 10;
 /// Rings whose headers are read before their data are.
@@ -49,14 +50,14 @@ pub(crate) struct Looked {
 }
 
 /// A ring with something to read.
-struct Active {
-    ring: usize,
-    header: RingHeader,
+pub(crate) struct Active {
+    pub(crate) ring: usize,
+    pub(crate) header: RingHeader,
     /// Through which it is stored.
     expected: u64,
     /// From which it can be read: later, when the producer has overwritten something.
-    from: u64,
-    to: u64,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
 }
 
 /// Looks at all rings that may have changed, and stores what they hold.
@@ -82,7 +83,11 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
             }
             ring += 1;
         }
-        if !active.is_empty() {
+        if session.keeps_back() {
+            for active in active.drain(..) {
+                keep::look_through(session, &active, &mut looked)?;
+            }
+        } else if !active.is_empty() {
             older_first(session, sink, end, &mut looked, &mut active)?;
             session.declare(sink)?;
             session.declare_streams(&mut sink.batch, active.iter().map(|active: &Active| &active.ring));
@@ -93,12 +98,17 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
     }
     let is_complete = ring >= session.slices.len();
     end_pass(session, &mut looked, if is_complete { 0 } else { ring });
+    keep::tell_gone(session, sink, false)?;
     session.push_losses(sink, false)?;
     session.push_anchor_if_due(sink);
-    if is_complete && !looked.is_unsettled && !session.sweep.all_wanted {
+    let is_whole = is_complete && !looked.is_unsettled && !session.sweep.all_wanted;
+    if is_whole {
         session.push_watermark_if_due(sink, session.sweep.ticks);
     }
     sink.flush(session)?;
+    if let Some(keep) = session.keep.as_mut().filter(|_| is_whole) {
+        keep.is_writing = false;
+    }
     if !session.keeps {
         session.prepared.ahead(&session.observed, session.counters.slabs_next, looked.bytes)?;
     }
@@ -166,8 +176,19 @@ fn look(
             }
             let expected = session.rings[ring].stored;
             let from = from.max(expected);
+            let seen = if session.keeps_back() { session.rings[ring].kept.scanned().max(from) } else { from };
+            if seen == to
+                && from < to
+                && expected == from
+                && session.keeps_back()
+                && !keep::is_pressed(&header)
+            {
+                // All of it is kept back.
+                session.rings[ring].strikes = 0;
+                return Ok(());
+            }
             if from < to || expected < from {
-                let fullness = to.saturating_sub(from) * 256 / u64::from(header.capacity);
+                let fullness = to.saturating_sub(seen) * 256 / u64::from(header.capacity);
                 looked.fullest = looked.fullest.max(fullness as u32);
                 active.push(Active { ring, header, expected, from, to });
                 return Ok(());
@@ -242,6 +263,7 @@ fn read(
     let mut from = active.from;
     // A batch before this ring's may have ended the segment.
     session.declare(sink)?;
+    keep::begin_write(session, sink, active.ring);
     // What was overwritten before anybody came.
     if expected < from {
         push_gap(session, sink, stream, expected, from);
@@ -354,13 +376,13 @@ fn read(
 }
 
 /// A judged copy.
-struct Judged {
-    summary: Summary,
-    error: Option<RingError>,
-    levels: u32,
+pub(crate) struct Judged {
+    pub(crate) summary: Summary,
+    pub(crate) error: Option<RingError>,
+    pub(crate) levels: u32,
 }
 
-fn judge(session: &Session, payload: &[u8], position: u64, capacity: u32) -> Judged {
+pub(crate) fn judge(session: &Session, payload: &[u8], position: u64, capacity: u32) -> Judged {
     let mut levels = 0u32;
     let sites = &session.sites;
     let (summary, error) = summarize(payload, position, capacity, |id| {

@@ -5,7 +5,7 @@
 //!  session     what the collector knows of one session               takeover               what a dead collector had stored
 //!  drain       one ring's bytes: copy, judge, into the batch         sink                   intent, write, release: in this order
 //!  trace       the file: blocks, appending, rotation, quota          recover, sweep         sessions that nobody collected
-//!  onlooker    copies without collecting
+//!  onlooker    copies without collecting                             keep                   leaves records in rings until a bad one comes
 //!  pace        how long to sleep                                     prepare                pages for threads to come
 //!  fault       places where tests kill the process
 //! ```
@@ -13,7 +13,7 @@
 //! **The promise.** Bytes are copied from a ring, judged, written, and only then released. Before each write the *intent* says where it will stand; whoever comes
 //! after a collector that died reads the file from there and releases what valid blocks prove stored (module `takeover`). Nothing else has to survive.
 //!
-//! **The invariant.** Nothing is released that is not stored; nothing is known here of any language, or of any format but the trace file.
+//! **The invariant.** Nothing is released that is not stored, but what was to be kept back and nobody asked for (module `keep`), which the file counts; nothing is known here of any language, or of any format but the trace file.
 #![forbid(unsafe_code)]
 
 mod collector;
@@ -22,6 +22,7 @@ mod discover;
 mod drain;
 mod error;
 pub mod fault;
+mod keep;
 mod onlooker;
 mod pace;
 mod prepare;
@@ -36,7 +37,9 @@ mod takeover;
 mod trace;
 
 pub use collector::{Collector, Pass};
-pub use config::{AttachMode, Compression, Config, Encoding, Existing, Filter, Fsync, OutputConfig};
+pub use config::{
+    AttachMode, Backtrace, Compression, Config, Encoding, Existing, Filter, Fsync, OutputConfig,
+};
 pub use error::CollectError;
 pub use onlooker::{Left, Onlooker};
 pub use recover::{Account, Loss, Recovery, recover};

@@ -11,6 +11,7 @@ use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::slice::RingHeader;
 
 use crate::config::Encoding;
+use crate::keep::{Keep, Kept};
 use crate::prepare::Prepared;
 use crate::sink::Sink;
 use crate::sites::SiteBook;
@@ -55,6 +56,8 @@ pub(crate) struct RingState {
     pub(crate) is_ahead: bool,
     /// Which fields its records have from `stored` on; `None`: none, or that is not known.
     pub(crate) statement: Option<Statement>,
+    /// What of it is kept back.
+    pub(crate) kept: Kept,
 }
 
 /// The greater of each.
@@ -98,6 +101,10 @@ pub(crate) struct Session {
     /// Its processes are gone; set by [`Session::has_died`].
     pub(crate) is_dead: bool,
     pub(crate) saved: Option<SavedMode>,
+    /// For a collector that keeps back.
+    pub(crate) keep: Option<Keep>,
+    /// Up to where its last collector, which kept back, had stored each stream.
+    pub(crate) stored_before: Option<HashMap<u32, u64>>,
     pub(crate) sites: SiteBook,
     pub(crate) slices: Vec<Slice>,
     /// One a slice.
@@ -164,6 +171,8 @@ impl Session {
             is_dead: false,
             is_idle: false,
             saved: None,
+            keep: None,
+            stored_before: None,
             sites: SiteBook::new(encoding),
             slices: Vec::new(),
             rings: Vec::new(),
@@ -368,7 +377,9 @@ impl Session {
                 return;
             }
         }
-        self.push_watermark(sink, ticks.saturating_sub(self.slack_ticks));
+        // What is kept back may follow.
+        let ticks = ticks.saturating_sub(self.slack_ticks).min(self.kept_since());
+        self.push_watermark(sink, ticks);
     }
 
     pub(crate) fn push_watermark(&mut self, sink: &mut Sink, ticks: u64) {
@@ -463,8 +474,10 @@ impl Session {
             }
             self.owners.remove(&before);
             self.owners.insert(now, at);
-            *state = RingState::default();
+            self.is_gone(ring);
+            self.rings[ring] = RingState::default();
         }
+        let state = &mut self.rings[ring];
         state.stream = StreamInfo {
             stream: header.stream,
             tid: header.owner_tid,
@@ -484,6 +497,10 @@ impl Session {
         state.stored = state.stored.max(header.consumed).max(header.base);
         let is_more = greatest(&header.losses, &state.losses) != state.losses || header.stalls > state.stalls;
         state.has_news = state.retell || is_more;
+        if let Some(stored) = self.stored_before.as_ref().filter(|_| before != now) {
+            let known = stored.get(&now).copied().unwrap_or(0).max(header.base);
+            self.has_forgotten_since(ring, known);
+        }
         Ok(())
     }
 
@@ -504,6 +521,7 @@ impl Session {
         for ring in &mut self.rings {
             ring.stored = 0;
         }
+        self.look_through_again();
     }
 }
 

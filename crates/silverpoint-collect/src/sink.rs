@@ -82,6 +82,9 @@ impl Sink {
     /// Stores the batch and releases what it holds. After an error the batch is empty, and nothing was released.
     pub(crate) fn flush(&mut self, session: &mut Session) -> Result<(), PassError> {
         let result = self.store(session).and_then(|()| self.release(session));
+        if result.is_ok() {
+            session.is_told();
+        }
         self.clear();
         result
     }

@@ -36,13 +36,23 @@ impl Statement {
         }))
     }
 
+    /// Where it stands in the ring.
+    pub(crate) fn begin(&self) -> u64 {
+        self.position
+    }
+
+    /// Where it ends there.
+    pub(crate) fn end(&self) -> u64 {
+        self.position + self.bytes.len() as u64
+    }
+
     /// Repeats the record, with its own ring range, in a block that holds nothing else.
     pub(crate) fn push(&self, batch: &mut Batch, session: u32, stream: u32) {
         let header = BlockHeader {
             session,
             stream,
             ring_begin: self.position,
-            ring_end: self.position + self.bytes.len() as u64,
+            ring_end: self.end(),
             first_ticks: self.ticks,
             last_ticks: self.ticks,
             records: 1,

@@ -289,6 +289,7 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
             filter: Filter::by(move |name| name.pid == own || left_behind.contains(&name)),
             output,
             attach: Some(mode.clone()),
+            backtrace: None,
             remove_dead: true,
         })
     };

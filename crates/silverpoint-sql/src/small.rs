@@ -4,6 +4,7 @@ use rusqlite::types::Null;
 use rusqlite::{Connection, ToSql, params};
 use silverpoint_formats::json::push_string;
 use silverpoint_formats::tracefile::{Session, Trace, loss_causes};
+use silverpoint_wire::block::GapInfo;
 
 use crate::plan::event_name;
 
@@ -86,7 +87,8 @@ fn sites(connection: &Connection, trace: &Trace) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// What is missing, by thread and cause; ring bytes that could not be stored have the cause `gap`.
+/// What is missing, by thread and cause; ring bytes that could not be stored have the cause `gap`, what was kept
+/// back and forgotten deliberately `forgotten`.
 fn losses(connection: &Connection, session: &Session) -> rusqlite::Result<()> {
     let mut row = connection.prepare("insert into losses values(?, ?, ?, ?, ?, ?, ?)")?;
     let mut add = |thread: Option<(u32, &str)>, cause: &str, records: &dyn ToSql, bytes: &dyn ToSql| {
@@ -102,10 +104,15 @@ fn losses(connection: &Connection, session: &Session) -> rusqlite::Result<()> {
         for (cause, records) in loss_causes(&stream.loss.losses) {
             add(thread, cause, &number(records), &Null)?;
         }
-        let gaps = stream.gaps.iter();
-        let bytes = gaps.fold(0u64, |sum, (begin, end)| sum.saturating_add(end.saturating_sub(*begin)));
-        if bytes > 0 {
-            add(thread, "gap", &Null, &number(bytes))?;
+        let (forgotten, gaps): (Vec<_>, Vec<_>) = stream.gaps.iter().partition(|gap| gap.forgotten.is_some());
+        let bytes = |gaps: &[&GapInfo]| gaps.iter().fold(0u64, |sum, gap| sum.saturating_add(gap.bytes()));
+        if bytes(&gaps) > 0 {
+            add(thread, "gap", &Null, &number(bytes(&gaps)))?;
+        }
+        if !forgotten.is_empty() {
+            let records = forgotten.iter().filter_map(|gap| gap.forgotten);
+            let records = records.fold(0u64, |sum, forgotten| sum.saturating_add(forgotten.records));
+            add(thread, "forgotten", &number(records), &number(bytes(&forgotten)))?;
         }
     }
     Ok(())

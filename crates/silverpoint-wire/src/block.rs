@@ -399,6 +399,56 @@ impl LossInfo {
     }
 }
 
+/// Payload of a *gap* block: ring bytes of its stream that are in no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub struct GapInfo {
+    pub begin: u64,
+    pub end: u64,
+    /// They were kept back and forgotten deliberately, since nobody asked for them; else they could not be stored.
+    pub forgotten: Option<Forgotten>,
+}
+
+/// What is known of ring bytes that were forgotten deliberately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Forgotten {
+    /// Records in them, control records included, pads not.
+    pub records: u64,
+    /// There were more, which nobody has counted.
+    pub has_more: bool,
+    /// No *context* was in them: what follows has the fields that were in force before.
+    pub keeps_fields: bool,
+}
+
+impl GapInfo {
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.begin.to_le_bytes());
+        out.extend_from_slice(&self.end.to_le_bytes());
+        if let Some(forgotten) = &self.forgotten {
+            let flags = 1 | u64::from(forgotten.has_more) << 1 | u64::from(forgotten.keeps_fields) << 2;
+            out.extend_from_slice(&forgotten.records.to_le_bytes());
+            out.extend_from_slice(&flags.to_le_bytes());
+        }
+    }
+
+    /// Reads a payload; `None` when it is too short.
+    pub fn decode(payload: &[u8]) -> Option<GapInfo> {
+        let forgotten = match (u64_at(payload, 16), u64_at(payload, 24)) {
+            (Some(records), Some(flags)) if flags & 1 != 0 => {
+                Some(Forgotten { records, has_more: flags & 2 != 0, keeps_fields: flags & 4 != 0 })
+            }
+            _ => None,
+        };
+        Some(GapInfo { begin: u64_at(payload, 0)?, end: u64_at(payload, 8)?, forgotten })
+    }
+
+    /// Bytes of the ring.
+    pub fn bytes(&self) -> u64 {
+        self.end.saturating_sub(self.begin)
+    }
+}
+
 /// Payload of an *index* block: where the one before it stands (0: none), then the headers, as they stand in the file, of all blocks from the
 /// end of that one (or from the beginning of the file) to this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

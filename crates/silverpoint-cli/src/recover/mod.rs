@@ -151,6 +151,6 @@ fn remove_run(root: &Root) {
     let is_over = sessions::supervisor_of(root).is_some_and(|supervisor| !processes::is_alive(supervisor));
     if is_over && !Processes::of(root.path()).is_any_left() {
         // It stays when something is in it.
-        let _ = std::fs::remove_dir(root.path());
+        crate::backtrace::remove_root(root.path());
     }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::backtrace::Backtrace;
 use crate::collect::OnExisting;
 use crate::exit::note;
 use crate::store::Store;
@@ -36,6 +37,8 @@ pub struct Task {
     pub existing: OnExisting,
     /// How it is stored.
     pub store: Store,
+    /// What is kept back.
+    pub backtrace: Backtrace,
     /// Whether deaths of collectors are kept quiet.
     pub quiet: bool,
 }
@@ -107,6 +110,7 @@ impl Collector {
         };
         command.arg("collect").arg("--existing").arg(existing);
         command.arg("--root").arg(&task.root).arg("--output").arg(&task.output).args(task.store.words());
+        command.args(task.backtrace.words());
         fault(&mut command, number);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child =

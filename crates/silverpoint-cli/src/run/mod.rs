@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_shm::root::Root;
 
+use crate::backtrace::Backtrace;
 use crate::collect::OnExisting;
 use crate::exit::{Exit, Failed, Outcome, note};
 use crate::sessions::RUN_PREFIX;
@@ -53,6 +54,8 @@ pub struct Args {
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
+    backtrace: Backtrace,
+    #[command(flatten)]
     store: Store,
     /// The command and its arguments
     #[arg(required = true, value_name = "COMMAND", allow_hyphen_values = true)]
@@ -78,6 +81,7 @@ pub fn run(args: Args) -> Outcome {
         output: output.clone(),
         existing,
         store: args.store.clone(),
+        backtrace: args.backtrace,
         quiet: args.quiet,
     };
     let keeper = Keeper::start(task).map_err(|error| {

@@ -90,6 +90,8 @@ fn after_a_crash() {
 fn policies() {
     let out = run("policies.md");
     assert!(out.contains("verdict   intact"), "{out}");
+    assert!(out.contains("forgotten 100 kept back"), "{out}");
+    assert_eq!(out.matches("number=99").count(), 1, "the last record of the program that was killed: {out}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of the program as a whole: processes, signals, sessions, files.
 
 mod attach;
+mod backtrace;
 #[path = "../../../silverpoint-formats/examples/make_trace/builder.rs"]
 mod builder;
 mod causes;

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use silverpoint_wire::block::{BlockHeader, BlockKind};
+use silverpoint_wire::block::{BlockHeader, BlockKind, GapInfo};
+use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
@@ -36,6 +37,8 @@ pub(crate) struct Held {
     pub(crate) sessions: HashMap<[u8; 16], u32>,
     /// The last watermark of each session.
     pub(crate) watermarks: HashMap<[u8; 16], u64>,
+    /// By session's number and stream: up to where the ring was stored, or told as a gap.
+    pub(crate) positions: HashMap<(u32, u32), u64>,
     /// Which part of its trace it says that it is; 0 when it does not say.
     pub(crate) part: u64,
     /// The highest number of a session.
@@ -80,6 +83,19 @@ impl Held {
                         held.sessions.insert(id, header.session);
                     }
                 }
+                BlockKind::RECORDS => held.reach(header.session, header.stream, header.ring_end),
+                BlockKind::GAP => {
+                    if let Some(gap) = bytes(&source, at, &header)?.and_then(|gap| GapInfo::decode(&gap)) {
+                        held.reach(header.session, header.stream, gap.end);
+                    }
+                }
+                BlockKind::POSITIONS => {
+                    for entry in bytes(&source, at, &header)?.unwrap_or_default().chunks_exact(16) {
+                        if let (Some(stream), Some(end)) = (u32_at(entry, 0), u64_at(entry, 8)) {
+                            held.reach(header.session, stream, end);
+                        }
+                    }
+                }
                 BlockKind::WATERMARK => {
                     if let Some(ticks) = payload(&source, at, &header)?.map(u64::from_le_bytes) {
                         let last = watermarks.entry(header.session).or_default();
@@ -95,6 +111,11 @@ impl Held {
             }
         }
         Ok(held)
+    }
+
+    fn reach(&mut self, session: u32, stream: u32, end: u64) {
+        let known = self.positions.entry((session, stream)).or_default();
+        *known = end.max(*known);
     }
 }
 

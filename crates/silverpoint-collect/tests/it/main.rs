@@ -1,6 +1,7 @@
 //! The collector against producers that are built here from the contract's bytes alone: honest, dying and hostile ones.
 
 mod attach;
+mod backtrace;
 mod clocks;
 mod fake;
 mod files;

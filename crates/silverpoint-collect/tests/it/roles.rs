@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use silverpoint_collect::{Collector, Config, Encoding, Filter, OutputConfig};
+use silverpoint_collect::{Collector, Config, Encoding, OutputConfig};
 
 /// A collector in a child process.
 pub struct Role {
@@ -52,8 +52,7 @@ fn role_of_a_child_process() {
     if std::env::var_os("SP_COMPACT").is_some() {
         output.encoding = Encoding::Compact;
     }
-    let config =
-        Config { roots: vec![root.into()], filter: Filter::all(), output, attach: None, remove_dead: true };
+    let config = Config { remove_dead: true, ..Config::new(root, output) };
     let collector = Collector::new(config).unwrap();
     let start = std::time::Instant::now();
     collector.run_until(|collector, pass| {

@@ -112,9 +112,12 @@ impl Collector<'_, '_> {
             let loss = &stream.loss;
             self.statistics.stalls = self.statistics.stalls.saturating_add(loss.stalls);
             self.statistics.stall_ns = self.statistics.stall_ns.saturating_add(loss.stall_ns);
-            for (begin, end) in &stream.gaps {
-                let bytes = end.saturating_sub(*begin);
-                self.statistics.gap_bytes = self.statistics.gap_bytes.saturating_add(bytes);
+            for gap in &stream.gaps {
+                let (total, more) = match gap.forgotten {
+                    None => (&mut self.statistics.gap_bytes, gap.bytes()),
+                    Some(forgotten) => (&mut self.statistics.forgotten, forgotten.records),
+                };
+                *total = total.saturating_add(more);
             }
             let thread = &session.threads[stream.thread];
             if self.selection.as_ref().is_none_or(|selection| selection.thread(thread.tid, &thread.name)) {

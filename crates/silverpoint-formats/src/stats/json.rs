@@ -37,6 +37,7 @@ pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
         ("stalls", s.stalls),
         ("stall_ns", s.stall_ns),
         ("gap_bytes", s.gap_bytes),
+        ("forgotten", s.forgotten),
         ("unpaired_async", s.unpaired),
         ("unknown_site_records", s.unknown.iter().sum()),
     ] {

@@ -64,6 +64,8 @@ pub struct Statistics {
     pub stall_ns: u64,
     /// Ring bytes that could not be stored.
     pub gap_bytes: u64,
+    /// Records that were kept back and forgotten deliberately.
+    pub forgotten: u64,
     /// Durations of spans that ended, in nanoseconds, by site number: of async spans by that of the begin.
     pub spans: BTreeMap<usize, Histogram>,
     /// Begins and ends of async spans without the other.

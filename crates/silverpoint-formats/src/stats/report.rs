@@ -105,6 +105,9 @@ fn summary(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOption
     if s.gap_bytes > 0 {
         let _ = writeln!(out, "gaps      {} of records could not be stored", bytes(s.gap_bytes));
     }
+    if s.forgotten > 0 {
+        let _ = writeln!(out, "forgotten {} kept back and not asked for", grouped(s.forgotten));
+    }
     if s.stalls > 0 {
         let _ = write!(out, "waits     {} for room, ", grouped(s.stalls));
         push_duration(out, s.stall_ns);

@@ -17,6 +17,8 @@ pub struct Troubles {
     pub gaps: u64,
     /// Their bytes.
     pub gap_bytes: u64,
+    /// Records that were kept back and forgotten deliberately.
+    pub forgotten: u64,
     /// Records in blocks that came after a watermark beyond them.
     pub late: u64,
 }
@@ -24,7 +26,7 @@ pub struct Troubles {
 /// One line of the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// The name of the cause: as in the specification, or `wait`, `overwritten`, `late`.
+    /// The name of the cause: as in the specification, or `wait`, `overwritten`, `forgotten`, `late`.
     pub cause: &'static str,
     /// Records; of waits and gaps how many of these.
     pub count: u64,
@@ -41,9 +43,13 @@ impl Troubles {
         self.add_losses(loss.losses);
         self.stalls = self.stalls.saturating_add(loss.stalls);
         self.stall_ns = self.stall_ns.saturating_add(loss.stall_ns);
-        for (begin, end) in &stream.gaps {
+        for gap in &stream.gaps {
+            if let Some(forgotten) = gap.forgotten {
+                self.forgotten = self.forgotten.saturating_add(forgotten.records);
+                continue;
+            }
             self.gaps = self.gaps.saturating_add(1);
-            self.gap_bytes = self.gap_bytes.saturating_add(end.saturating_sub(*begin));
+            self.gap_bytes = self.gap_bytes.saturating_add(gap.bytes());
         }
     }
 
@@ -78,6 +84,12 @@ impl Troubles {
             count: self.gaps,
             amount: Some(self.gap_bytes),
             meaning: "bytes of the ring were gone before they were stored: policy overwrite, or nobody collected",
+        });
+        all.push(Trouble {
+            cause: "forgotten",
+            count: self.forgotten,
+            amount: None,
+            meaning: "kept back by --backtrace and not asked for: nothing bad came soon enough after them",
         });
         all.push(Trouble {
             cause: "late",

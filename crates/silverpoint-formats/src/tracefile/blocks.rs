@@ -1,5 +1,6 @@
 //! The blocks of one stream, one after the other: read, checked, expanded, duplicates left out.
 
+use silverpoint_wire::block::GapInfo;
 use silverpoint_wire::compact;
 use silverpoint_wire::compression::Decompressor;
 use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX, RAW};
@@ -121,7 +122,7 @@ fn keep_whole_records(raw: &mut Vec<u8>) {
 #[derive(Clone, Debug)]
 pub(crate) struct BlockCursor<'t> {
     blocks: &'t [BlockRef],
-    gaps: &'t [(u64, u64)],
+    gaps: &'t [GapInfo],
     next: usize,
     /// Ring bytes before this position have been given out, or are known to be elsewhere or lost.
     covered: u64,
@@ -182,12 +183,13 @@ impl<'t> BlockCursor<'t> {
             if self.left_out.covers(self.after_statements) { 0 } else { begin.saturating_sub(self.covered) };
         let mut told = self.covered;
         let mut is_broken = missing > 0;
-        while let Some((&(gap_begin, gap_end), rest)) = self.gaps.split_first()
-            && gap_begin < begin
+        while let Some((gap, rest)) = self.gaps.split_first()
+            && gap.begin < begin
         {
-            let end = gap_end.min(begin);
-            is_broken |= end > told;
-            missing = missing.saturating_sub(end.saturating_sub(gap_begin.max(told)));
+            let end = gap.end.min(begin);
+            // Of what was forgotten the collector knows that it stated nothing.
+            is_broken |= end > told && !gap.forgotten.is_some_and(|forgotten| forgotten.keeps_fields);
+            missing = missing.saturating_sub(end.saturating_sub(gap.begin.max(told)));
             told = told.max(end);
             self.gaps = rest;
         }

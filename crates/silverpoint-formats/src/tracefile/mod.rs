@@ -341,10 +341,8 @@ impl Trace {
                 matters.push(Matter::Lost { whose: whose.clone(), records, cause });
             }
             for stream in session.gapped() {
-                let bytes = stream
-                    .gaps
-                    .iter()
-                    .fold(0u64, |sum, (begin, end)| sum.saturating_add(end.saturating_sub(*begin)));
+                let lost = stream.gaps.iter().filter(|gap| gap.forgotten.is_none());
+                let bytes = lost.fold(0u64, |sum, gap| sum.saturating_add(gap.bytes()));
                 if bytes > 0 {
                     matters.push(Matter::Gap { whose: session.stream_label(stream), bytes });
                 }

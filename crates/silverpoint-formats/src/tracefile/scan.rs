@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use silverpoint_wire::block::{self, BlockError, BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo};
+use silverpoint_wire::block::{
+    self, BlockError, BlockHeader, BlockKind, GapInfo, LossInfo, SessionInfo, StreamInfo,
+};
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::layout::block::{HEADER_SIZE, PAYLOAD_MAX};
@@ -47,7 +49,7 @@ pub(super) struct FoundStream {
     pub(super) blocks: Vec<BlockRef>,
     pub(super) loss: LossInfo,
     /// Ring bytes that could not be stored.
-    pub(super) gaps: Vec<(u64, u64)>,
+    pub(super) gaps: Vec<GapInfo>,
 }
 
 /// Where the index of a file ends.
@@ -336,17 +338,13 @@ impl FileScan {
                 session.notes.push(String::from_utf8_lossy(payload).into_owned());
             }
             BlockKind::GAP => {
-                if let (Some(begin), Some(end)) = (word(payload, 0), word(payload, 8)) {
-                    session.streams.entry(header.stream).or_default().gaps.push((begin, end));
+                if let Some(gap) = GapInfo::decode(payload) {
+                    session.streams.entry(header.stream).or_default().gaps.push(gap);
                 }
             }
             _ => {}
         }
     }
-}
-
-fn word(payload: &[u8], at: usize) -> Option<u64> {
-    payload.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 /// Totals only grow: the greatest of each is the last.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use silverpoint_wire::block::{LossInfo, SessionInfo, StreamInfo};
+use silverpoint_wire::block::{GapInfo, LossInfo, SessionInfo, StreamInfo};
 use silverpoint_wire::clock::{Anchor, TickClock};
 use silverpoint_wire::compact::Signatures;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
@@ -70,8 +70,8 @@ pub struct Stream {
     pub thread: usize,
     /// Totals of losses and stalls.
     pub loss: LossInfo,
-    /// Ring bytes that could not be stored.
-    pub gaps: Vec<(u64, u64)>,
+    /// Ring bytes that could not be stored, or were forgotten deliberately.
+    pub gaps: Vec<GapInfo>,
     /// In ring order.
     pub(super) blocks: Vec<BlockRef>,
     /// What a file that holds blocks of it leaves out deliberately.
@@ -104,7 +104,7 @@ impl Stream {
     /// Forgets the blocks that lie wholly before a position.
     fn forget_before(&mut self, position: u64) {
         self.blocks.retain(|block| block.header.ring_end > position);
-        self.gaps.retain(|(_, end)| *end > position);
+        self.gaps.retain(|gap| gap.end > position);
     }
 }
 

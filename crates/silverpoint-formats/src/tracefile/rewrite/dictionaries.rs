@@ -121,9 +121,9 @@ impl<W: Write> Rewriter<'_, W> {
                 self.out.push(BlockKind::NOTE, number, 0, text.as_bytes())?;
             }
             for stream in &session.streams {
-                for (begin, end) in &stream.gaps {
-                    let mut payload = begin.to_le_bytes().to_vec();
-                    payload.extend_from_slice(&end.to_le_bytes());
+                for gap in &stream.gaps {
+                    let mut payload = Vec::new();
+                    gap.encode(&mut payload);
                     self.out.push(BlockKind::GAP, number, stream.number, &payload)?;
                 }
             }

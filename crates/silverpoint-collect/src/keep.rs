@@ -1,0 +1,528 @@
+//! Keeping back: what rings hold stays in them, the last of it, until a bad record comes or somebody asks ([`Backtrace`]).
+//!
+//! ```text
+//!  a ring   …│ forgotten, overwritten │ kept back: judged, counted │ not yet seen │
+//!         stored (= consumed)                                   scanned      committed
+//! ```
+//!
+//! The collector reads what is new, looks for what is bad in it, and stores nothing. It releases the oldest when too much is kept back; it counts what it
+//! releases so, and says it in the file where that goes on. A bad record makes all sessions *write*: for a sweep everything is stored as without keeping back.
+//!
+//! **Deaths.** What is kept back lies in the program's memory file and nowhere else: a program that is killed leaves it to the collector, who then writes it, a
+//! collector that is killed leaves it to the next one, and what both leave is found by a recovery. Only how much was forgotten the dead collector alone knew.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use silverpoint_shm::observer::{ObserveError, Slice};
+use silverpoint_wire::block::{BlockKind, Forgotten, GapInfo, StreamInfo, site_bit};
+use silverpoint_wire::layout::record::CONTEXT;
+use silverpoint_wire::layout::ring::RETIRED;
+use silverpoint_wire::level::Level;
+use silverpoint_wire::record::RecordErrorKind;
+use silverpoint_wire::slice::{RingError, RingHeader};
+
+use crate::drain::{Active, Looked, READ, judge};
+use crate::session::Session;
+use crate::sink::{PassError, Sink};
+use crate::statement::Statement;
+
+/// What is forgotten at a time: an eighth of a ring, between these.
+const LEAST_PIECE: u64 = 256;
+const LARGEST_PIECE: u64 = 16 << 10;
+/// What comes within this time of the last piece belongs to it, as far as it has room.
+const MERGE: Duration = Duration::from_millis(250);
+/// Of a ring's room, in eighths: what is kept back while its thread uses it. The rest is the thread's, so that it waits for nobody; less than half, so that a
+/// thread that dropped records begins again.
+const KEPT_EIGHTHS: u64 = 3;
+/// The same of a ring that can grow: more than half, so that it does.
+const GROWING_EIGHTHS: u64 = 6;
+/// Streams that are gone, of which it is to be told what was forgotten.
+const GONE_MAX: usize = 1024;
+/// The part of the memory that a session may use, which rings that keep something back may take.
+const RINGS_SHARE: u64 = 4;
+
+/// Keeping records back: they stay in the programs' rings, and are stored when one of them is bad, when somebody asks ([`crate::Collector::write_kept_back`]), and
+/// when their program dies without having ended cleanly. Then the next are kept back again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backtrace {
+    /// So many bytes of each process, the latest. Rings bound it too: three eighths of the largest.
+    pub bytes: u64,
+    /// All processes' records are stored when one of this level or above comes; `None`: not for the sake of a record.
+    pub trigger: Option<Level>,
+}
+
+/// What a session keeps back, and whether it is being written.
+#[derive(Debug)]
+pub(crate) struct Keep {
+    limits: Backtrace,
+    trigger_bits: u32,
+    /// What may be forgotten next, over all rings: each names a piece, if it is still there.
+    order: VecDeque<(u64, u64)>,
+    next_piece: u64,
+    bytes: u64,
+    pieces: usize,
+    /// Bytes of all slices with pieces.
+    occupied: u64,
+    buffer: Vec<u8>,
+    /// Streams that are gone, of which the file does not say yet what was forgotten; up to where.
+    gone: Vec<(StreamInfo, Untold, u64)>,
+    /// What the batch tells: of rings, and of streams that are gone.
+    told: Vec<(usize, Untold)>,
+    told_gone: Vec<(StreamInfo, Untold, u64)>,
+    /// For a whole sweep everything is stored.
+    pub(crate) is_writing: bool,
+    /// A bad record was seen.
+    pub(crate) is_triggered: bool,
+}
+
+/// Of one ring.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// Up to where it was looked through.
+    scanned: u64,
+    pieces: VecDeque<Piece>,
+    bytes: u64,
+    /// What was forgotten and is not in the file.
+    untold: Option<Untold>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    number: u64,
+    begin: u64,
+    end: u64,
+    records: u64,
+    first_ticks: u64,
+    born: Instant,
+    /// The last statement of fields in it.
+    statement: Option<Option<Statement>>,
+}
+
+/// A stretch that was forgotten: from here to where the ring is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Untold {
+    begin: u64,
+    records: u64,
+    has_more: bool,
+    /// Fields were stated in it.
+    has_statement: bool,
+}
+
+impl Keep {
+    pub(crate) fn new(limits: Backtrace) -> Self {
+        let least = limits.trigger.map_or(6, |level| level as u32);
+        Self {
+            limits,
+            trigger_bits: (least..6).fold(0, |bits, level| bits | 1 << level),
+            order: VecDeque::new(),
+            next_piece: 1,
+            bytes: 0,
+            pieces: 0,
+            occupied: 0,
+            buffer: Vec::new(),
+            gone: Vec::new(),
+            told: Vec::new(),
+            told_gone: Vec::new(),
+            is_writing: false,
+            is_triggered: false,
+        }
+    }
+}
+
+impl Kept {
+    /// Up to where nothing is new; 0: nothing was looked through.
+    pub(crate) fn scanned(&self) -> u64 {
+        self.scanned
+    }
+}
+
+impl Session {
+    /// From the next pass on everything is stored, until all rings have had their turn.
+    pub(crate) fn write_kept_back(&mut self) {
+        let Some(keep) = &mut self.keep else { return };
+        (keep.is_writing, keep.is_triggered) = (true, false);
+        (self.sweep.next, self.sweep.all_wanted, self.is_idle) = (0, true, false);
+    }
+
+    /// Whether records stay in their rings now.
+    pub(crate) fn keeps_back(&self) -> bool {
+        self.keep.as_ref().is_some_and(|keep| !keep.is_writing)
+    }
+
+    /// The earliest time of what is kept back; a watermark must not lie beyond it.
+    pub(crate) fn kept_since(&self) -> u64 {
+        let first = |kept: &Kept| kept.pieces.front().map(|piece| piece.first_ticks);
+        self.rings.iter().filter_map(|ring| first(&ring.kept)).min().unwrap_or(u64::MAX)
+    }
+
+    /// A new stream was met of which the file has everything up to `known`, and which is released beyond: a collector that died had forgotten the rest.
+    pub(crate) fn has_forgotten_since(&mut self, ring: usize, known: u64) {
+        let state = &mut self.rings[ring];
+        if known < state.stored {
+            let untold = Untold { begin: known, records: 0, has_more: true, has_statement: true };
+            state.kept.untold = Some(untold);
+        }
+    }
+
+    /// Another stream is about to be known in this ring's place.
+    pub(crate) fn is_gone(&mut self, ring: usize) {
+        let (Some(keep), state) = (&mut self.keep, &mut self.rings[ring]) else { return };
+        // Only of what was overwritten by somebody who thought that nobody collects.
+        while keep.take(&mut state.kept, self.slices[ring].size.into()).is_some() {}
+        if let Some(untold) = state.kept.untold.take() {
+            keep.gone.push((state.stream, untold, state.stored));
+        }
+    }
+
+    /// The batch is in the file.
+    pub(crate) fn is_told(&mut self) {
+        if let Some(keep) = &mut self.keep {
+            keep.told.clear();
+            keep.told_gone.clear();
+        }
+    }
+
+    /// After a write that failed: what the batch told is not told, and what it had is looked through again.
+    pub(crate) fn look_through_again(&mut self) {
+        let Some(keep) = &mut self.keep else { return };
+        for ring in &mut self.rings {
+            (ring.kept.scanned, ring.kept.bytes) = (0, 0);
+            ring.kept.pieces.clear();
+        }
+        keep.order.clear();
+        (keep.bytes, keep.pieces, keep.occupied) = (0, 0, 0);
+        for (ring, untold) in keep.told.drain(..) {
+            if let Some(state) = self.rings.get_mut(ring) {
+                state.kept.untold = Some(untold);
+            }
+        }
+        keep.gone.append(&mut keep.told_gone);
+    }
+}
+
+/// Looks through what is new in a ring, in place of storing it.
+pub(crate) fn look_through(
+    session: &mut Session,
+    active: &Active,
+    looked: &mut Looked,
+) -> Result<(), PassError> {
+    let Some(keep) = &mut session.keep else { return Ok(()) };
+    let mut buffer = std::mem::take(&mut keep.buffer);
+    let result = new_pieces(session, active, looked, &mut buffer);
+    if let Some(keep) = &mut session.keep {
+        keep.buffer = buffer;
+    }
+    result?;
+    Ok(shrink(session, active)?)
+}
+
+fn new_pieces(
+    session: &mut Session,
+    active: &Active,
+    looked: &mut Looked,
+    buffer: &mut Vec<u8>,
+) -> Result<(), PassError> {
+    let slice = session.slices[active.ring];
+    forget_overwritten(session, active)?;
+    let state = &session.rings[active.ring];
+    let mut from = state.kept.scanned.max(state.stored).max(active.from);
+    let capacity = active.header.capacity;
+    // As released as it is now: for telling what is overtaken.
+    let header = RingHeader { consumed: state.stored, ..active.header };
+    let piece = (u64::from(capacity) / 8).clamp(LEAST_PIECE, LARGEST_PIECE);
+    let mut size = piece;
+    while from < active.to {
+        let len = (active.to - from).min(size) as usize;
+        buffer.resize(len, 0);
+        session.observed.read_data(slice, &header, from, buffer)?;
+        match session.observed.revalidate(slice, &header)? {
+            Some(oldest) if oldest <= from => {}
+            // The next look begins where the producer has come to.
+            _ => {
+                looked.is_unsettled = true;
+                return Ok(());
+            }
+        }
+        let mut judged = judge(session, buffer, from, capacity);
+        if let Some(RingError::Record(_, RecordErrorKind::Site(_))) = judged.error {
+            // Registered since the table was last read.
+            session.counters = session.observed.counters()?;
+            let (observed, counters) = (&session.observed, &session.counters);
+            session.sites.load(observed, counters)?;
+            judged = judge(session, buffer, from, capacity);
+        }
+        let is_cut = from + (len as u64) < active.to
+            && matches!(
+                judged.error,
+                Some(RingError::Record(_, RecordErrorKind::Beyond(_) | RecordErrorKind::Truncated))
+            );
+        let summary = judged.summary;
+        if is_cut && summary.bytes == 0 && size < READ as u64 {
+            size = (size * 4).min(READ as u64);
+            continue;
+        }
+        size = piece;
+        let Some(keep) = &mut session.keep else { return Ok(()) };
+        let is_wrong = judged.error.is_some() && !(is_cut && summary.bytes > 0);
+        if is_wrong || judged.levels & keep.trigger_bits != 0 {
+            // What contradicts the rules is given up by whoever stores.
+            keep.is_triggered = true;
+            looked.is_unsettled = true;
+        }
+        let end = from + summary.bytes as u64;
+        if summary.bytes > 0 {
+            let has_statement = summary.control && summary.sites & site_bit(CONTEXT) != 0;
+            let new = Piece {
+                number: keep.next_piece,
+                begin: from,
+                end,
+                records: summary.records.into(),
+                first_ticks: if summary.records > 0 { summary.first_ticks } else { u64::MAX },
+                born: Instant::now(),
+                statement: if has_statement {
+                    Statement::last_in(&buffer[..summary.bytes], from)
+                } else {
+                    None
+                },
+            };
+            let state = &mut session.rings[active.ring];
+            keep.add(&mut state.kept, slice.at, slice.size.into(), new, piece);
+            state.kept.scanned = end;
+            looked.bytes += summary.bytes as u64;
+        }
+        if is_wrong {
+            return Ok(());
+        }
+        from = end;
+    }
+    Ok(())
+}
+
+impl Keep {
+    fn add(&mut self, kept: &mut Kept, at: u64, slice: u64, new: Piece, most: u64) {
+        let bytes = new.end - new.begin;
+        self.bytes += bytes;
+        kept.bytes += bytes;
+        match kept.pieces.back_mut() {
+            Some(last)
+                if last.end == new.begin && new.end - last.begin <= most && last.born.elapsed() < MERGE =>
+            {
+                last.end = new.end;
+                last.records += new.records;
+                last.first_ticks = last.first_ticks.min(new.first_ticks);
+                if new.statement.is_some() {
+                    last.statement = new.statement;
+                }
+            }
+            last => {
+                if last.is_none() {
+                    self.occupied += slice;
+                }
+                self.order.push_back((at, new.number));
+                kept.pieces.push_back(new);
+                self.next_piece += 1;
+                self.pieces += 1;
+            }
+        }
+    }
+
+    /// Takes the oldest piece of a ring.
+    fn take(&mut self, kept: &mut Kept, slice: u64) -> Option<Piece> {
+        let piece = kept.pieces.pop_front()?;
+        kept.bytes -= piece.end - piece.begin;
+        self.bytes -= piece.end - piece.begin;
+        self.pieces -= 1;
+        if kept.pieces.is_empty() {
+            self.occupied -= slice;
+        }
+        Some(piece)
+    }
+}
+
+/// Forgets the oldest piece of a ring, which the caller then releases.
+fn forget(session: &mut Session, ring: usize) -> bool {
+    let Some(keep) = &mut session.keep else { return false };
+    let state = &mut session.rings[ring];
+    let begin = state.stored;
+    let Some(piece) = keep.take(&mut state.kept, session.slices[ring].size.into()) else { return false };
+    let untold =
+        state.kept.untold.get_or_insert(Untold { begin, records: 0, has_more: false, has_statement: false });
+    untold.records += piece.records;
+    if let Some(statement) = piece.statement {
+        untold.has_statement = true;
+        state.statement = statement;
+    }
+    state.stored = piece.end;
+    true
+}
+
+/// What the program has overwritten meanwhile (policy overwrite): the pieces that it touched are forgotten whole, and what nobody had seen is not counted.
+fn forget_overwritten(session: &mut Session, active: &Active) -> Result<(), ObserveError> {
+    let ring = active.ring;
+    let before = session.rings[ring].stored;
+    while session.rings[ring].stored < active.from && forget(session, ring) {}
+    let state = &mut session.rings[ring];
+    if state.stored < active.from {
+        let begin = state.stored;
+        let untold = Untold { begin, records: 0, has_more: true, has_statement: true };
+        let untold = state.kept.untold.get_or_insert(untold);
+        (untold.has_more, untold.has_statement) = (true, true);
+        (state.stored, state.statement) = (active.from, None);
+    }
+    if session.rings[ring].stored != before { release(session, ring) } else { Ok(()) }
+}
+
+fn release(session: &Session, ring: usize) -> Result<(), ObserveError> {
+    session.observed.set_consumed(session.slices[ring], session.rings[ring].stored)?;
+    session.observed.wake(session.slices[ring]).map(drop)
+}
+
+/// How much of a ring's room may be kept back, in eighths. A thread whose ring is more than half full goes on in a larger one, as long as there are some and
+/// memory is plenty. Where that has not helped it waits, and has the room at once; where it would not wait but drop, it always has it.
+fn eighths(session: &Session, header: &RingHeader, slice: Slice) -> u64 {
+    let limits = session.observed.header();
+    let is_largest = slice.size >= limits.slab_bytes;
+    let is_scarce = session.counters.slabs_next >= limits.slab_count - limits.slab_count / 4;
+    let may_drop = session.counters.policy.iter().take(6).any(|policy| *policy != 0);
+    if is_largest || is_scarce || may_drop || is_pressed(header) { KEPT_EIGHTHS } else { GROWING_EIGHTHS }
+}
+
+/// Whether its thread needs room now.
+pub(crate) fn is_pressed(header: &RingHeader) -> bool {
+    let used = header.committed.saturating_sub(header.consumed.max(header.base));
+    header.waiting != 0 || used > u64::from(header.capacity) / 8 * 7
+}
+
+/// Forgets what is too much: of this ring, and of all.
+fn shrink(session: &mut Session, active: &Active) -> Result<(), ObserveError> {
+    let is_over = |session: &Session| {
+        let rings = session.observed.header().rings_size / RINGS_SHARE;
+        session.keep.as_ref().is_some_and(|keep| keep.bytes > keep.limits.bytes || keep.occupied > rings)
+    };
+    // What is to be written anyway stays.
+    if session.keep.as_ref().is_none_or(|keep| keep.is_triggered) {
+        return Ok(());
+    }
+    let mut released = Vec::new();
+    if active.header.state != RETIRED {
+        let eighths = eighths(session, &active.header, session.slices[active.ring]);
+        let most = u64::from(active.header.capacity) / 8 * eighths;
+        while session.rings[active.ring].kept.bytes > most && forget(session, active.ring) {
+            released.push(active.ring);
+        }
+    }
+    while is_over(session) {
+        let Some((at, number)) = session.keep.as_mut().and_then(|keep| keep.order.pop_front()) else { break };
+        let Some(ring) = ring_of(session, at, number) else { continue };
+        if forget(session, ring) {
+            released.push(ring);
+        }
+    }
+    released.dedup();
+    for ring in released {
+        release(session, ring)?;
+    }
+    // Rings that forget by themselves leave names of pieces behind.
+    if let Some(keep) = &mut session.keep
+        && keep.order.len() > 2 * keep.pieces + 1024
+    {
+        let mut order = std::mem::take(&mut keep.order);
+        order.retain(|(at, number)| ring_of(session, *at, *number).is_some());
+        if let Some(keep) = &mut session.keep {
+            keep.order = order;
+        }
+    }
+    Ok(())
+}
+
+/// The ring whose piece this is, if it is still there.
+fn ring_of(session: &Session, at: u64, number: u64) -> Option<usize> {
+    let ring = session.slices.binary_search_by_key(&at, |slice| slice.at).ok()?;
+    let first = session.rings[ring].kept.pieces.front()?;
+    (first.number <= number).then_some(ring)
+}
+
+/// Before a ring is stored: nothing of it is kept back any more, and the batch tells what was forgotten before.
+pub(crate) fn begin_write(session: &mut Session, sink: &mut Sink, ring: usize) {
+    let Some(keep) = &mut session.keep else { return };
+    let state = &mut session.rings[ring];
+    while keep.take(&mut state.kept, session.slices[ring].size.into()).is_some() {}
+    state.kept.scanned = 0;
+    tell(session, sink, ring);
+}
+
+fn tell(session: &mut Session, sink: &mut Sink, ring: usize) {
+    let number = session.number;
+    let state = &mut session.rings[ring];
+    let Some(untold) = state.kept.untold.take() else { return };
+    if let Some(keep) = &mut session.keep {
+        keep.told.push((ring, untold));
+    }
+    let (stream, end) = (state.stream.stream, state.stored);
+    match state.statement.as_ref().filter(|_| untold.has_statement) {
+        Some(statement) if statement.begin() >= untold.begin && statement.end() <= end => {
+            push_gap(sink, number, stream, (untold.begin, statement.begin()), untold.forgotten());
+            statement.push(&mut sink.batch, number, stream);
+            let rest = Forgotten { keeps_fields: true, ..Forgotten::default() };
+            push_gap(sink, number, stream, (statement.end(), end), rest);
+        }
+        _ => push_gap(sink, number, stream, (untold.begin, end), untold.forgotten()),
+    }
+}
+
+impl Untold {
+    fn forgotten(&self) -> Forgotten {
+        let &Self { records, has_more, has_statement, .. } = self;
+        Forgotten { records, has_more, keeps_fields: !has_statement }
+    }
+}
+
+fn push_gap(sink: &mut Sink, session: u32, stream: u32, (begin, end): (u64, u64), forgotten: Forgotten) {
+    let mut payload = Vec::new();
+    GapInfo { begin, end, forgotten: Some(forgotten) }.encode(&mut payload);
+    sink.batch.push(BlockKind::GAP, session, stream, &payload);
+    sink.stats.forgotten += forgotten.records;
+}
+
+/// Tells what was forgotten of streams that are gone: with the rest, or when they have become many.
+pub(crate) fn tell_gone(session: &mut Session, sink: &mut Sink, now: bool) -> Result<(), ObserveError> {
+    let is_due =
+        |keep: &Keep| !keep.gone.is_empty() && (now || keep.is_writing || keep.gone.len() >= GONE_MAX);
+    if !session.keep.as_ref().is_some_and(is_due) {
+        return Ok(());
+    }
+    session.declare(sink)?;
+    let Some(keep) = &mut session.keep else { return Ok(()) };
+    let mut streams = Vec::new();
+    keep.gone.iter().for_each(|(stream, ..)| stream.encode(&mut streams));
+    sink.batch.push(BlockKind::STREAMS, session.number, 0, &streams);
+    for (stream, untold, end) in &keep.gone {
+        push_gap(sink, session.number, stream.stream, (untold.begin, *end), untold.forgotten());
+    }
+    keep.told_gone.append(&mut keep.gone);
+    Ok(())
+}
+
+/// The session has ended, or is let go: what is still kept back is forgotten, and all that was forgotten is told.
+pub(crate) fn finish(session: &mut Session, sink: &mut Sink) -> Result<(), ObserveError> {
+    if session.keep.is_none() {
+        return Ok(());
+    }
+    tell_gone(session, sink, true)?;
+    for ring in 0..session.rings.len() {
+        let mut is_changed = false;
+        while forget(session, ring) {
+            is_changed = true;
+        }
+        if is_changed {
+            release(session, ring)?;
+        }
+        if session.rings[ring].kept.untold.is_some() {
+            session.declare(sink)?;
+            session.declare_streams(&mut sink.batch, std::iter::once(&ring));
+            tell(session, sink, ring);
+        }
+    }
+    Ok(())
+}
