@@ -322,6 +322,30 @@ TEST(Streams, TwoLiteralsAtTheFirstUseAreThoseOfTheirRecords) {
     }
 }
 
+// As in a child that was forked while another thread of its parent was at the place's first record.
+TEST(Streams, APlaceThatAnotherProcessHadBegunIsCompletedByThisOne) {
+    SP_DETAIL_HERE(info)
+    for (auto* place = SP_DETAIL_ON(info, kStream, "", ""); place != nullptr; place = nullptr) {
+        place->claimed.store(static_cast<std::uint32_t>(getppid()));
+        silverpoint::detail::Sink{} & silverpoint::detail::Start{{*place}}.SP_DETAIL_TEXT << "from" << 1;
+    }
+    const auto seen = one();
+    EXPECT_EQ(seen.site.text, "from {}");
+    EXPECT_EQ(seen.text, "1");
+}
+
+// What is no literal is remembered by its address, and each such text is recorded as it is then.
+TEST(Streams, AnArrayThatIsNoLiteralIsTextEachTime) {
+    char texts[2][6] = {"first", "other"};
+    for (int i = 0; i < 6; ++i) {
+        texts[i % 2][0] = static_cast<char>('a' + i);
+        SP_INFO << texts[i % 2] << i;
+        const auto seen = one();
+        EXPECT_EQ(seen.site.text, "{} {}");
+        EXPECT_EQ(seen.text, '"' + std::string(texts[i % 2]) + "\" " + std::to_string(i));
+    }
+}
+
 TEST(Streams, PrecedenceIsThatOfStreams) {
     const int a = 6, b = 3;
     SP_INFO << (a & b) << a + b << (a < b) << (a == b ? "eq" : "ne");

@@ -44,7 +44,11 @@ struct StreamSite {
     // the thread that has `claimed` alone.
     static constexpr unsigned kLiteralsMax = 16;
     std::atomic<const char*> literals[kLiteralsMax] = {};
-    std::atomic<bool> claimed{false};
+    // The process whose thread completes the first; 0: none. What a parent had begun, nobody in a forked
+    // child goes on with.
+    std::atomic<std::uint32_t> claimed{0};
+    // The literal that was last found to be none, so that it is not looked for again.
+    std::atomic<const char*> refused{nullptr};
 
     constexpr StreamSite(Level level, const char* file, std::uint32_t line)
         : site(level, file, line), as_text(level, file, line) {}
@@ -203,13 +207,18 @@ constexpr TextPiece text_piece(const T& piece) {
 
 // Whether these can be in the template of a site: literals in memory that nobody writes to, in UTF-8, not too
 // many. Makes the template.
-SP_DETAIL_COLD bool make_stream_text(StreamText& text, const TextPiece* pieces, std::size_t count) {
+SP_DETAIL_COLD bool make_stream_text(StreamSite& site, StreamText& text, const TextPiece* pieces,
+                                     std::size_t count) {
+    const char* const refused = site.refused.load(std::memory_order_relaxed);
     unsigned literals = 0;
     for (const TextPiece* piece = pieces; piece != pieces + count; ++piece) {
         if (piece->literal == nullptr) {
             text.value();
-        } else if (++literals > StreamSite::kLiteralsMax || !is_read_only(piece->literal) ||
+        } else if (++literals > StreamSite::kLiteralsMax || piece->literal == refused) {
+            return false;
+        } else if (!is_read_only(piece->literal) ||
                    utf8_prefix({piece->literal, piece->size}) != piece->size) {
+            site.refused.store(piece->literal, std::memory_order_relaxed);
             return false;
         } else {
             text.literal({piece->literal, piece->size});
@@ -227,8 +236,11 @@ SP_DETAIL_COLD bool make_stream_text(StreamText& text, const TextPiece* pieces, 
 SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextPiece* pieces,
                                  std::size_t count) {
     if (site.site.head.load(std::memory_order_acquire) == 0) {
-        if (!make_stream_text(text, pieces, count)) return false;
-        if (!site.claimed.exchange(true, std::memory_order_acq_rel)) {
+        if (!make_stream_text(site, text, pieces, count)) return false;
+        const auto self = static_cast<std::uint32_t>(getpid());
+        std::uint32_t claimer = site.claimed.load(std::memory_order_acquire);
+        if (claimer != self &&
+            site.claimed.compare_exchange_strong(claimer, self, std::memory_order_acq_rel)) {
             unsigned number = 0;
             for (const TextPiece* piece = pieces; piece != pieces + count; ++piece)
                 if (piece->literal != nullptr)
@@ -257,7 +269,7 @@ SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Piec
         Emit<false>{site.site, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
         // There was no room for it: the next record asks again.
         if (site.site.head.load(std::memory_order_relaxed) == 0)
-            site.claimed.store(false, std::memory_order_release);
+            site.claimed.store(0, std::memory_order_release);
         return;
     }
     if (!site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
