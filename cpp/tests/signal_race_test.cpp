@@ -245,6 +245,33 @@ TEST(Race, ADisconnectedReceiverIsNotRunning) {
             done();
         });
     EXPECT_EQ(wrong.load(), 0u);
+    // Whoever something was kept for has been told.
+    EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
+}
+
+TEST(Race, ALongEmissionDoesNotKeepWhatOthersDisconnect) {
+    signal<> fired;
+    std::atomic<bool> inside{false}, go{false};
+    fired.connect([&] {
+        inside.store(true);
+        while (!go.load()) std::this_thread::yield();
+    });
+    int calls = 0;
+    std::size_t kept = 0;
+    together([&] { fired(); },
+             [&] {
+                 while (!inside.load()) std::this_thread::yield();
+                 for (int i = 0; i < 100; ++i) {
+                     std::array<connection, 5> all;
+                     for (connection& one : all) one = fired.connect([&] { ++calls; });
+                     for (const connection& one : all) one.disconnect();
+                     kept = std::max(kept, silverpoint::signaling::domain::instance().kept());
+                 }
+                 go.store(true);
+             });
+    EXPECT_EQ(calls, 0);
+    EXPECT_LE(kept, 1u);  // the list that the emission reads
+    EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
 }
 
 TEST(Race, ReceiversThatDisconnectEachOtherDoNotWaitForEver) {
@@ -286,6 +313,91 @@ TEST(Race, ASenderThatWaitsForRoomIsLetGoByDisconnection) {
             one.disconnect();
         });
     EXPECT_EQ(calls, 1);
+}
+
+TEST(Race, AReceiverThatWaitsForRoomGivesUpWhenTheOneThatDrainsWaitsForIt) {
+    // The thread that drains ends a receiver that waits for it to drain.
+    signal<> outer;
+    signal<unsigned> inner;
+    inbox here;
+    const connection queue = inner.connect_queued(here, [](unsigned) {}, {.capacity = 1});
+    std::atomic<bool> returned{false};
+    const connection ends = outer.connect([&] {
+        inner(1);
+        inner(2);  // waits, until it gives up
+        inner(3);  // would wait again
+        returned.store(true);
+    });
+    bool waited = false;
+    std::thread sender([&] { outer(); });
+    while (queue.counted().waited == 0) std::this_thread::yield();
+    ends.disconnect();
+    waited = returned.load();
+    sender.join();
+    EXPECT_TRUE(waited);
+    EXPECT_EQ(queue.counted().dropped, 2u);
+    EXPECT_EQ(here.drain(), 1u);
+}
+
+TEST(Race, ThreadsThatWaitForRoomInEachOthersQueuesGoOn) {
+    signal<unsigned> to_left, to_right;
+    std::atomic<unsigned> ready{0};
+    std::array<std::uint64_t, 2> got{};
+    std::array<connection, 2> ways;
+    const unsigned count = rounds(50);
+    std::atomic<unsigned> over{0};
+    const auto run = [&](unsigned self, signal<unsigned>& in, signal<unsigned>& out) {
+        inbox mine;
+        ways[self] = in.connect_queued(mine, [&got, self](unsigned) { ++got[self]; }, {.capacity = 2});
+        ready.fetch_add(1);
+        while (ready.load() < 2) std::this_thread::yield();
+        for (unsigned i = 0; i < count; ++i) {
+            for (unsigned k = 0; k < 5; ++k) out(k);
+            mine.drain();
+        }
+        // The other one may wait for room still.
+        for (over.fetch_add(1); over.load() < 2;) mine.drain();
+        mine.drain();
+    };
+    together([&] { run(0, to_left, to_right); }, [&] { run(1, to_right, to_left); });
+    for (unsigned i = 0; i < 2; ++i) EXPECT_EQ(got[i] + ways[i].counted().dropped, 5u * count);
+}
+
+TEST(Race, SendersThatComeAndGoTakeTurnsInOneQueue) {
+    // Each is the only one for a while, so that the right to append without a lock goes from one to another.
+    signal<event> sent;
+    const unsigned count = rounds(3000);
+    std::array<unsigned, 3> next{};
+    bool in_order = true;
+    inbox here;
+    const connection one = sent.connect_queued(here, [&](event got) {
+        in_order = in_order && got.number == next[got.sender];
+        next[got.sender] = got.number + 1;
+    });
+    std::atomic<unsigned> turn{0};
+    const auto sender = [&](unsigned self) {
+        unsigned number = 0;
+        for (unsigned k = 0; k < 3; ++k) {
+            while (turn.load() % 3 != self) {
+                if (turn.load() > 3) sent(event{self, number++});  // and in between, together
+                std::this_thread::yield();
+            }
+            for (unsigned i = 0; i < count; ++i) sent(event{self, number++});
+            turn.fetch_add(1);
+        }
+        return number;
+    };
+    std::array<unsigned, 3> all{};
+    std::atomic<unsigned> over{0};
+    together([&] { all[0] = sender(0), over.fetch_add(1); }, [&] { all[1] = sender(1), over.fetch_add(1); },
+             [&] { all[2] = sender(2), over.fetch_add(1); },
+             [&] {
+                 while (over.load() < 3) here.drain();
+             });
+    here.drain();
+    EXPECT_TRUE(in_order);
+    EXPECT_EQ(next, all);
+    EXPECT_EQ(one.counted().delivered, all[0] + all[1] + all[2]);
 }
 
 TEST(Race, TheSignalDiesWhileOthersConnectAndDisconnect) {

@@ -8,13 +8,30 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
+#include <new>
 #include <numeric>
 #include <silverpoint/signal.hpp>
 #include <string>
 #include <thread>
+
+// How many pieces of memory are in use.
+static std::atomic<long> pieces{0};
+void* operator new(std::size_t size) {
+    void* const at = std::malloc(size);
+    if (at == nullptr) throw std::bad_alloc();
+    pieces.fetch_add(1);
+    return at;
+}
+void operator delete(void* at) noexcept {
+    if (at != nullptr) pieces.fetch_sub(1);
+    std::free(at);
+}
+void operator delete(void* at, std::size_t) noexcept { operator delete(at); }
 
 namespace {
 
@@ -143,6 +160,32 @@ TEST(Disconnection, OfAllAndTheirReturnWithinAnEmission) {
     EXPECT_EQ(calls, 0);  // each level has cleared those of the one above
     all.clear();
     EXPECT_EQ(changed.connected(), 1u);
+    EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
+}
+
+TEST(Disconnection, ALongEmissionKeepsNothingOfWhatEndsMeanwhile) {
+    // As of a signal whose receiver runs a program's loop: others come and go, many more than a list has room
+    // for, and within calls of it.
+    signal<int> started;
+    int calls = 0;
+    long most = 0;
+    std::size_t kept = 0;
+    started.connect([&](int depth) {
+        if (depth > 0) return;
+        const long before = pieces.load();
+        for (int i = 0; i < 1000; ++i) {
+            std::array<connection, 5> all;
+            for (connection& one : all) one = started.connect([&](int) { ++calls; });
+            started(1);
+            for (connection& one : all) one.disconnect();
+            kept = std::max(kept, silverpoint::signaling::domain::instance().kept());
+        }
+        most = pieces.load() - before;
+    });
+    started(0);
+    EXPECT_EQ(calls, 5000);
+    EXPECT_LE(most, 10);
+    EXPECT_LE(kept, 1u);  // the list that the emission reads
     EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
 }
 
@@ -429,7 +472,7 @@ TEST(Queued, AnExceptionLeavesTheLoopAwake) {
 }
 
 TEST(Queued, ACopyThatThrowsLosesNoOther) {
-    struct fragile {
+    struct alignas(128) fragile {  // so large that a ring begins with room for 16
         int* left;
         int number;
         fragile(int& copies, int value) : left(&copies), number(value) {}

@@ -51,18 +51,13 @@ class signal {
     /// connects are not called, and those that one of them disconnects are not called any more. An exception
     /// of a direct receiver passes through, and the receivers behind it are not called.
     void operator()(signaling::passed<Args>... args) const {
-        if (core_->connected() == 0) return;
-        signaling::frame inside(core_->number());
-        signaling::core::list* const list = core_->entries();
-        if (list == nullptr) return;
-        const std::uint32_t count = list->size.load(std::memory_order_acquire);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            signaling::slot_base* const at = list->at()[i].load(std::memory_order_acquire);
-            if (at == nullptr) [[unlikely]]
-                continue;
-            inside.enter(at);
-            static_cast<signaling::slot<Args...>*>(at)->call(std::forward<signaling::passed<Args>>(args)...);
-        }
+        if (core_->lists().load(std::memory_order_relaxed) == nullptr) return;
+        signaling::thread_record* const mine = signaling::quick_thread;
+        if (mine == nullptr || mine->first.levels[0].list.load(std::memory_order_relaxed) != nullptr)
+            [[unlikely]]
+            return call_carefully(std::forward<signaling::passed<Args>>(args)...);
+        call_all<signaling::quick_store>(mine->first.levels[0],
+                                         std::forward<signaling::passed<Args>>(args)...);
     }
 
     /// Direct: `function` runs within each emission, in the emitting thread; in several at once, if several
@@ -139,6 +134,41 @@ class signal {
     std::size_t connected() const { return core_->connected(); }
 
   private:
+    template <class Store>
+    [[gnu::always_inline]] void call_all(signaling::level& at, signaling::passed<Args>... args) const {
+        const signaling::stay_end<Store> end(at);
+        signaling::stay<Store> inside(at);
+        signaling::core::list* const list = inside.read(core_->lists());
+        if (list == nullptr) return;
+        // One receiver is the rule; the way to it needs the fewest registers.
+        if (list->size.load(std::memory_order_acquire) != 1) [[unlikely]]
+            return call_many<Store>(inside, *list, std::forward<signaling::passed<Args>>(args)...);
+        call_at(inside, *list, 0, std::forward<signaling::passed<Args>>(args)...);
+    }
+    template <class Store>
+    [[gnu::noinline]] static void call_many(signaling::stay<Store> inside, signaling::core::list& list,
+                                            signaling::passed<Args>... args) {
+        const std::uint32_t count = list.size.load(std::memory_order_acquire);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            call_at(inside, list, i, std::forward<signaling::passed<Args>>(args)...);
+            inside.leave();
+        }
+    }
+    template <class Store>
+    [[gnu::always_inline]] static void call_at(signaling::stay<Store>& inside, signaling::core::list& list,
+                                               std::uint32_t i, signaling::passed<Args>... args) {
+        signaling::slot_base* const to = list.at()[i].load(std::memory_order_acquire);
+        if (to == nullptr) [[unlikely]]
+            return;
+        inside.enter(to);
+        static_cast<signaling::slot<Args...>*>(to)->call(std::forward<signaling::passed<Args>>(args)...);
+    }
+    // Within a receiver, at a thread's first emission, and where both sides pay for barriers.
+    [[gnu::noinline]] void call_carefully(signaling::passed<Args>... args) const {
+        const signaling::free_level level;
+        call_all<signaling::careful_store>(level.at(), std::forward<signaling::passed<Args>>(args)...);
+    }
+
     template <class Function, class Merge>
     connection connect_merging(inbox& to, Function&& function, Merge&& merge, queued_options options) {
         using made = signaling::queued_slot<std::decay_t<Function>, std::decay_t<Merge>, Args...>;

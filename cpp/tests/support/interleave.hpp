@@ -65,6 +65,7 @@ class world {
     std::vector<std::uint64_t> addresses;
     thread* running = nullptr;
     std::string error;
+    std::vector<std::unique_ptr<char[]>> memory;  // never used again within a run: an address is a place
 
     void fail(const std::string& what) {
         if (error.empty()) error = what;
@@ -148,6 +149,9 @@ class atomic {
     T exchange(T value, std::memory_order = std::memory_order_seq_cst) {
         return change([&](std::uint64_t) { return raw(value); });
     }
+    T fetch_add(T more, std::memory_order = std::memory_order_seq_cst) {
+        return change([&](std::uint64_t was) { return raw(static_cast<T>(cooked(was) + more)); });
+    }
     bool compare_exchange_strong(T& expected, T value, std::memory_order = std::memory_order_seq_cst) {
         const T was =
             change([&](std::uint64_t found) { return found == raw(expected) ? raw(value) : found; });
@@ -192,6 +196,8 @@ struct machine {
     static void light_store(Atomic& where, Value value) {
         where.store(value, std::memory_order_release);
     }
+    /// Few, so that a thread becomes the only one again within a test.
+    static constexpr std::uint32_t patience = 2;
     static void heavy_barrier() {
         world::now->step();
         for (thread& one : world::now->threads) world::now->drain(one);
@@ -231,6 +237,23 @@ struct machine {
                 one.asleep = false;
                 one.waits = nullptr;
             }
+    }
+    template <class T>
+    static T* allocate(std::size_t count) {
+        world& w = *world::now;
+        w.memory.push_back(std::make_unique<char[]>(count * sizeof(T)));
+        return reinterpret_cast<T*>(w.memory.back().get());
+    }
+    /// From here on each access to it is an error.
+    template <class T>
+    static void release(T* at, std::size_t count) {
+        world& w = *world::now;
+        if (w.running == nullptr) return;
+        for (std::size_t i = 0; i < count; ++i) {
+            cell& it = w.at(at + i);
+            if (it.writing != 0 || it.readers != 0) w.fail("released while it was in use");
+            it.writing = 1;
+        }
     }
     template <class Function>
     static void read(const void* place, Function&& function) {

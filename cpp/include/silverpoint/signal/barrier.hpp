@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 
 #if defined(__x86_64__) || defined(__i386__)
 #    include <immintrin.h>
@@ -115,6 +116,10 @@ struct machine {
     static void light_store(Atomic& where, Value value) {
         signaling::light_store(where, value);
     }
+    static void heavy_barrier() { signaling::heavy_barrier(); }
+    /// How often a thread appends to a queue before it counts as the only one, after another has done so: a
+    /// barrier costs as much as some hundred turns with a lock.
+    static constexpr std::uint32_t patience = 1024;
     /// Returns when the value may be another.
     template <class Atomic, class Value>
     static void while_equal(const Atomic& where, Value value) {
@@ -127,6 +132,14 @@ struct machine {
     }
     static void wake(const std::atomic<std::uint32_t>& where) {
         syscall(SYS_futex, &where, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    }
+    template <class T>
+    static T* allocate(std::size_t count) {
+        return std::allocator<T>().allocate(count);
+    }
+    template <class T>
+    static void release(T* at, std::size_t count) {
+        std::allocator<T>().deallocate(at, count);
     }
     /// An access to memory that the protocol protects.
     template <class Function>

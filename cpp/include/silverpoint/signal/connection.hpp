@@ -34,12 +34,8 @@ class connection {
     /// disconnect the other, one of them returns before the other has ended.
     ///
     /// It waits for a receiver that runs in another thread: do not hold a lock that the receiver takes. A
-    /// receiver that waits for room in a queue (overflow::block) is running too: the thread that drains that
-    /// queue waits for ever if it disconnects it.
-    ///
-    /// While an emission of a signal lasts, the memory (not the callable) of each connection of that signal
-    /// that ends meanwhile is kept, without a bound; and each emission within it looks through what is kept,
-    /// under a lock of the process.
+    /// receiver that waits for room in a queue (overflow::block) is running too: where the thread that drains
+    /// that queue disconnects it, the event is dropped (and counted), and the receiver goes on.
     void disconnect() const {
         if (slot_ != nullptr) slot_->of().remove(slot_);
     }

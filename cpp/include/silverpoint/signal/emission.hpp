@@ -1,20 +1,24 @@
 // Who is inside which receiver right now: what lets a connection end, and its receiver die, while signals are
 // emitted.
 //
-// Each thread that emits or delivers has a record. Going into an emission it writes there which signal's list
-// it reads, and before each call which receiver it is in; these are plain stores into memory of its own.
-// Whoever disconnects marks the receiver, then looks through all records (behind a heavy barrier) and waits
-// for the threads that are in it. So `disconnect` promises that the receiver is not running and will not run,
-// and emitting stays cheap.
+// Each thread that emits or delivers has a record, with a level for each call within a call. Going into an
+// emission it writes there which list of receivers it reads, and before each call which receiver it is in,
+// and that it is in none when the call has returned; these are plain stores into memory of its own. Whoever
+// disconnects takes the receiver out of the lists, then looks through all levels (behind a heavy barrier):
+// one that is in the receiver is waited for; one that reads such a list and is in no receiver may hold the
+// address of this one, and is about to go on, which is waited for too; one that is in another receiver will
+// not find this one any more, however long it stays. So `disconnect` promises that the receiver is not
+// running and will not run, its memory is free at once, and emitting stays cheap.
 //
 // Two waits are left out, since they would last for ever: for the calling thread itself, and for one that
 // waits, over however many others, for the calling thread. What is still in use then is kept until those
-// calls have returned. (A thread may miss, as its call returns, that something is kept for it: that is then
-// released at the next disconnection anywhere.)
+// calls have returned. A thread that waits for room in a queue waits for the one that drains it: where this
+// closes a circle, it gives up its event instead.
 #pragma once
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -25,8 +29,15 @@ namespace silverpoint::signaling {
 
 /// One level of emission of a thread: a slot that emits is called at the level above.
 struct level {
-    std::atomic<std::uint64_t> list{0};      ///< the signal whose list is being read, and a count; 0: none
+    std::atomic<const void*> list{nullptr};  ///< the list that is being read, `delivery`, or null: free
     std::atomic<const void*> slot{nullptr};  ///< the receiver that is being called
+    std::atomic<bool> left_behind{false};    ///< something waits for the end of what is at this level
+
+    /// A level that reads no list, since an inbox delivers to its receiver.
+    static const void* delivery() {
+        static constexpr char mark = 0;
+        return &mark;
+    }
 };
 
 struct level_block {
@@ -37,17 +48,25 @@ struct level_block {
 
 struct thread_record {
     level_block first;
-    unsigned depth = 0;        // of the owner alone
-    std::uint32_t count = 0;   // of the owner alone
-    std::uint64_t thread = 0;  // of the owner alone: which thread it is, never the same again
+    unsigned depth = 0;        // of the owner alone: levels in use besides the first
+    std::uint64_t thread = 0;  // which thread it is, never the same again; written under the domain's lock
     std::atomic<bool> owned{true};
-    std::atomic<bool> left_behind{false};  ///< something waits for calls of this thread to return
-    // Under the domain's lock: whom this thread waits for to leave which receiver, at which level. A thread
-    // that has left it is not waited for any more, though the one that waits may not have seen it.
+    // Under the domain's lock: whom this thread waits for, to leave which receiver at which level. A thread
+    // that has left it is not waited for any more, though the one that waits may not have seen it. Or `room`:
+    // to drain a queue, which thread that was to be, and where this one sleeps.
     thread_record* waits_for = nullptr;
     const level* waits_at = nullptr;
     const void* waits_in = nullptr;
+    std::atomic<std::uint32_t>* room = nullptr;
+    std::uint64_t room_of = 0;
+    bool gives_up = false;
     thread_record* next = nullptr;  // never changes once it is in the list
+};
+
+/// A thread, for others: its record, and its number there, since records are used again.
+struct thread_name {
+    thread_record* who = nullptr;
+    std::uint64_t number = 0;
 };
 
 /// What is freed, or called, when nobody uses it any more.
@@ -79,56 +98,87 @@ class domain {
         return fresh;
     }
 
-    /// Returns when no thread is in `slot` but the caller itself and those that wait for it. The slot has
-    /// been marked, so that nobody goes into it any more. `done` is released then, or when those have left it
-    /// too: false.
-    bool leave_slot(const void* slot, garbage done, thread_record* me) {
+    /// Returns when no thread is in `slot`, or reads one of `lists` and may be about to go into it, but the
+    /// caller itself and those that wait for it. The slot has been marked and taken out of the lists, so that
+    /// nobody goes into it any more. `done` is released then, or when those have left it too: false.
+    bool leave_slot(const void* slot, const std::vector<const void*>& lists, garbage done,
+                    thread_record* me) {
         heavy_barrier();
-        std::vector<use> others, kept;
+        std::vector<use> others, kept, passing;
         {
             const std::lock_guard hold(lock_);
             for_each_level([&](thread_record* who, level& at) {
-                if (at.slot.load(std::memory_order_seq_cst) == slot)
-                    (who == me ? kept : others).push_back({who, &at});
+                const void* const in = at.slot.load(std::memory_order_seq_cst);
+                const void* const reads = at.list.load(std::memory_order_seq_cst);
+                if (in == slot) (who == me ? kept : others).push_back({who, &at, reads});
+                if (in == nullptr && std::find(lists.begin(), lists.end(), reads) != lists.end())
+                    passing.push_back({who, &at, reads});
             });
         }
         for (const use& other : others)
             if (!wait(other, slot, me)) kept.push_back(other);
-        if (!kept.empty()) {
-            keep(done, kept, slot);
+        // They wait for nobody; and find nothing to call, when it is this slot that they come to.
+        for (const use& one : passing)
+            for (backoff turn; one.at->list.load(std::memory_order_acquire) == one.list; turn.pause()) {
+                const void* const in = one.at->slot.load(std::memory_order_acquire);
+                if (in != nullptr && in != slot) break;
+            }
+        if (keep(done, kept, slot, [](const use& one, const void* what) {
+                return one.at->slot.load(std::memory_order_seq_cst) == what;
+            }))
             return false;
-        }
         done.release(done.what);
         return true;
     }
 
-    /// Releases `done` when no emission that is under way can still read the list of `signal`; waits for
+    /// Releases `done` when no emission that is under way reads `list`, which has been replaced; waits for
     /// nobody.
-    void leave_list(std::uint32_t signal, garbage done) {
+    void leave_list(const void* list, garbage done) {
         heavy_barrier();
+        std::vector<use> readers;
         {
             const std::lock_guard hold(lock_);
-            pending waiting{done, {}};
             for_each_level([&](thread_record* who, level& at) {
-                const std::uint64_t seen = at.list.load(std::memory_order_seq_cst);
-                if (seen >> 32 != signal) return;
-                waiting.until.push_back({&at.list, seen, nullptr, nullptr});
-                who->left_behind.store(true, std::memory_order_relaxed);
+                if (at.list.load(std::memory_order_seq_cst) == list) readers.push_back({who, &at, list});
             });
-            limbo_.push_back(std::move(waiting));
         }
-        sweep();
+        if (!keep(done, readers, list, [](const use& one, const void* what) {
+                return one.at->list.load(std::memory_order_seq_cst) == what;
+            }))
+            done.release(done.what);
     }
 
-    /// Releases what nobody uses any more. False when something is kept still.
-    bool sweep() {
+    /// Sleeps until `room` is no more `before`, which the thread that drains is to see to. False when that
+    /// one waits, over however many others, for this thread: nobody would ever drain.
+    bool wait_for_room(thread_name drains, std::atomic<std::uint32_t>& room, std::uint32_t before,
+                       thread_record* me) {
+        {
+            const std::lock_guard hold(lock_);
+            if (drains.who != nullptr && drains.who->thread == drains.number) {
+                for (const thread_record* at = drains.who; at != nullptr; at = awaited(*at))
+                    if (at == me) return false;
+                me->waits_for = drains.who;
+            }
+            me->room = &room;
+            me->room_of = drains.number;
+            me->gives_up = false;
+        }
+        machine::sleep(room, before);
+        const std::lock_guard hold(lock_);
+        me->waits_for = nullptr;
+        me->room = nullptr;
+        return !me->gives_up;
+    }
+
+    /// Releases what nobody uses any more.
+    void sweep() {
         for (;;) {
             garbage free;
             {
                 const std::lock_guard hold(lock_);
                 std::size_t i = 0;
                 while (i < limbo_.size() && !limbo_[i].over()) ++i;
-                if (i == limbo_.size()) return limbo_.empty();
+                if (i == limbo_.size()) return;
                 free = limbo_[i].done;
                 if (i + 1 != limbo_.size()) limbo_[i] = std::move(limbo_.back());
                 limbo_.pop_back();
@@ -137,12 +187,6 @@ class domain {
             // whoever waits for another of them finds it, and releases it himself.
             free.release(free.what);
         }
-    }
-
-    std::uint32_t new_signal() {
-        std::uint32_t number = 0;
-        while (number == 0) number = signals_.fetch_add(1, std::memory_order_relaxed) + 1;
-        return number;
     }
 
     /// What is still kept for calls that have not returned (for tests).
@@ -155,24 +199,16 @@ class domain {
     struct use {
         thread_record* who;
         level* at;
-    };
-    struct condition {
-        std::atomic<std::uint64_t>* list;
-        std::uint64_t seen;
-        std::atomic<const void*>* in;
-        const void* slot;
-        bool over() const {
-            return list != nullptr ? list->load(std::memory_order_acquire) != seen
-                                   : in->load(std::memory_order_acquire) != slot;
-        }
+        const void* list;
     };
     struct pending {
         garbage done;
-        std::vector<condition> until;
+        std::vector<use> until;
+        bool (*lasts)(const use&, const void*);
+        const void* what;
         bool over() const {
-            for (const condition& one : until)
-                if (!one.over()) return false;
-            return true;
+            return std::none_of(until.begin(), until.end(),
+                                [this](const use& one) { return lasts(one, what); });
         }
     };
 
@@ -191,10 +227,28 @@ class domain {
                 for (level& at : block->levels) function(who, at);
     }
 
-    static const thread_record* awaited(const thread_record& by) {
-        if (by.waits_for == nullptr || by.waits_at->slot.load(std::memory_order_acquire) != by.waits_in)
-            return nullptr;
-        return by.waits_for;
+    static thread_record* awaited(const thread_record& by) {
+        if (by.waits_for == nullptr) return nullptr;
+        const bool lasts = by.room != nullptr
+                               ? by.waits_for->thread == by.room_of
+                               : by.waits_at->slot.load(std::memory_order_acquire) == by.waits_in;
+        return lasts ? by.waits_for : nullptr;
+    }
+
+    // True when `from` waits for `me` for ever. Where one of those between waits for room, it gives up, and
+    // they do not. Under the lock.
+    static bool deadlocked(thread_record* from, const thread_record* me) {
+        thread_record* gives_up = nullptr;
+        for (thread_record* at = from; at != me; at = awaited(*at)) {
+            if (at == nullptr) return false;
+            if (at->room != nullptr) gives_up = at;
+        }
+        if (gives_up == nullptr) return true;
+        gives_up->gives_up = true;
+        gives_up->waits_for = nullptr;
+        gives_up->room->fetch_add(1, std::memory_order_relaxed);
+        machine::wake(*gives_up->room);
+        return false;
     }
 
     // False when `other` waits for this thread.
@@ -204,8 +258,7 @@ class domain {
         while (other.at->slot.load(std::memory_order_acquire) == slot) {
             if (!told) {
                 const std::lock_guard hold(lock_);
-                for (const thread_record* at = other.who; at != nullptr; at = awaited(*at))
-                    if (at == me) return false;
+                if (deadlocked(other.who, me)) return false;
                 me->waits_for = other.who;
                 me->waits_at = other.at;
                 me->waits_in = slot;
@@ -220,14 +273,18 @@ class domain {
         return true;
     }
 
-    void keep(garbage done, const std::vector<use>& uses, const void* slot) {
+    // False when none of them lasts. Each level is told before it is looked at once more, so that the one of
+    // which this finds that it lasts will find that it has been told.
+    bool keep(garbage done, std::vector<use>& uses, const void* what,
+              bool (*lasts)(const use&, const void*)) {
+        if (uses.empty()) return false;
         const std::lock_guard hold(lock_);
-        pending waiting{done, {}};
-        for (const use& one : uses) {
-            waiting.until.push_back({nullptr, 0, &one.at->slot, slot});
-            one.who->left_behind.store(true, std::memory_order_relaxed);
-        }
-        limbo_.push_back(std::move(waiting));
+        for (const use& one : uses) one.at->left_behind.store(true, std::memory_order_seq_cst);
+        heavy_barrier();
+        std::erase_if(uses, [&](const use& one) { return !lasts(one, what); });
+        if (uses.empty()) return false;
+        limbo_.push_back({done, std::move(uses), lasts, what});
+        return true;
     }
 
     void forget_others();
@@ -236,11 +293,13 @@ class domain {
     std::atomic<thread_record*> records_{nullptr};
     std::uint64_t threads_ = 0;  // under the lock
     std::vector<pending> limbo_;
-    std::atomic<std::uint32_t> signals_{0};
 };
 
 /// This thread's record; made at its first emission.
 SP_SIGNAL_SHARED inline thread_local constinit thread_record* this_thread = nullptr;
+/// The same where barriers are placed by the rare side: what such a thread emits outside of receivers takes
+/// the shortest way.
+SP_SIGNAL_SHARED inline thread_local constinit thread_record* quick_thread = nullptr;
 
 [[gnu::noinline, gnu::cold]] inline thread_record* join_domain() {
     // Gives the record back when the thread ends. An emission after that (in another destructor of the
@@ -248,12 +307,14 @@ SP_SIGNAL_SHARED inline thread_local constinit thread_record* this_thread = null
     struct membership {
         ~membership() {
             if (this_thread != nullptr) this_thread->owned.store(false, std::memory_order_release);
-            this_thread = nullptr;
+            this_thread = quick_thread = nullptr;
         }
     };
     static thread_local membership mine;
     static_cast<void>(mine);
-    return this_thread = domain::instance().claim();
+    this_thread = domain::instance().claim();
+    if (asymmetric.load(std::memory_order_relaxed)) quick_thread = this_thread;
+    return this_thread;
 }
 
 inline thread_record* here() {
@@ -264,68 +325,128 @@ inline thread_record* here() {
 inline void domain::forget_others() {
     for (thread_record* who = records_.load(); who != nullptr; who = who->next) {
         who->waits_for = nullptr;
+        who->room = nullptr;
         if (who == this_thread) continue;
         who->depth = 0;
         who->owned.store(false, std::memory_order_relaxed);
         for (level_block* block = &who->first; block != nullptr; block = block->next.load())
             for (level& at : block->levels) {
-                at.list.store(0, std::memory_order_relaxed);
+                at.list.store(nullptr, std::memory_order_relaxed);
                 at.slot.store(nullptr, std::memory_order_relaxed);
             }
     }
     lock_.unlock();
 }
 
-[[gnu::noinline, gnu::cold]] inline level& deep_level(thread_record& mine) {
-    level_block* block = &mine.first;
-    for (unsigned i = mine.depth / level_block::size; i > 0; --i) {
-        level_block* next = block->next.load(std::memory_order_relaxed);
-        if (next == nullptr) {
-            next = new level_block;
-            block->next.store(next, std::memory_order_release);
-        }
-        block = next;
-    }
-    return block->levels[mine.depth % level_block::size];
-}
-
-/// An emission or a delivery of this thread, from its beginning to its end.
-class frame {
+/// What an emission or a delivery says at its level. `Store` is how: what the thread loads afterwards is
+/// loaded after it, for whoever places a heavy barrier.
+template <class Store>
+class stay {
   public:
-    /// `signal`: the number of the signal whose list is read, 0 for a delivery, which reads none.
-    explicit frame(std::uint32_t signal)
-        : mine_(here()),
-          depth_(mine_->depth),
-          at_(depth_ < level_block::size ? mine_->first.levels[depth_] : deep_level(*mine_)) {
-        mine_->depth = depth_ + 1;
-        if (signal != 0) light_store(at_.list, std::uint64_t{signal} << 32 | ++mine_->count);
-    }
-    ~frame() {
-        at_.slot.store(nullptr, std::memory_order_release);
-        at_.list.store(0, std::memory_order_release);
-        // Not counted down: a load would wait for the store of the constructor.
-        mine_->depth = depth_;
-        if (mine_->left_behind.load(std::memory_order_relaxed)) [[unlikely]]
-            clean_up(mine_);
-    }
-    frame(const frame&) = delete;
-    frame& operator=(const frame&) = delete;
+    [[gnu::always_inline]] explicit stay(level& at) : at_(at) {}
 
+    /// The list that `from` names, which is kept until the end; null when it names none.
+    template <class List>
+    [[gnu::always_inline]] List* read(const std::atomic<List*>& from) const {
+        List* list = from.load(std::memory_order_acquire);
+        for (;;) {
+            Store::store(at_.list, static_cast<const void*>(list));
+            List* const now = from.load(std::memory_order_seq_cst);
+            if (now == list) [[likely]]
+                return list;
+            list = now;  // what it named before may be gone already
+        }
+    }
     /// From here on this thread counts as being in `slot`; what says whether it is connected is to be loaded
     /// next.
-    void enter(const void* slot) { light_store(at_.slot, slot); }
+    [[gnu::always_inline]] void enter(const void* slot) const { Store::store(at_.slot, slot); }
+    /// And from here on not any more: which is the next is to be loaded now.
+    [[gnu::always_inline]] void leave() const { Store::store(at_.slot, static_cast<const void*>(nullptr)); }
 
   private:
-    [[gnu::noinline, gnu::cold]] static void clean_up(thread_record* mine) {
-        mine->left_behind.store(false, std::memory_order_relaxed);
-        // What waits for the calls below this one is looked at again when they return.
-        if (!domain::instance().sweep() && mine->depth > 0)
-            mine->left_behind.store(true, std::memory_order_relaxed);
+    level& at_;
+};
+
+/// Its end. (Apart from it, so that no function needs its address.)
+template <class Store>
+class stay_end {
+  public:
+    [[gnu::always_inline]] explicit stay_end(level& at) : at_(at) {}
+    [[gnu::always_inline]] ~stay_end() {
+        Store::store(at_.slot, static_cast<const void*>(nullptr));
+        Store::store(at_.list, static_cast<const void*>(nullptr));
+        if (at_.left_behind.load(std::memory_order_seq_cst)) [[unlikely]]
+            clean_up(at_);
+    }
+    stay_end(const stay_end&) = delete;
+    stay_end& operator=(const stay_end&) = delete;
+
+  private:
+    [[gnu::noinline, gnu::cold]] static void clean_up(level& at) {
+        at.left_behind.store(false, std::memory_order_seq_cst);
+        domain::instance().sweep();
+    }
+
+    level& at_;
+};
+
+/// Where the kernel places barriers for this thread.
+struct quick_store {
+    [[gnu::always_inline]] static void store(std::atomic<const void*>& where, const void* value) {
+        where.store(value, std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+};
+/// Wherever.
+struct careful_store {
+    static void store(std::atomic<const void*>& where, const void* value) { light_store(where, value); }
+};
+
+/// A level of this thread for a call within others.
+class free_level {
+  public:
+    free_level() : mine_(here()), at_(take(*mine_)) {}
+    ~free_level() {
+        if (&at_ != &mine_->first.levels[0]) --mine_->depth;
+    }
+    free_level(const free_level&) = delete;
+    free_level& operator=(const free_level&) = delete;
+
+    level& at() const { return at_; }
+
+  private:
+    static level& take(thread_record& mine) {
+        // The first one counts as taken by what it says itself, so that the shortest way need not count.
+        if (mine.first.levels[0].list.load(std::memory_order_relaxed) == nullptr) return mine.first.levels[0];
+        const unsigned depth = mine.depth + 1;
+        level_block* block = &mine.first;
+        for (unsigned i = depth / level_block::size; i > 0; --i) {
+            level_block* next = block->next.load(std::memory_order_relaxed);
+            if (next == nullptr) {
+                next = new level_block;
+                block->next.store(next, std::memory_order_release);
+            }
+            block = next;
+        }
+        mine.depth = depth;
+        return block->levels[depth % level_block::size];
     }
 
     thread_record* const mine_;
-    const unsigned depth_;
     level& at_;
+};
+
+/// A delivery of this thread to a receiver, from its beginning to its end.
+class visit {
+  public:
+    explicit visit(const void* slot) : end_(level_.at()) {
+        careful_store::store(level_.at().list, level::delivery());
+        careful_store::store(level_.at().slot, slot);
+    }
+
+  private:
+    free_level level_;
+    stay_end<careful_store> end_;
 };
 
 }  // namespace silverpoint::signaling

@@ -5,15 +5,25 @@
 // batch of any size.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <iterator>
 
 #include "connection.hpp"
 
 namespace silverpoint {
 
 namespace signaling {
+
+/// What a delivery has done.
+enum class delivered {
+    all,       ///< there was no more
+    batch,     ///< more has come since
+    leftover,  ///< only what an earlier drain had begun
+    part,      ///< the budget is spent
+};
 
 /// The side of a queued or latest connection that the inbox calls.
 class source {
@@ -22,8 +32,12 @@ class source {
     virtual slot_base& as_slot() = 0;
     /// Latest values: says which cell is going to be read; false when there is nothing new.
     virtual bool prepare() { return false; }
-    /// Calls the receiver with what has come, at most until `budget` is used up; true when something is left.
-    virtual bool deliver(class budget& budget) = 0;
+    /// Calls the receiver with what has come, at most until `budget` is used up.
+    virtual delivered deliver(class budget& budget) = 0;
+    /// Queues: from here on an emission announces the source, if it sees this; and, behind a heavy barrier,
+    /// whether one has not.
+    virtual void rest() {}
+    virtual bool missed() { return false; }
 };
 
 struct drops_source {
@@ -119,40 +133,51 @@ class inbox_core {
             ready_.clear();
         }
         if (!latest.empty()) heavy_barrier();
-        // What an exception of a receiver leaves waits for a drain, too.
+        // What is left waits for a drain, too, whether this one ends or an exception of a receiver ends it.
         struct leftover {
             inbox_core* of;
-            bool is = true;
-            ~leftover() {
-                if (is) of->wake();
-            }
+            bool again = false;
+            ~leftover() { of->leave(again); }
         } rest{this};
         bool again = false;
         for (const held_source& one : latest) {
             if (budget.spent()) {
-                again = true;
+                rest.again = true;
                 break;
             }
-            again |= one->deliver(budget);
+            rest.again = true;  // should it throw
+            const bool more = one->deliver(budget) != delivered::all;
             ++turn_;
+            again = again || more;
+            rest.again = again;
         }
         while (!current_.empty() && !budget.spent()) {
             // It stays in the list while it is being delivered: a drain within its receiver goes on with it.
             source* const one = current_.front().what.get();
             const std::uint64_t serial = current_.front().serial;
             one->as_slot().hold();
-            const held_source kept(one);
-            if (!one->deliver(budget) && !current_.empty() && current_.front().serial == serial)
-                current_.pop_front();
+            held_source kept(one);
+            const delivered done = one->deliver(budget);
+            if (done == delivered::part || current_.empty() || current_.front().serial != serial) continue;
+            current_.pop_front();
+            if (done == delivered::leftover)
+                current_.push_back({std::move(kept), ++serial_});
+            else
+                (done == delivered::batch ? later_ : resting_).push_back(std::move(kept));
         }
-        rest.is = again || !current_.empty();  // comes in the loop's next turn
     }
 
     /// The calling thread is the one that drains.
-    void own() { owner_.store(here()->thread, std::memory_order_relaxed); }
-    /// True in the thread that drained last, before the first drain in the one that made the inbox: it cannot
-    /// wait for itself.
-    bool is_mine() const { return owner_.load(std::memory_order_relaxed) == here()->thread; }
+    void own() {
+        owner_.store(here(), std::memory_order_relaxed);
+        owner_number_.store(here()->thread, std::memory_order_relaxed);
+    }
+    /// The thread that drained last, before the first drain the one that made the inbox.
+    thread_name owner() const {
+        return {owner_.load(std::memory_order_relaxed), owner_number_.load(std::memory_order_relaxed)};
+    }
+    /// True in this one: it cannot wait for itself.
+    bool is_mine() const { return owner_number_.load(std::memory_order_relaxed) == here()->thread; }
     void close() {
         std::vector<held_source> gone[2];  // dropped without the lock
         const std::lock_guard hold(lock_);
@@ -162,9 +187,29 @@ class inbox_core {
         gone[1].swap(watched_);
     }
     /// Of the thread that drains, or after it.
-    void forget() { current_.clear(); }
+    void forget() {
+        current_.clear();
+        later_.clear();
+        resting_.clear();
+    }
 
   private:
+    // The end of a drain.
+    void leave(bool again) {
+        // (What is dropped here may have destructors that drain.)
+        std::vector<held_source> more(std::exchange(later_, {})), rests(std::exchange(resting_, {}));
+        for (const held_source& one : rests) one->rest();
+        if (!rests.empty()) heavy_barrier();
+        for (held_source& one : rests)
+            if (one->missed()) more.push_back(std::move(one));
+        if (!more.empty()) {
+            const std::lock_guard hold(lock_);
+            if (!closed_) std::move(more.begin(), more.end(), std::back_inserter(ready_));
+            again = true;
+        }
+        if (again || !current_.empty()) wake();  // comes in the loop's next turn
+    }
+
     struct duty {
         held_source what;
         std::uint64_t serial;
@@ -177,9 +222,11 @@ class inbox_core {
     std::vector<held_source> ready_, watched_;
     // Of the draining thread:
     std::deque<duty> current_;
+    std::vector<held_source> later_, resting_;  // what has more, and what has none, for now
     std::uint64_t serial_ = 0;
     std::size_t turn_ = 0;
-    std::atomic<std::uint64_t> owner_;
+    std::atomic<thread_record*> owner_{nullptr};
+    std::atomic<std::uint64_t> owner_number_{0};
 };
 
 }  // namespace signaling

@@ -209,10 +209,9 @@ class latest_slot final : public slot<Args...>, public source {
         values_.name();
         return fresh;
     }
-    bool deliver(budget& budget) override {
-        frame inside(0);
-        inside.enter(this);
-        if (!this->connected()) return false;
+    delivered deliver(budget& budget) override {
+        const visit inside(this);
+        if (!this->connected()) return delivered::all;
         std::optional<event> now;
         values_.read([&](event& value) { now.emplace(std::move(value)); });
         if (now) {
@@ -221,7 +220,7 @@ class latest_slot final : public slot<Args...>, public source {
             std::apply([&](auto&... parts) { (*function_)(static_cast<passed<Args>>(parts)...); }, *now);
         }
         // A value that came while this one was chosen: its publisher may have taken us for awake.
-        return values_.fresh();
+        return values_.fresh() ? delivered::batch : delivered::all;
     }
 
   private:

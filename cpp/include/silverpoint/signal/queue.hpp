@@ -1,12 +1,21 @@
 // The queued connection: every event, in order, in memory that has a bound.
 //
-// Emitters append to one buffer; the receiver takes the whole buffer and leaves an empty one in its place.
-// The lock is held for an append or an exchange, never for a call of a receiver, and the receiver is told
-// when the buffer was empty before: once for each batch. Constructors, assignments and functions that merge
-// run with it held: they may not use the connection or its signal, and should be short.
+// A ring of events. Those who emit append at its tail, one at a time; the receiver claims all that it finds
+// there and delivers this batch without any lock.
+//
+// One at a time costs an atomic exchange, unless one thread emits alone, which is the rule: that thread has
+// the pen, and only says in memory of its own that it is writing. Another that comes takes the pen away
+// (behind a heavy barrier, barrier.hpp), after which everybody takes a lock, until one thread has been alone
+// for a while again. In the same way a receiver that has found nothing says so, places the barrier, and looks
+// once more before it sleeps: appending is a plain store and a look whether the receiver knows.
+//
+// Constructors, assignments and functions that merge run while nobody else can append: they may not use the
+// connection or its signal, and should be short.
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <new>
 #include <optional>
 
 #include "inbox.hpp"
@@ -15,8 +24,8 @@ namespace silverpoint {
 
 /// What an emission does when the queue is full.
 enum class overflow {
-    block,  ///< waits until the receiver takes some; in the receiver's own thread, where nobody would, the
-            ///< event is dropped
+    block,  ///< waits until the receiver takes some; where nobody would, since the receiving thread is this
+            ///< one or waits for it, the event is dropped
     drop_oldest,  ///< drops the one that has waited longest
     coalesce,     ///< merges it into the newest that waits (replaces it, where no function says how to merge)
 };
@@ -28,80 +37,22 @@ struct queued_options {
 
 namespace signaling {
 
-/// A ring that grows up to a bound.
-template <class Event>
-class event_ring {
-  public:
-    event_ring() = default;
-    event_ring(const event_ring&) = delete;
-    event_ring& operator=(const event_ring&) = delete;
-    ~event_ring() {
-        clear();
-        std::allocator<Event>().deallocate(at_, room_);
-    }
-
-    std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    /// Only below the bound.
-    template <class... Parts>
-    void push(std::size_t bound, Parts&&... parts) {
-        if (size_ == room_) [[unlikely]]
-            grow(bound);
-        new (at_ + tail_) Event(std::forward<Parts>(parts)...);
-        tail_ = tail_ + 1 == room_ ? 0 : tail_ + 1;
-        ++size_;
-    }
-    Event& front() { return at_[head_]; }
-    Event& back() { return at_[(tail_ == 0 ? room_ : tail_) - 1]; }
-    void pop() {
-        at_[head_].~Event();
-        head_ = head_ + 1 == room_ ? 0 : head_ + 1;
-        if (--size_ == 0) head_ = tail_ = 0;
-    }
-    void clear() {
-        while (!empty()) pop();
-    }
-    void swap(event_ring& other) {
-        std::swap(at_, other.at_);
-        std::swap(room_, other.room_);
-        std::swap(head_, other.head_);
-        std::swap(tail_, other.tail_);
-        std::swap(size_, other.size_);
-    }
-
-  private:
-    [[gnu::noinline]] void grow(std::size_t bound) {
-        const std::size_t room = std::min(std::max<std::size_t>(2 * room_, 16), bound);
-        // All or nothing, where events can be copied or their moves do not throw.
-        struct moved {
-            Event* at;
-            std::size_t room, made = 0;
-            ~moved() {
-                if (at == nullptr) return;
-                while (made > 0) at[--made].~Event();
-                std::allocator<Event>().deallocate(at, room);
-            }
-        } fresh{std::allocator<Event>().allocate(room), room};
-        const std::size_t count = size_;
-        for (; fresh.made < count; ++fresh.made)
-            new (fresh.at + fresh.made) Event(std::move_if_noexcept(at_[(head_ + fresh.made) % room_]));
-        clear();
-        std::allocator<Event>().deallocate(at_, room_);
-        at_ = std::exchange(fresh.at, nullptr);
-        room_ = room;
-        head_ = 0;
-        tail_ = count == room ? 0 : count;
-        size_ = count;
-    }
-
-    Event* at_ = nullptr;
-    std::size_t room_ = 0, head_ = 0, tail_ = 0, size_ = 0;
-};
-
 template <class Event, class Machine = machine>
-class batch_queue {
+class event_queue {
   public:
-    explicit batch_queue(std::size_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {}
+    explicit event_queue(std::size_t capacity)
+        : capacity_(capacity == 0 ? 1 : capacity), most_room_(std::bit_ceil(capacity_)) {}
+    event_queue(const event_queue&) = delete;
+    event_queue& operator=(const event_queue&) = delete;
+    ~event_queue() {
+        if constexpr (!std::is_trivially_destructible_v<Event>) {
+            for (; next_ != end_; ++next_) reading_[next_].~Event();
+            for (const std::size_t tail = tail_.load(std::memory_order_acquire); claimed_ != tail; ++claimed_)
+                ring_[claimed_].~Event();
+        }
+        for (const ring& one : {ring_, reading_.at == ring_.at ? ring() : reading_, spare_}) release(one);
+        for (pen* at = first_.next; at != nullptr;) delete std::exchange(at, at->next);
+    }
 
     enum class result {
         queued,  ///< the receiver knows of events already
@@ -110,100 +61,268 @@ class batch_queue {
         closed,
     };
 
-    /// Appends an event made of `parts`, which are moved from only when there is room.
+    /// Appends an event made of `parts`, which are moved from only when there is room. `who`: one value for
+    /// each thread.
     template <class... Parts>
-    result push(Parts&&... parts) {
-        const std::lock_guard hold(lock_);
-        if (waiting_.size() >= capacity_) [[unlikely]]
-            return closed_ ? result::closed : result::full;
-        return append(std::forward<Parts>(parts)...);
+    [[gnu::always_inline]] result push(const void* who, Parts&&... parts) {
+        pen* const mine = pen_.load(std::memory_order_acquire);
+        if (mine != nullptr && mine->of == who) [[likely]] {
+            Machine::light_store(mine->writes, std::uint8_t{1});
+            const put_down at_end{mine};
+            if (pen_.load(std::memory_order_seq_cst) == mine) [[likely]]
+                return append(std::forward<Parts>(parts)...);
+        }
+        return push_in_turn(who, std::forward<Parts>(parts)...);
     }
     /// The same in place of the oldest.
     template <class... Parts>
-    result push_over_oldest(Parts&&... parts) {
-        std::optional<Event> gone;  // destroyed without the lock: its destructor may ask for counts, or emit
-        const std::lock_guard hold(lock_);
-        if (closed_) return result::closed;
-        if (waiting_.size() >= capacity_) {
-            gone.emplace(std::move(waiting_.front()));
-            waiting_.pop();
-            ++counted_.dropped;
+    result push_over_oldest(const void* who, Parts&&... parts) {
+        std::optional<Event> gone;  // destroyed without the locks: its destructor may ask for counts, or emit
+        const turn mine(*this, who);
+        {
+            const std::lock_guard hold(claim_lock_);
+            if (closed_) return result::closed;
+            if (waiting() >= capacity_) {
+                Event& oldest = ring_[claimed_];
+                Machine::write(&oldest, [&] {
+                    gone.emplace(std::move(oldest));
+                    oldest.~Event();
+                });
+                ++claimed_;
+                ++counted_.dropped;
+            }
         }
         return append(std::forward<Parts>(parts)...);
     }
     /// The same merged into the newest, by `merge(newest, parts…)`.
     template <class Merge, class... Parts>
-    result push_into_newest(Merge&& merge, Parts&&... parts) {
-        const std::lock_guard hold(lock_);
-        if (closed_) return result::closed;
-        if (waiting_.size() < capacity_) return append(std::forward<Parts>(parts)...);
-        merge(waiting_.back(), std::forward<Parts>(parts)...);
-        ++counted_.coalesced;
-        return result::queued;
-    }
-    /// Returns when there may be room, or the queue is closed.
-    void wait() {
-        std::uint32_t before;
+    result push_into_newest(const void* who, Merge&& merge, Parts&&... parts) {
+        const turn mine(*this, who);
         {
-            const std::lock_guard hold(lock_);
-            if (closed_ || waiting_.size() < capacity_) return;
-            ++counted_.waited;
-            sleepers_ = true;
-            before = taken_.load(std::memory_order_relaxed);
+            const std::lock_guard hold(claim_lock_);
+            if (closed_) return result::closed;
+            if (waiting() >= capacity_) {
+                Event& newest = ring_[tail_.load(std::memory_order_relaxed) - 1];
+                Machine::write(&newest, [&] { merge(newest, std::forward<Parts>(parts)...); });
+                ++counted_.coalesced;
+                return result::queued;
+            }
         }
-        Machine::sleep(taken_, before);
+        return append(std::forward<Parts>(parts)...);
     }
+    /// Before a wait for room: counts it, and says until when to sleep, at `taken`; nothing when there is
+    /// room, or the queue is closed.
+    std::optional<std::uint32_t> begin_wait() {
+        const std::lock_guard hold(claim_lock_);
+        if (closed_ || waiting() < capacity_) return std::nullopt;
+        ++counted_.waited;
+        sleepers_ = true;
+        return taken_.load(std::memory_order_relaxed);
+    }
+    auto& taken() { return taken_; }
     void count_drop() {
-        const std::lock_guard hold(lock_);
+        const std::lock_guard hold(claim_lock_);
         ++counted_.dropped;
     }
 
-    /// Takes all that waits; `batch` is empty.
-    void take(event_ring<Event>& batch) {
+    /// Whether something of the last batch is left.
+    bool has_batch() const { return next_ != end_; }
+    /// The next batch: all that waits. False when nothing does.
+    bool claim() {
         bool wake;
         {
-            const std::lock_guard hold(lock_);
-            Machine::write(this, [&] { waiting_.swap(batch); });
-            told_ = false;
+            const std::lock_guard hold(claim_lock_);
+            if (reading_.at != ring_.at) {
+                // What was read before is empty, and serves again, unless it has become too small.
+                release(std::exchange(spare_, reading_.room == ring_.room ? reading_ : ring()));
+                if (reading_.at != spare_.at) release(reading_);
+                reading_ = ring_;
+            }
+            next_ = claimed_;
+            end_ = claimed_ = tail_.load(std::memory_order_acquire);
+            done_.store(next_, std::memory_order_relaxed);
             wake = let_go();
         }
         if (wake) Machine::wake(taken_);
+        return next_ != end_;
     }
+    /// The first event of the batch.
+    Event take() {
+        Event& from = reading_[next_];
+        Machine::write(&from, [] {});
+        Event got(std::move(from));
+        from.~Event();
+        done_.store(++next_, std::memory_order_release);
+        return got;
+    }
+    /// Whether something has come since the last claim.
+    bool more() const { return tail_.load(std::memory_order_seq_cst) != end_; }
+    /// The receiver is going to sleep. Behind a heavy barrier it asks:
+    void rest() { told_.store(0, std::memory_order_seq_cst); }
+    /// whether something came before that, of which nobody is going to tell it.
+    bool missed() { return more() && told_.exchange(1, std::memory_order_seq_cst) == 0; }
+
     void close() {
         bool wake;
         {
-            const std::lock_guard hold(lock_);
+            const std::lock_guard hold(claim_lock_);
             closed_ = true;
             wake = let_go();
         }
         if (wake) Machine::wake(taken_);
     }
-    bool closed() const {
-        const std::lock_guard hold(lock_);
-        return closed_;
+    /// Destroys all events. Nobody else uses the queue.
+    void clear() {
+        do {
+            while (has_batch()) static_cast<void>(take());
+        } while (claim());
     }
     tally counted() const {
-        const std::lock_guard hold(lock_);
+        const std::lock_guard hold(claim_lock_);
         return counted_;
     }
 
   private:
+    struct ring {
+        Event* at = nullptr;
+        std::size_t room = 0;  // a power of two
+        Event& operator[](std::size_t position) const { return at[position & (room - 1)]; }
+    };
+    struct pen {
+        const void* of = nullptr;  // the same for ever
+        typename Machine::template atomic<std::uint8_t> writes{0};
+        pen* next = nullptr;  // under the lock
+    };
+    struct put_down {
+        pen* mine;
+        ~put_down() { mine->writes.store(0, std::memory_order_release); }
+    };
+    // The lock of those who emit, taken from a thread that does without.
+    class turn {
+      public:
+        turn(event_queue& of, const void* who) : of_(of) {
+            of.lock_.lock();
+            // One's own may stay: whoever wants it waits for the lock.
+            pen* const others = of.pen_.load(std::memory_order_relaxed);
+            if (others != nullptr && others->of != who) {
+                of.pen_.store(nullptr, std::memory_order_seq_cst);
+                Machine::heavy_barrier();
+                while (others->writes.load(std::memory_order_acquire) != 0)
+                    Machine::while_equal(others->writes, std::uint8_t{1});
+                of.patience_ = Machine::patience;
+            }
+            of.alone_ = of.last_ == who ? of.alone_ + 1 : 1;
+            of.last_ = who;
+        }
+        ~turn() {
+            if (of_.alone_ >= of_.patience_) of_.give_pen();
+            of_.lock_.unlock();
+        }
+        turn(const turn&) = delete;
+        turn& operator=(const turn&) = delete;
+
+      private:
+        event_queue& of_;
+    };
+
     template <class... Parts>
-    result append(Parts&&... parts) {
-        Machine::write(this, [&] { waiting_.push(capacity_, std::forward<Parts>(parts)...); });
-        return std::exchange(told_, true) ? result::queued : result::first;
+    [[gnu::noinline]] result push_in_turn(const void* who, Parts&&... parts) {
+        const turn mine(*this, who);
+        return append(std::forward<Parts>(parts)...);
     }
+    // To the one who has the lock.
+    void give_pen() {
+        pen* mine = &first_;
+        while (mine != nullptr && mine->of != last_ && mine->of != nullptr) mine = mine->next;
+        if (mine == nullptr) {
+            mine = new (std::nothrow) pen;
+            if (mine == nullptr) return;
+            mine->next = std::exchange(first_.next, mine);
+        }
+        mine->of = last_;
+        pen_.store(mine, std::memory_order_release);
+    }
+
+    template <class... Parts>
+    [[gnu::always_inline]] result append(Parts&&... parts) {
+        const std::size_t at = tail_.load(std::memory_order_relaxed);
+        if (at == limit_) [[unlikely]]
+            if (const result got = more_room(at); got != result::queued) return got;
+        Event* const to = &ring_[at];
+        Machine::write(to, [&] { new (to) Event(std::forward<Parts>(parts)...); });
+        Machine::light_store(tail_, at + 1);
+        if (told_.load(std::memory_order_seq_cst) != 0) [[likely]]
+            return result::queued;
+        return told_.exchange(1, std::memory_order_seq_cst) == 0 ? result::first : result::queued;
+    }
+    // Up to where there is room, if there is: in this ring, or in another.
+    [[gnu::noinline]] result more_room(std::size_t tail) {
+        const std::lock_guard hold(claim_lock_);
+        if (waiting() >= capacity_) return closed_ ? result::closed : result::full;
+        const std::size_t done = done_.load(std::memory_order_acquire);
+        const std::size_t kept_from = reading_.at == ring_.at && done != end_ ? done : claimed_;
+        if (tail - kept_from < ring_.room) {
+            limit_ = std::min(claimed_ + capacity_, kept_from + ring_.room);
+            return result::queued;
+        }
+        // All or nothing, where events can be copied or their moves do not throw.
+        struct moved {
+            ring to;
+            std::size_t from, until;
+            ~moved() {
+                while (until != from) to[--until].~Event();
+                release(to);
+            }
+        } fresh{another(), claimed_, claimed_};
+        for (; fresh.until != tail; ++fresh.until)
+            new (&fresh.to[fresh.until]) Event(std::move_if_noexcept(ring_[fresh.until]));
+        for (std::size_t i = claimed_; i != tail; ++i) Machine::write(&ring_[i], [&] { ring_[i].~Event(); });
+        // What is being delivered stays where it is, and the receiver sees to it.
+        if (reading_.at != ring_.at) release(ring_);
+        ring_ = std::exchange(fresh.to, ring());
+        fresh.until = fresh.from;
+        limit_ = std::min(claimed_ + capacity_, claimed_ + ring_.room);
+        return result::queued;
+    }
+    ring another() {
+        constexpr std::size_t first_room = std::bit_floor(std::max<std::size_t>(16, 2048 / sizeof(Event)));
+        const std::size_t room = std::min(most_room_, ring_.room == 0 ? first_room : 2 * ring_.room);
+        if (spare_.room == room) return std::exchange(spare_, ring());
+        return {Machine::template allocate<Event>(room), room};
+    }
+    static void release(ring one) {
+        if (one.at != nullptr) Machine::release(one.at, one.room);
+    }
+    // Under the lock of claims.
+    std::size_t waiting() const { return tail_.load(std::memory_order_seq_cst) - claimed_; }
     bool let_go() {
         if (!sleepers_) return false;
         sleepers_ = false;
-        taken_.store(taken_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        taken_.fetch_add(1, std::memory_order_relaxed);
         return true;
     }
 
-    const std::size_t capacity_;
-    mutable brief_lock<Machine> lock_;
-    event_ring<Event> waiting_;
-    bool told_ = false, closed_ = false, sleepers_ = false;
+    // Of those who emit.
+    const std::size_t capacity_, most_room_;
+    typename Machine::template atomic<pen*> pen_{nullptr};
+    typename Machine::template atomic<std::size_t> tail_{0};
+    std::size_t limit_ = 0;
+    ring ring_;  // changed under the lock of claims too
+    typename Machine::template atomic<std::uint8_t> told_{0};
+    pen first_;
+    brief_lock<Machine> lock_;
+    const void* last_ = nullptr;
+    std::uint32_t alone_ = 0, patience_ = 1;
+    // Of the receiver.
+    alignas(64) typename Machine::template atomic<std::size_t> done_{0};  // before it all is delivered
+    std::size_t next_ = 0;
+    std::size_t end_ = 0;  // changed under the lock of claims
+    ring reading_;         // the same
+    // Of both, under the lock of claims.
+    alignas(64) mutable brief_lock<Machine> claim_lock_;
+    std::size_t claimed_ = 0;  // before it all is the receiver's, or dropped
+    ring spare_;
+    bool closed_ = false, sleepers_ = false;
     tally counted_;
     typename Machine::template atomic<std::uint32_t> taken_{0};
 };
@@ -230,9 +349,7 @@ class queued_slot final : public slot<Args...>, public source {
     }
     void empty() override {
         receiver_.reset();
-        event_ring<event> rest;
-        queue_.take(rest);
-        batch_.clear();
+        queue_.clear();
     }
     tally counted() const override {
         tally all = queue_.counted();
@@ -240,44 +357,50 @@ class queued_slot final : public slot<Args...>, public source {
         return all;
     }
 
-    bool deliver(budget& budget) override {
-        frame inside(0);
-        inside.enter(this);
-        if (this->connected() && batch_.empty()) queue_.take(batch_);
-        while (this->connected() && !batch_.empty()) {
-            if (budget.spent()) return true;
-            event now = std::move(batch_.front());
-            batch_.pop();
+    delivered deliver(budget& budget) override {
+        const visit inside(this);
+        const bool begun = queue_.has_batch();
+        if (this->connected() && !begun) queue_.claim();
+        while (this->connected() && queue_.has_batch()) {
+            if (budget.spent()) return delivered::part;
+            event now = queue_.take();
             delivered_.store(delivered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
             budget.count();
             std::apply([&](auto&... parts) { receiver_->first(static_cast<passed<Args>>(parts)...); }, now);
         }
-        return false;
+        if (!this->connected()) return delivered::all;
+        return begun ? delivered::leftover : queue_.more() ? delivered::batch : delivered::all;
     }
+    void rest() override { queue_.rest(); }
+    bool missed() override { return queue_.missed(); }
 
   private:
-    using result = typename batch_queue<event>::result;
+    using result = typename event_queue<event>::result;
 
     static void run(slot<Args...>* self, passed<Args>... args) {
         auto* const mine = static_cast<queued_slot*>(self);
-        const result got = mine->queue_.push(std::forward<passed<Args>>(args)...);
+        const result got = mine->queue_.push(here(), std::forward<passed<Args>>(args)...);
         if (got == result::queued) [[likely]]
             return;
         mine->finish(got, std::forward<passed<Args>>(args)...);
     }
     [[gnu::noinline]] void finish(result got, passed<Args>... args) {
+        bool hopeless = false;
         while (got == result::full) {
             switch (when_full_) {
                 case overflow::block:
-                    if (to_->is_mine()) return queue_.count_drop();
-                    queue_.wait();
-                    got = queue_.push(std::forward<passed<Args>>(args)...);
+                    if (hopeless || to_->is_mine()) return queue_.count_drop();
+                    if (const auto before = queue_.begin_wait())
+                        hopeless =
+                            !domain::instance().wait_for_room(to_->owner(), queue_.taken(), *before, here());
+                    got = queue_.push(here(), std::forward<passed<Args>>(args)...);
                     break;
                 case overflow::drop_oldest:
-                    got = queue_.push_over_oldest(std::forward<passed<Args>>(args)...);
+                    got = queue_.push_over_oldest(here(), std::forward<passed<Args>>(args)...);
                     break;
                 case overflow::coalesce:
                     got = queue_.push_into_newest(
+                        here(),
                         [&](event& newest, auto&&... parts) {
                             if constexpr (std::is_same_v<Merge, no_merge>) {
                                 newest = event(std::forward<decltype(parts)>(parts)...);
@@ -294,9 +417,8 @@ class queued_slot final : public slot<Args...>, public source {
 
     const std::shared_ptr<inbox_core> to_;
     const overflow when_full_;
-    batch_queue<event> queue_;
+    event_queue<event> queue_;
     std::optional<std::pair<Function, Merge>> receiver_;
-    event_ring<event> batch_;  // of the receiving thread
     std::atomic<std::uint64_t> delivered_{0};
 };
 

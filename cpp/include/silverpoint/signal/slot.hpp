@@ -1,8 +1,9 @@
 // One receiver's place in a signal, and the signal's list of them.
 //
-// The list is an array that emissions read without a lock: connecting appends to it, disconnecting puts a
-// slot that does nothing into the place; it is replaced by another when it is full or mostly holes. Old
-// arrays and slots are kept until the emissions that may read them are over (emission.hpp).
+// The list is an array that emissions read without a lock: connecting appends to it, disconnecting clears the
+// place; it is replaced by another when it is full or mostly holes. An old array is kept as long as an
+// emission reads it (emission.hpp), at most one for each emission that is under way, and what is disconnected
+// is taken out of it too.
 #pragma once
 
 #include <memory>
@@ -97,13 +98,14 @@ class slot : public slot_base {
 class core {
   public:
     struct list {
+        core* of;
         std::uint32_t room;
         std::atomic<std::uint32_t> size;
         std::atomic<slot_base*>* at() { return reinterpret_cast<std::atomic<slot_base*>*>(this + 1); }
     };
     static_assert(alignof(list) <= alignof(std::atomic<slot_base*>) && sizeof(list) % alignof(void*) == 0);
 
-    core() : number_(domain::instance().new_signal()) {}
+    core() { domain::instance(); }  // asks for the barriers
     core(const core&) = delete;
     core& operator=(const core&) = delete;
 
@@ -112,9 +114,8 @@ class core {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    std::uint32_t number() const { return number_; }
-    /// To be loaded within a frame; null when nobody is connected.
-    list* entries() const { return slots_.load(std::memory_order_seq_cst); }
+    /// What emissions read; null when nobody is connected.
+    const std::atomic<list*>& lists() const { return slots_; }
     std::uint32_t connected() const { return live_.load(std::memory_order_relaxed); }
 
     /// False when the signal is gone already, or when it may have one receiver only, and has it.
@@ -127,6 +128,7 @@ class core {
             if (now == nullptr || now->size.load(std::memory_order_relaxed) == now->room) {
                 old = now;
                 now = packed(old, 2 * connected() + 2);
+                if (old != nullptr) replaced_.push_back(old);
             }
             const std::uint32_t size = now->size.load(std::memory_order_relaxed);
             fresh->hold();
@@ -143,36 +145,33 @@ class core {
     /// emission.hpp names.
     void remove(slot_base* one) {
         list* old = nullptr;
+        std::vector<const void*> lists;
         bool first;
         {
             const std::lock_guard hold(lock_);
             first = one->connected();
-            if (first) old = take_out(one);
+            if (first) old = take_out(one, lists);
         }
         if (!first) {
             // Another thread has begun; its wait, and the end of the callable, are waited for too. What it
             // has left to others' calls, and they have not seen, is done here.
             for (backoff turn; !one->left(); turn.pause()) {
-                if (!domain::instance().leave_slot(one, {[](void*) {}, nullptr}, here())) return;
+                if (!domain::instance().leave_slot(one, {}, {[](void*) {}, nullptr}, here())) return;
                 domain::instance().sweep();
             }
             return;
         }
-        one->hold();
         const auto emptied = [](void* what) {
             auto* const slot = static_cast<slot_base*>(what);
             {
                 // Who disconnects it too waits for this as for a call.
-                frame inside(0);
-                inside.enter(slot);
+                const visit inside(slot);
                 slot->empty();
                 slot->set_left();
             }
             slot->drop();
         };
-        domain::instance().leave_slot(one, {emptied, one}, here());
-        domain::instance().leave_list(number_,
-                                      {[](void* what) { static_cast<slot_base*>(what)->drop(); }, one});
+        domain::instance().leave_slot(one, lists, {emptied, one}, here());
         retire(old);
     }
 
@@ -199,14 +198,19 @@ class core {
   private:
     ~core() = default;
 
-    // The list that is to be retired, if it has been replaced.
-    list* take_out(slot_base* one) {
+    // The list that is to be retired, if it has been replaced. `lists`: all those that it was in.
+    list* take_out(slot_base* one, std::vector<const void*>& lists) {
         one->close();
         list* const now = slots_.load(std::memory_order_relaxed);
         const std::uint32_t size = now->size.load(std::memory_order_relaxed);
-        for (std::uint32_t i = 0; i < size; ++i)
-            if (now->at()[i].load(std::memory_order_relaxed) == one)
-                now->at()[i].store(nullptr, std::memory_order_seq_cst);
+        const auto clear = [&](list* in) {
+            lists.push_back(in);
+            for (std::uint32_t i = 0; i < in->size.load(std::memory_order_relaxed); ++i)
+                if (in->at()[i].load(std::memory_order_relaxed) == one)
+                    in->at()[i].store(nullptr, std::memory_order_seq_cst);
+        };
+        clear(now);
+        for (list* const old : replaced_) clear(old);
         live_.store(connected() - 1, std::memory_order_relaxed);
         if (connected() == 0) {
             slots_.store(nullptr, std::memory_order_seq_cst);
@@ -215,12 +219,13 @@ class core {
         } else {
             return nullptr;
         }
+        replaced_.push_back(now);
         return now;
     }
 
-    static list* packed(list* from, std::uint32_t room) {
+    list* packed(list* from, std::uint32_t room) {
         void* const memory = ::operator new(sizeof(list) + room * sizeof(std::atomic<slot_base*>));
-        list* const made = new (memory) list{room, 0};
+        list* const made = new (memory) list{this, room, 0};
         for (std::uint32_t i = 0; i < room; ++i) new (made->at() + i) std::atomic<slot_base*>(nullptr);
         if (from == nullptr) return made;
         std::uint32_t count = 0;
@@ -231,15 +236,26 @@ class core {
         return made;
     }
     void retire(list* old) {
-        if (old != nullptr)
-            domain::instance().leave_list(number_, {[](void* what) { ::operator delete(what); }, old});
+        if (old == nullptr) return;
+        hold();
+        domain::instance().leave_list(old, {[](void* what) {
+                                                list* const unread = static_cast<list*>(what);
+                                                core* const of = unread->of;
+                                                {
+                                                    const std::lock_guard hold(of->lock_);
+                                                    std::erase(of->replaced_, unread);
+                                                }
+                                                ::operator delete(what);
+                                                of->drop();
+                                            },
+                                            old});
     }
 
-    const std::uint32_t number_;
     std::atomic<list*> slots_{nullptr};
     std::atomic<std::uint32_t> live_{0};  // written under the lock
     std::atomic<std::uint32_t> users_{1};
     std::mutex lock_;
+    std::vector<list*> replaced_;  // lists that are read still, or have not been retired yet
     bool closed_ = false;
 };
 
