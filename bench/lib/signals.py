@@ -26,7 +26,7 @@ def driver(bench):
     made.mkdir(parents=True, exist_ok=True)
     source, program = building.BENCH / "signals/driver.cpp", made / "driver"
     building.call([moc, source, "-o", made / "driver.moc"])
-    building.call(["g++", *building.CXX_FLAGS, "-fPIC", f"-I{building.ROOT / 'cpp/include'}", f"-I{made}", "-isystem", qt, "-isystem", qt / "QtCore",
+    building.call(["g++", *building.CXX_FLAGS, "-fPIC", f"-I{building.ROOT / 'cpp/include'}", f"-I{made}", f"-I{source.parent}", "-isystem", qt, "-isystem", qt / "QtCore",
                    source, "-o", program, "-lQt6Core", "-pthread"])
     return program
 
@@ -38,7 +38,7 @@ def measure(bench, events, seconds, repeats):
     except building.Failed as failed:
         return {}, [str(failed)]
     results, problems = {}, []
-    steps = [("direct", events, {}), ("latest", events, {}), ("cross", events, {}), ("cross", events, {"QT_NO_GLIB": "1"}), ("stalled", 2_000_000, {}), ("timer", seconds, {})]
+    steps = [("floor", 100_000, {}), ("direct", events, {}), ("latest", events, {}), ("cross", events, {}), ("cross", events, {"QT_NO_GLIB": "1"}), ("stalled", 2_000_000, {}), ("timer", seconds, {})]
     for step in steps * repeats:
         part, size, environment = step
         done = subprocess.run([program, part, str(size)], capture_output=True, text=True, timeout=TIMEOUT_S, env=os.environ | environment)
@@ -79,10 +79,13 @@ def markdown(results, problems, events, seconds, repeats, machine):
     milliseconds = {"total": 1e6}
     lines = ["# Signals", "",
              f"Medians of {repeats} processes; {events:,} events of one `unsigned` each (of QObject queued and the mutex at most 2,000,000, since their queues have no bound); "
-             "written by `bench/run --part signals`. Every receiver counts and adds up what it gets, and a process in which an event is missing counts for nothing.", "",
+             "written by `bench/run --part signals`. Every receiver counts and adds up what it gets, and a process in which an event is missing counts for nothing. "
+             "A row `no signal: …` does the same work in the least way: what this machine takes at least.", "",
              *(f"- {key}: {value}" for key, value in machine.items()),
              f"- load: {os.getloadavg()[0]:.1f} (what else runs takes cores from these threads: above 2 the figures are of a busy machine)", "", *(f"**Not counted: {problem}.**" for problem in problems),
-             "## One receiver in the same thread", "",
+             "## The machine", "", "What the steps between two threads take by themselves.", "",
+             *table(results, "floor", {"ns": "ns"}), "",
+             "## One receiver in the same thread", "", "The receiver keeps each value in a place of its own. One that adds up waits for its last sum.", "",
              *table(results, "direct", {"emit": "ns an emission", "total": "total, ms"}, milliseconds), "",
              "## To another thread, every event", "",
              *table(results, "cross", {"emit": "ns an emission", "event": "ns an event delivered", "total": "total, ms"}, milliseconds), "",

@@ -1,6 +1,7 @@
 // What an event costs on its way to a receiver: signals of Silverpoint, of Qt and of Boost, and a queue
 // behind a mutex.
 //
+//   driver floor COUNT       what the machine takes for the steps on the way
 //   driver direct COUNT      emissions to one receiver in the same thread, all candidates in turn
 //   driver cross COUNT       COUNT events to a receiver in another thread
 //   driver latest COUNT      the newest value, to a reader that looks every millisecond
@@ -8,8 +9,9 @@
 //   driver timer SECONDS     how late a timer of 5 ms is in an event loop, with a sender of a million events
 //   a second
 //
-// Prints a JSON object a figure. Each receiver counts what it gets and adds it up; a figure whose count or
-// sum is wrong ends the program with an error.
+// Prints a JSON object a figure. Each receiver counts what it gets and adds it up, or keeps it (in the same
+// thread, where the sum would take longer than the call); where an event is missing the program ends with an
+// error. A row `no signal: …` does the same work in the least way: what this machine takes at least.
 #include <unistd.h>
 
 #include <QtCore/QCoreApplication>
@@ -32,7 +34,10 @@
 #include <thread>
 #include <vector>
 
-using Clock = std::chrono::steady_clock;
+#include "floors.hpp"
+
+using floors::Clock;
+using floors::since;
 
 class Sender : public QObject {
     Q_OBJECT
@@ -42,10 +47,6 @@ class Sender : public QObject {
 #include "driver.moc"
 
 namespace {
-
-double since(Clock::time_point begin) {
-    return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
-}
 
 [[noreturn]] void fail(const char* who, const char* what) {
     std::fprintf(stderr, "%s: %s\n", who, what);
@@ -75,12 +76,28 @@ double resident_kib() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1024;
 }
 
+// What a batch of emissions has brought. A place for each value: a sum would be a chain through memory, in
+// which every call waits for the one before.
+class Kept {
+  public:
+    static constexpr unsigned size = 4096;
+
+    void add(unsigned value) { values_[value % size] = value; }
+    void check(const char* who, unsigned first) {
+        for (unsigned i = first; i < first + size; ++i)
+            if (values_[i % size] != i) fail(who, "not every event has arrived");
+    }
+
+  private:
+    std::vector<unsigned> values_ = std::vector<unsigned>(size, ~0u);
+};
+
 // In batches, the candidates in turn: a slow moment of the machine meets everybody. The median of the
 // batches.
 void direct(unsigned count) {
-    constexpr unsigned batches = 40;
-    const unsigned each = count / batches;
-    Count ours, qt, boost, plain;
+    const unsigned batches = std::max(1u, count / Kept::size);
+    Kept ours, qt, boost, plain;
+    Count sum;
     silverpoint::signal<unsigned> own;
     own.connect([&](unsigned value) { ours.add(value); });
     Sender sender;
@@ -90,29 +107,34 @@ void direct(unsigned count) {
     boost::signals2::signal<void(unsigned)> theirs;
     theirs.connect([&](unsigned value) { boost.add(value); });
     // What the receiver itself costs, called by somebody who does not know it.
-    void (*volatile pointer)(Count&, unsigned) = [](Count& to, unsigned value) { to.add(value); };
-    std::vector<double> times[4];
+    void (*volatile keeps)(Kept&, unsigned) = [](Kept& to, unsigned value) { to.add(value); };
+    void (*volatile adds)(Count&, unsigned) = [](Count& to, unsigned value) { to.add(value); };
+    std::vector<double> times[5];
     const auto batch = [&](std::vector<double>& to, unsigned first, auto&& emission) {
         const auto begin = Clock::now();
-        for (unsigned i = first; i < first + each; ++i) emission(i);
-        to.push_back(since(begin) / each);
+        for (unsigned i = first; i < first + Kept::size; ++i) emission(i);
+        to.push_back(since(begin) / Kept::size);
     };
-    for (unsigned k = 0; k < batches; ++k) {
-        batch(times[0], k * each, [&](unsigned i) { own(i); });
-        batch(times[1], k * each, [&](unsigned i) { Q_EMIT sender.sent(i); });
-        batch(times[2], k * each, [&](unsigned i) { theirs(i); });
-        batch(times[3], k * each, [&](unsigned i) { pointer(plain, i); });
-    }
-    ours.check("silverpoint", batches * each);
-    qt.check("QObject", batches * each);
-    boost.check("boost::signals2", batches * each);
-    plain.check("a call through a pointer", batches * each);
     const char* const names[] = {"silverpoint direct", "QObject direct", "boost::signals2",
-                                 "no signal: a call through a pointer"};
-    for (int i = 0; i < 4; ++i) {
-        std::sort(times[i].begin(), times[i].end());
-        figure("direct", names[i], "emit", times[i][batches / 2]);
-        figure("direct", names[i], "total", count * times[i][batches / 2]);
+                                 "no signal: a call through a pointer",
+                                 "no signal: the same, of a receiver that adds up"};
+    for (unsigned k = 0; k < batches; ++k) {
+        const unsigned first = k * Kept::size;
+        batch(times[0], first, [&](unsigned i) { own(i); });
+        batch(times[1], first, [&](unsigned i) { Q_EMIT sender.sent(i); });
+        batch(times[2], first, [&](unsigned i) { theirs(i); });
+        batch(times[3], first, [&](unsigned i) { keeps(plain, i); });
+        batch(times[4], first, [&](unsigned i) { adds(sum, i); });
+        ours.check(names[0], first);
+        qt.check(names[1], first);
+        boost.check(names[2], first);
+        plain.check(names[3], first);
+    }
+    sum.check(names[4], std::uint64_t{batches} * Kept::size);
+    for (int i = 0; i < 5; ++i) {
+        const double median = floors::middle(times[i]);
+        figure("direct", names[i], "emit", median);
+        figure("direct", names[i], "total", count * median);
     }
 }
 
@@ -228,6 +250,19 @@ void cross_all(unsigned count, const char* loop) {
             [&](unsigned value) { queue.push(value); });
         got.check("mutex and condition", fewer);
     }
+    {
+        const auto ring = std::make_unique<floors::Ring>();
+        Count got;
+        const char* const who = "no signal: a ring of one writer and one reader that never sleeps";
+        cross(
+            who, count,
+            [&](std::atomic<bool>& ready) {
+                ready.store(true);
+                while (got.events < count) got.add(ring->take());
+            },
+            [&](unsigned value) { ring->push(value); });
+        got.check(who, count);
+    }
 }
 
 void latest(unsigned count) {
@@ -262,10 +297,17 @@ void latest(unsigned count) {
     over.store(true);
     reader.join();
     if (!newer || last != batches * each - 1) fail("silverpoint latest", "not the newest value");
-    std::sort(times.begin(), times.end());
-    figure("latest", "silverpoint latest", "emit", times[batches / 2]);
+    figure("latest", "silverpoint latest", "emit", floors::middle(times));
     figure("latest", "silverpoint latest", "reads", static_cast<double>(reads));
     figure("latest", "silverpoint latest", "looks", static_cast<double>(looks));
+}
+
+void floor_of_all(unsigned count) {
+    figure("floor", "a line of memory into another core's cache", "ns", floors::line_transfer(count));
+    figure("floor", "membarrier, beside a thread that runs", "ns", floors::barrier(count / 10));
+    const floors::WakeUp wake = floors::wake_up(count / 100);
+    figure("floor", "waking a thread that sleeps at an eventfd: the call", "ns", wake.call);
+    figure("floor", "waking a thread that sleeps at an eventfd: until it runs", "ns", wake.until_it_runs);
 }
 
 void stalled(unsigned count) {
@@ -399,7 +441,9 @@ int main(int argc, char** argv) {
     const char* const part = argc == 3 ? argv[1] : "";
     const double size = argc == 3 ? std::atof(argv[2]) : 0;
     const char* const loop = qEnvironmentVariableIsSet("QT_NO_GLIB") ? " (without GLib)" : " (GLib)";
-    if (std::strcmp(part, "direct") == 0)
+    if (std::strcmp(part, "floor") == 0)
+        floor_of_all(static_cast<unsigned>(size));
+    else if (std::strcmp(part, "direct") == 0)
         direct(static_cast<unsigned>(size));
     else if (std::strcmp(part, "cross") == 0)
         cross_all(static_cast<unsigned>(size), loop);
@@ -410,7 +454,7 @@ int main(int argc, char** argv) {
     else if (std::strcmp(part, "timer") == 0)
         timers(size);
     else {
-        std::fprintf(stderr, "driver: direct, cross, latest or stalled COUNT, or timer SECONDS\n");
+        std::fprintf(stderr, "driver: floor, direct, cross, latest or stalled COUNT, or timer SECONDS\n");
         return 2;
     }
 }

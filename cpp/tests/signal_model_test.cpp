@@ -157,6 +157,67 @@ TEST(Model, AValuePublishedAfterAnotherThreadsIsTheNewer) {
     EXPECT_GT(got.states, 300u);
 }
 
+// An emission to the only receiver (signal::call_only, core::remove), which another thread disconnects and
+// destroys, and connects another at the same address.
+struct plain_store {
+    template <class Place>
+    static void store(Place& where, const void* value) {
+        where.store(value, std::memory_order_release);
+    }
+};
+template <class Machine, class Named>
+struct only_scenario {
+    int receiver = 0;
+    Named named{&receiver};
+    interleave::atomic<const void*> place{nullptr};
+    int calls = 0;
+
+    bodies threads() {
+        return {[this] {
+                    for (int i = 0; i < 2; ++i) emit();
+                },
+                [this] {
+                    named.store(nullptr);
+                    Machine::heavy_barrier();
+                    while (place.load(std::memory_order_acquire) == &receiver)
+                        Machine::while_equal(place, reinterpret_cast<std::uint64_t>(&receiver));
+                    machine::write(&receiver, [] {});  // its end, and the next one's beginning
+                    named.store(&receiver);
+                }};
+    }
+    void emit() {
+        int* const only = named.load(std::memory_order_acquire);
+        if (only == nullptr ||
+            !silverpoint::signaling::enter_only<plain_store>(place, static_cast<const Named&>(named), only))
+            return;
+        machine::read(only, [this] { ++calls; });
+        plain_store::store(place, nullptr);
+    }
+    std::string wrong() {
+        emit();
+        return calls > 0 ? "" : "not called";
+    }
+};
+// Does not look a second time.
+struct trusting : interleave::atomic<int*> {
+    using interleave::atomic<int*>::atomic;
+    mutable int* seen = nullptr;
+    int* load(std::memory_order order) const {
+        return order == std::memory_order_seq_cst ? seen : seen = interleave::atomic<int*>::load(order);
+    }
+};
+struct no_barrier : machine {
+    static void heavy_barrier() { interleave::world::now->step(); }
+};
+
+TEST(Model, TheOnlyReceiverIsNotCalledWhenItIsGone) {
+    const auto got = all_orders<only_scenario<machine, interleave::atomic<int*>>>();
+    EXPECT_EQ(got.error, "");
+    EXPECT_GT(got.states, 100u);
+    EXPECT_NE((all_orders<only_scenario<no_barrier, interleave::atomic<int*>>>().error), "");
+    EXPECT_NE((all_orders<only_scenario<machine, trusting>>().error), "");
+}
+
 // Senders into a queue with room for one or two: each waits for room, the receiver sleeps until it is told.
 template <class Machine, int senders, int each, int room = 1>
 struct queue_scenario {

@@ -2,8 +2,14 @@
 //
 // SILVERPOINT_SIGNAL_ROUNDS multiplies the rounds.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <silverpoint/signal.hpp>
 #include <string>
@@ -529,6 +535,60 @@ TEST(Race, AThreadsPlaceIsNotTakenForTheReceivers) {
     while (got.size() + one.counted().dropped < 2) here.drain();
     sender.join();
     EXPECT_EQ(got, (std::vector<unsigned>{1, 2}));
+}
+
+TEST(Barrier, AForkedChildWaitsForNoThreadOfItsParent) {
+    signal<int> sent;
+    std::atomic<bool> inside{false}, go{false};
+    int got = 0;
+    connection one = sent.connect([&](int value) {
+        got += value;
+        if (value == 1) {
+            inside.store(true);
+            while (!go.load()) std::this_thread::yield();
+        }
+    });
+    std::thread emits([&] { sent(1); });
+    while (!inside.load()) std::this_thread::yield();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        sent(2);
+        one.disconnect();
+        sent(3);
+        _exit(got == 3 && one.over() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    go.store(true);
+    emits.join();
+    one.disconnect();
+    EXPECT_EQ(got, 1);
+}
+
+TEST(Barrier, OneThatIsRefusedEndsTheProgram) {
+    silverpoint::signaling::settle_barriers();
+    if (!silverpoint::signaling::asymmetric.load()) GTEST_SKIP() << "nothing was granted";
+    const pid_t child = fork();
+    if (child == 0) {
+        sock_filter steps[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        const sock_fprog filter{sizeof steps / sizeof *steps, steps};
+        const rlimit no_core{0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, 2, &filter) != 0) _exit(77);
+        silverpoint::signaling::heavy_barrier();
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no filters here";
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 }  // namespace

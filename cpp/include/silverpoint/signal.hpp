@@ -51,13 +51,13 @@ class signal {
     /// connects are not called, and those that one of them disconnects are not called any more. An exception
     /// of a direct receiver passes through, and the receivers behind it are not called.
     void operator()(signaling::passed<Args>... args) const {
-        if (core_->lists().load(std::memory_order_relaxed) == nullptr) return;
+        // One receiver is the rule.
+        signaling::slot_base* const only = core_->only().load(std::memory_order_acquire);
         signaling::thread_record* const mine = signaling::quick_thread;
-        if (mine == nullptr || mine->first.levels[0].list.load(std::memory_order_relaxed) != nullptr)
-            [[unlikely]]
+        if (only == nullptr || mine == nullptr || !mine->first.levels[0].is_free()) [[unlikely]]
             return call_carefully(std::forward<signaling::passed<Args>>(args)...);
-        call_all<signaling::quick_store>(mine->first.levels[0],
-                                         std::forward<signaling::passed<Args>>(args)...);
+        call_only<signaling::quick_store>(mine->first.levels[0], only,
+                                          std::forward<signaling::passed<Args>>(args)...);
     }
 
     /// Direct: `function` runs within each emission, in the emitting thread; in several at once, if several
@@ -134,39 +134,48 @@ class signal {
     std::size_t connected() const { return core_->connected(); }
 
   private:
+    // `only` is called when it is still the only one behind the thread's saying that it is in it.
     template <class Store>
-    [[gnu::always_inline]] void call_all(signaling::level& at, signaling::passed<Args>... args) const {
-        const signaling::stay_end<Store> end(at);
-        signaling::stay<Store> inside(at);
-        signaling::core::list* const list = inside.read(core_->lists());
-        if (list == nullptr) return;
-        // One receiver is the rule; the way to it needs the fewest registers.
-        if (list->size.load(std::memory_order_acquire) != 1) [[unlikely]]
-            return call_many<Store>(inside, *list, std::forward<signaling::passed<Args>>(args)...);
-        call_at(inside, *list, 0, std::forward<signaling::passed<Args>>(args)...);
+    [[gnu::always_inline]] void call_only(signaling::level& at, signaling::slot_base* only,
+                                          signaling::passed<Args>... args) const {
+        const signaling::stay<Store> inside(at);
+        if (!inside.enter_only(core_->only(), only)) [[unlikely]]
+            return call_carefully(std::forward<signaling::passed<Args>>(args)...);
+        const signaling::stay_end<Store, false> end(at);
+        static_cast<signaling::slot<Args...>*>(only)->call(std::forward<signaling::passed<Args>>(args)...);
     }
     template <class Store>
-    [[gnu::noinline]] static void call_many(signaling::stay<Store> inside, signaling::core::list& list,
-                                            signaling::passed<Args>... args) {
-        const std::uint32_t count = list.size.load(std::memory_order_acquire);
+    void call_all(signaling::level& at, signaling::passed<Args>... args) const {
+        const signaling::stay_end<Store, true> end(at);
+        const signaling::stay<Store> inside(at);
+        signaling::core::list* const list = inside.read(core_->lists());
+        if (list == nullptr) return;
+        const std::uint32_t count = list->size.load(std::memory_order_acquire);
         for (std::uint32_t i = 0; i < count; ++i) {
-            call_at(inside, list, i, std::forward<signaling::passed<Args>>(args)...);
+            signaling::slot_base* const to = list->at()[i].load(std::memory_order_acquire);
+            if (to == nullptr) continue;
+            inside.enter(to);
+            static_cast<signaling::slot<Args...>*>(to)->call(std::forward<signaling::passed<Args>>(args)...);
             inside.leave();
         }
     }
-    template <class Store>
-    [[gnu::always_inline]] static void call_at(signaling::stay<Store>& inside, signaling::core::list& list,
-                                               std::uint32_t i, signaling::passed<Args>... args) {
-        signaling::slot_base* const to = list.at()[i].load(std::memory_order_acquire);
-        if (to == nullptr) [[unlikely]]
-            return;
-        inside.enter(to);
-        static_cast<signaling::slot<Args...>*>(to)->call(std::forward<signaling::passed<Args>>(args)...);
-    }
-    // Within a receiver, at a thread's first emission, and where both sides pay for barriers.
+    // To several receivers, within a receiver, at a thread's first emission, and where both sides pay for
+    // barriers.
     [[gnu::noinline]] void call_carefully(signaling::passed<Args>... args) const {
+        if (core_->lists().load(std::memory_order_relaxed) == nullptr) return;
         const signaling::free_level level;
-        call_all<signaling::careful_store>(level.at(), std::forward<signaling::passed<Args>>(args)...);
+        // (Another thread may take a receiver away in between: then the list says who is left.)
+        signaling::slot_base* const only = core_->only().load(std::memory_order_acquire);
+        const signaling::stay<signaling::careful_store> inside(level.at());
+        if (only != nullptr && inside.enter_only(core_->only(), only)) {
+            const signaling::stay_end<signaling::careful_store, false> end(level.at());
+            return static_cast<signaling::slot<Args...>*>(only)->call(
+                std::forward<signaling::passed<Args>>(args)...);
+        }
+        if (signaling::quick_thread != nullptr)
+            call_all<signaling::quick_store>(level.at(), std::forward<signaling::passed<Args>>(args)...);
+        else
+            call_all<signaling::careful_store>(level.at(), std::forward<signaling::passed<Args>>(args)...);
     }
 
     template <class Function, class Merge>

@@ -2,9 +2,9 @@
 //
 // Emitting a signal says "I am in this receiver" and then looks whether the receiver is still connected;
 // disconnecting says "not connected any more" and then looks who is in it. Each must see the other, which
-// takes a full barrier on both sides: 5 to 6 ns in every emission. Linux can place the emitter's barrier from
-// the other side (membarrier, since 4.14): the frequent side then only stores, and the rare one pays some
-// microseconds. Where the kernel cannot (or a filter forbids it, or ThreadSanitizer looks on), both sides use
+// takes a full barrier on both sides, and dearer emissions. Linux can place the emitter's barrier from
+// the other side (membarrier, since 4.14): the frequent side then only stores, and the rare one pays for a
+// system call. Where the kernel cannot (or a filter forbids it, or ThreadSanitizer looks on), both sides use
 // sequentially consistent stores, which needs nobody's help.
 #pragma once
 
@@ -70,9 +70,10 @@ inline void light_store(Atomic& where, Value value) {
     }
 }
 
-/// The rare side's barrier, between its (sequentially consistent) stores and loads: 1 to 20 µs. Ends the
-/// program when the kernel refuses what it has promised: a system call filter (seccomp) that forbids
-/// membarrier is to be installed before the first signal is made.
+/// The rare side's barrier, between its (sequentially consistent) stores and loads: a system call that
+/// interrupts the process's other running threads. Ends the program when the kernel refuses what it has
+/// promised: a system call filter (seccomp) that forbids membarrier is to be installed before the first
+/// signal is made.
 inline void heavy_barrier() {
     if (!asymmetric.load(std::memory_order_relaxed)) return;
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) [[likely]]
@@ -81,6 +82,15 @@ inline void heavy_barrier() {
         "silverpoint: membarrier is refused, after it was granted (by a seccomp filter?)\n";
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, why, sizeof why - 1);
     std::abort();
+}
+
+/// A hint: this line of memory is going to be written to, and another core has it.
+inline void prefetch_for_write(const void* where) {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(where)));
+#else
+    __builtin_prefetch(where, 1);
+#endif
 }
 
 /// Waiting for something that takes nanoseconds, unless the other thread has been suspended: first spins,

@@ -3,12 +3,14 @@
 //
 // Each thread that emits or delivers has a record, with a level for each call within a call. Going into an
 // emission it writes there which list of receivers it reads, and before each call which receiver it is in,
-// and that it is in none when the call has returned; these are plain stores into memory of its own. Whoever
-// disconnects takes the receiver out of the lists, then looks through all levels (behind a heavy barrier):
-// one that is in the receiver is waited for; one that reads such a list and is in no receiver may hold the
-// address of this one, and is about to go on, which is waited for too; one that is in another receiver will
-// not find this one any more, however long it stays. So `disconnect` promises that the receiver is not
-// running and will not run, its memory is free at once, and emitting stays cheap.
+// and that it is in none when the call has returned; these are plain stores into memory of its own. (A signal
+// with one receiver names it, and no list is read: a thread writes that it is in it, and then looks whether
+// it is still the one that is named.) Whoever disconnects takes the receiver out of the lists, then looks
+// through all levels (behind a heavy barrier): one that is in the receiver is waited for; one that reads such
+// a list and is in no receiver may hold the address of this one, and is about to go on, which is waited for
+// too; one that is in another receiver will not find this one any more, however long it stays. So
+// `disconnect` promises that the receiver is not running and will not run, its memory is free at once, and
+// emitting stays cheap.
 //
 // Two waits are left out, since they would last for ever: for the calling thread itself, and for one that
 // waits, over however many others, for the calling thread. What is still in use then is kept until those
@@ -29,7 +31,7 @@ namespace silverpoint::signaling {
 
 /// One level of emission of a thread: a slot that emits is called at the level above.
 struct level {
-    std::atomic<const void*> list{nullptr};  ///< the list that is being read, `delivery`, or null: free
+    std::atomic<const void*> list{nullptr};  ///< the list that is being read, `delivery`, or null
     std::atomic<const void*> slot{nullptr};  ///< the receiver that is being called
     std::atomic<bool> left_behind{false};    ///< something waits for the end of what is at this level
 
@@ -37,6 +39,11 @@ struct level {
     static const void* delivery() {
         static constexpr char mark = 0;
         return &mark;
+    }
+    /// For its own thread: nothing is under way here.
+    bool is_free() const {
+        return list.load(std::memory_order_relaxed) == nullptr &&
+               slot.load(std::memory_order_relaxed) == nullptr;
     }
 };
 
@@ -338,6 +345,19 @@ inline void domain::forget_others() {
     lock_.unlock();
 }
 
+/// Says at `place` that this thread is in `only`, and then looks whether `named` still names it: whoever
+/// takes the name away, and looks at `place` behind a heavy barrier, finds this thread there, or it finds no
+/// name. False, with nothing said, in the second case. (That the name is another receiver's at the same
+/// address does no harm: that one is called.)
+template <class Store, class Place, class Named, class Slot>
+[[gnu::always_inline]] inline bool enter_only(Place& place, const Named& named, Slot* only) {
+    Store::store(place, static_cast<const void*>(only));
+    if (named.load(std::memory_order_seq_cst) == only) [[likely]]
+        return true;
+    Store::store(place, static_cast<const void*>(nullptr));
+    return false;
+}
+
 /// What an emission or a delivery says at its level. `Store` is how: what the thread loads afterwards is
 /// loaded after it, for whoever places a heavy barrier.
 template <class Store>
@@ -360,6 +380,12 @@ class stay {
     /// From here on this thread counts as being in `slot`; what says whether it is connected is to be loaded
     /// next.
     [[gnu::always_inline]] void enter(const void* slot) const { Store::store(at_.slot, slot); }
+    /// The same for `only`, which `named` has named: false when it does so no more, and it must not be
+    /// called.
+    template <class Slot>
+    [[gnu::always_inline]] bool enter_only(const std::atomic<Slot*>& named, Slot* only) const {
+        return signaling::enter_only<Store>(at_.slot, named, only);
+    }
     /// And from here on not any more: which is the next is to be loaded now.
     [[gnu::always_inline]] void leave() const { Store::store(at_.slot, static_cast<const void*>(nullptr)); }
 
@@ -367,14 +393,14 @@ class stay {
     level& at_;
 };
 
-/// Its end. (Apart from it, so that no function needs its address.)
-template <class Store>
+/// Its end. (Apart from it, so that no function needs its address.) `with_list`: one has been read.
+template <class Store, bool with_list>
 class stay_end {
   public:
     [[gnu::always_inline]] explicit stay_end(level& at) : at_(at) {}
     [[gnu::always_inline]] ~stay_end() {
         Store::store(at_.slot, static_cast<const void*>(nullptr));
-        Store::store(at_.list, static_cast<const void*>(nullptr));
+        if constexpr (with_list) Store::store(at_.list, static_cast<const void*>(nullptr));
         if (at_.left_behind.load(std::memory_order_seq_cst)) [[unlikely]]
             clean_up(at_);
     }
@@ -417,7 +443,7 @@ class free_level {
   private:
     static level& take(thread_record& mine) {
         // The first one counts as taken by what it says itself, so that the shortest way need not count.
-        if (mine.first.levels[0].list.load(std::memory_order_relaxed) == nullptr) return mine.first.levels[0];
+        if (mine.first.levels[0].is_free()) return mine.first.levels[0];
         const unsigned depth = mine.depth + 1;
         level_block* block = &mine.first;
         for (unsigned i = depth / level_block::size; i > 0; --i) {
@@ -446,7 +472,7 @@ class visit {
 
   private:
     free_level level_;
-    stay_end<careful_store> end_;
+    stay_end<careful_store, true> end_;
 };
 
 }  // namespace silverpoint::signaling

@@ -254,8 +254,8 @@ class latest {
         published_.store(stamp, std::memory_order_release);
     }
     /// Moves the newest value into `to`; false when there is none since the last one. It never waits and
-    /// never fails for a publisher that is quick; it costs some microseconds when there is something new (a
-    /// barrier, see signal/barrier.hpp), next to nothing when not.
+    /// never fails for a publisher that is quick; it costs a barrier when there is something new
+    /// (signal/barrier.hpp), next to nothing when not.
     bool read(T& to) {
         if (published_.load(std::memory_order_acquire) <= seen_) return false;
         cells_.name();

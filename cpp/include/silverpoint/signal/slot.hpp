@@ -114,7 +114,9 @@ class core {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    /// What emissions read; null when nobody is connected.
+    /// The receiver, when there is one and no more: what most emissions read.
+    const std::atomic<slot_base*>& only() const { return only_; }
+    /// What the others read; null when nobody is connected.
     const std::atomic<list*>& lists() const { return slots_; }
     std::uint32_t connected() const { return live_.load(std::memory_order_relaxed); }
 
@@ -136,6 +138,8 @@ class core {
             now->size.store(size + 1, std::memory_order_release);
             live_.store(connected() + 1, std::memory_order_relaxed);
             slots_.store(now, std::memory_order_seq_cst);
+            // Behind the list, where an emission goes that finds none here.
+            only_.store(connected() == 1 ? fresh : nullptr, std::memory_order_seq_cst);
         }
         retire(old);
         return true;
@@ -212,6 +216,7 @@ class core {
         clear(now);
         for (list* const old : replaced_) clear(old);
         live_.store(connected() - 1, std::memory_order_relaxed);
+        only_.store(connected() == 1 ? find_only(*now) : nullptr, std::memory_order_seq_cst);
         if (connected() == 0) {
             slots_.store(nullptr, std::memory_order_seq_cst);
         } else if (size > 16 && connected() < size / 4) {
@@ -223,6 +228,10 @@ class core {
         return now;
     }
 
+    static slot_base* find_only(list& in) {
+        for (std::uint32_t i = 0;; ++i)
+            if (slot_base* const one = in.at()[i].load(std::memory_order_relaxed)) return one;
+    }
     list* packed(list* from, std::uint32_t room) {
         void* const memory = ::operator new(sizeof(list) + room * sizeof(std::atomic<slot_base*>));
         list* const made = new (memory) list{this, room, 0};
@@ -251,6 +260,7 @@ class core {
                                             old});
     }
 
+    std::atomic<slot_base*> only_{nullptr};
     std::atomic<list*> slots_{nullptr};
     std::atomic<std::uint32_t> live_{0};  // written under the lock
     std::atomic<std::uint32_t> users_{1};
