@@ -40,7 +40,7 @@ def _rows(names, value, unit):
 
 
 # Signals that grow when it goes better; the rest are costs.
-SIGNALS_MORE = ("looks", "reads", "sent", "ticks")
+SIGNALS_MORE = ("looks", "reads", "sent", "ticks", "arrived")
 
 
 def _signals(data):

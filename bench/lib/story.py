@@ -137,8 +137,8 @@ def signals(data, better):
         for what, column, compares in columns:
             ours = min((found[part, name, what] for name in own if (part, name, what) in found), default=None)
             for name in names:
-                # Without a sender nobody is compared.
-                if compares and not is_own(name) and name != "no sender":
+                # Without a sender, or without a signal (what the machine takes), nobody is compared.
+                if compares and not is_own(name) and not name.startswith("no "):
                     better.look(f"{title}: {column}", ours, name, found.get((part, name, what)), "", "")
         rows = [(name, *(text(found[part, name, what]) if (part, name, what) in found else "–" for what, _, _ in columns)) for name in names]
         if rows:
