@@ -281,7 +281,13 @@ TEST(QtVariants, HoldTypedValues) {
     EXPECT_VALUE("v", bytes(map(text("a") + "\x01")), QVariant::fromValue(QMap<QString, int>{{"a", 1}}));
     EXPECT_VALUE("v", bytes(kWeather), QVariant::fromValue(Weather()));
     Station station;
-    EXPECT_VALUE("v", bytes(text("Station")), QVariant::fromValue(&station));
+    station.setObjectName("north");
+    SP_INFO("{}", QVariant::fromValue(&station));
+    const std::string object =
+        bytes("\xBF" + text("class") + text("Station") + text("name") + text("north") + text("address"));
+    const std::string seen = one().text;
+    EXPECT_TRUE(seen.starts_with(object)) << seen;
+    EXPECT_VALUE("v", bytes("\xF6"), QVariant::fromValue(static_cast<QObject*>(nullptr)));
     EXPECT_VALUE("[v", "[" + bytes("\x01") + "]", (QList<QVariant>{1}));
 }
 
@@ -312,6 +318,10 @@ TEST(QtVariants, LongTextsAreMarkedAsCut) {
     SP_INFO("{}", QVariant(QByteArray(5000, 'x')));
     EXPECT_TRUE((one().record.flags & 1) != 0);
     SP_INFO("{}", QVariant(QString(3997, 'x')));
+    EXPECT_FALSE((one().record.flags & 1) != 0);
+    SP_INFO("{}", (QMap<int, QVariantList>{{1, {2, QString(5000, 'x')}}}));
+    EXPECT_TRUE((one().record.flags & 1) != 0) << "within";
+    SP_INFO("{}", (QMap<int, QVariantList>{{1, {2, QString(3997, 'x')}}}));
     EXPECT_FALSE((one().record.flags & 1) != 0);
     // A text within is not cut without a mark.
     EXPECT_VALUE("v", bytes(text("\u2026")), QVariant(QVariantList{QString(5000, QChar(0xE4))}));

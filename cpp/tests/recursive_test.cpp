@@ -70,6 +70,7 @@ TEST(Recursive, AnEndAtTheDepth) {
     const auto seen = one();
     EXPECT_EQ(count(seen.text, kMark), 1u) << seen.text;
     EXPECT_EQ(count(seen.text, "79:00:04:6e:61:6d:65"), 8u) << "levels";
+    EXPECT_FALSE((seen.record.flags & 1) != 0) << "the depth has its own mark";
     first->next = nullptr;
 }
 
@@ -80,10 +81,12 @@ TEST(Recursive, WhatDoesNotFitIsShownLessDeep) {
     // Whole it would be more than 300 nodes; without the lowest level it fits.
     EXPECT_GT(count(seen.text, kMark), 0u);
     EXPECT_GT(count(seen.text, kValue), 0u);
+    EXPECT_TRUE((seen.record.flags & 1) != 0) << "it is marked as cut";
     wide.children.resize(5000);
     SP_INFO("{}", wide);
     seen = one();
     EXPECT_EQ(seen.text, "v:" + kMark);
+    EXPECT_TRUE((seen.record.flags & 1) != 0);
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ struct Modest : std::map<int, int> {
     using std::map<int, int>::map;
     std::size_t size() const { return 2; }
 };
+// Those that say that they have more than they give.
+template <class Container>
+struct Boastful : Container {
+    using Container::Container;
+    std::size_t size() const { return Container::size() + 3; }
+};
 }  // namespace shapes
 SP_STRUCT(Point, x, y)
 
@@ -95,6 +101,15 @@ TEST(Spans, OfOwnTypes) {
 // There is room for what was counted.
 TEST(Maps, AreNoLongerThanTheySay) {
     EXPECT_VALUE("{ii", "{1: 2, 3: 4}", (shapes::Modest{{1, 2}, {3, 4}, {5, 6}, {7, 8}}));
+}
+
+TEST(Containers, ThatGiveFewerThanTheySayHaveWhatTheyGive) {
+    EXPECT_VALUE("[s", "[\"a\", \"b\"]", (shapes::Boastful<std::list<std::string>>{"a", "b"}));
+    EXPECT_VALUE("[s", "[]", (shapes::Boastful<std::list<std::string>>{}));
+    EXPECT_VALUE("{si", "{\"a\": 1}", (shapes::Boastful<std::map<std::string, int>>{{"a", 1}}));
+    EXPECT_VALUE("{is", "{1: \"a\"}", (shapes::Boastful<std::map<int, std::string>>{{1, "a"}}));
+    SP_INFO("{} {}", (shapes::Boastful<std::map<int, std::string>>{{1, "a"}}), 7);
+    EXPECT_EQ(traced::one().text, "{1: \"a\"} 7") << "what follows is found";
 }
 
 TEST(InitializerLists, AreRanges) {

@@ -7,8 +7,8 @@
 // A signature is finite, so such a value is recorded as one item that carries its types itself (CBOR, type
 // `v`): with the names of the members in each node, made on the stack, 4,000 bytes of it, and without an
 // allocation. Down to a depth of 8; what lies deeper is `…`. What does not fit is recorded down to a smaller
-// depth, at last as `…` alone. This costs a walk over the value and several times what a described struct
-// costs. A ring of pointers ends at the depth, too.
+// depth, at last as `…` alone; the record of such an argument is marked as cut. This costs a walk over the
+// value and several times what a described struct costs. A ring of pointers ends at the depth, too.
 #pragma once
 
 #include "silverpoint.hpp"
@@ -40,23 +40,69 @@ struct Codec<Item> {
     }
 };
 
+// An item that knows whether something is missing.
+struct FilledItem {
+    Item item;
+    bool is_whole = true;
+};
+template <>
+struct Codec<FilledItem> {
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add('v'); }
+    static std::size_t size(const FilledItem& filled) { return Codec<Item>::size(filled.item); }
+    static char* put(char* out, const FilledItem& filled) { return Codec<Item>::put(out, filled.item); }
+};
+template <>
+struct CutBefore<FilledItem> {
+    static constexpr bool kMayBe = true;
+    static bool is_cut(const FilledItem& filled) { return !filled.is_whole; }
+};
+
+inline void put_ellipsis(CborWriter& out) { out.text("\u2026", 3); }
+
+// A text that ends where there was no more room: its last characters give way to `…`.
+inline void mark_cut_text(Item& item) {
+    std::size_t at = item.size - 3;
+    while ((static_cast<unsigned char>(item.data[at]) & 0xC0) == 0x80) --at;
+    std::memcpy(item.data + at, "\u2026", 3);
+    item.size = at + 3;
+    const std::size_t len = item.size - 3;
+    item.data[1] = static_cast<char>(len >> 8);
+    item.data[2] = static_cast<char>(len & 0xFF);
+}
+
+// Makes an item of what `put` writes; it says whether all is there. What does not fit is tried again less
+// deep, at last left out; a text or bytes alone are cut. False when something is missing for lack of room.
+template <class Put>
+bool fill_item(Item& item, const Put& put) {
+    constexpr char kText = 0x79, kBytes = 0x59;
+    constexpr unsigned kDepth = 8;
+    for (unsigned depth = kDepth; depth > 0; depth /= 2) {
+        CborWriter out(item.data, item.data + Item::kRoom);
+        out.deeper = depth;
+        const bool whole = put(out);
+        item.size = static_cast<std::size_t>(out.at() - item.data);
+        if (!out.has_room()) continue;
+        // (Less than a character is free where a text was cut; else `whole` tells of depth, which has its own
+        // mark.)
+        if (whole || item.size + 4 <= Item::kRoom) return depth == kDepth;
+        if (item.data[0] == kText) return mark_cut_text(item), false;
+        if (item.data[0] == kBytes) return false;
+    }
+    CborWriter out(item.data, item.data + Item::kRoom);
+    put_ellipsis(out);
+    item.size = static_cast<std::size_t>(out.at() - item.data);
+    return false;
+}
+
 template <Described T>
     requires kIsRecursive<T>
 struct Codec<T> {
-    static constexpr unsigned kDepth = 8;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
-    static void fill(Item& item, const T& value) {
-        for (unsigned depth = kDepth; depth > 0; depth /= 2) {
-            CborWriter out(item.data, item.data + Item::kRoom);
-            out.deeper = depth;
-            put_item(out, value);
-            item.size = static_cast<std::size_t>(out.at() - item.data);
-            if (out.has_room()) return;
-        }
-        CborWriter out(item.data, item.data + Item::kRoom);
-        mark(out);
-        item.size = static_cast<std::size_t>(out.at() - item.data);
+    // False when something is missing for lack of room.
+    static bool fill(Item& item, const T& value) {
+        return fill_item(item, [&](CborWriter& out) { return put_item(out, value); });
     }
     static std::size_t size(const T& value) {
         Item item;
@@ -70,7 +116,7 @@ struct Codec<T> {
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
-        if (out.deeper == 0) return mark(out), false;
+        if (out.deeper == 0) return out.text("\u2026", 3), false;
         --out.deeper;
         bool whole = true;
         std::size_t number = 0;
@@ -84,20 +130,17 @@ struct Codec<T> {
         ++out.deeper;
         return whole;
     }
-
-  private:
-    static void mark(auto& out) { out.text("\u2026", 3); }
 };
 
 // Made once for a record.
 template <Described T>
     requires kIsRecursive<T>
 struct Capture<T> {
-    using type = Item;
-    static Item of(const T& value) {
-        Item item;
-        Codec<T>::fill(item, value);
-        return item;
+    using type = FilledItem;
+    static FilledItem of(const T& value) {
+        FilledItem filled;
+        filled.is_whole = Codec<T>::fill(filled.item, value);
+        return filled;
     }
 };
 

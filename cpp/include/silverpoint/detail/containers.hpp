@@ -25,8 +25,9 @@ struct Elements {
             return total;
         }
     }
+    // `length`: where the count stands, which is corrected when the range gives fewer.
     template <class Range>
-    SP_DETAIL_HOT static char* put(char* out, const Range& range, std::size_t count) {
+    SP_DETAIL_HOT static char* put(char* out, const Range& range, std::size_t count, char* length = nullptr) {
         if constexpr (kIsPlain<Element> && requires { range.data(); }) {
             if (count == 0) return out;
             std::size_t size = count * sizeof(Element);
@@ -38,13 +39,16 @@ struct Elements {
         } else {
             std::size_t left = count;
             for (auto&& element : range) {
-                if (left-- == 0) break;
+                if (left == 0) break;
+                --left;
                 if constexpr (std::same_as<Element, bool>) {
                     out = put_bytes(out, static_cast<bool>(element));
                 } else {
                     out = Inner::put(out, element);
                 }
             }
+            if (left != 0 && length != nullptr) [[unlikely]]
+                put_length(length, count - left);
             return out;
         }
     }
@@ -95,7 +99,7 @@ struct Codec<T> {
     }
     SP_DETAIL_HOT static char* put(char* out, const T& range) {
         const std::size_t count = count_of(range);
-        return Elements<Element>::put(put_length(out, count), range, count);
+        return Elements<Element>::put(put_length(out, count), range, count, out);
     }
 };
 
@@ -120,13 +124,17 @@ struct Codec<T> {
         }
     }
     SP_DETAIL_HOT static char* put(char* out, const T& map) {
-        std::size_t left = count_of(map);
+        const std::size_t count = count_of(map);
+        std::size_t left = count;
+        char* const length = out;
         out = put_length(out, left);
         // Never more than were counted, whatever the map gives: for so many there is room.
         for (auto at = map.begin(); left != 0 && at != map.end(); ++at, --left) {
             const auto& [key, value] = *at;
             out = Value::put(Key::put(out, key), value);
         }
+        if (left != 0) [[unlikely]]
+            put_length(length, count - left);
         return out;
     }
 };

@@ -35,11 +35,18 @@ struct Within {
             return C::size(value) + kAfter <= room ? C::put(out, value) : nullptr;
         } else {
             if (room < 4 + kAfter) return nullptr;
-            std::size_t left = count_of(value);
+            const std::size_t count = count_of(value);
+            std::size_t left = count;
+            char* const length = out;
             out = put_length(out, left);
             // Counted, so that nobody asks a map for what follows its last element: that way is the longest
             // in its tree.
-            for (auto at = value.begin(); left != 0 && at != value.end();) {
+            for (auto at = value.begin(); left != 0;) {
+                if (!(at != value.end())) [[unlikely]] {
+                    // Fewer than it said.
+                    put_length(length, count - left);
+                    break;
+                }
                 const auto& element = *at;
                 if constexpr (MapLike<T>) {
                     using Mapped = typename T::mapped_type;

@@ -64,6 +64,12 @@ constexpr bool holds_unsteady() {
 template <class T>
 struct Packed {
     QByteArray bytes;
+    bool is_whole = true;
+};
+template <class T>
+struct CutBefore<Packed<T>> {
+    static constexpr bool kMayBe = true;
+    static bool is_cut(const Packed<T>& packed) { return !packed.is_whole; }
 };
 
 template <class T>
@@ -76,34 +82,41 @@ struct Codec<Packed<T>> {
     }
 };
 
-// Appends a value to what is packed.
+// Appends a value to what is packed; false when something within is cut.
 template <class T>
-void pack_once(QByteArray& out, const T& value) {
+bool pack_once(QByteArray& out, const T& value) {
+    bool whole = true;
     const auto count_at = [&](qsizetype at, std::size_t count) { put_length(out.data() + at, count); };
+    const auto pack = [&]<class Part>(std::type_identity<Part>, const std::type_identity_t<Part>& part) {
+        whole = pack_once<Part>(out, part) && whole;
+    };
     if constexpr (!holds_unsteady<T>() || kIsUnsteady<T>) {
         const auto& taken = Capture<T>::of(value);
         using Taken = CodecOf<decltype(taken)>;
         const qsizetype before = out.size();
         out.resize(before + static_cast<qsizetype>(Taken::size(taken)));
         Taken::put(out.data() + before, taken);
+        whole = !CutBefore<std::remove_cvref_t<decltype(taken)>>::is_cut(taken);
     } else if constexpr (!std::is_void_v<typename OwnedBy<T>::type>) {
         const auto* to = value.data();
         out.append(to != nullptr ? '\1' : '\0');
-        if (to != nullptr) pack_once<typename OwnedBy<T>::type>(out, *to);
+        if (to != nullptr) pack(std::type_identity<typename OwnedBy<T>::type>{}, *to);
     } else if constexpr (requires {
                              typename T::key_type;
                              typename T::mapped_type;
                          }) {
+        constexpr std::type_identity<typename T::key_type> kKey{};
+        constexpr std::type_identity<typename T::mapped_type> kMapped{};
         const qsizetype before = out.size();
         std::size_t count = 0;
         out.resize(before + 4);
         for (auto it = value.begin(); it != value.end(); ++it, ++count) {
             if constexpr (requires { it.key(); }) {
-                pack_once<typename T::key_type>(out, it.key());
-                pack_once<typename T::mapped_type>(out, it.value());
+                pack(kKey, it.key());
+                pack(kMapped, it.value());
             } else {
-                pack_once<typename T::key_type>(out, it->first);
-                pack_once<typename T::mapped_type>(out, it->second);
+                pack(kKey, it->first);
+                pack(kMapped, it->second);
             }
         }
         count_at(before, count);
@@ -112,14 +125,15 @@ void pack_once(QByteArray& out, const T& value) {
         std::size_t count = 0;
         out.resize(before + 4);
         for (const auto& element : value) {
-            pack_once<typename ElementOf<T>::type>(out, element);
+            pack(std::type_identity<typename ElementOf<T>::type>{}, element);
             ++count;
         }
         count_at(before, count);
     } else {
-        pack_once<std::remove_cv_t<typename T::first_type>>(out, value.first);
-        pack_once<std::remove_cv_t<typename T::second_type>>(out, value.second);
+        pack(std::type_identity<std::remove_cv_t<typename T::first_type>>{}, value.first);
+        pack(std::type_identity<std::remove_cv_t<typename T::second_type>>{}, value.second);
     }
+    return whole;
 }
 
 template <class T>
@@ -128,7 +142,7 @@ struct Capture<T> {
     using type = Packed<T>;
     static type of(const T& value) {
         type packed;
-        pack_once(packed.bytes, value);
+        packed.is_whole = pack_once(packed.bytes, value);
         return packed;
     }
 };

@@ -28,23 +28,11 @@
 #include "enums.hpp"
 #include "geometry.hpp"
 #include "ids.hpp"
+#include "object_pointer.hpp"
 #include "packed.hpp"
 #include "times.hpp"
 
 SP_DETAIL_BEGIN
-
-inline void put_ellipsis(CborWriter& out) { out.text("\u2026", 3); }
-
-// A text that ends where there was no more room: its last characters give way to `…`.
-inline void mark_cut_text(Item& item) {
-    std::size_t at = item.size - 3;
-    while ((static_cast<unsigned char>(item.data[at]) & 0xC0) == 0x80) --at;
-    std::memcpy(item.data + at, "\u2026", 3);
-    item.size = at + 3;
-    const std::size_t len = item.size - 3;
-    item.data[1] = static_cast<char>(len >> 8);
-    item.data[2] = static_cast<char>(len & 0xFF);
-}
 
 // A type that is one CBOR item: its codec has put_cbor besides.
 template <class T>
@@ -52,26 +40,9 @@ struct ItemCodec {
     static constexpr bool kIsWhole = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
-    // What does not fit is tried again less deep, at last left out; a text or bytes alone are cut. False when
-    // something is missing for lack of room.
+    // False when something is missing for lack of room.
     static bool fill(Item& item, const T& value) {
-        constexpr char kText = 0x79, kBytes = 0x59;
-        for (unsigned depth = 8; depth > 0; depth /= 2) {
-            CborWriter out(item.data, item.data + Item::kRoom);
-            out.deeper = depth;
-            const bool whole = Codec<T>::put_cbor(out, value);
-            item.size = static_cast<std::size_t>(out.at() - item.data);
-            if (!out.has_room()) continue;
-            // (Less than a character is free where a text was cut; else `whole` tells of depth, which has its
-            // own mark.)
-            if (whole || item.size + 4 <= Item::kRoom) return depth == 8;
-            if (item.data[0] == kText) return mark_cut_text(item), false;
-            if (item.data[0] == kBytes) return false;
-        }
-        CborWriter out(item.data, item.data + Item::kRoom);
-        put_ellipsis(out);
-        item.size = static_cast<std::size_t>(out.at() - item.data);
-        return false;
+        return fill_item(item, [&](CborWriter& out) { return Codec<T>::put_cbor(out, value); });
     }
     static std::size_t size(const T& value) {
         Item item;
@@ -85,23 +56,6 @@ struct ItemCodec {
     }
 };
 
-// An item that knows whether something is missing.
-struct FilledItem {
-    Item item;
-    bool is_whole = true;
-};
-template <>
-struct Codec<FilledItem> {
-    static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) { out.add('v'); }
-    static std::size_t size(const FilledItem& filled) { return Codec<Item>::size(filled.item); }
-    static char* put(char* out, const FilledItem& filled) { return Codec<Item>::put(out, filled.item); }
-};
-template <>
-struct CutBefore<FilledItem> {
-    static constexpr bool kMayBe = true;
-    static bool is_cut(const FilledItem& filled) { return !filled.is_whole; }
-};
 template <class T>
 struct ItemCapture {
     using type = FilledItem;
@@ -325,9 +279,7 @@ inline bool put_variant(CborWriter& out, const QVariant& value) {
     if ((type.flags() & QMetaType::IsGadget) != 0 && type.metaObject() != nullptr)
         return put_gadget(out, type.metaObject(), value.constData());
     if ((type.flags() & QMetaType::PointerToQObject) != 0) {
-        const auto* object = value.value<QObject*>();
-        if (object == nullptr) return out.null(), true;
-        return put_item(out, object->metaObject()->className());
+        return put_item(out, ObjectPointer::of(value.value<QObject*>()));
     }
     if (value.canConvert<QVariantMap>()) return put_dynamic_map(out, value.toMap());
     if (value.canConvert<QVariantList>()) return put_dynamic_list(out, value.toList());

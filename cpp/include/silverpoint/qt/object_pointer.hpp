@@ -1,0 +1,52 @@
+// An object as records have it: class, name and address, or nothing.
+#pragma once
+
+#include <QObject>
+#include <string_view>
+
+#include "containers.hpp"
+
+SP_DETAIL_BEGIN
+
+// What a record has of an object, asked once.
+struct ObjectPointer {
+    const QObject* object = nullptr;
+    std::string_view class_name = {};
+    QString name = {};
+
+    static ObjectPointer of(const QObject* object) {
+        if (object == nullptr) return {};
+        return {object, object->metaObject()->className(), object->objectName()};
+    }
+};
+
+template <>
+struct Codec<ObjectPointer> {
+    using Name = Codec<std::string_view>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add("?<QObject|class:s,name:S,address:p,>"); }
+    static std::size_t size(const ObjectPointer& pointer) {
+        if (pointer.object == nullptr) return 1;
+        return 9 + Name::size(pointer.class_name) + Codec<QString>::size(pointer.name);
+    }
+    static char* put(char* out, const ObjectPointer& pointer) {
+        out = put_bytes(out, pointer.object != nullptr);
+        if (pointer.object == nullptr) return out;
+        out = Name::put(out, pointer.class_name);
+        out = Codec<QString>::put(out, pointer.name);
+        return Codec<const void*>::put(out, pointer.object);
+    }
+    template <class Writer>
+    static bool put_cbor(Writer& out, const ObjectPointer& pointer) {
+        if (pointer.object == nullptr) return out.null(), true;
+        out.begin_map();
+        bool whole = put_pair(out, std::string_view("class"), pointer.class_name);
+        whole = out.has_room() && put_pair(out, std::string_view("name"), pointer.name) && whole;
+        whole = out.has_room() &&
+                put_pair(out, std::string_view("address"), static_cast<const void*>(pointer.object)) && whole;
+        out.end();
+        return whole;
+    }
+};
+
+SP_DETAIL_END
