@@ -151,6 +151,22 @@ TEST_F(ReaderTest, WhatCannotBeOpenedSaysWhy) {
     EXPECT_THROW(reader(std::vector<std::string>{}), reading::error);
     EXPECT_FALSE(reader::live({"no-such-program-*"}, {}, error));
     EXPECT_NE(error.find("no-such-program"), std::string::npos) << error;
+    int code = 0;
+    EXPECT_FALSE(reader::live({"no-such-program-*"}, {}, error, code));
+    EXPECT_EQ(code, SILVERPOINT_NO_SESSION);
+    EXPECT_FALSE(reader::live({"./a-file"}, {}, error, code));
+    EXPECT_EQ(code, SILVERPOINT_INVALID);
+    EXPECT_FALSE(reader::open({}, {}, error, code));
+    EXPECT_EQ(code, SILVERPOINT_INVALID);
+    EXPECT_FALSE(reader::open({path("not-there.silver")}, {}, error, code));
+    EXPECT_EQ(code, SILVERPOINT_FAILED);
+    EXPECT_NE(error.find("not-there"), std::string::npos) << error;
+    silverpoint_reader* raw = nullptr;
+    const char* const target = "no-such-program-*";
+    char why[256] = "";
+    EXPECT_EQ(silverpoint_reader_live(&target, 1, 0, &raw, why, sizeof why), SILVERPOINT_NO_SESSION);
+    EXPECT_EQ(raw, nullptr);
+    EXPECT_NE(std::string(why).find("no-such-program"), std::string::npos) << why;
     // Nothing is open: nothing is done.
     reader none;
     EXPECT_EQ(none.count(), 0u);
@@ -161,7 +177,7 @@ TEST_F(ReaderTest, WhatCannotBeOpenedSaysWhy) {
     silverpoint_records_free(nullptr);
     EXPECT_EQ(silverpoint_records_at(nullptr, 0), nullptr);
     char text[4] = "abc";
-    EXPECT_EQ(silverpoint_reader_open(nullptr, 1, 0, text, sizeof text), nullptr);
+    EXPECT_EQ(silverpoint_reader_open(nullptr, 1, 0, nullptr, text, sizeof text), SILVERPOINT_INVALID);
     EXPECT_EQ(std::strlen(text), 3u);
 }
 

@@ -6,7 +6,8 @@
  * grow; any record is then found by its number in the time that reading a few thousand records takes, and the
  * memory is that of an index, not of records.
  *
- *     silverpoint_reader* reader = silverpoint_reader_open(&path, 1, 0, error, sizeof error);
+ *     silverpoint_reader* reader;
+ *     silverpoint_reader_open(&path, 1, 0, &reader, error, sizeof error);
  *     silverpoint_records* records = silverpoint_records_new();
  *     uint64_t count;
  *     while (silverpoint_reader_grow(reader, 100, &count, error, sizeof error) == SILVERPOINT_MORE) {}
@@ -122,17 +123,19 @@ typedef struct silverpoint_record {
     uint32_t field_count;
 } silverpoint_record;
 
-/* Opens trace files; the parts of a rotated one are found from any of them. options: SILVERPOINT_ONLY … Null
- * when a file cannot be read, or is no trace file. */
-silverpoint_reader* silverpoint_reader_open(const char* const* paths, size_t count, unsigned options,
-                                            char* error, size_t error_size);
+/* Opens trace files; the parts of a rotated one are found from any of them. options: SILVERPOINT_ONLY …
+ * Returns SILVERPOINT_DONE, _FAILED (a file cannot be read, or is no trace file) or _INVALID (no file is
+ * named); `*reader` is null then. */
+int silverpoint_reader_open(const char* const* paths, size_t count, unsigned options,
+                            silverpoint_reader** reader, char* error, size_t error_size);
 
 /* Looks at programs that run: each target is a process id or a pattern of processes' names; none: all that
  * record. A session that is collected is read from its collector's file; of one that nobody collects the
  * rings are copied, without being emptied, into a directory for temporary files, which goes with the reader:
- * that needs room for as much as is recorded meanwhile. Null when there is no such session. */
-silverpoint_reader* silverpoint_reader_live(const char* const* targets, size_t count, unsigned options,
-                                            char* error, size_t error_size);
+ * that needs room for as much as is recorded meanwhile. Returns SILVERPOINT_DONE, _NO_SESSION, _FAILED
+ * (sessions cannot be looked at, or copied) or _INVALID (a target is a file); `*reader` is null then. */
+int silverpoint_reader_live(const char* const* targets, size_t count, unsigned options,
+                            silverpoint_reader** reader, char* error, size_t error_size);
 
 /* No function of the reader may be called any more. Null: nothing. */
 void silverpoint_reader_close(silverpoint_reader* reader);

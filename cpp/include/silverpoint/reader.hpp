@@ -306,12 +306,24 @@ class reader {
     /// Files are opened with the other parts of rotated traces. Fails when one cannot be read, or is no trace
     /// file.
     [[nodiscard]] static reader open(const std::vector<std::string>& files, options how, std::string& error) {
-        return made(silverpoint_reader_open, files, how, error);
+        int code;
+        return open(files, how, error, code);
+    }
+    /// The same; `code` is one of reader.h's results.
+    [[nodiscard]] static reader open(const std::vector<std::string>& files, options how, std::string& error,
+                                     int& code) {
+        return made(silverpoint_reader_open, files, how, error, code);
     }
     /// Living sessions: process ids, or patterns of processes' names; none: all.
     [[nodiscard]] static reader live(const std::vector<std::string>& targets, options how,
                                      std::string& error) {
-        return made(silverpoint_reader_live, targets, how, error);
+        int code;
+        return live(targets, how, error, code);
+    }
+    /// The same; `code` is one of reader.h's results: SILVERPOINT_NO_SESSION, …
+    [[nodiscard]] static reader live(const std::vector<std::string>& targets, options how, std::string& error,
+                                     int& code) {
+        return made(silverpoint_reader_live, targets, how, error, code);
     }
     [[nodiscard]] explicit operator bool() const noexcept { return reader_ != nullptr; }
 
@@ -354,13 +366,15 @@ class reader {
         : reader(std::vector<std::string>{file}, how) {}
     explicit reader(const std::vector<std::string>& files, options how = {}) {
         std::string why;
-        *this = open(files, how, why);
-        if (!*this) throw error(SILVERPOINT_FAILED, why);
+        int code;
+        *this = open(files, how, why, code);
+        if (!*this) throw error(code, why);
     }
     [[nodiscard]] static reader live(const std::vector<std::string>& targets, options how = {}) {
         std::string why;
-        reader made = live(targets, how, why);
-        if (!made) throw error(SILVERPOINT_NO_SESSION, why);
+        int code;
+        reader made = live(targets, how, why, code);
+        if (!made) throw error(code, why);
         return made;
     }
     void filter(const std::string& text) {
@@ -404,7 +418,8 @@ class reader {
     }
 
     template <class Open>
-    static reader made(Open open, const std::vector<std::string>& texts, options how, std::string& error) {
+    static reader made(Open open, const std::vector<std::string>& texts, options how, std::string& error,
+                       int& code) {
         std::vector<const char*> all;
         for (const auto& text : texts) all.push_back(text.c_str());
         unsigned bits = 0;
@@ -412,9 +427,11 @@ class reader {
         if (how.follow) bits |= SILVERPOINT_FOLLOW;
         if (how.utc) bits |= SILVERPOINT_UTC;
         reader opened;
-        char text[1024] = "";
-        opened.reader_.reset(open(all.data(), all.size(), bits, text, sizeof text));
-        if (!opened) error = text;
+        silverpoint_reader* raw = nullptr;
+        code = of(error, [&](char* to, std::size_t size) {
+            return open(all.data(), all.size(), bits, &raw, to, size);
+        });
+        opened.reader_.reset(raw);
         return opened;
     }
 

@@ -169,24 +169,29 @@ unsafe fn strings(list: *const *const c_char, count: usize) -> Option<Vec<Vec<u8
     list.iter().map(|text| (!text.is_null()).then(|| bytes(text))).collect()
 }
 
-/// Opens something, and gives it away.
+/// Opens something, and gives it away: null where it fails.
 ///
 /// # Safety
-/// `error` is null or has room for `error_size` bytes.
+/// `opened` is null or may be written; `error` is null or has room for `error_size` bytes.
 unsafe fn give(
     open: impl FnOnce() -> Result<Reader, ReadError>,
+    opened: *mut *mut CReader,
     error: *mut c_char,
     error_size: usize,
-) -> *mut CReader {
-    let mut made = null_mut();
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let mut opened = unsafe { opened.as_mut() };
+    if let Some(opened) = &mut opened {
+        **opened = null_mut();
+    }
     let call = || {
+        let opened = opened.ok_or_else(|| told(no_pointer()))?;
         let reader = Mutex::new(open().map_err(told)?);
-        made = Box::into_raw(Box::new(CReader { reader, messages: Mutex::default() }));
+        *opened = Box::into_raw(Box::new(CReader { reader, messages: Mutex::default() }));
         Ok(DONE)
     };
     // SAFETY: as the caller promises.
-    unsafe { answer(call, error, error_size) };
-    made
+    unsafe { answer(call, error, error_size) }
 }
 
 fn no_pointer() -> ReadError {
@@ -196,15 +201,16 @@ fn no_pointer() -> ReadError {
 /// See reader.h.
 ///
 /// # Safety
-/// `paths` has `count` strings that end with a zero byte; `error` is null or has room for `error_size` bytes.
+/// `paths` has `count` strings that end with a zero byte; `reader` is null or may be written; `error` is null or has room for `error_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_reader_open(
     paths: *const *const c_char,
     count: usize,
     options: c_uint,
+    reader: *mut *mut CReader,
     error: *mut c_char,
     error_size: usize,
-) -> *mut CReader {
+) -> c_int {
     // SAFETY: as the caller promises.
     let paths = unsafe { strings(paths, count) };
     let open = || {
@@ -214,21 +220,22 @@ pub unsafe extern "C" fn silverpoint_reader_open(
         Reader::open(&paths, OpenOptions { only: is(ONLY), follow: is(FOLLOW), utc: is(UTC) })
     };
     // SAFETY: as the caller promises.
-    unsafe { give(open, error, error_size) }
+    unsafe { give(open, reader, error, error_size) }
 }
 
 /// See reader.h.
 ///
 /// # Safety
-/// `targets` has `count` strings that end with a zero byte; `error` is null or has room for `error_size` bytes.
+/// `targets` has `count` strings that end with a zero byte; `reader` is null or may be written; `error` is null or has room for `error_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_reader_live(
     targets: *const *const c_char,
     count: usize,
     options: c_uint,
+    reader: *mut *mut CReader,
     error: *mut c_char,
     error_size: usize,
-) -> *mut CReader {
+) -> c_int {
     // SAFETY: as the caller promises.
     let targets = unsafe { strings(targets, count) };
     let open = || {
@@ -238,7 +245,7 @@ pub unsafe extern "C" fn silverpoint_reader_live(
         Reader::live(&targets, options & UTC != 0)
     };
     // SAFETY: as the caller promises.
-    unsafe { give(open, error, error_size) }
+    unsafe { give(open, reader, error, error_size) }
 }
 
 /// See reader.h.

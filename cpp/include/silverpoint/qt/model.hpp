@@ -180,7 +180,7 @@ class records_model : public QAbstractItemModel {
 
     /// Opens files, in place of what was open. False: the text says why, and everything is as before.
     bool open(const QStringList& files, reading::options how = {}, QString* error = nullptr) {
-        return use_if(&reading::reader::open, files, how, error);
+        return use_if(static_cast<open_call>(&reading::reader::open), files, how, error);
     }
     /// Looks at programs that run: process ids, or patterns of processes' names; none: all that record.
     bool open_live(const QStringList& targets, reading::options how = {}, QString* error = nullptr) {
