@@ -87,7 +87,9 @@ fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_fi
     let stop = stop_at_signals()?;
     let mut follow = Follow::nothing();
     for file in files {
-        follow.add(file).map_err(failure)?;
+        // (What is named on the command line may be a pipe, what a session names may not.)
+        let added = if of_files { follow.add(file) } else { follow.add_regular(file) };
+        added.map_err(failure)?;
     }
     if follow.trace().is_foreign() {
         if !args.quiet {
@@ -118,7 +120,7 @@ fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_fi
         thread::sleep(LOOK);
         for file in live.look()? {
             // A collector's file may be out of reach (another's, another mount namespace): the others go on.
-            if let Err(error) = follow.add(&file) {
+            if let Err(error) = follow.add_regular(&file) {
                 note(error);
             }
         }

@@ -38,7 +38,7 @@ pub fn reader(
     live.look()?;
     let mut follow = Follow::nothing();
     for file in files {
-        follow.add(&file).map_err(failure)?;
+        follow.add_regular(&file).map_err(failure)?;
     }
     follow.set_filter(&filter);
     let found = Found::new(Cell::new(Verdict::Intact));
@@ -62,7 +62,7 @@ pub fn reader(
             Ok(files) => {
                 for file in files {
                     // A collector's file may be out of reach: the others go on.
-                    if let Err(error) = follow.add(&file) {
+                    if let Err(error) = follow.add_regular(&file) {
                         note(error);
                     }
                 }

@@ -121,7 +121,7 @@ impl Feed {
     fn look(&mut self, model: &mut Model) -> Result<(), Failed> {
         for file in self.live.look()? {
             // A collector's file may be out of reach (another's, another mount namespace): the others go on.
-            if let Err(error) = self.tally.add(&file, !self.has_looked) {
+            if let Err(error) = self.tally.add_regular(&file, !self.has_looked) {
                 note(error);
             }
         }

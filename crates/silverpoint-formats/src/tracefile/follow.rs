@@ -86,9 +86,23 @@ impl Follow {
     /// A file that cannot be opened or read.
     pub fn add(&mut self, path: &Path) -> Result<usize, OpenError> {
         let head = self.growing.add(path)?;
+        self.has_grown();
+        Ok(head)
+    }
+
+    /// The same of a file that a session names, whoever runs it: only of a regular one, since a pipe would hold up whoever opens it.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read, or is no regular file.
+    pub fn add_regular(&mut self, path: &Path) -> Result<usize, OpenError> {
+        let head = self.growing.add_regular(path)?;
+        self.has_grown();
+        Ok(head)
+    }
+
+    fn has_grown(&mut self) {
         self.grown = Instant::now();
         self.drained = false;
-        Ok(head)
     }
 
     /// The number of the head under which a file of the trace appeared.

@@ -71,11 +71,27 @@ impl Tally {
     pub fn add(&mut self, path: &Path, from_now_on: bool) -> Result<usize, OpenError> {
         let before = self.growing.trace.files.len();
         let head = self.growing.add(path)?;
+        self.has_grown(before, from_now_on);
+        Ok(head)
+    }
+
+    /// The same of a file that a session names, whoever runs it: only of a regular one, since a pipe would hold up whoever opens it.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read, or is no regular file.
+    pub fn add_regular(&mut self, path: &Path, from_now_on: bool) -> Result<usize, OpenError> {
+        let before = self.growing.trace.files.len();
+        let head = self.growing.add_regular(path)?;
+        self.has_grown(before, from_now_on);
+        Ok(head)
+    }
+
+    /// After a file was added to so many.
+    fn has_grown(&mut self, before: usize, from_now_on: bool) {
         self.is_new = true;
         if from_now_on {
             self.pass_over(before as u32);
         }
-        Ok(head)
     }
 
     /// What has been found so far.

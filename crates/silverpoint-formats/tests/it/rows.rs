@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use silverpoint_formats::filter::{Expression, Filter, WhoPattern};
-use silverpoint_formats::tracefile::{Rows, Source, Trace, What};
+use silverpoint_formats::tracefile::{Follow, OpenError, Rows, Source, Tally, Trace, What};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::level::Level;
 
@@ -207,9 +207,16 @@ fn a_pipe_is_not_followed() {
     assert!(Command::new("mkfifo").arg(&path.0).status().unwrap().success());
     let name = path.0.clone();
     let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || sender.send(Rows::nothing().add(&name).map_err(|error| error.to_string())));
-    let added = receiver.recv_timeout(Duration::from_secs(60)).expect("it waits");
-    assert!(added.is_err_and(|why| why.contains("regular file")));
+    thread::spawn(move || {
+        let failed = |error: OpenError| error.to_string();
+        let _ = sender.send(Rows::nothing().add(&name).map_err(failed));
+        let _ = sender.send(Follow::nothing().add_regular(&name).map(drop).map_err(failed));
+        let _ = sender.send(Tally::new().add_regular(&name, true).map(drop).map_err(failed));
+    });
+    for who in ["rows", "follow", "tally"] {
+        let added = receiver.recv_timeout(Duration::from_secs(60)).expect("it waits");
+        assert!(added.is_err_and(|why| why.contains("regular file")), "{who}");
+    }
 }
 
 /// What lies beyond the watermark waits, in blocks that were begun: reading goes on within them when more has its number.
