@@ -84,6 +84,10 @@ def structured(data, better):
     return parts
 
 
+# What `tracing` itself costs, and our own layer to the kernel.
+NO_RIVALS = ("no-op", "visiting", "ATrace layer")
+
+
 def tracing(data, better):
     titles = {"event": "event, a text", "event3": "event, 3 fields", "span": "span", "span2": "span, 2 fields"}
     ns = {(row["backend"], row["case"]): row for row in data["results"]}
@@ -94,7 +98,7 @@ def tracing(data, better):
         cells = []
         for case, title in titles.items():
             row, mine = ns.get((name, case)), ns.get((own, case))
-            if row and mine and not is_own(name) and not name.startswith("no-op"):
+            if row and mine and not is_own(name) and not name.startswith(NO_RIVALS):
                 better.look(f"tracing: {title}", mine["ns"], name, row["ns"], "ns", "")
             cells.append(f"{text(row['ns'])} ({text(row['ns'] / row['reference_ns'])} floors)" if row else "–")
         rows.append((name, *cells))
@@ -112,7 +116,7 @@ def tracing(data, better):
                 else:
                     cells.append(f"{text(row['ns'])} ({row['ns'] / row['reference_ns']:.2f} {'floors' if place == 'ring' else '× write(2)'})")
             atrace.append((f"{place}: {title}", *cells))
-    return ["<h2>S2. ATrace and Rust's tracing</h2>", "<p>Nanoseconds a call; no-op rows are what <code>tracing</code> itself costs.</p>",
+    return ["<h2>S2. ATrace and Rust's tracing</h2>", "<p>Nanoseconds a call; no-op rows are what <code>tracing</code> itself costs, the visiting one what fields cost any subscriber; the ATrace layer writes to the kernel.</p>",
             html.table(("", *titles.values()), rows, own=(own, own + ", layer")), html.table(("ATrace, ns", *ATRACE_LANGUAGES), atrace)]
 
 

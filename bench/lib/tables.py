@@ -64,7 +64,9 @@ def s2(found):
     reference = _ns(data, "backend", "case", "reference_ns")
     lines = []
     for case, what in (("event", "event"), ("event3", "event with arguments"), ("span", "span"), ("span2", "span with arguments")):
-        lines.append(Line(f"subscriber, on: {what}", str(sources.SUBSCRIBER_ON[case]), "fmt, non-blocking", ns.get(("fmt, non-blocking", case)), ns.get(("silverpoint-tracing", case)), "ns"))
+        marker = ns.get(("ATrace layer, on", case))
+        note = f"into trace_marker {_short(marker)} ns" if marker else ""
+        lines.append(Line(f"subscriber, on: {what}", str(sources.SUBSCRIBER_ON[case]), "fmt, non-blocking", ns.get(("fmt, non-blocking", case)), ns.get(("silverpoint-tracing", case)), "ns", note))
 
     def above(name):
         return ns[name, "disabled"] - reference[name, "disabled"] if (name, "disabled") in ns else None

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fastrace::collector::{Config, Reporter, SpanContext, SpanRecord};
 use fastrace::prelude::{Event, LocalSpan, Span};
-use tracing_subscriber::filter::{LevelFilter, Targets};
+use silverpoint_tracing::atrace::Tag;
+use tracing_subscriber::filter::{FilterExt as _, LevelFilter, Targets};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
 
@@ -53,9 +54,19 @@ pub fn begin(backend: &str) -> Box<dyn FnOnce()> {
     match backend {
         "subscriber" => silverpoint_tracing::init(),
         "layer" => tracing_subscriber::registry().with(silverpoint_tracing::layer()).init(),
-        "bare" => {
-            tracing::subscriber::set_global_default(crate::bare::Bare).expect("no other subscriber");
+        "deaf" => {
+            tracing::subscriber::set_global_default(crate::bare::Deaf).expect("no other subscriber");
             return Box::new(tell);
+        }
+        "visiting" => {
+            tracing::subscriber::set_global_default(crate::bare::Visiting).expect("no other subscriber");
+            return Box::new(tell);
+        }
+        // To the kernel: whether that has the tag say the properties.
+        "atrace-off" | "atrace-on" => {
+            let layer = silverpoint_tracing::atrace::Layer::new(Tag::APP);
+            let filter = targets.and(silverpoint_tracing::atrace::Filter(Tag::APP));
+            tracing_subscriber::registry().with(layer.with_filter(filter)).init();
         }
         "noop" => {
             tracing_subscriber::registry().with(NoOp.with_filter(targets)).init();
