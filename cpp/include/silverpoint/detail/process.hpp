@@ -178,13 +178,13 @@ SP_DETAIL_COLD bool make_or_replace_session() {
 // The session is made when the program (or the plug-in) is loaded, so that it can be attached to before it
 // records anything. What asks for that is part of what `ensure_session` refers to: it is compiled where
 // something can record. (Functions with the attribute `constructor` are compiled wherever the header is
-// included, and all of the session's making with them. Inline: the same entries in every file, of which the
-// linker keeps one.)
+// included, and all of the session's making with them. Not inline variables: of such a section in a group g++
+// writes a type that the assembler warns of.)
 inline void at_load();
 inline void at_unload();  // lane.hpp
 using AtLoad = void (*)();
-[[gnu::section(".init_array.00101")]] inline AtLoad load_entry = at_load;
-[[gnu::section(".fini_array.00101")]] inline AtLoad unload_entry = at_unload;
+[[gnu::section(".init_array.00101")]] static AtLoad load_entry = at_load;
+[[gnu::section(".fini_array.00101")]] static AtLoad unload_entry = at_unload;
 
 // Makes the session ready if it is not; false when there is none. Safe in a signal handler: one that
 // interrupts the making gets none.
