@@ -302,11 +302,14 @@ class domain {
     std::vector<pending> limbo_;
 };
 
-/// This thread's record; made at its first emission.
-SP_SIGNAL_SHARED inline thread_local constinit thread_record* this_thread = nullptr;
+/// This thread's record; made at its first emission. (Initial-exec, here and below: in a shared library an
+/// access would be a call otherwise.)
+SP_SIGNAL_SHARED inline thread_local constinit thread_record* this_thread
+    __attribute__((tls_model("initial-exec"))) = nullptr;
 /// The same where barriers are placed by the rare side: what such a thread emits outside of receivers takes
 /// the shortest way.
-SP_SIGNAL_SHARED inline thread_local constinit thread_record* quick_thread = nullptr;
+SP_SIGNAL_SHARED inline thread_local constinit thread_record* quick_thread
+    __attribute__((tls_model("initial-exec"))) = nullptr;
 
 [[gnu::noinline, gnu::cold]] inline thread_record* join_domain() {
     // Gives the record back when the thread ends. An emission after that (in another destructor of the
