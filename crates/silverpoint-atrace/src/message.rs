@@ -113,7 +113,9 @@ impl<const N: usize> Message<N> {
         let size = if name.len() > most { name.floor_char_boundary(most) } else { name.len() };
         let from = &name.as_bytes()[..size];
         let Some(to) = self.bytes.get_mut(self.len..self.len + size) else { return };
-        if !copy_plain::<16>(to, from) && (size >= 16 || !copy_plain::<8>(to, from)) {
+        if size >= 16 && is_plain(from) {
+            to.copy_from_slice(from);
+        } else {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = safe(*from));
         }
         self.len += size;
@@ -143,22 +145,11 @@ fn safe(byte: u8) -> u8 {
     }
 }
 
-/// Copies bytes, and says whether all of them are harmless; false, too, of some that are, and of less than a block. So many at a time, the last ones once more
-/// with those before them: a few instructions for each block, and nothing that depends on what is in it.
+/// Whether all bytes are harmless, by one comparison each: others may be, too. (A pass of its own: in one with the copy the compiler looks at each byte by itself.)
 #[inline(always)]
-fn copy_plain<const BLOCK: usize>(to: &mut [u8], from: &[u8]) -> bool {
-    let mut odd = [false; BLOCK];
-    let mut copy = |to: &mut [u8; BLOCK], from: &[u8; BLOCK]| {
-        *to = *from;
-        for (odd, byte) in odd.iter_mut().zip(from) {
-            *odd |= byte.wrapping_sub(b' ') > b'|' - 1 - b' ';
-        }
-    };
-    let (blocks, _) = from.as_chunks::<BLOCK>();
-    to.as_chunks_mut::<BLOCK>().0.iter_mut().zip(blocks).for_each(|(to, from)| copy(to, from));
-    let (Some(to), Some(from)) = (to.last_chunk_mut(), from.last_chunk()) else { return false };
-    copy(to, from);
-    odd == [false; BLOCK]
+fn is_plain(bytes: &[u8]) -> bool {
+    let is_odd = |byte: u8| byte.wrapping_sub(b' ') > b'|' - 1 - b' ';
+    !bytes.iter().fold(false, |any, byte| any | is_odd(*byte))
 }
 
 #[cfg(test)]
