@@ -1,33 +1,22 @@
 // What qDebug() << … records, and the text that readers show of it: expression by expression what QDebug
 // itself prints.
+#include "support/qt_debug.hpp"
+
 #include <QBitArray>
 #include <QCoreApplication>
 #include <QPair>
 #include <QThread>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <list>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <set>
 #include <vector>
-
-#include "silverpoint/logger.hpp"
-#include "silverpoint/qt/debug.hpp"
-#include "support/traced.hpp"
 
 Q_LOGGING_CATEGORY(net, "net.tcp")
 Q_LOGGING_CATEGORY(quiet, "quiet", QtCriticalMsg)
 
-// Own types: one that leaves the stream as it was, others that do not.
-struct Tidy {
-    int x;
-};
-QDebug operator<<(QDebug out, const Tidy& tidy) {
-    const QDebugStateSaver saver(out);
-    return out.nospace() << "Tidy(" << tidy.x << ')';
-}
+// Own types that do not leave the stream as it was, and one that is described.
 struct Untidy {
     int x;
 };
@@ -45,70 +34,6 @@ SP_STRUCT(Described, x, name)
 void captured_part(int number);
 
 namespace {
-
-namespace fs = std::filesystem;
-
-std::mutex lock;
-std::vector<QString> printed;
-std::vector<QString> contexts;
-void remember(QtMsgType type, const QMessageLogContext& context, const QString& text) {
-    const std::lock_guard guard(lock);
-    printed.push_back(text);
-    contexts.push_back(
-        QString("%1 %2 %3 %4").arg(int(type)).arg(context.category).arg(context.line).arg(context.function));
-}
-
-// A logger that writes the messages alone.
-class QtDebugTest : public testing::Test {
-  protected:
-    void SetUp() override {
-        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-        directory_ =
-            fs::temp_directory_path() / ("silverpoint-qt-" + std::to_string(getpid()) + test->name());
-        fs::create_directories(directory_);
-        before_ = qInstallMessageHandler(remember);
-        printed.clear();
-        contexts.clear();
-        using silverpoint::sink;
-        ASSERT_TRUE(silverpoint::start(
-            silverpoint::logger_config("trace")
-                .to(sink::file((directory_ / "messages").string()).pattern("{text}{fields}"))
-                .to(sink::file((directory_ / "sites").string()).pattern("{level} {category}"))));
-    }
-    void TearDown() override {
-        silverpoint::stop();
-        fs::remove_all(directory_);
-        silverpoint::qt::echo(false);
-        silverpoint::qt::remove_message_handler();
-        qInstallMessageHandler(before_);
-        QLoggingCategory::setFilterRules("");
-    }
-    std::vector<std::string> lines(const char* name = "messages") const {
-        EXPECT_TRUE(silverpoint::flush());
-        std::ifstream file(directory_ / name);
-        std::vector<std::string> found;
-        for (std::string line; std::getline(file, line);) found.push_back(line);
-        return found;
-    }
-    // Compares what was recorded with what QDebug printed.
-    void compare(const std::vector<const char*>& sources) const {
-        const auto got = lines();
-        ASSERT_EQ(got.size(), sources.size());
-        ASSERT_EQ(printed.size(), sources.size());
-        for (std::size_t i = 0; i < sources.size(); ++i)
-            EXPECT_EQ(got[i], printed[i].toStdString()) << "of qDebug() " << sources[i];
-    }
-    fs::path directory_;
-    QtMessageHandler before_ = nullptr;
-};
-
-// By Qt, then by the macro: each statement once.
-#define BOTH(...)                                                  \
-    do {                                                           \
-        sources.push_back(#__VA_ARGS__);                           \
-        QMessageLogger("file", 1, "function").debug() __VA_ARGS__; \
-        qDebug() __VA_ARGS__;                                      \
-    } while (false);
 
 // A value in many surroundings.
 #define IN_ALL_WAYS(...)                                        \
@@ -323,7 +248,6 @@ TEST_F(QtDebugTest, StatesAndManipulators) {
 // --- Held, and passed on.
 
 QDebug describe(QDebug out, int what) { return out << "described" << what; }
-void by_reference(QDebug& out) { out << "by reference"; }
 QDebug given_back(const QMessageLogger& logger) { return logger.debug() << "given back"; }
 QDebug given_back() { return qDebug() << "given back"; }
 
@@ -375,10 +299,6 @@ TEST_F(QtDebugTest, HeldStreamsAreOneRecord) {
 TEST_F(QtDebugTest, FormsOfPrintf) {
     std::vector<const char*> sources;
     char array[] = "array";
-#define BOTH_PRINTF(...)                                      \
-    sources.push_back(#__VA_ARGS__);                          \
-    QMessageLogger("file", 1, "function").debug(__VA_ARGS__); \
-    qDebug(__VA_ARGS__);
     BOTH_PRINTF("plain")
     BOTH_PRINTF("%d %u %x %o %c|", -5, 5u, 255, 8, 'c')
     BOTH_PRINTF("%5d|%-5d|%05d|%+d", 1, 2, 3, 4)
@@ -407,6 +327,20 @@ TEST_F(QtDebugTest, FormsOfPrintf) {
     BOTH_PRINTF("%f %g", -0.0, 1234565.0)
     BOTH_PRINTF("%c", char(0xE4))
     BOTH_PRINTF("\xE4 %d", 1)
+    const double inf = __builtin_inf(), nan = __builtin_nan("");
+    BOTH_PRINTF("100%% %5%|%y %d", 5)
+    BOTH_PRINTF("%i % d %-6d| %06d %+06d", 1, 2, 3, -4, 5)
+    BOTH_PRINTF("%lld %lli %llx %jd %td %zd", 1ll, -2ll, -3ll, intmax_t{4}, ptrdiff_t{5}, ssize_t{-6})
+    BOTH_PRINTF("%f %F %e %E %g %G %a", inf, -inf, nan, inf, nan, -inf, 1.5)
+    BOTH_PRINTF("%010.3f|%-10.2f|%+.1e|% f|%#.0f|%#g|%010d|%-010d|", 1.5, 2.5, 3.5, 4.5, 5.0, 6.0, -7, -8)
+    BOTH_PRINTF("%010f|%10f|%-10f|%+g", inf, nan, -inf, nan)
+    BOTH_PRINTF("%.20f %.17g %.40f %.30e", 0.1, 0.1, 1.0 / 3, 0.1)
+    BOTH_PRINTF("%g %g %g %g %g %f", 1e5, 1e6, 1e-4, 1e-5, 5e-324, 1e300)
+    BOTH_PRINTF("%c%c|%5c|%-5c|", 'a', 65, 'b', 'c')
+    BOTH_PRINTF("%d %d %d %u", true, 'c', short(-3), static_cast<unsigned char>(200))
+    BOTH_PRINTF("%s %s", "\xE4 bad \xE2\x82", "\xEF\xBB\xBF mark")
+    BOTH_PRINTF("\xEF\xBB\xBF mark %d", 1)
+    BOTH_PRINTF("%-+8.2f|% 08.2f|%+08.2f|%#8.0f|%08.2f", 1.005, 2.5, -3.25, 4.0, -0.0)
 #pragma GCC diagnostic pop
     const char* chosen = sources.size() > 5 ? "chosen %d" : "%d";
     BOTH_PRINTF(chosen, 7)
@@ -584,6 +518,20 @@ TEST(QtDebugDeathTest, LoggingRules) {
 TEST(QtDebugDeathTest, FatalMessages) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_DEATH(qFatal("the end %d", 5), "the end 5");
+}
+
+// As Qt has them since 6.5.
+TEST(QtDebugDeathTest, FatalStreams) {
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    EXPECT_DEATH(qFatal() << "the end" << 5, "the end 5");
+    EXPECT_DEATH(qCFatal(net).nospace() << "the end" << 5, "the end5");
+    EXPECT_DEATH(qCFatal(net, "the end %d", 5), "the end 5");
+    EXPECT_DEATH(
+        {
+            QDebug out = qFatal();
+            out << "held" << 5;
+        },
+        "held 5");
 }
 
 TEST(QtDebugDeathTest, FatalWarnings) {

@@ -63,3 +63,5 @@
 #endif
 #undef qCCritical
 #define qCCritical(category, ...) SP_DETAIL_QT_IN(category, QtCriticalMsg __VA_OPT__(, ) __VA_ARGS__)
+#undef qCFatal
+#define qCFatal(category, ...) SP_DETAIL_QT_IN(category, QtFatalMsg __VA_OPT__(, ) __VA_ARGS__)

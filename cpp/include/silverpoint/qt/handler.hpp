@@ -14,6 +14,7 @@
 #include <QString>
 #include <QtGlobal>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -37,6 +38,8 @@ struct QtSource {
     const char* category;
     // Of a stream of this program that was held as a QDebug: recorded whoever handles messages.
     std::atomic<bool> is_captured{false};
+    // Its messages end the program.
+    std::atomic<bool> is_fatal{false};
     QtSource* next = nullptr;
 
     QtSource(QtMsgType the_type, const char* file, int line, const char* the_function,
@@ -100,10 +103,15 @@ SP_DETAIL_COLD QtSource* qt_source_of(QtMsgType type, const QMessageLogContext& 
 // source that is shared must not catch what is not ours.)
 SP_DETAIL_COLD void capture_qt_source(QtMsgType type, const char* file, int line, const char* function,
                                       const char* category, bool records) {
-    // qFatal is held as a critical one.
-    if (type == QtFatalMsg) type = QtCriticalMsg;
-    if (QtSource* own = find_qt_source(type, file, line, function, category, QtSources::kMostCaptured))
+    const bool is_fatal = type == QtFatalMsg;
+#if QT_VERSION < QT_VERSION_CHECK(6, 5, 0)
+    // There it is held as a critical one.
+    if (is_fatal) type = QtCriticalMsg;
+#endif
+    if (QtSource* own = find_qt_source(type, file, line, function, category, QtSources::kMostCaptured)) {
         own->is_captured.store(records, std::memory_order_relaxed);
+        own->is_fatal.store(is_fatal, std::memory_order_relaxed);
+    }
 }
 
 SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
@@ -128,7 +136,7 @@ inline void handle_qt_message(QtMsgType type, const QMessageLogContext& context,
         const unsigned now = ++qt_handler_depth;
         ~Depth() { --qt_handler_depth; }
     } const depth;
-    bool goes_on = true;
+    bool goes_on = true, ends = false;
     // (What comes back to us has been looked at.)
     if (depth.now == 1) {
         bool is_ours = qt_is_recorded;
@@ -138,11 +146,14 @@ inline void handle_qt_message(QtMsgType type, const QMessageLogContext& context,
                       all.records_all.load(std::memory_order_relaxed);
             if (is_ours && source->site.is_on(source->function, source->category))
                 record_qt_text(source->site, Kind::kLog, text);
-            goes_on = !is_ours || all.prints_all.load(std::memory_order_relaxed);
+            ends = source->is_fatal.load(std::memory_order_relaxed);
+            goes_on = !is_ours || ends || all.prints_all.load(std::memory_order_relaxed);
         }
     }
     if (goes_on)
-        if (const QtMessageHandler next = next_qt_handler(depth.now)) next(type, context, text);
+        if (const QtMessageHandler next = next_qt_handler(depth.now))
+            next(ends ? QtFatalMsg : type, context, text);
+    if (ends) std::abort();
 }
 
 // Makes Qt call the above. Under the lock.

@@ -102,8 +102,13 @@ struct QtHead {
                 return logger().info();
             case QtWarningMsg:
                 return logger().warning();
-            case QtCriticalMsg:
             case QtFatalMsg:
+#if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
+                return logger().fatal();
+#else
+                return logger().critical();  // the handler ends the program (capture_qt_source)
+#endif
+            case QtCriticalMsg:
                 return logger().critical();
             case QtDebugMsg:
                 break;
@@ -172,6 +177,12 @@ class QtLine {
             return next<kSpace, kQuote>(QtManipulator<T>{value});
         } else if constexpr (std::same_as<T, const char*> || std::same_as<T, char*>) {
             return put_text(value);
+        } else if constexpr (std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>> &&
+                             std::is_convertible_v<T, const void*> &&
+                             !std::same_as<std::remove_cv_t<std::remove_pointer_t<T>>, char16_t>) {
+            // QDebug writes where it lies, and there need be no text.
+            const void* address = value;
+            return put<const void*, const void*>(address);
         } else {
             return put<T, const T&>(value);
         }
@@ -187,6 +198,7 @@ class QtLine {
             return next<kSpace, kQuote>(QtSpaces<false>{});
         }
     }
+    auto maybeQuote(char mark = '"') && { return next<kSpace, kQuote>(QtManipulator<QtQuoteMark>{{mark}}); }
     auto verbosity(int level) && { return next<kSpace, kQuote>(QtVerbosity{level}); }
     auto resetFormat() && { return next<true, true>(QtReset{}); }
 
@@ -215,15 +227,16 @@ class QtLine {
     QDebug& quote() & { return real().quote(); }
     QDebug& noquote() & { return real().noquote(); }
     QDebug& maybeSpace() & { return real().maybeSpace(); }
+    QDebug& maybeQuote(char mark = '"') & { return real().maybeQuote(mark); }
     QDebug& verbosity(int level) & { return real().verbosity(level); }
     QDebug& resetFormat() & { return real().resetFormat(); }
-    operator QDebug() & { return real(); }
-    operator QDebug() && {
-        QDebug made = head_.real();
-        replay(made);
-        head_.place = nullptr;
-        return made;
-    }
+    int verbosity() { return real().verbosity(); }
+    void setVerbosity(int level) { real().setVerbosity(level); }
+    bool autoInsertSpaces() { return real().autoInsertSpaces(); }
+    void setAutoInsertSpaces(bool on) { real().setAutoInsertSpaces(on); }
+    void swap(QDebug& other) & { real().swap(other); }
+    // (A copy of it may live longer than this.)
+    operator QDebug&() { return real(); }
 
   private:
     template <class T, class Given, class V>
@@ -311,6 +324,10 @@ struct QtStart {
     SP_DETAIL_HOT void message(CategoryFunction category, const char* text, const Ts&... args) const {
         formatted(&category(), text, args...);
     }
+    // (Qt has streams of this type since 6.5. The program ends where the statement does.)
+    Line fatal() const { return line(nullptr); }
+    Line fatal(const QLoggingCategory& category) const { return line(&category); }
+    Line fatal(CategoryFunction category) const { return line(&category()); }
     template <class... Ts>
     [[noreturn]] void fatal(const char* text, const Ts&... args) const {
         formatted(nullptr, text, args...);

@@ -3,7 +3,7 @@
 //
 // Types that are here are recorded as they are: numbers, truth values, characters, texts, bytes, pointers,
 // points, sizes, rectangles, lines, margins, and containers and pairs of all these however nested; of
-// characters and of text behind pointers not, since some values of theirs look otherwise (shows_alike).
+// characters, Latin-1 and text behind pointers not, since some values of theirs look otherwise (shows_alike).
 #pragma once
 
 #include <QByteArrayView>
@@ -47,6 +47,8 @@ template <bool kQuote>
 struct QtLook<QString, kQuote> : QtLookText<QString, kQuote> {};
 template <bool kQuote>
 struct QtLook<QStringView, kQuote> : QtLookText<QStringView, kQuote> {};
+template <bool kQuote>
+struct QtLook<QLatin1String, kQuote> : QtLookText<QLatin1String, kQuote> {};
 template <bool kQuote>
 struct QtLook<QByteArray, kQuote> : QtLookText<QByteArray, kQuote> {};
 template <bool kQuote>
@@ -122,7 +124,7 @@ struct QtLook<QLineF, kQuote> : QtLookLine<"QLineF({},{})", "QLineF", QPointF> {
 template <class T, bool kQuote>
 inline constexpr bool kIsLookedWithin =
     QtLook<T, kQuote>::kIsThere && !Character<T> && !std::same_as<T, QChar> && !std::same_as<T, char*> &&
-    !std::same_as<T, const char*>;
+    !std::same_as<T, const char*> && !std::same_as<T, QLatin1String>;
 
 // `name(1, 2)`
 template <FixedText kName, char kCode, class Element, bool kQuote>
@@ -188,60 +190,39 @@ struct QtLook<QMultiHash<K, V>, kQuote> : QtLookMap<"QMultiHash", K, V, kQuote> 
 
 // --- Values that look otherwise
 
-// Whether a number without trailing zeros has seven digits, the last being 5.
-SP_DETAIL_COLD bool is_seven_digits_with_5(std::uint64_t number) {
-    while (number != 0 && number % 10 == 0) number /= 10;
-    return number >= 1'000'000 && number <= 9'999'999 && number % 10 == 5;
-}
-// Whether a number lies in the middle between two of six digits: QDebug rounds away from zero, readers to the
-// even one.
-SP_DETAIL_HOT bool is_between_six_digits(double value) {
-    const double size = value < 0 ? -value : value;
-    // (2n + 1) / 2 × 10^k, n having six digits: below this k is more than 9, and 5^k no factor of 2n + 1.
-    if (!(size >= 1e-4 && size < 1e19)) return false;
-    double scaled = size;
-    if (size < 1e6) {
-        // 2n + 1 has 21 bits, and so has the number; the product is exact then.
-        std::uint64_t bits;
-        __builtin_memcpy(&bits, &value, sizeof bits);
-        if ((bits & 0xFFFFFFFF) != 0) [[likely]]
-            return false;
-        scaled *= 1e10;
-    }
-    const auto whole = static_cast<std::uint64_t>(scaled);
-    return static_cast<double>(whole) == scaled && is_seven_digits_with_5(whole);
-}
-
-// Whether readers show of this value of such a type what QDebug writes. It knows neither a negative zero nor
-// a negative NaN, rounds otherwise, takes char for Latin-1, and writes half a pair of surrogates as its code.
-SP_DETAIL_HOT bool shows_alike(double value) {
-    return (!__builtin_signbit(value) || (value != 0 && value == value)) && !is_between_six_digits(value);
-}
-SP_DETAIL_HOT bool shows_alike(float value) { return shows_alike(static_cast<double>(value)); }
+// Whether readers show of this value of such a type what QDebug writes. It takes char for Latin-1, writes
+// half a pair of surrogates as its code, and what is not printable in QLatin1String as it does in bytes.
 SP_DETAIL_HOT bool shows_alike(char value) { return static_cast<unsigned char>(value) < 0x80; }
 SP_DETAIL_HOT bool shows_alike(char16_t value) { return (value & 0xF800) != 0xD800; }
 SP_DETAIL_HOT bool shows_alike(QChar value) { return shows_alike(value.unicode()); }
-SP_DETAIL_HOT bool shows_alike(const QPointF& point) {
-    return shows_alike(point.x()) && shows_alike(point.y());
+SP_DETAIL_HOT bool shows_alike(QLatin1String text) {
+    bool are_plain = true;
+    for (const char unit : text) are_plain = are_plain && unit >= 0x20 && unit < 0x7F;
+    return are_plain;
 }
-SP_DETAIL_HOT bool shows_alike(const QSizeF& size) {
-    return shows_alike(size.width()) && shows_alike(size.height());
+// Bytes that are no UTF-8 Qt shows one by one, and a mark of UTF-8 (U+FEFF) at the beginning not at all.
+SP_DETAIL_COLD bool is_utf8_for_qt(std::string_view text) {
+    const auto size = static_cast<qsizetype>(text.size());
+    return QString::fromUtf8(text.data(), size).toUtf8() == QByteArray::fromRawData(text.data(), size);
 }
-SP_DETAIL_HOT bool shows_alike(const QRectF& rect) {
-    return shows_alike(rect.topLeft()) && shows_alike(rect.size());
+SP_DETAIL_HOT bool shows_utf8_alike(const char* text, std::size_t size) {
+    std::uint64_t all = 0;
+    std::size_t at = 0;
+    for (; at + 8 <= size; at += 8) {
+        std::uint64_t eight;
+        __builtin_memcpy(&eight, text + at, 8);
+        all |= eight;
+    }
+    for (; at < size; ++at) all |= static_cast<unsigned char>(text[at]);
+    return (all & 0x8080808080808080) == 0 || is_utf8_for_qt({text, size});
 }
-SP_DETAIL_HOT bool shows_alike(const QLineF& line) {
-    return shows_alike(line.p1()) && shows_alike(line.p2());
-}
-SP_DETAIL_HOT bool shows_alike(const QMarginsF& margins) {
-    return shows_alike(margins.left()) && shows_alike(margins.top()) && shows_alike(margins.right()) &&
-           shows_alike(margins.bottom());
+SP_DETAIL_HOT bool shows_alike(const char* text) {
+    return text == nullptr || shows_utf8_alike(text, __builtin_strlen(text));
 }
 template <class T>
 concept ShowsOtherwise =
-    std::same_as<T, double> || std::same_as<T, float> || std::same_as<T, char> || std::same_as<T, char16_t> ||
-    std::same_as<T, QChar> || std::same_as<T, QPointF> || std::same_as<T, QSizeF> ||
-    std::same_as<T, QRectF> || std::same_as<T, QLineF> || std::same_as<T, QMarginsF>;
+    std::same_as<T, char> || std::same_as<T, char16_t> || std::same_as<T, QChar> ||
+    std::same_as<T, QLatin1String> || std::same_as<T, char*> || std::same_as<T, const char*>;
 
 // --- A value with its look, as an argument of a record.
 
@@ -294,6 +275,13 @@ struct Codec<WrittenValue<T>> {
     static char* put(char* out, const WrittenValue<T>& of) {
         return Inner::put(Text::put(out, of.text), of.value);
     }
+};
+// (What is cut is the value.)
+template <class T>
+struct CutBefore<WrittenValue<T>> {
+    using Inner = CutBefore<std::remove_cvref_t<typename Capture<T>::type>>;
+    static constexpr bool kMayBe = Inner::kMayBe;
+    static constexpr bool is_cut(const WrittenValue<T>& of) { return Inner::is_cut(of.value); }
 };
 
 // The text alone, of what nobody knows to record.

@@ -89,11 +89,14 @@ bool suits_qt(std::string_view text) {
     return next == count;
 }
 
-// Values that Qt shows otherwise: no text, of which it shows nothing, and see look.hpp.
+// Values that Qt shows otherwise: no text, of which it shows nothing, and characters (look.hpp).
 template <class T>
 SP_DETAIL_HOT bool passes_alike([[maybe_unused]] const T& value) {
     if constexpr (std::same_as<T, char*> || std::same_as<T, const char*>) {
-        return value != nullptr;
+        return value != nullptr && shows_alike(static_cast<const char*>(value));
+    } else if constexpr (std::is_array_v<T> &&
+                         std::same_as<std::remove_cv_t<std::remove_extent_t<T>>, char>) {
+        return shows_alike(static_cast<const char*>(value));
     } else if constexpr (ShowsOtherwise<T> && std::is_arithmetic_v<T>) {
         return shows_alike(value);
     } else {
@@ -101,17 +104,42 @@ SP_DETAIL_HOT bool passes_alike([[maybe_unused]] const T& value) {
     }
 }
 
+// A floating-point number that Qt rounds: what lies in the middle away from zero, and a zero has no sign.
+struct QtRounded {
+    double value;
+};
+template <>
+struct Codec<QtRounded> {
+    static constexpr std::size_t fixed = sizeof(double);
+    static constexpr void sign(Signer& out) { out.add("@notation=qdebug;d"); }
+    static constexpr std::size_t size(const QtRounded&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const QtRounded& of) { return put_bytes(out, of.value); }
+};
+// What is recorded of an argument: numbers and characters as they are passed.
+template <class T>
+SP_DETAIL_HOT const T& as_qt_takes(const T& value) {
+    return value;
+}
+template <Character T>
+SP_DETAIL_HOT auto as_qt_takes(const T& value) {
+    return +value;
+}
+SP_DETAIL_HOT QtRounded as_qt_takes(const double& value) { return {value}; }
+SP_DETAIL_HOT QtRounded as_qt_takes(const float& value) { return {static_cast<double>(value)}; }
+template <class T>
+using QtPercentOf = std::remove_cvref_t<decltype(as_qt_takes(std::declval<const T&>()))>;
+
 template <class... Ts>
 SP_DETAIL_COLD void record_unusual_qt_percent(QtPlace& place, const char* text, const Ts&... args) {
     StreamSite& site = place.site;
     const bool is_complete = complete_qt(place, &kQtShape<Ts...>, [&] {
         if (!is_read_only(text) || !is_utf8_for_qt(text) || !suits_qt<Ts...>(text)) return false;
         site.literals[0].store(text, std::memory_order_relaxed);
-        return complete_site<Ts...>(site.site, Kind::kPercent, {}, text) != 0;
+        return complete_site<QtPercentOf<Ts>...>(site.site, Kind::kPercent, {}, text) != 0;
     });
     if (is_complete && site.literals[0].load(std::memory_order_relaxed) == text &&
         (passes_alike(args) && ...)) {
-        record(site.site, Kind::kPercent, {}, text, args...);
+        record(site.site, Kind::kPercent, {}, text, as_qt_takes(args)...);
     } else {
         record_qt_whole(site, format_qt(text, pass_qt(args)...));
     }
@@ -122,7 +150,7 @@ SP_DETAIL_HOT void record_qt_percent(QtPlace& place, const char* text, const Ts&
     StreamSite& site = place.site;
     if (place.shape.load(std::memory_order_acquire) == &kQtShape<Ts...> &&
         site.literals[0].load(std::memory_order_relaxed) == text && (passes_alike(args) && ...)) [[likely]] {
-        record(site.site, Kind::kPercent, {}, text, args...);
+        record(site.site, Kind::kPercent, {}, text, as_qt_takes(args)...);
     } else {
         record_unusual_qt_percent(place, text, args...);
     }

@@ -66,6 +66,11 @@ struct QtVerbosity {
     int level;
 };
 struct QtReset {};
+// maybeQuote(): a manipulator by its operator <<.
+struct QtQuoteMark {
+    char mark;
+    friend QDebug& operator<<(QDebug& out, const QtQuoteMark& of) { return out.maybeQuote(of.mark); }
+};
 
 enum class QtWay { kTyped, kMixed, kWritten };
 
@@ -399,22 +404,24 @@ template <class Piece>
 SP_DETAIL_HOT bool shows_alike_in_qt(const Piece&) {
     return true;
 }
-template <ShowsOtherwise T, bool kSpace, bool kQuote>
-SP_DETAIL_HOT bool shows_alike_in_qt(const QtValue<T, kSpace, kQuote, T, void>& piece) {
-    return shows_alike(piece.value);
+template <ShowsOtherwise T, bool kSpace, bool kQuote, class Kept>
+SP_DETAIL_HOT bool shows_alike_in_qt(const QtValue<T, kSpace, kQuote, Kept, void>& piece) {
+    return shows_alike(qt_value(piece));
+}
+// (Without quotes bytes are text.)
+template <class T, bool kSpace, class Kept>
+    requires(std::same_as<T, QByteArray> || std::same_as<T, QByteArrayView>)
+SP_DETAIL_HOT bool shows_alike_in_qt(const QtValue<T, kSpace, false, Kept, void>& piece) {
+    const QByteArrayView bytes(qt_value(piece));
+    return shows_utf8_alike(bytes.data(), static_cast<std::size_t>(bytes.size()));
 }
 template <class... P>
 SP_DETAIL_HOT bool show_alike_in_qt(const P&... pieces) {
     return (shows_alike_in_qt(pieces) && ...);
 }
 
-// Templates are UTF-8; a literal in another encoding is a text among others.
-SP_DETAIL_COLD bool is_utf8_for_qt(std::string_view text) {
-    const auto size = static_cast<qsizetype>(text.size());
-    return QString::fromUtf8(text.data(), size).toUtf8() == QByteArray::fromRawData(text.data(), size);
-}
-
-// Whether the literals are such; they are noted for the site then, by the one thread that completes it.
+// Whether the literals are such (templates are UTF-8; one in another encoding is a text among others); they
+// are noted for the site then, by the one thread that completes it.
 template <class... P>
 SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const P&... pieces) {
     [[maybe_unused]] unsigned number = 0;

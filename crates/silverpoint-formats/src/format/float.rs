@@ -36,6 +36,48 @@ pub fn float32(out: &mut String, value: f32, spec: &Spec) {
     }
 }
 
+/// What to show by `spec` in the place of a number where what lies in the middle between two texts is rounded away from zero, and neither zero nor NaN has a sign,
+/// as Qt does: the neighbour of such a number.
+#[inline]
+pub fn rounding_away(value: f64, spec: &Spec) -> f64 {
+    if value == 0.0 || value.is_nan() {
+        return value.abs();
+    }
+    if value.is_finite() && is_between(value, spec) { value.abs().next_up().copysign(value) } else { value }
+}
+
+/// Whether a number other than 0 lies in the middle between two texts.
+fn is_between(value: f64, spec: &Spec) -> bool {
+    let precision = spec.precision.map_or(DEFAULT_PRECISION, usize::from);
+    let significant = match spec.ty {
+        b'f' | b'F' => None,
+        b'e' | b'E' => Some(precision + 1),
+        b'g' | b'G' => Some(precision.max(1)),
+        0 if spec.precision.is_some() => Some(precision.max(1)),
+        _ => return false,
+    };
+    // value = odd × 2^-k. In the middle with p digits after the point: value × 10^p = n + 1/2, which is odd × 5^p × 2^(p-k), so that k = p + 1.
+    let bits = value.to_bits();
+    let exponent = (bits >> 52) as i32 & 0x7FF;
+    let fraction = bits & ((1 << 52) - 1);
+    let (mantissa, k) = if exponent == 0 { (fraction, 1074) } else { (fraction | 1 << 52, 1075 - exponent) };
+    let zeros = mantissa.trailing_zeros();
+    let (odd, p) = (u128::from(mantissa >> zeros), k - zeros as i32 - 1);
+    let Some(significant) = significant else { return usize::try_from(p) == Ok(precision) };
+    // 2n + 1; what has no room there has more digits than anybody asks for.
+    let five = 5u128.checked_pow(p.unsigned_abs());
+    let doubled = match five {
+        Some(five) if p >= 0 => odd.checked_mul(five),
+        Some(five) if odd % five == 0 => Some(odd / five),
+        _ => None,
+    };
+    let least = u32::try_from(significant - 1).ok().and_then(|power| 10u128.checked_pow(power));
+    match (doubled, least) {
+        (Some(doubled), Some(least)) => (least..least.saturating_mul(10)).contains(&(doubled / 2)),
+        _ => false,
+    }
+}
+
 /// `inf` and `nan`: never filled with zeros.
 #[cold]
 fn special(out: &mut String, nan: bool, negative: bool, spec: &Spec) {
@@ -353,6 +395,47 @@ mod tests {
 
     use super::*;
 
+    fn away(value: f64, ty: u8, precision: u16) -> String {
+        let spec = Spec { ty, precision: Some(precision), ..Spec::default() };
+        let mut out = String::new();
+        float64(&mut out, rounding_away(value, &spec), &spec);
+        out
+    }
+
+    #[test]
+    fn what_lies_in_the_middle_may_be_rounded_away_from_zero() {
+        for (value, shown) in [
+            (0.125, "0.13"),
+            (-0.125, "-0.13"),
+            (0.375, "0.38"),
+            (2.675, "2.67"),
+            (0.995, "0.99"),
+            (1.0, "1.00"),
+            (-0.0, "0.00"),
+            (f64::NAN.copysign(-1.0), "nan"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(away(value, b'f', 2), shown);
+        }
+        assert_eq!(away(0.5, b'f', 0), "1");
+        assert_eq!(away(2.5, b'e', 0), "3e+00");
+        for (value, shown) in [
+            (100_000.5, "100001"),
+            (999_999.5, "1e+06"),
+            (1_000_005.0, "1.00001e+06"),
+            (123_456_500.0, "1.23457e+08"),
+            (0.000_122_070_312_5, "0.00012207"),
+            (2_097_152.5, "2.09715e+06"),
+            (1.015_625, "1.01563"),
+            (1e22, "1e+22"),
+            (5e-324, "4.94066e-324"),
+        ] {
+            assert_eq!(away(value, b'g', 6), shown);
+            assert_eq!(away(value, 0, 6), shown);
+            assert_eq!(away(-value, b'g', 6), format!("-{shown}"));
+        }
+    }
+
     fn agree(magnitude: f64, significant: usize) -> Result<(), TestCaseError> {
         for alternate in [false, true] {
             let (mut quick, mut slow) = (String::new(), String::new());
@@ -366,6 +449,18 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
+        #[test]
+        fn every_middle_is_found(digits in 100_000u64..1_000_000, power in -9i32..17) {
+            // d.ddddd5 × 10^power, where a number is exactly that.
+            let text = format!("{digits}5e{}", power - 6);
+            let value: f64 = text.parse().unwrap();
+            let mantissa = |text: String| text.split('e').next().unwrap().replace('.', "");
+            let is_exact = mantissa(format!("{value:.40e}")).trim_end_matches('0').len() == 7;
+            let expected =
+                if is_exact { digits + 1 } else { mantissa(format!("{value:.5e}")).parse().unwrap() };
+            let got: u64 = mantissa(away(value, b'e', 5)).parse().unwrap();
+            prop_assert_eq!(got, if expected == 1_000_000 { 100_000 } else { expected }, "of {}", text);
+        }
         #[test]
         fn the_quick_way_of_g_writes_what_the_digits_say(
             mantissa in 0u64..1_000_000_000, exponent in -12i32..14, ulps in -3i64..=3, significant in 1usize..24,

@@ -11,7 +11,7 @@ mod pad;
 mod spec;
 mod text;
 
-pub use float::{float32, float64};
+pub use float::{float32, float64, rounding_away};
 pub use integer::{boolean, character, integer, pointer, signed, unsigned};
 pub use pad::pad_written;
 pub use spec::{Align, Sign, Spec};

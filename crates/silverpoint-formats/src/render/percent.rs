@@ -75,10 +75,13 @@ impl Arguments<'_> {
     /// The next argument; `None` when there is none.
     fn scalar(&mut self, out: &mut String) -> Result<Option<Scalar>, DecodeError> {
         let Some((ty, rest)) = self.types.split_first() else { return Ok(None) };
-        let mut taken = Taken(Scalar::Other);
+        let mut taken = Taken { scalar: Scalar::Other, is_qdebug: false };
         self.at = walk(ty, self.args, self.at, &mut taken).map_err(|error| damaged(out, out.len(), error))?;
         self.types = rest;
-        Ok(Some(taken.0))
+        Ok(Some(match (taken.scalar, taken.is_qdebug) {
+            (Scalar::Float(value), true) => Scalar::QtFloat(value),
+            (scalar, _) => scalar,
+        }))
     }
 
     fn value(&mut self, out: &mut String, field: &Field) -> Result<(), DecodeError> {
@@ -163,8 +166,9 @@ impl Field {
                 self.pad(out, start, digits, true);
             }
             (b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G', Scalar::Float(value)) => {
-                self.float(out, value)
+                self.float(out, value, false)
             }
+            (b'e' | b'E' | b'f' | b'F' | b'g' | b'G', Scalar::QtFloat(value)) => self.float(out, value, true),
             _ => return false,
         }
         true
@@ -208,7 +212,8 @@ impl Field {
         self.pad(out, start, digits_at, self.precision.is_none());
     }
 
-    fn float(&self, out: &mut String, value: f64) {
+    /// `away`: as Qt rounds it.
+    fn float(&self, out: &mut String, value: f64, away: bool) {
         let start = out.len();
         let spec = Spec {
             sign: self.sign,
@@ -217,7 +222,7 @@ impl Field {
             ty: self.ty,
             ..Spec::default()
         };
-        format::float64(out, value, &spec);
+        format::float64(out, if away { format::rounding_away(value, &spec) } else { value }, &spec);
         let mut digits_at = start + usize::from(out[start..].starts_with(['-', '+', ' ']));
         if value.is_finite() && matches!(self.ty, b'a' | b'A') {
             out.insert_str(digits_at, if self.ty == b'a' { "0x" } else { "0X" });
@@ -259,6 +264,8 @@ impl Field {
 enum Scalar {
     Integer(i128),
     Float(f64),
+    /// In the notation of Qt.
+    QtFloat(f64),
     Pointer(u64),
     /// And what was cut off.
     Text(String, u32),
@@ -266,26 +273,33 @@ enum Scalar {
 }
 
 /// Keeps a value that is a scalar; of others nothing.
-struct Taken(Scalar);
+struct Taken {
+    scalar: Scalar,
+    is_qdebug: bool,
+}
 
 macro_rules! visit {
     ($($name:ident($value:ident: $ty:ty) => $scalar:expr),* ; $($ignored:ident($($other:ty),*)),*) => {
         impl Visitor for Taken {
             type Error = Infallible;
             $(fn $name(&mut self, $value: $ty) -> Result<(), Infallible> {
-                self.0 = $scalar;
+                self.scalar = $scalar;
                 Ok(())
             })*
             $(fn $ignored(&mut self, $(_: $other),*) -> Result<(), Infallible> {
-                self.0 = Scalar::Other;
+                self.scalar = Scalar::Other;
                 Ok(())
             })*
             fn enumeration(&mut self, _: &str, _: Option<&str>, value: i64) -> Result<(), Infallible> {
-                self.0 = Scalar::Integer(i128::from(value));
+                self.scalar = Scalar::Integer(i128::from(value));
+                Ok(())
+            }
+            fn meta(&mut self, key: &str, text: &str) -> Result<(), Infallible> {
+                self.is_qdebug |= key == "notation" && text == "qdebug";
                 Ok(())
             }
             fn text(&mut self, text: Text<'_>, missing: u32) -> Result<(), Infallible> {
-                self.0 = Scalar::Text(text.chars().collect(), missing);
+                self.scalar = Scalar::Text(text.chars().collect(), missing);
                 Ok(())
             }
         }

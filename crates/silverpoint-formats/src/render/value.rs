@@ -375,6 +375,10 @@ impl Visitor for TextVisitor<'_> {
 
     #[inline]
     fn f32(&mut self, value: f32) -> Done {
+        if self.dialect == Dialect::QDebug {
+            // Of six digits those of the f64 are no others.
+            return self.f64(f64::from(value));
+        }
         self.before_value();
         let spec = self.float_spec();
         format::float32(self.out, value, &spec);
@@ -385,6 +389,12 @@ impl Visitor for TextVisitor<'_> {
     fn f64(&mut self, value: f64) -> Done {
         self.before_value();
         let spec = self.float_spec();
+        let value = match self.dialect {
+            Dialect::QDebug if self.spec.ty == 0 && self.spec.precision.is_none() => {
+                format::rounding_away(value, &spec)
+            }
+            _ => value,
+        };
         format::float64(self.out, value, &spec);
         self.after_value()
     }
