@@ -113,13 +113,19 @@ impl Wishes {
 pub fn ask(root: &Root) -> Result<(), String> {
     let file = root.path().join(WISH);
     let fail = |error: io::Error| format!("{}: {error}", file.display());
-    match std::fs::File::options().write(true).create_new(true).open(&file) {
-        Ok(_) => {}
-        // Somebody else asks for the same.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(fail(error)),
-    }
     let begun = Instant::now();
+    loop {
+        match std::fs::File::options().write(true).create_new(true).open(&file) {
+            Ok(_) => break,
+            // Somebody else has asked, and what is written for him may have passed by what came since: one's own wish comes after it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && begun.elapsed() < PATIENCE => {
+                std::thread::sleep(POLL);
+            }
+            // Nobody has served it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => break,
+            Err(error) => return Err(fail(error)),
+        }
+    }
     while file.symlink_metadata().is_ok() {
         if begun.elapsed() >= PATIENCE {
             let _ = std::fs::remove_file(&file);

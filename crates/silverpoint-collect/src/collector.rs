@@ -478,6 +478,10 @@ impl Collector {
         (session.sweep.next, session.sweep.all_wanted, session.is_idle) = (0, true, false);
         session.write_kept_back();
         for _ in 0..LAST_ROUNDS {
+            // What a living program records meanwhile is kept back by nobody any more.
+            if let Some(keep) = &mut session.keep {
+                keep.is_writing = true;
+            }
             let looked = drain::drain(session, &mut self.sink)?;
             if looked.bytes == 0 && !looked.is_unsettled && session.sweep.next == 0 {
                 break;

@@ -184,6 +184,7 @@ fn look(
                 && !keep::is_pressed(&header)
             {
                 // All of it is kept back.
+                session.is_retired(ring, header.state == RETIRED);
                 session.rings[ring].strikes = 0;
                 return Ok(());
             }

@@ -62,7 +62,7 @@ pub(crate) struct Keep {
     next_piece: u64,
     bytes: u64,
     pieces: usize,
-    /// Bytes of all slices with pieces.
+    /// Bytes of all slices with pieces whose threads are gone: nobody else gets them meanwhile. Those of living threads are taken anyway.
     occupied: u64,
     buffer: Vec<u8>,
     /// Streams that are gone, of which the file does not say yet what was forgotten; up to where.
@@ -85,6 +85,8 @@ pub(crate) struct Kept {
     bytes: u64,
     /// What was forgotten and is not in the file.
     untold: Option<Untold>,
+    /// Its thread is gone, as far as was seen: its slice counts as occupied while something is kept back in it.
+    is_retired: bool,
 }
 
 #[derive(Debug)]
@@ -135,6 +137,11 @@ impl Kept {
     pub(crate) fn scanned(&self) -> u64 {
         self.scanned
     }
+
+    /// Up to where the file has it or says that it was forgotten; `stored`: up to where the ring is released.
+    pub(crate) fn told_to(&self, stored: u64) -> u64 {
+        self.untold.map_or(stored, |untold| untold.begin)
+    }
 }
 
 impl Session {
@@ -152,8 +159,20 @@ impl Session {
 
     /// The earliest time of what is kept back; a watermark must not lie beyond it.
     pub(crate) fn kept_since(&self) -> u64 {
-        let first = |kept: &Kept| kept.pieces.front().map(|piece| piece.first_ticks);
+        // (A piece may be of padding alone.)
+        let first =
+            |kept: &Kept| kept.pieces.iter().map(|piece| piece.first_ticks).find(|ticks| *ticks != u64::MAX);
         self.rings.iter().filter_map(|ring| first(&ring.kept)).min().unwrap_or(u64::MAX)
+    }
+
+    /// A ring was looked at: whether its thread is gone.
+    pub(crate) fn is_retired(&mut self, ring: usize, is_retired: bool) {
+        let (Some(keep), kept) = (&mut self.keep, &mut self.rings[ring].kept) else { return };
+        if kept.is_retired != is_retired && !kept.pieces.is_empty() {
+            let size = u64::from(self.slices[ring].size);
+            keep.occupied = if is_retired { keep.occupied + size } else { keep.occupied - size };
+        }
+        kept.is_retired = is_retired;
     }
 
     /// A new stream was met of which the file has everything up to `known`, and which is released beyond: a collector that died had forgotten the rest.
@@ -224,6 +243,7 @@ fn new_pieces(
     buffer: &mut Vec<u8>,
 ) -> Result<(), PassError> {
     let slice = session.slices[active.ring];
+    session.is_retired(active.ring, active.header.state == RETIRED);
     forget_overwritten(session, active)?;
     let state = &session.rings[active.ring];
     let mut from = state.kept.scanned.max(state.stored).max(active.from);
@@ -304,6 +324,7 @@ impl Keep {
         let bytes = new.end - new.begin;
         self.bytes += bytes;
         kept.bytes += bytes;
+        let is_retired = kept.is_retired;
         match kept.pieces.back_mut() {
             Some(last)
                 if last.end == new.begin && new.end - last.begin <= most && last.born.elapsed() < MERGE =>
@@ -316,7 +337,7 @@ impl Keep {
                 }
             }
             last => {
-                if last.is_none() {
+                if last.is_none() && is_retired {
                     self.occupied += slice;
                 }
                 self.order.push_back((at, new.number));
@@ -333,7 +354,7 @@ impl Keep {
         kept.bytes -= piece.end - piece.begin;
         self.bytes -= piece.end - piece.begin;
         self.pieces -= 1;
-        if kept.pieces.is_empty() {
+        if kept.pieces.is_empty() && kept.is_retired {
             self.occupied -= slice;
         }
         Some(piece)
@@ -396,9 +417,11 @@ pub(crate) fn is_pressed(header: &RingHeader) -> bool {
 
 /// Forgets what is too much: of this ring, and of all.
 fn shrink(session: &mut Session, active: &Active) -> Result<(), ObserveError> {
-    let is_over = |session: &Session| {
+    let is_over =
+        |session: &Session| session.keep.as_ref().is_some_and(|keep| keep.bytes > keep.limits.bytes);
+    let is_occupied = |session: &Session| {
         let rings = session.observed.header().rings_size / RINGS_SHARE;
-        session.keep.as_ref().is_some_and(|keep| keep.bytes > keep.limits.bytes || keep.occupied > rings)
+        session.keep.as_ref().is_some_and(|keep| keep.occupied > rings)
     };
     // What is to be written anyway stays.
     if session.keep.as_ref().is_none_or(|keep| keep.is_triggered) {
@@ -419,6 +442,25 @@ fn shrink(session: &mut Session, active: &Active) -> Result<(), ObserveError> {
             released.push(ring);
         }
     }
+    // To forget something of a living thread's ring would give nobody its slice.
+    while is_occupied(session) {
+        let Some(keep) = &session.keep else { break };
+        let of_retired = |(at, number): &(u64, u64)| {
+            ring_of(session, *at, *number).filter(|ring| session.rings[*ring].kept.is_retired)
+        };
+        let Some((place, ring)) =
+            keep.order.iter().enumerate().find_map(|(place, one)| of_retired(one).map(|ring| (place, ring)))
+        else {
+            break;
+        };
+        if let Some(keep) = &mut session.keep {
+            keep.order.remove(place);
+        }
+        if forget(session, ring) {
+            released.push(ring);
+        }
+    }
+    released.sort_unstable();
     released.dedup();
     for ring in released {
         release(session, ring)?;

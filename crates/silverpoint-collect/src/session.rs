@@ -294,7 +294,7 @@ impl Session {
             if self.part_epoch > 1 {
                 let streams = self.rings.iter().filter(|ring| ring.is_declared);
                 push_all(batch, BlockKind::POSITIONS, self.number, streams, |out, ring| {
-                    push_position(out, ring.stream.stream, ring.stored);
+                    push_position(out, ring.stream.stream, ring.kept.told_to(ring.stored));
                 });
                 for ring in self.rings.iter().filter(|ring| ring.is_declared) {
                     if let Some(statement) = &ring.statement {

@@ -320,6 +320,31 @@ fn a_ring_that_another_thread_gets_takes_its_account_along() {
     assert_eq!((all.len(), records, has_more), (20, 600, false), "{all:?}");
 }
 
+/// Rings whose threads are gone may take a quarter of the memory (eight of these), so that newcomers find some; to forget what a living thread's ring holds gives nobody room.
+#[test]
+fn rings_of_living_threads_keep_what_they_hold_however_many_they_are() {
+    for (name, is_retired, most) in [("kept-living", false, 12), ("kept-retired", true, 8)] {
+        let scratch = Scratch::new(name);
+        let mut collector = Collector::new(config(&scratch, 1 << 20, Some(Level::Warn))).unwrap();
+        let (mut fake, mut own, detail, warning) = program(&scratch, 1);
+        for thread in 0..12 {
+            let slab = fake.slab(16);
+            let mut ring = fake.ring(slab, 2 + thread);
+            (0..30).for_each(|value| ring.put(detail, value));
+            if is_retired {
+                ring.retire();
+            }
+            settle(&mut collector);
+        }
+        own.put(warning, 30);
+        settle(&mut collector);
+        assert_eq!(collector.stats().records, most * 30 + 1, "{name}");
+        collector.leave();
+        let (_, forgotten, has_more) = gaps(&scratch.trace());
+        assert_eq!((forgotten, has_more), ((12 - most) * 30, false), "{name}");
+    }
+}
+
 #[test]
 fn a_collector_that_lets_go_leaves_nothing_kept_back() {
     let scratch = Scratch::new("kept-left");
