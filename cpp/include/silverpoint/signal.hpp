@@ -152,7 +152,9 @@ class signal {
         if (list == nullptr) return;
         const std::uint32_t count = list->size.load(std::memory_order_acquire);
         for (std::uint32_t i = 0; i < count; ++i) {
-            signaling::slot_base* const to = list->at()[i].load(std::memory_order_acquire);
+            // (Where the barrier is each side's own, this must not be loaded before it has left the last
+            // one.)
+            signaling::slot_base* const to = list->at()[i].load(std::memory_order_seq_cst);
             if (to == nullptr) continue;
             inside.enter(to);
             static_cast<signaling::slot<Args...>*>(to)->call(std::forward<signaling::passed<Args>>(args)...);

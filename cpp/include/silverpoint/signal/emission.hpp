@@ -66,6 +66,7 @@ struct thread_record {
     const void* waits_in = nullptr;
     std::atomic<std::uint32_t>* room = nullptr;
     std::uint64_t room_of = 0;
+    std::uint32_t room_before = 0;
     bool gives_up = false;
     thread_record* next = nullptr;  // never changes once it is in the list
 };
@@ -168,6 +169,7 @@ class domain {
             }
             me->room = &room;
             me->room_of = drains.number;
+            me->room_before = before;
             me->gives_up = false;
         }
         machine::sleep(room, before);
@@ -237,7 +239,9 @@ class domain {
     static thread_record* awaited(const thread_record& by) {
         if (by.waits_for == nullptr) return nullptr;
         const bool lasts = by.room != nullptr
-                               ? by.waits_for->thread == by.room_of
+                               // (One that has been waked goes on, though it may not have done so yet.)
+                               ? by.waits_for->thread == by.room_of &&
+                                     by.room->load(std::memory_order_relaxed) == by.room_before
                                : by.waits_at->slot.load(std::memory_order_acquire) == by.waits_in;
         return lasts ? by.waits_for : nullptr;
     }

@@ -45,6 +45,8 @@ struct drops_source {
 };
 using held_source = std::unique_ptr<source, drops_source>;
 
+class inbox_core;
+
 /// How much one drain may do.
 class budget {
   public:
@@ -53,6 +55,11 @@ class budget {
 
     bool spent() const { return spent_; }
     std::size_t calls() const { return calls_; }
+    /// Before each call of a receiver of a queue: its loop is waked for another turn. A receiver may have a
+    /// loop within it, which goes on with what is there, and what comes in is not announced until a turn has
+    /// found nothing. (So a queue goes to sleep, with a barrier that its senders feel too, in a turn of its
+    /// own, and not behind each batch.)
+    void ring() const;
     /// After each call of a receiver. The clock is read after every sixteenth.
     void count() {
         ++calls_;
@@ -62,6 +69,8 @@ class budget {
     }
 
   private:
+    friend class inbox_core;
+    inbox_core* of_ = nullptr;
     std::size_t most_, calls_ = 0;
     clock::time_point until_;
     bool spent_ = false;
@@ -112,6 +121,7 @@ class inbox_core {
 
     void drain(budget& budget) {
         own();
+        budget.of_ = this;
         std::vector<held_source> latest;
         {
             const std::lock_guard hold(lock_);
@@ -228,6 +238,11 @@ class inbox_core {
     std::atomic<thread_record*> owner_{nullptr};
     std::atomic<std::uint64_t> owner_number_{0};
 };
+
+inline void budget::ring() const {
+    if (of_->asleep()) [[unlikely]]
+        of_->wake();
+}
 
 }  // namespace signaling
 

@@ -55,17 +55,25 @@ class poll_inbox : private signaling::event_fd, public inbox {
   public:
     poll_inbox() : inbox([this] { ring(); }, [this] { reset(); }) {}
 
-    /// Readable while something waits; to be waited for only: `drain` resets it.
+    /// Readable while something waits, and once more behind what queues have delivered; to be waited for only:
+    /// `drain` resets it.
     using event_fd::fd;
 
     /// Waits until something has come, at most for so many milliseconds (negative: for ever), and drains; for
     /// threads that have no loop of their own. A signal handler ends the wait, unless it is for ever: 0.
     std::size_t wait_and_drain(int milliseconds = -1) {
+        using clock = std::chrono::steady_clock;
+        const clock::time_point end = clock::now() + std::chrono::milliseconds(std::max(milliseconds, 0));
         pollfd one{fd(), POLLIN, 0};
-        for (;;) {
-            const int ready = poll(&one, 1, milliseconds);
-            if (ready > 0) return drain();
-            if (ready == 0 || errno != EINTR || milliseconds >= 0) return 0;
+        for (int left = milliseconds;;) {
+            const int ready = poll(&one, 1, left);
+            if (ready == 0 || (ready < 0 && (errno != EINTR || milliseconds >= 0))) return 0;
+            // The turn behind a batch finds nothing: what one waits for is yet to come.
+            if (ready > 0)
+                if (const std::size_t calls = drain(); calls > 0) return calls;
+            if (milliseconds >= 0)
+                left = static_cast<int>(std::max<std::int64_t>(
+                    0, std::chrono::ceil<std::chrono::milliseconds>(end - clock::now()).count()));
         }
     }
 };

@@ -41,7 +41,8 @@ template <class Event, class Machine = machine>
 class event_queue {
   public:
     explicit event_queue(std::size_t capacity)
-        : capacity_(capacity == 0 ? 1 : capacity), most_room_(std::bit_ceil(capacity_)) {}
+        : capacity_(std::clamp<std::size_t>(capacity, 1, SIZE_MAX / 4 + 1)),
+          most_room_(std::bit_ceil(capacity_)) {}
     event_queue(const event_queue&) = delete;
     event_queue& operator=(const event_queue&) = delete;
     ~event_queue() {
@@ -207,8 +208,11 @@ class event_queue {
             if (others != nullptr && others->of != who) {
                 of.pen_.store(nullptr, std::memory_order_seq_cst);
                 Machine::heavy_barrier();
-                while (others->writes.load(std::memory_order_acquire) != 0)
-                    Machine::while_equal(others->writes, std::uint8_t{1});
+                // (Where the barrier is each side's own, this must not be loaded before that is stored.)
+                if (others->writes.load(std::memory_order_seq_cst) != 0) {
+                    do Machine::while_equal(others->writes, std::uint8_t{1});
+                    while (others->writes.load(std::memory_order_acquire) != 0);
+                }
                 of.patience_ = Machine::patience;
             }
             of.alone_ = of.last_ == who ? of.alone_ + 1 : 1;
@@ -232,6 +236,8 @@ class event_queue {
     }
     // To the one who has the lock.
     void give_pen() {
+        if (const pen* const now = pen_.load(std::memory_order_relaxed); now != nullptr && now->of == last_)
+            return;
         pen* mine = &first_;
         while (mine != nullptr && mine->of != last_ && mine->of != nullptr) mine = mine->next;
         if (mine == nullptr) {
@@ -239,7 +245,7 @@ class event_queue {
             if (mine == nullptr) return;
             mine->next = std::exchange(first_.next, mine);
         }
-        mine->of = last_;
+        if (mine->of == nullptr) mine->of = last_;
         pen_.store(mine, std::memory_order_release);
     }
 
@@ -265,7 +271,7 @@ class event_queue {
         const std::size_t done = done_.load(std::memory_order_acquire);
         const std::size_t kept_from = reading_.at == ring_.at && done != end_ ? done : claimed_;
         if (tail - kept_from < ring_.room) {
-            limit_ = std::min(claimed_ + capacity_, kept_from + ring_.room);
+            limit_ = tail + std::min(capacity_ - (tail - claimed_), ring_.room - (tail - kept_from));
             return result::queued;
         }
         // All or nothing, where events can be copied or their moves do not throw.
@@ -284,7 +290,7 @@ class event_queue {
         if (reading_.at != ring_.at) release(ring_);
         ring_ = std::exchange(fresh.to, ring());
         fresh.until = fresh.from;
-        limit_ = std::min(claimed_ + capacity_, claimed_ + ring_.room);
+        limit_ = claimed_ + std::min(capacity_, ring_.room);
         return result::queued;
     }
     ring another() {
@@ -362,7 +368,8 @@ class queued_slot final : public slot<Args...>, public source {
 
     delivered deliver(budget& budget) override {
         const visit inside(this);
-        const bool begun = queue_.has_batch();
+        // (Disconnected, the queue is emptied by whoever has done it.)
+        const bool begun = this->connected() && queue_.has_batch();
         const std::size_t before = budget.calls();
         if (this->connected() && !begun) queue_.claim();
         while (this->connected() && queue_.has_batch()) {
@@ -370,15 +377,18 @@ class queued_slot final : public slot<Args...>, public source {
             event now = queue_.take();
             delivered_.store(delivered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
             budget.count();
+            budget.ring();
             std::apply([&](auto&... parts) { receiver_->first(static_cast<passed<Args>>(parts)...); }, now);
         }
         if (!this->connected()) return delivered::all;
         if (begun) return delivered::leftover;
-        streams_ = queue_.more() || (streams_ && budget.calls() != before);
-        return streams_ ? delivered::batch : delivered::all;
+        return queue_.more() || budget.calls() != before ? delivered::batch : delivered::all;
     }
     void rest() override { queue_.rest(); }
-    bool missed() override { return streams_ = queue_.missed(); }
+    bool missed() override {
+        const visit inside(this);
+        return this->connected() && queue_.missed();
+    }
 
   private:
     using result = typename event_queue<event>::result;
@@ -426,9 +436,6 @@ class queued_slot final : public slot<Args...>, public source {
     event_queue<event> queue_;
     std::optional<std::pair<Function, Merge>> receiver_;
     std::atomic<std::uint64_t> delivered_{0};
-    // Of the draining thread: events come while it delivers. Then it looks again in the loop's next turn, and
-    // goes to sleep, with a barrier that the senders feel too, only when a turn has found nothing.
-    bool streams_ = false;
 };
 
 }  // namespace signaling
