@@ -666,61 +666,6 @@ TEST(Poll, TheDescriptorIsReadableWhileSomethingWaits) {
     EXPECT_FALSE(readable());
 }
 
-// The inner loop waits for what comes into a queue that the outer one has not finished with.
-TEST(Poll, ALoopWithinAReceiverIsWakedForItsOwnQueueToo) {
-    signal<int> changed, other;
-    poll_inbox here;
-    std::vector<int> got;
-    const auto wait_for = [&](std::size_t count) {
-        while (got.size() < count && here.wait_and_drain(60'000) != 0) {
-        }
-    };
-    other.connect_queued(here, [&](int value) { got.push_back(value); });
-    changed.connect_queued(here, [&](int value) {
-        got.push_back(value);
-        if (value != 2) return;
-        std::thread([&] { changed(3); }).join();
-        wait_for(3);
-        std::thread([&] { other(4); }).join();
-        wait_for(4);
-        std::thread([&] { changed(5), other(6); }).join();
-        wait_for(6);
-    });
-    other(1);  // at rest within the same drain, or told and not drained again
-    changed(2);
-    EXPECT_EQ(here.drain(), 2u);
-    EXPECT_EQ(got.size(), 6u);
-    EXPECT_TRUE(std::is_permutation(got.begin(), got.end(), std::vector<int>{1, 2, 3, 4, 5, 6}.begin()));
-}
-
-TEST(Poll, WaitingEndsWithEventsOrWithTheTimeNotWithATurnThatFindsNothing) {
-    signal<int> changed;
-    poll_inbox here;
-    changed.connect_queued(here, [](int) {});
-    changed(1);
-    EXPECT_EQ(here.drain(), 1u);  // behind it a turn is due that finds nothing
-    std::thread sender([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        changed(2);
-    });
-    EXPECT_EQ(here.wait_and_drain(60'000), 1u);
-    sender.join();
-}
-
-TEST(Queued, ACapacityOfAnySizeIsABound) {
-    for (const std::size_t capacity : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 2 + 2}) {
-        signal<std::string> changed;
-        inbox here;
-        std::vector<std::string> got;
-        changed.connect_queued(here, [&](const std::string& text) { got.push_back(text); },
-                               {.capacity = capacity});
-        for (int i = 0; i < 200; ++i) changed(std::string(40, static_cast<char>('a' + i % 26)));
-        EXPECT_EQ(here.drain(), 200u);
-        for (std::size_t i = 0; i < got.size(); ++i)
-            EXPECT_EQ(got[i], std::string(40, static_cast<char>('a' + i % 26)));
-    }
-}
-
 TEST(Poll, ASignalHandlerDoesNotEndAWaitForEver) {
     struct sigaction act = {}, before = {};
     act.sa_handler = [](int) {};

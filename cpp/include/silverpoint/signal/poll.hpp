@@ -55,8 +55,8 @@ class poll_inbox : private signaling::event_fd, public inbox {
   public:
     poll_inbox() : inbox([this] { ring(); }, [this] { reset(); }) {}
 
-    /// Readable while something waits, and once more behind what queues have delivered; to be waited for only:
-    /// `drain` resets it.
+    /// Readable while something waits, and once more behind what queues have delivered; to be waited for
+    /// only: `drain` resets it.
     using event_fd::fd;
 
     /// Waits until something has come, at most for so many milliseconds (negative: for ever), and drains; for
