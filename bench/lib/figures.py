@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from .report import text
 
-PARTS = ("latest", "structured", "tracing", "signals", "loggers", "modern", "paced", "scale", "convert", "bind")
+PARTS = ("latest", "structured", "tracing", "signals", "loggers", "modern", "paced", "scale", "convert", "bind", "dotnet")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ def _convert(data):
 
 
 READERS = {"latest": _latest, "structured": _rows(("facility", "case"), "ns", "ns"), "tracing": _rows(("backend", "case"), "ns", "ns"), "signals": _signals, "loggers": _loggers,
-           "modern": _rows(("facility", "case"), "ns", "ns"), "paced": _paced, "scale": _scale, "convert": _convert, "bind": _rows(("operation", "library", "case"), "ns", "ns")}
+           "modern": _rows(("facility", "case"), "ns", "ns"), "paced": _paced, "scale": _scale, "convert": _convert, "bind": _rows(("operation", "library", "case"), "ns", "ns"),
+           "dotnet": _rows(("case",), "us", "µs")}
 
 
 def of(found):

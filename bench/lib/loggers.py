@@ -116,6 +116,10 @@ def markdown(results, problems, facilities, missing, entries, repeats, machine):
     for name in (name for name, rival in facilities.items() if rival.own and "glog" not in name):
         rates = [[n * entries / r["sink_s"] / 1e6 for r in results.get((name, n), []) if r["sink_s"] > 0] for n in THREADS]
         lines.append(f"| {name} | " + " | ".join(text(median(rate)) if rate else "–" for rate in rates) + " |")
+    lines += ["", "## Bytes an entry in the file", "", "| | bytes |", "|---|---|"]
+    for name in of_table:
+        sizes = [r["bytes"] / entries / threads for (who, threads), runs in results.items() if who == name for r in runs]
+        lines.append(f"| {name} | {text(median(sizes))} |")
     lines += ["", "## How they are set up", "", *(f"- {name}: {rival.how}" for name, rival in facilities.items())]
     return "\n".join(lines) + "\n"
 

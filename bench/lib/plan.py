@@ -34,6 +34,8 @@ class Size:
     signal_events: int  # of a process
     signal_seconds: float  # beside a timer
     signal_repeats: int  # processes
+    dotnet_calls: int  # of a process
+    dotnet_repeats: int  # processes a listener
     modern_repeats: int  # processes a figure
     paced_milliseconds: int  # of records at each rate
     paced_repeats: int
@@ -50,12 +52,12 @@ class Size:
 
 QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
              argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
-             bind_rounds=100, bind_repeats=2, signal_events=5_000_000, signal_seconds=1, signal_repeats=1, modern_repeats=1, paced_milliseconds=500, paced_repeats=1,
+             bind_rounds=100, bind_repeats=2, signal_events=5_000_000, signal_seconds=1, signal_repeats=1, dotnet_calls=2000, dotnet_repeats=1, modern_repeats=1, paced_milliseconds=500, paced_repeats=1,
              scale_records=1_000_000, scale_bytes=500_000_000, scale_repeats=1, scale_threads=(1, 2, 4, 16, 64, 256, 1000, 10_000), scale_processes=(1, 5, 20, 50, 200),
              scale_sites=(10, 1000, 10_000, 50_000), scale_payloads=(0, 64, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000), scale_most_text=3_000_000)
 FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000,
             argument_repeats=3, argument_pairs=300, log_entries=100_000, log_repeats=5, convert_records=1_000_000, convert_repeats=3, convert_streamed=25_000_000,
-            bind_rounds=300, bind_repeats=5, signal_events=100_000_000, signal_seconds=5, signal_repeats=3, modern_repeats=5, paced_milliseconds=1000, paced_repeats=5,
+            bind_rounds=300, bind_repeats=5, signal_events=100_000_000, signal_seconds=5, signal_repeats=3, dotnet_calls=20_000, dotnet_repeats=5, modern_repeats=5, paced_milliseconds=1000, paced_repeats=5,
             scale_records=4_000_000, scale_bytes=2_000_000_000, scale_repeats=3, scale_threads=(1, 2, 4, 8, 16, 64, 256, 1000, 4000, 10_000), scale_processes=(1, 2, 5, 10, 20, 50, 100, 200),
             scale_sites=(10, 100, 1000, 10_000, 50_000), scale_payloads=(0, 16, 64, 256, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000, 100_000_000),
             scale_most_text=3_000_000)
@@ -108,7 +110,7 @@ def steps(facilities, floor, by_hand, size, seed, cpu=None):
 # ---- the bound of a run ----
 
 # Of the time that is left, by part, in the order in which they run.
-SHARES = {"drivers": 8, "reading": 2, "header": 1, "tracing": 2, "structured": 2, "modern": 2, "paced": 2, "scale": 3, "loggers": 9, "convert": 3, "bind": 1, "signals": 3, "arguments": 2}
+SHARES = {"drivers": 8, "reading": 2, "header": 1, "tracing": 2, "structured": 2, "modern": 2, "paced": 2, "scale": 3, "loggers": 9, "convert": 3, "bind": 1, "signals": 3, "dotnet": 1, "arguments": 2}
 
 
 class Time:

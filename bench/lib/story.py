@@ -2,7 +2,7 @@
 
 import re
 
-from . import absent, figures, pacing, scaling, sources, tables
+from . import absent, dotnet, figures, pacing, scaling, sources, tables
 from . import page as html
 from .atrace import CALLS as ATRACE_CALLS
 from .atrace import LANGUAGES as ATRACE_LANGUAGES
@@ -195,6 +195,8 @@ def loggers(data, better):
         if rows:
             parts += [f"<h3>{title}</h3>", html.table(("", *(f"{n} thread{'s' if n > 1 else ''}" for n in threads)), rows, own=tuple(filter(is_own, names)))]
     shown = [name for name in names if name != "nothing"]
+    parts += ["<h3>Bytes an entry in the file</h3>", html.table(("", "bytes"), [(name, text(found[name, n]["bytes"] / data["entries"] / n)) for name in shown for n in [max(n for who, n in found if who == name)]],
+                                                            own=tuple(filter(is_own, names)))]
     for key, title, unit, scale in (("mean_ns", "Average of a call over threads", "ns", 1), ("peak_ns", "Peak over threads", "ms", 1e-6)):
         series = {name: [(n, value(name, n, key, scale)) for n in threads if (name, n) in found] for name in shown}
         parts.append(html.figure(plots.lines(title, series, "threads", unit, names), "Logarithmic."))
@@ -280,6 +282,17 @@ def bind(data, better):
     return parts
 
 
+def of_dotnet(data, better):
+    rows = {row["case"]: row for row in data["results"]}
+    ours = rows.get("silverpoint", {}).get("above_us")
+    # Without a listener, or with one that sends to nobody, nothing is recorded.
+    if "text" in rows:
+        better.look("Trace.Write of .NET", ours, dotnet.TITLES["text"], rows["text"]["above_us"], "µs", "")
+    table = [(title, text(rows[case]["us"]), "–" if case == "md5" else f"{rows[case]['above_us']:.3f}", text(rows[case]["cpu_us"])) for case, title in dotnet.TITLES.items() if case in rows]
+    return ["<h2>S5. Trace.Write of .NET</h2>", "<p>Microseconds of MD5 of 10,000 bytes, its text, and one <code>Trace.Write</code> of it, under Mono; of the call: beside turns without it in the same process.</p>",
+            html.table(("", "a turn", "of the call", "CPU of the process"), table, own=(dotnet.TITLES["silverpoint"],))]
+
+
 def budgets(data, better):
     del better
     rows = [(row["part"], row["what"], row["facility"], row["measured"], f"{text(row['compared'])} {row['unit']}" if row["compared"] is not None else "",
@@ -289,7 +302,7 @@ def budgets(data, better):
             html.table(("", "what", "facility", "measured", "compared", "95 % interval", "verdict"), rows)]
 
 
-SECTIONS = (("structured", structured), ("tracing", tracing), ("signals", signals), ("loggers", loggers), ("modern", modern), ("paced", paced), ("scale", scale), ("convert", convert), ("bind", bind), ("latest", budgets))
+SECTIONS = (("structured", structured), ("tracing", tracing), ("signals", signals), ("loggers", loggers), ("modern", modern), ("paced", paced), ("scale", scale), ("dotnet", of_dotnet), ("convert", convert), ("bind", bind), ("latest", budgets))
 COMMANDS = {"latest": "bench/run --part drivers --part reading --part header"}
 
 

@@ -123,9 +123,14 @@ def s4(found):
 
 
 def s5(found):
-    """Nothing of it runs on Linux."""
-    del found
-    return [Line(what, figure, "", None, None, "µs", "not run here: Windows or Wine, and .NET") for what, figure in sources.DOTNET.items()]
+    """MD5 and one Trace.Write, under Mono; what needs Windows has no figure here."""
+    us = {row["case"]: row["us"] for row in found.get("dotnet", {}).get("results", ())}
+    lines = []
+    for what, (case, figure) in sources.DOTNET.items():
+        theirs = us.get(case)
+        note = sources.DOTNET_NOTES.get(case, "needs Windows" if case is None else "")
+        lines.append(Line(what, figure, f"{what.partition(' (')[0]}, Mono" if theirs is not None else "", theirs, us.get("silverpoint") if case not in (None, "md5") else None, "µs", note))
+    return lines
 
 
 TABLES = {
