@@ -45,7 +45,7 @@ def arrived(bench, case, directory):
         # Without ends of lines, as Trace.Write has it.
         found = [out[at:at + 32] for at in range(0, len(out), 32)]
     elif case == "silverpoint":
-        out = subprocess.run([bench.silverpoint, "cat", "--format", "json", directory / "out.silver"], capture_output=True, check=True).stdout
+        out = subprocess.run([bench.silverpoint, "cat", directory / "out.silver"], capture_output=True, check=True).stdout
         found = DIGITS.findall(out)
     else:
         return None
