@@ -41,6 +41,15 @@ fn settle(collector: &mut Collector) {
     });
 }
 
+/// The program dies, and its session is done with.
+fn see_off(collector: &mut Collector, fake: &mut Fake) {
+    fake.die();
+    wait_until("the session is gone", || {
+        collector.pass();
+        !fake.is_there()
+    });
+}
+
 /// What the gaps of a trace say: all of them, and of those that were forgotten the records, and whether there were more.
 fn gaps(path: &Path) -> (Vec<GapInfo>, u64, bool) {
     let mut all = Vec::new();
@@ -174,11 +183,7 @@ fn a_program_that_is_killed_leaves_its_last_records() {
     settle(&mut collector);
     // What the collector has not even seen is there too.
     (50..60).for_each(|value| ring.put(detail, value));
-    fake.die();
-    wait_until("the session is stored", || {
-        collector.pass();
-        !fake.is_there()
-    });
+    see_off(&mut collector, &mut fake);
     collector.leave();
     let trace = read(&scratch.trace());
     assert!(trace.values(&fake.session_id, 1).into_iter().eq(0..60));
@@ -195,11 +200,7 @@ fn a_program_that_ends_well_leaves_the_account_alone() {
         collector.pass();
     });
     put32(&fake.control, at::COPIES_JOINED as u64, 0);
-    fake.die();
-    wait_until("the session is gone", || {
-        collector.pass();
-        !fake.is_there()
-    });
+    see_off(&mut collector, &mut fake);
     assert_eq!(collector.leave().records, 0);
     assert!(read(&scratch.trace()).values(&fake.session_id, 1).is_empty());
     let (all, records, has_more) = gaps(&scratch.trace());
@@ -215,11 +216,7 @@ fn a_warning_that_is_a_programs_last_word_is_heard() {
     settle(&mut collector);
     ring.put(warning, 20);
     put32(&fake.control, at::COPIES_JOINED as u64, 0);
-    fake.die();
-    wait_until("the session is gone", || {
-        collector.pass();
-        !fake.is_there()
-    });
+    see_off(&mut collector, &mut fake);
     collector.leave();
     assert!(read(&scratch.trace()).values(&fake.session_id, 1).into_iter().eq(0..21));
 }
@@ -309,11 +306,7 @@ fn a_ring_that_another_thread_gets_takes_its_account_along() {
         ring = fake.claim(ring.at, ring.size, 1);
     }
     put32(&fake.control, at::COPIES_JOINED as u64, 0);
-    fake.die();
-    wait_until("the session is gone", || {
-        collector.pass();
-        !fake.is_there()
-    });
+    see_off(&mut collector, &mut fake);
     collector.leave();
     read(&scratch.trace());
     let (all, records, has_more) = gaps(&scratch.trace());
