@@ -2,16 +2,15 @@
 
 import json
 import os
-import pathlib
 import random
 import re
 import shutil
 import subprocess
-import tempfile
 
 from . import build as building
 from .numbers import again, median
 from .plan import rounds
+from .silverpoint import Workspace
 
 TIMEOUT_S = 300
 TITLES = {
@@ -45,7 +44,7 @@ def arrived(bench, case, directory):
         # Without ends of lines, as Trace.Write has it.
         found = [out[at:at + 32] for at in range(0, len(out), 32)]
     elif case == "silverpoint":
-        out = subprocess.run([bench.silverpoint, "cat", directory / "out.silver"], capture_output=True, check=True).stdout
+        out = subprocess.run([bench.silverpoint, "cat", directory / "bench.silver"], capture_output=True, check=True).stdout
         found = DIGITS.findall(out)
     else:
         return None
@@ -54,29 +53,24 @@ def arrived(bench, case, directory):
 
 def run(bench, program, case, calls):
     """One process: what it has measured, or a text that says why it does not count."""
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="dotnet-", dir=bench.directory))
-    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    sessions = pathlib.Path(tempfile.mkdtemp(prefix="silverpoint-dotnet-", dir=shared))
-    # What the default listener does is as it comes: no file, no console.
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("SILVERPOINT", "MONO_TRACE"))}
-    environment |= {"SILVERPOINT_DIR": str(sessions), "LD_LIBRARY_PATH": str(bench.directory)}
-    command = ["mono", program, case, str(calls), directory / "out.txt"]
-    if case == "silverpoint":
-        command = [bench.silverpoint, "run", "-o", directory / "out.silver", "--", *command]
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
-        if done.returncode != 0 or not done.stdout.startswith("{"):
-            return f"{TITLES[case]}: exit {done.returncode}: {done.stderr.strip()[:300]}"
-        result = json.loads(done.stdout)
-        there = arrived(bench, case, directory)
-        if there not in (None, (result["written"], result["sum"])):
-            return f"{TITLES[case]}: {result['written']} texts written whose digits add up to {result['sum']}, {there[0]} found with {there[1]}"
-        return result
-    except (subprocess.SubprocessError, OSError) as error:
-        return f"{TITLES[case]}: {error}"
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-        shutil.rmtree(sessions, ignore_errors=True)
+    with Workspace(bench) as workspace:
+        # What the default listener does is as it comes: no file, no console.
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("SILVERPOINT", "MONO_TRACE"))}
+        environment |= {"SILVERPOINT_DIR": str(workspace.sessions), "LD_LIBRARY_PATH": str(bench.directory)}
+        command = ["mono", program, case, str(calls), workspace.directory / "out.txt"]
+        if case == "silverpoint":
+            command = [bench.silverpoint, "run", "-o", workspace.trace, "--", *command]
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+            if done.returncode != 0 or not done.stdout.startswith("{"):
+                return f"{TITLES[case]}: exit {done.returncode}: {done.stderr.strip()[:300]}"
+            result = json.loads(done.stdout)
+            there = arrived(bench, case, workspace.directory)
+        except (subprocess.SubprocessError, OSError) as error:
+            return f"{TITLES[case]}: {error}"
+    if there not in (None, (result["written"], result["sum"])):
+        return f"{TITLES[case]}: {result['written']} texts written whose digits add up to {result['sum']}, {there[0]} found with {there[1]}"
+    return result
 
 
 def measure(bench, calls, repeats, seed, until):
