@@ -348,6 +348,32 @@ TEST(Race, AReceiverThatWaitsForRoomGivesUpWhenTheOneThatDrainsWaitsForIt) {
     EXPECT_EQ(here.drain(), 1u);
 }
 
+TEST(Race, AReceiverThatWaitsForRoomGivesUpForTheOneThatDrainsByNow) {
+    // While it waits, another thread begins to drain, and ends it before it has come to its queue.
+    signal<> outer, first;
+    signal<unsigned> inner;
+    inbox here;
+    std::atomic<bool> returned{false};
+    bool waited = false;
+    const connection ends = outer.connect([&] {
+        inner(1);
+        inner(2);
+        returned.store(true);
+    });
+    first.connect_queued(here, [&] {
+        ends.disconnect();
+        waited = returned.load();
+    });
+    const connection queue = inner.connect_queued(here, [](unsigned) {}, {.capacity = 1});
+    first();
+    std::thread sender([&] { outer(); });
+    while (queue.counted().waited == 0) std::this_thread::yield();
+    std::thread([&] { here.drain(); }).join();
+    sender.join();
+    EXPECT_TRUE(waited);
+    EXPECT_EQ(queue.counted().dropped, 1u);
+}
+
 TEST(Race, ThreadsThatWaitForRoomInEachOthersQueuesGoOn) {
     signal<unsigned> to_left, to_right;
     std::atomic<unsigned> ready{0};

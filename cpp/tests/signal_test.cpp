@@ -120,7 +120,10 @@ TEST(Disconnection, ByTheReceiverItself) {
         EXPECT_EQ(*w.alive, 1);  // this call may still use what it holds
     });
     int others = 0;
-    changed.connect([&](int) { ++others; });
+    changed.connect([&](int) {
+        EXPECT_EQ(alive, 0);  // gone as soon as it has returned, however long the emission goes on
+        ++others;
+    });
     changed(1);
     EXPECT_EQ(alive, 0);
     changed(2);

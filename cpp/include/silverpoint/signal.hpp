@@ -50,14 +50,20 @@ class signal {
     /// Calls all receivers that are connected now, in the order of their connections; those that one of them
     /// connects are not called, and those that one of them disconnects are not called any more. An exception
     /// of a direct receiver passes through, and the receivers behind it are not called.
-    void operator()(signaling::passed<Args>... args) const {
-        // One receiver is the rule.
-        signaling::slot_base* const only = core_->only().load(std::memory_order_acquire);
+    [[gnu::always_inline]] void operator()(signaling::passed<Args>... args) const {
+        // One receiver is the rule: some twenty instructions, and a call of which nothing is left to do here
+        // when it returns.
+        const std::atomic<signaling::slot_base*>& named = core_->only();
+        signaling::slot_base* const only = named.load(std::memory_order_acquire);
         signaling::thread_record* const mine = signaling::quick_thread;
-        if (only == nullptr || mine == nullptr || !mine->first.levels[0].is_free()) [[unlikely]]
-            return call_carefully(std::forward<signaling::passed<Args>>(args)...);
-        call_only<signaling::quick_store>(mine->first.levels[0], only,
-                                          std::forward<signaling::passed<Args>>(args)...);
+        if (only != nullptr && mine != nullptr) [[likely]] {
+            signaling::level& at = mine->first.levels[0];
+            if (at.is_free() && signaling::enter_only<signaling::quick_store>(at.slot, named, only))
+                [[likely]]
+                return static_cast<signaling::slot<Args...>*>(only)->call(
+                    &at, std::forward<signaling::passed<Args>>(args)...);
+        }
+        call_carefully(std::forward<signaling::passed<Args>>(args)...);
     }
 
     /// Direct: `function` runs within each emission, in the emitting thread; in several at once, if several
@@ -134,20 +140,10 @@ class signal {
     std::size_t connected() const { return core_->connected(); }
 
   private:
-    // `only` is called when it is still the only one behind the thread's saying that it is in it.
-    template <class Store>
-    [[gnu::always_inline]] void call_only(signaling::level& at, signaling::slot_base* only,
-                                          signaling::passed<Args>... args) const {
-        const signaling::stay<Store> inside(at);
-        if (!inside.enter_only(core_->only(), only)) [[unlikely]]
-            return call_carefully(std::forward<signaling::passed<Args>>(args)...);
-        const signaling::stay_end<Store, false> end(at);
-        static_cast<signaling::slot<Args...>*>(only)->call(std::forward<signaling::passed<Args>>(args)...);
-    }
     template <class Store>
     void call_all(signaling::level& at, signaling::passed<Args>... args) const {
         const signaling::stay_end<Store, true> end(at);
-        const signaling::stay<Store> inside(at);
+        signaling::stay<Store> inside(at);
         signaling::core::list* const list = inside.read(core_->lists());
         if (list == nullptr) return;
         const std::uint32_t count = list->size.load(std::memory_order_acquire);
@@ -157,7 +153,8 @@ class signal {
             signaling::slot_base* const to = list->at()[i].load(std::memory_order_seq_cst);
             if (to == nullptr) continue;
             inside.enter(to);
-            static_cast<signaling::slot<Args...>*>(to)->call(std::forward<signaling::passed<Args>>(args)...);
+            static_cast<signaling::slot<Args...>*>(to)->call(nullptr,
+                                                             std::forward<signaling::passed<Args>>(args)...);
             inside.leave();
         }
     }
@@ -168,11 +165,11 @@ class signal {
         const signaling::free_level level;
         // (Another thread may take a receiver away in between: then the list says who is left.)
         signaling::slot_base* const only = core_->only().load(std::memory_order_acquire);
-        const signaling::stay<signaling::careful_store> inside(level.at());
-        if (only != nullptr && inside.enter_only(core_->only(), only)) {
+        if (only != nullptr &&
+            signaling::enter_only<signaling::careful_store>(level.at().slot, core_->only(), only)) {
             const signaling::stay_end<signaling::careful_store, false> end(level.at());
             return static_cast<signaling::slot<Args...>*>(only)->call(
-                std::forward<signaling::passed<Args>>(args)...);
+                nullptr, std::forward<signaling::passed<Args>>(args)...);
         }
         if (signaling::quick_thread != nullptr)
             call_all<signaling::quick_store>(level.at(), std::forward<signaling::passed<Args>>(args)...);

@@ -162,6 +162,15 @@ struct machine {
     }
 };
 
+/// The light store where it is known that the kernel places the barriers.
+struct quick_machine {
+    template <class Atomic, class Value>
+    [[gnu::always_inline]] static void light_store(Atomic& where, Value value) {
+        where.store(value, std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+};
+
 /// A lock for a few instructions: one exchange to take, one store to give back.
 template <class Machine>
 class brief_lock {

@@ -21,8 +21,11 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "barrier.hpp"
@@ -37,6 +40,11 @@ struct level {
 
     /// A level that reads no list, since an inbox delivers to its receiver.
     static const void* delivery() {
+        static constexpr char mark = 0;
+        return &mark;
+    }
+    /// A receiver that nobody has: between two, what the first has left behind is released.
+    static const void* cleaning() {
         static constexpr char mark = 0;
         return &mark;
     }
@@ -60,21 +68,37 @@ struct thread_record {
     std::atomic<bool> owned{true};
     // Under the domain's lock: whom this thread waits for, to leave which receiver at which level. A thread
     // that has left it is not waited for any more, though the one that waits may not have seen it. Or `room`:
-    // to drain a queue, which thread that was to be, and where this one sleeps.
+    // where this one sleeps until a queue is drained, by the thread that is to do so at the time of asking.
     thread_record* waits_for = nullptr;
     const level* waits_at = nullptr;
     const void* waits_in = nullptr;
     std::atomic<std::uint32_t>* room = nullptr;
-    std::uint64_t room_of = 0;
+    const class drainer* room_of = nullptr;
     std::uint32_t room_before = 0;
     bool gives_up = false;
     thread_record* next = nullptr;  // never changes once it is in the list
 };
 
-/// A thread, for others: its record, and its number there, since records are used again.
-struct thread_name {
-    thread_record* who = nullptr;
-    std::uint64_t number = 0;
+/// Which thread drains an inbox. That may change while others wait for it, so they keep no copy.
+class drainer {
+  public:
+    /// The calling thread does, from now on.
+    void become(thread_record& me) {
+        who_.store(&me, std::memory_order_relaxed);
+        number_.store(me.thread, std::memory_order_relaxed);
+    }
+    bool is(const thread_record& me) const { return number_.load(std::memory_order_relaxed) == me.thread; }
+    /// Null when it has ended, or another one is just taking its place (which waits for nobody, and looks
+    /// for itself when it begins to). Under the domain's lock.
+    thread_record* now() const {
+        thread_record* const one = who_.load(std::memory_order_relaxed);
+        return one != nullptr && one->thread == number_.load(std::memory_order_relaxed) ? one : nullptr;
+    }
+
+  private:
+    // Records are used again: the number says whether it is still that thread's.
+    std::atomic<thread_record*> who_{nullptr};
+    std::atomic<std::uint64_t> number_{0};
 };
 
 /// What is freed, or called, when nobody uses it any more.
@@ -158,23 +182,19 @@ class domain {
 
     /// Sleeps until `room` is no more `before`, which the thread that drains is to see to. False when that
     /// one waits, over however many others, for this thread: nobody would ever drain.
-    bool wait_for_room(thread_name drains, std::atomic<std::uint32_t>& room, std::uint32_t before,
+    bool wait_for_room(const drainer& drains, std::atomic<std::uint32_t>& room, std::uint32_t before,
                        thread_record* me) {
         {
             const std::lock_guard hold(lock_);
-            if (drains.who != nullptr && drains.who->thread == drains.number) {
-                for (const thread_record* at = drains.who; at != nullptr; at = awaited(*at))
-                    if (at == me) return false;
-                me->waits_for = drains.who;
-            }
+            for (const thread_record* at = drains.now(); at != nullptr; at = awaited(*at))
+                if (at == me) return false;
             me->room = &room;
-            me->room_of = drains.number;
+            me->room_of = &drains;
             me->room_before = before;
             me->gives_up = false;
         }
         machine::sleep(room, before);
         const std::lock_guard hold(lock_);
-        me->waits_for = nullptr;
         me->room = nullptr;
         return !me->gives_up;
     }
@@ -237,13 +257,11 @@ class domain {
     }
 
     static thread_record* awaited(const thread_record& by) {
+        // (One that has been waked goes on, though it may not have done so yet.)
+        if (by.room != nullptr)
+            return by.room->load(std::memory_order_relaxed) == by.room_before ? by.room_of->now() : nullptr;
         if (by.waits_for == nullptr) return nullptr;
-        const bool lasts = by.room != nullptr
-                               // (One that has been waked goes on, though it may not have done so yet.)
-                               ? by.waits_for->thread == by.room_of &&
-                                     by.room->load(std::memory_order_relaxed) == by.room_before
-                               : by.waits_at->slot.load(std::memory_order_acquire) == by.waits_in;
-        return lasts ? by.waits_for : nullptr;
+        return by.waits_at->slot.load(std::memory_order_acquire) == by.waits_in ? by.waits_for : nullptr;
     }
 
     // True when `from` waits for `me` for ever. Where one of those between waits for room, it gives up, and
@@ -256,7 +274,6 @@ class domain {
         }
         if (gives_up == nullptr) return true;
         gives_up->gives_up = true;
-        gives_up->waits_for = nullptr;
         gives_up->room->fetch_add(1, std::memory_order_relaxed);
         machine::wake(*gives_up->room);
         return false;
@@ -371,6 +388,13 @@ template <class Store>
 class stay {
   public:
     [[gnu::always_inline]] explicit stay(level& at) : at_(at) {}
+    // (What waited for the whole emission too is looked after once more, at its end.)
+    [[gnu::always_inline]] ~stay() {
+        if (swept_) [[unlikely]]
+            at_.left_behind.store(true, std::memory_order_seq_cst);
+    }
+    stay(const stay&) = delete;
+    stay& operator=(const stay&) = delete;
 
     /// The list that `from` names, which is kept until the end; null when it names none.
     template <class List>
@@ -387,17 +411,28 @@ class stay {
     /// From here on this thread counts as being in `slot`; what says whether it is connected is to be loaded
     /// next.
     [[gnu::always_inline]] void enter(const void* slot) const { Store::store(at_.slot, slot); }
-    /// The same for `only`, which `named` has named: false when it does so no more, and it must not be
-    /// called.
-    template <class Slot>
-    [[gnu::always_inline]] bool enter_only(const std::atomic<Slot*>& named, Slot* only) const {
-        return signaling::enter_only<Store>(at_.slot, named, only);
+    /// And from here on not any more: which is the next is to be loaded now. What waited for that only, as
+    /// a receiver that has disconnected itself, is released.
+    [[gnu::always_inline]] void leave() {
+        Store::store(at_.slot, static_cast<const void*>(nullptr));
+        if (at_.left_behind.load(std::memory_order_seq_cst)) [[unlikely]] {
+            swept_ = true;
+            clean_up(at_);
+        }
     }
-    /// And from here on not any more: which is the next is to be loaded now.
-    [[gnu::always_inline]] void leave() const { Store::store(at_.slot, static_cast<const void*>(nullptr)); }
 
   private:
+    // As in a receiver of its own: others do not wait for what is called here as for one who is about to go
+    // into the next.
+    [[gnu::noinline, gnu::cold]] static void clean_up(level& at) {
+        Store::store(at.slot, level::cleaning());
+        at.left_behind.store(false, std::memory_order_seq_cst);
+        domain::instance().sweep();
+        Store::store(at.slot, static_cast<const void*>(nullptr));
+    }
+
     level& at_;
+    bool swept_ = false;
 };
 
 /// Its end. (Apart from it, so that no function needs its address.) `with_list`: one has been read.
@@ -426,14 +461,39 @@ class stay_end {
 /// Where the kernel places barriers for this thread.
 struct quick_store {
     [[gnu::always_inline]] static void store(std::atomic<const void*>& where, const void* value) {
-        where.store(value, std::memory_order_release);
-        std::atomic_signal_fence(std::memory_order_seq_cst);
+        quick_machine::light_store(where, value);
     }
 };
 /// Wherever.
 struct careful_store {
     static void store(std::atomic<const void*>& where, const void* value) { light_store(where, value); }
 };
+
+/// The end of a call that has come the shortest way, to the only receiver, behind a `quick_store` of it: said
+/// by the receiver's side, so that the emission has nothing to keep for afterwards. Null: by its caller.
+class call_end {
+  public:
+    [[gnu::always_inline]] explicit call_end(level* at) : at_(at) {}
+    [[gnu::always_inline]] ~call_end() {
+        if (at_ != nullptr) [[likely]] {
+            const stay_end<quick_store, false> end(*at_);
+        }
+    }
+    call_end(const call_end&) = delete;
+    call_end& operator=(const call_end&) = delete;
+
+    /// Another function says it: no registers are kept for this one over a call of that.
+    [[gnu::always_inline]] level* pass_on() { return std::exchange(at_, nullptr); }
+
+  private:
+    level* at_;
+};
+/// The thread whose first level this is, named as by `here`.
+inline const void* thread_of(const level& first) {
+    static_assert(std::is_standard_layout_v<thread_record> && offsetof(thread_record, first) == 0 &&
+                  offsetof(level_block, levels) == 0);
+    return &first;
+}
 
 /// A level of this thread for a call within others.
 class free_level {

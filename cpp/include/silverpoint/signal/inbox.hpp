@@ -178,16 +178,11 @@ class inbox_core {
     }
 
     /// The calling thread is the one that drains.
-    void own() {
-        owner_.store(here(), std::memory_order_relaxed);
-        owner_number_.store(here()->thread, std::memory_order_relaxed);
-    }
+    void own() { drains_.become(*here()); }
     /// The thread that drained last, before the first drain the one that made the inbox.
-    thread_name owner() const {
-        return {owner_.load(std::memory_order_relaxed), owner_number_.load(std::memory_order_relaxed)};
-    }
+    const drainer& drains() const { return drains_; }
     /// True in this one: it cannot wait for itself.
-    bool is_mine() const { return owner_number_.load(std::memory_order_relaxed) == here()->thread; }
+    bool is_mine() const { return drains_.is(*here()); }
     void close() {
         std::vector<held_source> gone[2];  // dropped without the lock
         const std::lock_guard hold(lock_);
@@ -235,8 +230,7 @@ class inbox_core {
     std::vector<held_source> later_, resting_;  // what has more, and what has none, for now
     std::uint64_t serial_ = 0;
     std::size_t turn_ = 0;
-    std::atomic<thread_record*> owner_{nullptr};
-    std::atomic<std::uint64_t> owner_number_{0};
+    drainer drains_;
 };
 
 inline void budget::ring() const {

@@ -21,17 +21,18 @@ namespace signaling {
 template <class Event, class Machine = machine>
 class four_slot {
   public:
-    template <class... Parts>
-    void publish(std::uint64_t stamp, Parts&&... parts) {
-        const std::uint8_t pair = !named_.load(std::memory_order_seq_cst);
-        const std::uint8_t at = !finished_[pair].load(std::memory_order_relaxed);
-        cell& to = cells_[pair][at];
+    /// `By`: whose `light_store` it is, where the caller knows how one is to be done.
+    template <class By = Machine, class... Parts>
+    [[gnu::always_inline]] void publish(std::uint64_t stamp, Parts&&... parts) {
+        const unsigned pair = named_.load(std::memory_order_seq_cst) ^ 1u;
+        const unsigned at = finished_[pair].load(std::memory_order_relaxed) ^ 1u;
+        cell& to = cells_[2 * pair + at];
         Machine::write(&to, [&] {
             put(to.value, std::forward<Parts>(parts)...);
             to.stamp = stamp;
         });
-        Machine::light_store(finished_[pair], at);
-        newest_.store(pair, std::memory_order_release);
+        By::light_store(finished_[pair], static_cast<std::uint8_t>(at));
+        newest_.store(static_cast<std::uint8_t>(pair), std::memory_order_release);
     }
 
     /// The first half of reading; a heavy barrier comes between the two.
@@ -43,7 +44,7 @@ class four_slot {
     /// published. Once for each `name`: a second look may find another cell.
     std::uint64_t choose() {
         const std::uint8_t at = finished_[pair_].load(std::memory_order_seq_cst);
-        chosen_ = &cells_[pair_][at];
+        chosen_ = &cells_[2 * pair_ + at];
         std::uint64_t stamp;
         Machine::read(chosen_, [&] { stamp = chosen_->stamp; });
         return stamp;
@@ -56,8 +57,7 @@ class four_slot {
     }
     /// Destroys the values. Neither side may use them any more.
     void clear() {
-        for (auto& pair : cells_)
-            for (cell& one : pair) one.value.reset();
+        for (cell& one : cells_) one.value.reset();
     }
 
   private:
@@ -85,7 +85,7 @@ class four_slot {
         to = std::move(from);
     }
 
-    cell cells_[2][2];
+    cell cells_[4];                                                         // two pairs
     typename Machine::template atomic<std::uint8_t> finished_[2] = {0, 0};  // written by the publisher
     typename Machine::template atomic<std::uint8_t> newest_{0};
     alignas(64) typename Machine::template atomic<std::uint8_t> named_{0};  // written by the reader
@@ -120,14 +120,27 @@ class latest_lanes {
     /// `who`: one value for each thread. Waits for nobody; a thread's first call allocates.
     template <class... Parts>
     void publish(const void* who, Parts&&... parts) {
+        if (publish_alone(who, std::forward<Parts>(parts)...)) [[likely]]
+            return;
         lane& mine = first_.of.load(std::memory_order_relaxed) == who ? first_ : find(who);
-        std::uint64_t stamp = mine.published.load(std::memory_order_relaxed);
-        if (first_.next.load(std::memory_order_acquire) != nullptr) [[unlikely]]
-            for (lane* at = &first_; at != nullptr; at = at->next.load(std::memory_order_acquire))
-                stamp = std::max(stamp, at->published.load(std::memory_order_acquire));
+        std::uint64_t stamp = 0;
+        for (lane* at = &first_; at != nullptr; at = at->next.load(std::memory_order_acquire))
+            stamp = std::max(stamp, at->published.load(std::memory_order_acquire));
         ++stamp;
         mine.cells.publish(stamp, std::forward<Parts>(parts)...);
         Machine::light_store(mine.published, stamp);
+    }
+    /// The same for the only thread that has published so far, which is the rule; for another it does
+    /// nothing, and takes nothing from `parts`: false.
+    template <class By = Machine, class... Parts>
+    [[gnu::always_inline]] bool publish_alone(const void* who, Parts&&... parts) {
+        if (first_.of.load(std::memory_order_relaxed) != who ||
+            first_.next.load(std::memory_order_acquire) != nullptr) [[unlikely]]
+            return false;
+        const std::uint64_t stamp = first_.published.load(std::memory_order_relaxed) + 1;
+        first_.cells.template publish<By>(stamp, std::forward<Parts>(parts)...);
+        By::light_store(first_.published, stamp);
+        return true;
     }
 
     /// Whether something is newer than what was read last.
@@ -224,11 +237,23 @@ class latest_slot final : public slot<Args...>, public source {
     }
 
   private:
-    static void run(slot<Args...>* self, passed<Args>... args) {
+    static void run(slot<Args...>* self, level* left, passed<Args>... args) {
         auto* const mine = static_cast<latest_slot*>(self);
-        mine->values_.publish(here(), std::forward<passed<Args>>(args)...);
+        call_end end(left);
+        if (left == nullptr || !mine->values_.template publish_alone<quick_machine>(
+                                   thread_of(*left), std::forward<passed<Args>>(args)...)) [[unlikely]]
+            return mine->run_carefully(end.pass_on(), std::forward<passed<Args>>(args)...);
         if (mine->to_->asleep()) [[unlikely]]
-            mine->to_->wake();
+            mine->wake(end.pass_on());
+    }
+    [[gnu::noinline]] void run_carefully(level* left, passed<Args>... args) {
+        const call_end end(left);
+        values_.publish(here(), std::forward<passed<Args>>(args)...);
+        if (to_->asleep()) to_->wake();
+    }
+    [[gnu::noinline, gnu::cold]] void wake(level* left) {
+        const call_end end(left);
+        to_->wake();
     }
 
     const std::shared_ptr<inbox_core> to_;

@@ -63,15 +63,15 @@ class event_queue {
     };
 
     /// Appends an event made of `parts`, which are moved from only when there is room. `who`: one value for
-    /// each thread.
-    template <class... Parts>
+    /// each thread. `By`: whose `light_store` it is, where the caller knows how one is to be done.
+    template <class By = Machine, class... Parts>
     [[gnu::always_inline]] result push(const void* who, Parts&&... parts) {
         pen* const mine = pen_.load(std::memory_order_acquire);
         if (mine != nullptr && mine->of == who) [[likely]] {
-            Machine::light_store(mine->writes, std::uint8_t{1});
+            By::light_store(mine->writes, std::uint8_t{1});
             const put_down at_end{mine};
             if (pen_.load(std::memory_order_seq_cst) == mine) [[likely]]
-                return append(std::forward<Parts>(parts)...);
+                return append<By>(std::forward<Parts>(parts)...);
         }
         return push_in_turn(who, std::forward<Parts>(parts)...);
     }
@@ -196,7 +196,8 @@ class event_queue {
     };
     struct put_down {
         pen* mine;
-        ~put_down() { mine->writes.store(0, std::memory_order_release); }
+        // (Not a function: nobody needs its address.)
+        [[gnu::always_inline]] ~put_down() { mine->writes.store(0, std::memory_order_release); }
     };
     // The lock of those who emit, taken from a thread that does without.
     class turn {
@@ -249,7 +250,7 @@ class event_queue {
         pen_.store(mine, std::memory_order_release);
     }
 
-    template <class... Parts>
+    template <class By = Machine, class... Parts>
     [[gnu::always_inline]] result append(Parts&&... parts) {
         const std::size_t at = tail_.load(std::memory_order_relaxed);
         if (at == limit_) [[unlikely]]
@@ -257,7 +258,7 @@ class event_queue {
         prefetch_for_write(&ring_[at + ahead]);
         Event* const to = &ring_[at];
         Machine::write(to, [&] { new (to) Event(std::forward<Parts>(parts)...); });
-        Machine::light_store(tail_, at + 1);
+        By::light_store(tail_, at + 1);
         if (told_.load(std::memory_order_seq_cst) != 0) [[likely]]
             return result::queued;
         return told_.exchange(1, std::memory_order_seq_cst) == 0 ? result::first : result::queued;
@@ -393,14 +394,22 @@ class queued_slot final : public slot<Args...>, public source {
   private:
     using result = typename event_queue<event>::result;
 
-    static void run(slot<Args...>* self, passed<Args>... args) {
+    static void run(slot<Args...>* self, level* left, passed<Args>... args) {
         auto* const mine = static_cast<queued_slot*>(self);
-        const result got = mine->queue_.push(here(), std::forward<passed<Args>>(args)...);
-        if (got == result::queued) [[likely]]
-            return;
-        mine->finish(got, std::forward<passed<Args>>(args)...);
+        call_end end(left);
+        if (left == nullptr) [[unlikely]]
+            return mine->run_carefully(std::forward<passed<Args>>(args)...);
+        const result got =
+            mine->queue_.template push<quick_machine>(thread_of(*left), std::forward<passed<Args>>(args)...);
+        if (got != result::queued) [[unlikely]]
+            mine->finish(got, end.pass_on(), std::forward<passed<Args>>(args)...);
     }
-    [[gnu::noinline]] void finish(result got, passed<Args>... args) {
+    [[gnu::noinline]] void run_carefully(passed<Args>... args) {
+        const result got = queue_.push(here(), std::forward<passed<Args>>(args)...);
+        if (got != result::queued) finish(got, nullptr, std::forward<passed<Args>>(args)...);
+    }
+    [[gnu::noinline]] void finish(result got, level* left, passed<Args>... args) {
+        const call_end end(left);
         bool hopeless = false;
         while (got == result::full) {
             switch (when_full_) {
@@ -408,7 +417,7 @@ class queued_slot final : public slot<Args...>, public source {
                     if (hopeless || to_->is_mine()) return queue_.count_drop();
                     if (const auto before = queue_.begin_wait())
                         hopeless =
-                            !domain::instance().wait_for_room(to_->owner(), queue_.taken(), *before, here());
+                            !domain::instance().wait_for_room(to_->drains(), queue_.taken(), *before, here());
                     got = queue_.push(here(), std::forward<passed<Args>>(args)...);
                     break;
                 case overflow::drop_oldest:

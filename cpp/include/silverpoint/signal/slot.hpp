@@ -79,14 +79,16 @@ using held = std::unique_ptr<Slot, drops>;
 template <class... Args>
 class slot : public slot_base {
   public:
-    using entry = void (*)(slot*, passed<Args>...);
+    /// What it returns from is said at `left`, unless that is null: then the caller does so (emission.hpp).
+    using entry = void (*)(slot*, level* left, passed<Args>...);
 
     slot(core* of, entry begin) : slot_base(of), call_(begin) {}
-    void call(passed<Args>... args) {
-        call_.load(std::memory_order_seq_cst)(this, std::forward<passed<Args>>(args)...);
+    [[gnu::always_inline]] void call(level* left, passed<Args>... args) {
+        call_.load(std::memory_order_seq_cst)(this, left, std::forward<passed<Args>>(args)...);
     }
     void close() override {
-        call_.store([](slot*, passed<Args>...) {}, std::memory_order_seq_cst);
+        call_.store([](slot*, level* left, passed<Args>...) { const call_end end(left); },
+                    std::memory_order_seq_cst);
         slot_base::close();
     }
 
@@ -284,7 +286,8 @@ class direct_slot final : public slot<Args...> {
     }
 
   private:
-    static void run(slot<Args...>* self, passed<Args>... args) {
+    static void run(slot<Args...>* self, level* left, passed<Args>... args) {
+        const call_end end(left);
         static_cast<direct_slot*>(self)->function_(std::forward<passed<Args>>(args)...);
     }
     union {
