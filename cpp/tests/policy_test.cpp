@@ -9,6 +9,7 @@
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/traced.hpp"
 
@@ -71,11 +72,15 @@ struct Tally {
     std::vector<std::uint64_t> numbers;
     std::map<int, std::uint64_t> told;  // by cause, from loss records
     std::uint64_t stalls = 0, stall_ns = 0, truncated = 0;
+    int stall_why = -1;
     void add(const std::vector<Record>& records) {
         for (const Record& record : records) {
             if (record.site == 1)
                 told[argument<std::uint8_t>(record, 0)] += argument<std::uint64_t>(record, 1);
-            if (record.site == 2) ++stalls, stall_ns += argument<std::uint64_t>(record, 1);
+            if (record.site == 2) {
+                ++stalls, stall_ns += argument<std::uint64_t>(record, 1);
+                stall_why = argument<std::uint8_t>(record, 0);
+            }
             if (record.site >= 16) numbers.push_back(argument<std::uint64_t>(record, 0));
         }
     }
@@ -177,6 +182,7 @@ TEST(Block, PatienceEndsThenItDropsUntilHalfEmpty) {
             EXPECT_EQ(tally.numbers.back(), 500'000u);
             EXPECT_EQ(tally.told[static_cast<int>(cause)], lost);
             EXPECT_EQ(tally.stalls, 1u);
+            EXPECT_EQ(tally.stall_why, static_cast<int>(cause));
         });
     }
 }
@@ -338,6 +344,33 @@ TEST(Doorbell, RingsForASleepingCollectorOnly) {
         EXPECT_GT(collector.session().get<std::uint32_t>(640), quiet);
         collector.session().set<std::uint32_t>(772, 0);
     });
+}
+
+// Those that have begun do not take all memory for larger rings: whoever comes later finds a small one.
+TEST(Crowd, NewThreadsFindRoomHoweverMuchTheOthersRecord) {
+    // More than one slab's small rings. None is drained, and all are alive at once.
+    constexpr unsigned kThreads = 560, kRecords = 600;
+    Collector collector(kDrop);
+    const auto small = std::uint64_t{kThreads} * 2 * 2048;
+    if (collector.session().get<std::uint64_t>(104) / 4 < small)
+        GTEST_SKIP() << "there is little memory here";
+    const std::uint64_t before = collector.session().session_losses(3);
+    std::atomic<bool> over{false};
+    std::atomic<unsigned> done{0};
+    std::vector<std::thread> threads;
+    for (unsigned n = 0; n < kThreads; ++n) {
+        threads.emplace_back([&] {
+            number_records(0, kRecords);
+            ++done;
+            done.notify_one();
+            over.wait(false);
+        });
+        done.wait(n);
+    }
+    EXPECT_EQ(collector.session().session_losses(3), before);
+    over = true;
+    over.notify_all();
+    for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

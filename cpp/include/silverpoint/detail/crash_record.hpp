@@ -235,7 +235,7 @@ struct CrashRing {
 SP_DETAIL_COLD CrashRing reserve_crash_ring() {
     for (const unsigned size : kCrashSizes) {
         if (shift_of(size) == 0) continue;
-        Ring ring = take_new(shift_of(size));
+        Ring ring = take_new(shift_of(size), true);
         if (!ring) ring = claim_slice(shift_of(size));
         if (ring) return {ring, size};
     }

@@ -34,8 +34,8 @@ inline Policy policy_of(Level level) {
     return session.plain<Policy>(at::kPolicy + static_cast<std::size_t>(level));
 }
 
-SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size) {
-    const Ring ring = claim_ring(size, number, thread_id(), lane.stream);
+SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_begin_slab = true) {
+    const Ring ring = claim_ring(size, number, thread_id(), lane.stream, may_begin_slab);
     if (!ring) return false;
     if (lane.ring) lane.ring.word(ring_at::kState).store(kRingRetired, std::memory_order_release);
     lane.ring = ring;
@@ -67,10 +67,10 @@ SP_DETAIL_COLD bool attach_first(Lane& lane, unsigned number, std::size_t size) 
     return false;
 }
 
-SP_DETAIL_COLD bool grow(Lane& lane, unsigned number, std::size_t size) {
+SP_DETAIL_COLD bool grow(Lane& lane, unsigned number, std::size_t size, bool may_begin_slab = true) {
     unsigned goal = lane.size + 1;
     while (goal < kSizes && capacity_of(goal) != 0 && capacity_of(goal) / 4 < size) ++goal;
-    return goal < kSizes && capacity_of(goal) > lane.capacity && attach(lane, number, goal);
+    return goal < kSizes && capacity_of(goal) > lane.capacity && attach(lane, number, goal, may_begin_slab);
 }
 
 // Whether a larger ring is worth its memory: more than half of this one waits for the collector, or it is
@@ -82,7 +82,8 @@ SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
            clock_ns(CLOCK_MONOTONIC_COARSE) - lane.claimed_ns < 500'000'000u;
 }
 
-// Growth for comfort leaves a quarter of the slabs to new threads.
+// Growth leaves a quarter of the slabs to new threads, unless a record needs it. What is at hand in the
+// others may be had all the same.
 inline bool is_plenty() { return slabs_in_use() < session.slab_count - session.slab_count / 4; }
 
 // Bytes that a record of this size takes from here on: with a pad when it does not fit before the end.
@@ -249,7 +250,7 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
     lane.ring.longword(ring_at::kStalls).fetch_add(1, std::memory_order_relaxed);
     lane.ring.longword(ring_at::kStallNs).fetch_add(waited, std::memory_order_relaxed);
     lane.stalled_ns += waited;
-    lane.stalled_why = 0;
+    lane.stalled_why = lost ? static_cast<std::uint8_t>(lane.degraded - 1) : 0;
     return !lost;
 }
 
@@ -298,7 +299,7 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
             if (used + need > lane.capacity && is_plenty() && grow(lane, number, size)) continue;
             if (used + need > lane.capacity) forget_oldest(lane, need);
         } else if (used + need > lane.capacity) {
-            if (grow(lane, number, size)) continue;
+            if (grow(lane, number, size, is_plenty())) continue;
             if (policy == Policy::kDrop) {
                 count_loss(lane, Cause::kFull);
                 return Room::kLost;

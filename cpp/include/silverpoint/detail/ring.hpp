@@ -146,8 +146,8 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     return state != kRingClaiming && take_over(oldest, state, true) ? oldest : Ring{};
 }
 
-// A slice that nobody had before.
-SP_DETAIL_COLD Ring take_new(unsigned shift) {
+// A slice that nobody had before; from a slab that nobody had before only where `may_begin_slab`.
+SP_DETAIL_COLD Ring take_new(unsigned shift, bool may_begin_slab) {
     bool has_memory = true;
     const auto take_from = [&](std::uint32_t slab) -> Ring {
         SlabEntry& entry = slab_entry(slab);
@@ -182,7 +182,7 @@ SP_DETAIL_COLD Ring take_new(unsigned shift) {
     // From when a new slab has its size others take from it, too. Who is late has the next one: there is room
     // as long as there are slabs.
     has_memory = true;
-    while (has_memory && slabs_in_use() != session.slab_count) {
+    while (may_begin_slab && has_memory && slabs_in_use() != session.slab_count) {
         const std::uint32_t slab = session.word(at::kSlabsNext).fetch_add(1, std::memory_order_acq_rel);
         if (slab >= session.slab_count) return {};
         slab_entry(slab).shift.store(shift, std::memory_order_release);
@@ -192,12 +192,12 @@ SP_DETAIL_COLD Ring take_new(unsigned shift) {
 }
 
 // A slice of this size that is the caller's and holds nothing yet: in state claiming, or one that nobody had
-// before. Empty when there is no memory.
-SP_DETAIL_COLD Ring claim_slice(unsigned shift) {
+// before. Empty when there is no memory; or, unless it `may_begin_slab`, when there is none at hand.
+SP_DETAIL_COLD Ring claim_slice(unsigned shift, bool may_begin_slab = true) {
     if (shift == 0) return {};
     Ring ring = adopt(shift, 8, false);
-    if (!ring) ring = take_new(shift);
-    if (!ring) {
+    if (!ring) ring = take_new(shift, may_begin_slab);
+    if (!ring && may_begin_slab) {
         // A long search that found nothing is not repeated at once: other threads want to get on too.
         static constinit Long not_before_ns{0};
         const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -241,10 +241,11 @@ SP_DETAIL_COLD void begin_stream(const Ring& ring, unsigned shift, unsigned lane
     ring.word(ring_at::kState).store(kRingLive, std::memory_order_release);
 }
 
-// Claims a slice of this size and begins a stream in it; empty when there is no memory.
-SP_DETAIL_COLD Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uint32_t previous) {
+// Claims a slice of this size, as claim_slice, and begins a stream in it.
+SP_DETAIL_COLD Ring claim_ring(unsigned size, unsigned lane, std::uint32_t tid, std::uint32_t previous,
+                               bool may_begin_slab) {
     const unsigned shift = shift_of(size);
-    const Ring ring = claim_slice(shift);
+    const Ring ring = claim_slice(shift, may_begin_slab);
     if (ring) begin_stream(ring, shift, lane, tid, previous);
     return ring;
 }
