@@ -166,12 +166,20 @@ fn work(args: Args) -> Outcome {
     }
     collector.let_go();
     tell(&mut collector);
+    let is_whole = !collector.is_failing();
     collector.leave();
     match Summary::of(&output) {
         Ok(summary) => note(summary.line(&output)),
         Err(error) => note(format_args!("{}: {error}", output.display())),
     }
-    Ok(Exit::Success)
+    if is_whole {
+        return Ok(Exit::Success);
+    }
+    let pid = args.pid;
+    Err(failure(format!(
+        "{}: it could not be written to the end; what is not in it stays with process {pid}, and is there for `silverpoint recover {pid}` when that has ended",
+        output.display()
+    )))
 }
 
 /// A program that records nothing by itself is attached to in order to see something.

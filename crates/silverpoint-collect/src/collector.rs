@@ -52,7 +52,7 @@ pub struct Collector {
     /// Watermarks that a collector before this one has written.
     watermarks: HashMap<[u8; 16], u64>,
     /// Up to where it has stored each stream of each session.
-    positions: HashMap<(u32, u32), u64>,
+    positions: HashMap<[u8; 16], HashMap<u32, u64>>,
     pace: Pace,
     rest: Rest,
     /// Since when nothing can be written, and when to try again.
@@ -147,6 +147,11 @@ impl Collector {
             stats.sink_full_ms += failing.since.elapsed().as_millis() as u64;
         }
         stats
+    }
+
+    /// Whether the trace file cannot be written at the moment: what the rings hold is neither stored nor released.
+    pub fn is_failing(&self) -> bool {
+        self.failing.is_some()
     }
 
     /// What happened since the last call and should be known.
@@ -355,8 +360,7 @@ impl Collector {
         session.watermark = self.watermarks.remove(&id).unwrap_or(0);
         session.keep = self.backtrace.map(Keep::new);
         if session.keep.is_some() && before.collector_pid != 0 {
-            let positions = self.positions.iter().filter(|((session, _), _)| *session == number);
-            session.stored_before = Some(positions.map(|((_, stream), at)| (*stream, *at)).collect());
+            session.stored_before = Some(self.positions.remove(&id).unwrap_or_default());
         }
         session.is_sleeping = false;
         // Last of what can fail: nothing of a session that is not taken may stay changed.

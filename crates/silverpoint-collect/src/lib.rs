@@ -42,6 +42,6 @@ pub use config::{
 };
 pub use error::CollectError;
 pub use onlooker::{Left, Onlooker};
-pub use recover::{Account, Loss, Recovery, recover};
+pub use recover::{Account, Loss, Recovery, has_stored_in, recover};
 pub use stats::{Message, Stats};
 pub use sweep::{Limits, Swept, has_session, has_uncollected, remove_left, sweep};

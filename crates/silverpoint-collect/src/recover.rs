@@ -1,6 +1,8 @@
 //! Finishing a session that nobody collected: what it held goes into a trace file, with an account of what is missing.
 
-use silverpoint_shm::observer::{ObservedSession, SessionName};
+use std::path::Path;
+
+use silverpoint_shm::observer::{ObserveError, ObservedSession, SessionName};
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::{CAUSE_NAMES, collector_state};
 
@@ -11,7 +13,7 @@ use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::stats::Message;
 use crate::takeover::take_over;
-use crate::trace::{Opened, TraceFile};
+use crate::trace::{Opened, TraceFile, is_or_was_part};
 
 /// Looks until a session must be empty: each stores something, so that more mean a file that grows under the reader.
 const MAX_LOOKS: usize = 10_000;
@@ -61,13 +63,27 @@ impl Account {
     }
 }
 
-/// Recovers dead sessions of a root. Gives an account of each; an error means that nothing, or not everything, could be stored: then the sessions stay.
+/// Whether the last collector of one of these sessions, or a recovery that did not come to its end, has stored records in this trace, or in a part that was rotated
+/// away from it. They were released when they were stored and are nowhere else: whoever recovers the rest into the same file must go on in it
+/// ([`crate::Existing::Continue`]), not replace it.
+pub fn has_stored_in(root: &Root, sessions: &[SessionName], path: &Path) -> bool {
+    let intents = sessions.iter().filter_map(|name| {
+        let session = ObservedSession::open_read_only(root, *name).ok()?;
+        session.intent().ok().flatten()
+    });
+    let files: std::collections::HashSet<_> = intents.map(|intent| (intent.dev, intent.ino)).collect();
+    !files.is_empty() && is_or_was_part(path, |file| files.contains(&file))
+}
+
+/// Recovers dead sessions of a root. Gives an account of each; an error means that nothing, or not everything, could be stored: then all sessions stay, and the
+/// file holds what was released ([`has_stored_in`]).
 pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectError> {
     let Opened { trace, held, .. } = TraceFile::open(recovery.output)?;
     let mut sink = Sink::new(trace);
     let mut last = held.last_session;
     let mut accounts = Vec::new();
-    for name in recovery.sessions {
+    for name in &recovery.sessions {
+        let name = *name;
         let fail = |source| CollectError::Session { name: name.to_string(), source };
         let observed = ObservedSession::open(root, name).map_err(fail)?;
         if !observed.lock_collector().map_err(fail)? || observed.is_alive().map_err(fail)? {
@@ -88,17 +104,34 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
             PassError::Sink(error) => CollectError::output(sink.trace.path(), "writing to it", error),
             PassError::Session(source) => fail(source),
         })?;
-        if recovery.remove {
-            // What a dead collector said about itself goes with the directory; when it cannot be removed, nobody collects it.
-            let _ = session.observed.set_collector_state(collector_state::NONE);
-            session.observed.remove(root).map_err(fail)?;
-        }
         let mut account = account(&session);
         account.messages = sink.messages.take();
         accounts.push(account);
     }
     sink.trace.close();
+    if recovery.remove {
+        // Not before all are stored: those that are left tell the next recovery which file it must not replace.
+        for name in recovery.sessions {
+            remove(root, name).map_err(|source| CollectError::Session { name: name.to_string(), source })?;
+        }
+    }
     Ok(accounts)
+}
+
+fn remove(root: &Root, name: SessionName) -> Result<(), ObserveError> {
+    let observed = match ObservedSession::open(root, name) {
+        Ok(observed) => observed,
+        // Somebody has swept: it holds nothing any more.
+        Err(ObserveError::Gone) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    // Else somebody collects what is empty, and removes it.
+    if observed.lock_collector()? {
+        // What a dead collector said about itself goes with the directory; when it cannot be removed, nobody collects it.
+        let _ = observed.set_collector_state(collector_state::NONE);
+        observed.remove(root)?;
+    }
+    Ok(())
 }
 
 fn store(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {

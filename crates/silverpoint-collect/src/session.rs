@@ -304,6 +304,12 @@ impl Session {
             }
         }
         // Totals again: only the last counts.
+        self.tell_losses_again();
+        Ok(())
+    }
+
+    /// All losses and stalls are news, as if none of them stood in the file.
+    fn tell_losses_again(&mut self) {
         self.retell = self.session_losses != [0; CAUSES];
         for ring in &mut self.rings {
             // A quiet one is looked at once more, for what it lost.
@@ -311,7 +317,6 @@ impl Session {
             ring.is_quiet &= !ring.retell;
         }
         self.losses_at = None;
-        Ok(())
     }
 
     /// A part that was begun meanwhile gets the dictionaries of a session that is in the part before, also when it has nothing to say.
@@ -516,11 +521,12 @@ impl Session {
         (!self.rings[ring].is_quiet).then_some(ring)
     }
 
-    /// After a write that failed: what the batch had is not stored, and `consumed` in each ring is the truth.
+    /// After a write that failed: what the batch had is not stored, and `consumed` in each ring is the truth. Losses that it told are told again.
     pub(crate) fn forget_batch(&mut self) {
         for ring in &mut self.rings {
             ring.stored = 0;
         }
+        self.tell_losses_again();
         self.look_through_again();
     }
 }

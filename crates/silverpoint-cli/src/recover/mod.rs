@@ -6,7 +6,7 @@ mod file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use silverpoint_collect::{Account, Existing, OutputConfig, Recovery};
+use silverpoint_collect::{Account, Existing, OutputConfig, Recovery, has_stored_in};
 use silverpoint_shm::observer::SessionName;
 use silverpoint_shm::root::Root;
 
@@ -32,7 +32,8 @@ pub struct Args {
     /// All dead sessions
     #[arg(long, group = "what")]
     all: bool,
-    /// The trace file to make; one that is there is replaced [default: a free name in the current directory]
+    /// The trace file to make; one that is there is replaced, unless it holds a part of these sessions: then the rest is added [default: a free name in the current
+    /// directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Leave the sessions where they are
@@ -106,16 +107,22 @@ fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
         note("there are no dead sessions");
         return Ok(Exit::Success);
     }
+    let places = by_root(places);
     let (output, mut existing) = match &args.output {
+        // A recovery that was cut short, or the collector of the run, had begun there: what it had stored is nowhere else.
+        Some(path) if places.iter().any(|(root, places)| has_stored_in(root, &names_of(places), path)) => {
+            note(format_args!("{}: it holds a part of these sessions; the rest is added", path.display()));
+            (path.clone(), Existing::Continue)
+        }
         Some(path) => (path.clone(), Existing::Replace),
         None => (names::free("recovered".as_ref()), Existing::Refuse),
     };
     let output =
         std::path::absolute(&output).map_err(|error| failure(format!("{}: {error}", output.display())))?;
     let mut accounts: Vec<(Place, Account)> = Vec::new();
-    for (root, places) in by_root(places) {
+    for (root, places) in places {
         let recovery = Recovery {
-            sessions: places.iter().map(|place| place.name).collect(),
+            sessions: names_of(&places),
             output: OutputConfig { existing, force: args.force, ..OutputConfig::new(&output) },
             remove: !args.keep,
         };
@@ -132,6 +139,10 @@ fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
         Err(error) => note(format_args!("{}: {error}", output.display())),
     }
     Ok(if is_whole { Exit::Success } else { Exit::Lossy })
+}
+
+fn names_of(places: &[Place]) -> Vec<SessionName> {
+    places.iter().map(|place| place.name).collect()
 }
 
 /// Sessions of one root go together.

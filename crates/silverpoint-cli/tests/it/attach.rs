@@ -33,7 +33,7 @@ fn session(scratch: &Scratch, pid: u32) -> ObservedSession {
 }
 
 /// A program with a session, and nothing recorded.
-fn ticking(scratch: &Scratch) -> Running {
+pub fn ticking(scratch: &Scratch) -> Running {
     let mut running = Running::start_with_input(&mut scratch.subject(["tick", "2"]));
     assert_eq!(running.line(), "ready");
     running

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use crate::harness::{Ended, Scratch, end};
 
 /// A program that recorded without a collector and was killed; gives its process id.
-fn dead_session(scratch: &Scratch, records: &str, settings: &[(&str, &str)]) -> String {
+pub fn dead_session(scratch: &Scratch, records: &str, settings: &[(&str, &str)]) -> String {
     let mut command = scratch.subject(["flood", records]);
     command.env("SILVERPOINT_FILTER", "trace").envs(settings.iter().copied());
     assert_eq!(end(&mut command).signal(), Some(9));

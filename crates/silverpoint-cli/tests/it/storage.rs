@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::harness::{Running, Scratch, end, is_root, subject};
+use rustix::process::Signal;
+
+use crate::harness::{Running, Scratch, end, is_root, send, subject};
 
 fn parts(scratch: &Scratch) -> Vec<PathBuf> {
     let entries = fs::read_dir(scratch.path("")).unwrap().flatten().map(|entry| entry.path());
@@ -134,6 +136,13 @@ impl Mount {
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
+
+    /// Makes it larger.
+    pub fn resize(&self, bytes: &str) {
+        let options = format!("remount,size={bytes}");
+        let mounted = std::process::Command::new("mount").args(["-o", &options]).arg(&self.0).status();
+        assert!(mounted.is_ok_and(|status| status.success()), "{}: it cannot be resized", self.0.display());
+    }
 }
 
 impl Drop for Mount {
@@ -207,6 +216,31 @@ fn a_full_disk_is_told_and_collection_resumes() {
 }
 
 #[test]
+fn an_attachment_that_could_not_store_everything_says_so() {
+    let scratch = Scratch::new();
+    if !can_mount(&scratch, "a full disk under attach") {
+        return;
+    }
+    let disk = Mount::new(scratch.path("disk"), "1M");
+    let output = disk.path("t.silver");
+    let mut program = crate::attach::ticking(&scratch);
+    let pid = program.pid().to_string();
+    let mut command = scratch.silverpoint(["attach", &pid, "-o", output.to_str().unwrap()]);
+    let errors = scratch.path("errors");
+    let mut child = command.stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
+    scratch.wait("the first records", || fs::metadata(&output).is_ok_and(|found| found.len() > 2000));
+    let mut ballast = fs::File::create(disk.path("ballast")).unwrap();
+    while std::io::Write::write_all(&mut ballast, &[0; 4096]).is_ok() {}
+    scratch.wait("the complaint", || {
+        text(&errors).contains("nothing is released until it can be written again")
+    });
+    send(child.id(), Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{}", text(&errors));
+    assert!(text(&errors).contains("could not be written to the end"), "{}", text(&errors));
+    assert_eq!(program.end().code(), Some(0), "the program is not concerned");
+}
+
+#[test]
 fn what_a_full_disk_cannot_take_stays_for_recover() {
     let scratch = Scratch::new();
     if !can_mount(&scratch, "a full disk at the end") {
@@ -224,6 +258,35 @@ fn what_a_full_disk_cannot_take_stays_for_recover() {
     let recovered = scratch.run(["recover", "--all", "-o", "rest.silver"]);
     assert_eq!(recovered.code(), Some(0), "{recovered:?}");
     assert_eq!(scratch.records(output.to_str().unwrap()) + scratch.records("rest.silver"), 4000);
+    assert!(scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+/// What was stored before the disk was full is in the file and nowhere else: the second attempt must not begin with an empty one.
+#[test]
+fn a_recovery_that_found_no_room_is_gone_on_with_in_the_same_file() {
+    let scratch = Scratch::new();
+    if !can_mount(&scratch, "a disk that is too small for a recovery") {
+        return;
+    }
+    let records = 30_000;
+    let pid = crate::recover::dead_session(&scratch, &records.to_string(), &[]);
+    let kept = scratch.run(["recover", &pid, "--keep", "-o", "whole.silver"]);
+    assert_eq!(kept.code(), Some(0), "{kept:?}");
+    assert_eq!(scratch.records("whole.silver"), records);
+    let size = fs::metadata(scratch.path("whole.silver")).unwrap().len();
+    // More than one write takes; else nothing is stored.
+    assert!(size > 760 << 10, "{size}");
+    let disk = Mount::new(scratch.path("disk"), &(size - (40 << 10)).to_string());
+    let output = disk.path("t.silver").to_str().unwrap().to_owned();
+    let failed = scratch.run(["recover", &pid, "-o", &output]);
+    assert_eq!(failed.code(), Some(1), "{failed:?}");
+    assert!(failed.err.contains("No space left on device"), "{}", failed.err);
+    assert!(scratch.records(&output) > 0 && !scratch.left().is_empty());
+    disk.resize("4M");
+    let recovered = scratch.run(["recover", &pid, "-o", &output]);
+    assert_eq!(recovered.code(), Some(0), "{recovered:?}");
+    assert_eq!(scratch.records(&output), records, "{}", recovered.err);
+    assert!(recovered.err.contains("the rest is added"), "{}", recovered.err);
     assert!(scratch.left().is_empty(), "{:?}", scratch.left());
 }
 

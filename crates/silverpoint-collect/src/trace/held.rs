@@ -37,8 +37,8 @@ pub(crate) struct Held {
     pub(crate) sessions: HashMap<[u8; 16], u32>,
     /// The last watermark of each session.
     pub(crate) watermarks: HashMap<[u8; 16], u64>,
-    /// By session's number and stream: up to where the ring was stored, or told as a gap.
-    pub(crate) positions: HashMap<(u32, u32), u64>,
+    /// Of each session by stream: up to where the ring was stored, or told as a gap.
+    pub(crate) positions: HashMap<[u8; 16], HashMap<u32, u64>>,
     /// Which part of its trace it says that it is; 0 when it does not say.
     pub(crate) part: u64,
     /// The highest number of a session.
@@ -58,6 +58,11 @@ impl Held {
         let source = Source(file);
         let mut held = Self::default();
         let mut watermarks: HashMap<u32, u64> = HashMap::new();
+        let mut positions: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
+        let mut reach = |session: u32, stream: u32, end: u64| {
+            let known = positions.entry(session).or_default().entry(stream).or_default();
+            *known = end.max(*known);
+        };
         let mut scanner = Scanner::new(&source, 0, false);
         while let Some(found) = scanner.next()? {
             let Found::Block { at, header } = found else { continue };
@@ -83,16 +88,16 @@ impl Held {
                         held.sessions.insert(id, header.session);
                     }
                 }
-                BlockKind::RECORDS => held.reach(header.session, header.stream, header.ring_end),
+                BlockKind::RECORDS => reach(header.session, header.stream, header.ring_end),
                 BlockKind::GAP => {
                     if let Some(gap) = bytes(&source, at, &header)?.and_then(|gap| GapInfo::decode(&gap)) {
-                        held.reach(header.session, header.stream, gap.end);
+                        reach(header.session, header.stream, gap.end);
                     }
                 }
                 BlockKind::POSITIONS => {
                     for entry in bytes(&source, at, &header)?.unwrap_or_default().chunks_exact(16) {
                         if let (Some(stream), Some(end)) = (u32_at(entry, 0), u64_at(entry, 8)) {
-                            held.reach(header.session, stream, end);
+                            reach(header.session, stream, end);
                         }
                     }
                 }
@@ -109,13 +114,25 @@ impl Held {
             if let Some(ticks) = watermarks.get(number) {
                 held.watermarks.insert(*id, *ticks);
             }
+            if let Some(streams) = positions.remove(number) {
+                held.positions.insert(*id, streams);
+            }
         }
         Ok(held)
     }
 
-    fn reach(&mut self, session: u32, stream: u32, end: u64) {
-        let known = self.positions.entry((session, stream)).or_default();
-        *known = end.max(*known);
+    /// What the part before this one held of each session counts where this one says nothing, or less: its writer may have died before it had said anything.
+    pub(crate) fn follow(&mut self, before: Self) {
+        for (id, ticks) in before.watermarks {
+            self.watermarks.entry(id).or_insert(ticks);
+        }
+        for (id, streams) in before.positions {
+            let own = self.positions.entry(id).or_default();
+            for (stream, end) in streams {
+                let known = own.entry(stream).or_default();
+                *known = end.max(*known);
+            }
+        }
     }
 }
 

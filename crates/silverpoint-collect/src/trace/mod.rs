@@ -35,7 +35,7 @@ use ahead::Ahead;
 pub(crate) use batch::{Batch, Slot};
 pub(crate) use held::{Held, Source};
 use index::Pending;
-pub(crate) use parts::rotated;
+pub(crate) use parts::{is_or_was_part, rotated};
 
 use crate::config::{Existing, Fsync, OutputConfig};
 use crate::error::CollectError;
@@ -153,9 +153,7 @@ impl TraceFile {
         {
             // Its writer may have died between the two parts.
             ahead::give_back_left(&file);
-            for (id, ticks) in earlier.watermarks {
-                held.watermarks.entry(id).or_insert(ticks);
-            }
+            held.follow(earlier);
         }
         let next = before.as_ref().map_or(1, |part| part.number.saturating_add(1));
         trace.part = held.part.clamp(1, PARTS_MAX).max(next);

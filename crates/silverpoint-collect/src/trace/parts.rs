@@ -3,8 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 
 /// Entries of the directory that are looked at.
 const MAX_ENTRIES: usize = 100_000;
@@ -71,6 +72,17 @@ pub(crate) fn rotated(directory: impl AsFd, name: &OsStr) -> std::io::Result<Vec
     }
     parts.sort_unstable_by_key(|part| part.number);
     Ok(parts)
+}
+
+/// Whether a trace, or a part that was rotated away from it, is one of the files that are `wanted` by device and inode.
+pub(crate) fn is_or_was_part(path: &Path, wanted: impl Fn((u64, u64)) -> bool) -> bool {
+    let Some(name) = path.file_name() else { return false };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(directory) = rustix::fs::open(parent, flags, Mode::empty()) else { return false };
+    let is_wanted = rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| wanted((stat.st_dev, stat.st_ino)));
+    is_wanted || rotated(&directory, name).unwrap_or_default().iter().any(|part| wanted((part.dev, part.ino)))
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ fn see_off(collector: &mut Collector, fake: &mut Fake) {
 }
 
 /// What the gaps of a trace say: all of them, and of those that were forgotten the records, and whether there were more.
-fn gaps(path: &Path) -> (Vec<GapInfo>, u64, bool) {
+pub fn gaps(path: &Path) -> (Vec<GapInfo>, u64, bool) {
     let mut all = Vec::new();
     for part in parts(path) {
         let bytes = std::fs::read(part).unwrap();
@@ -246,6 +246,41 @@ fn a_collector_that_is_killed_leaves_what_it_kept_back_to_the_next_one() {
     let (all, _, has_more) = gaps(&scratch.trace());
     assert_eq!((all[0].begin, all[0].end), (0, forgotten));
     assert!(has_more, "how many were forgotten died with the first collector");
+}
+
+/// A part is begun as soon as the one before is full; what says how far each stream is stored comes into it with the next pass.
+#[test]
+fn a_part_whose_writer_died_when_it_was_begun_goes_on_where_the_one_before_ended() {
+    let scratch = Scratch::new("kept-part");
+    let (fake, mut ring, detail, _) = program(&scratch, 1);
+    let config = || {
+        let mut config = config(&scratch, 1 << 20, None);
+        config.output.rotate_bytes = Some(64 << 10);
+        config
+    };
+    let mut collector = Collector::new(config()).unwrap();
+    let mut value = 0;
+    while collector.stats().rotations == 0 {
+        assert!(value < 100_000, "no part is ever full");
+        (value..value + 100).for_each(|value| ring.put(detail, value));
+        value += 100;
+        collector.pass();
+        collector.write_kept_back();
+        collector.pass();
+    }
+    assert_eq!(ring.get(ring_at::CONSUMED), ring.head);
+    // As after SIGKILL.
+    drop(collector);
+    let mut collector = Collector::new(config()).unwrap();
+    settle(&mut collector);
+    ring.put(detail, value);
+    settle(&mut collector);
+    collector.write_kept_back();
+    settle(&mut collector);
+    drop(collector);
+    assert_eq!(parts(&scratch.trace()).len(), 2);
+    assert!(read(&scratch.trace()).values(&fake.session_id, 1).into_iter().eq(0..=value));
+    assert_eq!(gaps(&scratch.trace()), (vec![], 0, false), "nothing was forgotten");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sessions that nobody collected.
 
-use silverpoint_collect::{CollectError, Loss, Recovery, recover};
+use silverpoint_collect::{CollectError, Existing, Loss, Recovery, has_stored_in, recover};
 use silverpoint_shm::observer::list;
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::ring::{self, at as ring_at};
@@ -59,7 +59,7 @@ fn the_account_says_what_is_missing_and_keeping_changes_nothing() {
     let (root, wanted) = recovery(&scratch, false);
     for _ in 0..2 {
         let mut wanted = wanted.clone();
-        wanted.output.existing = silverpoint_collect::Existing::Replace;
+        wanted.output.existing = Existing::Replace;
         let account = recover(&root, wanted).unwrap().remove(0);
         assert_eq!(account.losses, [Loss { cause: "sink_full", records: 6 }]);
         assert_eq!(account.overwritten_bytes, rings[0].get(ring_at::OLDEST));
@@ -74,6 +74,38 @@ fn the_account_says_what_is_missing_and_keeping_changes_nothing() {
         assert!(trace.values(&fake.session_id, 5).into_iter().eq(0..20), "the others are not concerned");
         assert_eq!(trace.notes.len(), 1, "{:?}", trace.notes);
     }
+}
+
+/// Whoever comes next is told by each session that is left which file must not be replaced.
+#[test]
+fn sessions_stay_until_all_are_stored() {
+    let scratch = Scratch::new("recover-half");
+    let mut fakes: Vec<Fake> = (0..2).map(|pid| Fake::new(&scratch.root(), pid + 1)).collect();
+    for fake in &mut fakes {
+        let id = fake.register(&site("{}", Level::Info, ""));
+        let slab = fake.slab(14);
+        let mut ring = fake.ring(slab, 1);
+        (0..100).for_each(|value| ring.put(id, value));
+    }
+    fakes[0].die();
+    let (root, mut wanted) = recovery(&scratch, true);
+    assert!(!has_stored_in(&root, &wanted.sessions, &scratch.trace()));
+    assert!(matches!(recover(&root, wanted.clone()), Err(CollectError::InUse(_))), "the second lives");
+    assert!(fakes[0].is_there());
+    assert!(has_stored_in(&root, &wanted.sessions, &scratch.trace()));
+    // A part that was rotated away counts too, a file of another name does not.
+    let part = scratch.path().join("trace.1.silver");
+    std::fs::rename(scratch.trace(), &part).unwrap();
+    assert!(has_stored_in(&root, &wanted.sessions, &scratch.trace()));
+    assert!(!has_stored_in(&root, &wanted.sessions, &scratch.path().join("other.silver")));
+    std::fs::rename(&part, scratch.trace()).unwrap();
+    fakes[1].die();
+    wanted.output.existing = Existing::Continue;
+    let accounts = recover(&root, wanted).unwrap();
+    assert_eq!(accounts.iter().map(|account| account.records).collect::<Vec<_>>(), [0, 100]);
+    assert!(list(&root).unwrap().is_empty());
+    let trace = read(&scratch.trace());
+    assert!(fakes.iter().all(|fake| trace.values(&fake.session_id, 1).into_iter().eq(0..100)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use silverpoint_collect::{Collector, Existing, Fsync, OutputConfig};
+use silverpoint_collect::{Backtrace, Collector, Existing, Fsync, OutputConfig};
 use silverpoint_wire::block::{BlockKind, site_bit};
 use silverpoint_wire::layout::collector_state;
 use silverpoint_wire::layout::control::at;
@@ -15,7 +15,7 @@ use silverpoint_wire::level::Level;
 use silverpoint_wire::scan::{Found, Scanner};
 
 use crate::fake::{Fake, FakeRing, site};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, wait_until};
 use crate::told::{parts, read, read_alone};
 
 fn one_ring(scratch: &Scratch, pid: u32, shift: u32) -> (Fake, u32, FakeRing) {
@@ -270,6 +270,15 @@ impl Drop for SmallDisk {
     }
 }
 
+/// Passes until the collector can write again.
+fn resume(collector: &mut Collector) {
+    let start = std::time::Instant::now();
+    while collector.pass().is_failing {
+        assert!(start.elapsed() < Duration::from_secs(60), "it does not resume");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_full_disk_releases_nothing_and_collection_resumes_by_itself() {
     let scratch = Scratch::new("full");
@@ -311,11 +320,7 @@ fn a_full_disk_releases_nothing_and_collection_resumes_by_itself() {
     assert!(stored.iter().copied().eq(0..stored.len() as u64));
     // Room.
     fs::remove_file(&ballast).unwrap();
-    let start = std::time::Instant::now();
-    while collector.pass().is_failing {
-        assert!(start.elapsed() < Duration::from_secs(60), "it does not resume");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    resume(&mut collector);
     assert_eq!(fake.control32(at::COLLECTOR_STATE), collector_state::COLLECTING);
     assert_eq!(ring.get(ring_at::CONSUMED), ring.head);
     fill(&mut collector, &mut ring, id, value..value + 100);
@@ -357,11 +362,7 @@ fn a_ring_that_was_read_before_its_turn_is_released_when_it_is_stored() {
     assert!(collector.pass().is_failing);
     assert_eq!(older.get(ring_at::CONSUMED), stored);
     fs::remove_file(&ballast).unwrap();
-    let start = std::time::Instant::now();
-    while collector.pass().is_failing {
-        assert!(start.elapsed() < Duration::from_secs(60), "it does not resume");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    resume(&mut collector);
     collector.pass();
     assert_eq!(older.get(ring_at::CONSUMED), older.head);
     collector.leave();
@@ -371,6 +372,79 @@ fn a_ring_that_was_read_before_its_turn_is_released_when_it_is_stored() {
     assert!(
         rings[1..20].iter().all(|ring| trace.values(&fake.session_id, ring.stream).into_iter().eq(0..40))
     );
+}
+
+#[test]
+fn losses_that_a_full_disk_did_not_take_are_told_when_there_is_room() {
+    let scratch = Scratch::new("losses-full");
+    let Some(disk) = SmallDisk::new(&scratch, 512 << 10) else { return };
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slabs: Vec<_> = (0..14).map(|_| fake.slab(11)).collect();
+    let mut rings: Vec<_> = (0..200).map(|tid| fake.ring(slabs[tid / 15], tid as u32)).collect();
+    rings.iter_mut().for_each(|ring| ring.put(id, 0));
+    let mut config = scratch.config();
+    config.output = OutputConfig::new(disk.path().join("trace.silver"));
+    let mut collector = Collector::new(config).unwrap();
+    collector.pass();
+    // There is nothing to store but the account of the losses: more than the file's last page takes.
+    let ballast = disk.path().join("ballast");
+    fs::write(&ballast, vec![1; 1 << 20]).unwrap_err();
+    rings.iter().for_each(|ring| ring.set(ring_at::LOSSES, 3));
+    wait_until("the account is due", || collector.pass().is_failing);
+    assert!(rings.iter().all(|ring| ring.get(ring_at::CONSUMED) == ring.head));
+    fs::remove_file(&ballast).unwrap();
+    fake.die();
+    resume(&mut collector);
+    wait_until("the session is gone", || {
+        collector.pass();
+        !fake.is_there()
+    });
+    collector.leave();
+    let trace = read(&disk.path().join("trace.silver"));
+    let told = rings.iter().map(|ring| trace.losses[&(fake.session_id, ring.stream)].losses[0]);
+    assert_eq!(told.sum::<u64>(), 600);
+}
+
+#[test]
+fn what_is_kept_back_waits_for_room_on_a_full_disk() {
+    let scratch = Scratch::new("kept-full");
+    let Some(disk) = SmallDisk::new(&scratch, 256 << 10) else { return };
+    let (fake, id, mut ring) = one_ring(&scratch, 1, 16);
+    let mut config = scratch.config();
+    config.output = OutputConfig::new(disk.path().join("trace.silver"));
+    config.backtrace = Some(Backtrace { bytes: 16 << 10, trigger: None });
+    let mut collector = Collector::new(config).unwrap();
+    let ballast = disk.path().join("ballast");
+    fs::write(&ballast, vec![1; 1 << 20]).unwrap_err();
+    // Nothing is to be written yet: what is too much is forgotten, and nobody misses the room.
+    for value in 0..5000 {
+        ring.put(id, value);
+        if value % 100 == 0 {
+            assert!(!collector.pass().is_failing);
+        }
+    }
+    collector.write_kept_back();
+    assert!(collector.pass().is_failing);
+    let released = ring.get(ring_at::CONSUMED);
+    assert!(0 < released && released < ring.head);
+    assert_eq!(fake.control32(at::COLLECTOR_STATE), collector_state::SINK_FULL);
+    (5000..5010).for_each(|value| ring.put(id, value));
+    collector.pass();
+    assert_eq!(ring.get(ring_at::CONSUMED), released, "nothing more is forgotten");
+    fs::remove_file(&ballast).unwrap();
+    resume(&mut collector);
+    wait_until("it is written", || {
+        collector.pass();
+        !collector.is_writing_kept_back()
+    });
+    assert_eq!(ring.get(ring_at::CONSUMED), ring.head);
+    let forgotten = collector.leave().forgotten;
+    let values = read(&disk.path().join("trace.silver")).values(&fake.session_id, 1);
+    assert!(values.len() > 500 && values.iter().copied().eq(values[0]..5010), "{} records", values.len());
+    let (gaps, records, has_more) = crate::backtrace::gaps(&disk.path().join("trace.silver"));
+    assert_eq!((gaps.len(), records, has_more), (1, values[0], false), "each is told once: {gaps:?}");
+    assert!(forgotten >= records);
 }
 
 #[test]
