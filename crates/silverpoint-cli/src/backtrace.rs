@@ -1,10 +1,10 @@
 //! Keeping records back until a bad one comes (`run --backtrace`), and asking for them (`ctl --dump`).
 //!
 //! Whoever asks makes a file in the private root of the run. The collector looks for it, stores what its programs' rings hold, and takes the file away when that is
-//! done: a wish outlives a collector that dies, and needs no process's id.
+//! done: a wish outlives a collector that dies, and needs no process's id. One that keeps nothing back writes so into the file, and whoever asked takes it away.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,10 @@ use silverpoint_wire::level::Level;
 
 use crate::units;
 
-/// The wish's file in the private root.
+/// The wish's file in the private root. Empty: the wish; else the answer of a collector that keeps nothing back.
 const WISH: &str = "dump";
+/// That answer.
+const NOTHING: &str = "nothing is kept back\n";
 /// How often a collector looks for it.
 const LOOK: Duration = Duration::from_millis(50);
 /// How often whoever asks looks whether it is gone.
@@ -66,6 +68,7 @@ impl Backtrace {
 /// A collector's side of the wishes.
 pub struct Wishes {
     file: PathBuf,
+    keeps_back: bool,
     looked: Option<Instant>,
     state: State,
 }
@@ -81,9 +84,9 @@ enum State {
 }
 
 impl Wishes {
-    /// For a private root.
-    pub fn of(root: &Path) -> Self {
-        Self { file: root.join(WISH), looked: None, state: State::None }
+    /// For a private root, and a collector that keeps records back or does not.
+    pub fn of(root: &Path, keeps_back: bool) -> Self {
+        Self { file: root.join(WISH), keeps_back, looked: None, state: State::None }
     }
 
     /// After a pass.
@@ -91,8 +94,10 @@ impl Wishes {
         match self.state {
             State::None if self.looked.is_none_or(|at| at.elapsed() >= LOOK) => {
                 self.looked = Some(Instant::now());
-                if self.file.symlink_metadata().is_ok() {
-                    self.state = State::Seen;
+                match self.file.symlink_metadata() {
+                    Ok(_) if self.keeps_back => self.state = State::Seen,
+                    Ok(found) if found.len() == 0 => self.refuse(),
+                    _ => {}
                 }
             }
             State::Seen if !pass.is_failing => {
@@ -105,6 +110,14 @@ impl Wishes {
                 self.state = State::None;
             }
             _ => {}
+        }
+    }
+
+    /// There is nothing to write: to say that it is written would be no answer.
+    fn refuse(&self) {
+        // Whoever asked may have lost patience and taken the file away.
+        if let Ok(mut file) = std::fs::File::options().write(true).open(&self.file) {
+            let _ = file.write_all(NOTHING.as_bytes());
         }
     }
 }
@@ -126,10 +139,14 @@ pub fn ask(root: &Root) -> Result<(), String> {
             Err(error) => return Err(fail(error)),
         }
     }
-    while file.symlink_metadata().is_ok() {
-        if begun.elapsed() >= PATIENCE {
+    while let Ok(found) = file.symlink_metadata() {
+        let is_refused = found.len() > 0;
+        if is_refused || begun.elapsed() >= PATIENCE {
             let _ = std::fs::remove_file(&file);
-            return Err(format!("no collector has written it within {} s", PATIENCE.as_secs()));
+            return Err(match is_refused {
+                true => "nothing is kept back: `silverpoint run` was begun without --backtrace, and everything is in its file".into(),
+                false => format!("no collector has written it within {} s", PATIENCE.as_secs()),
+            });
         }
         std::thread::sleep(POLL);
     }

@@ -79,7 +79,7 @@ pub fn run(args: Args) -> Outcome {
     say("ready");
     let ending = watch_standard_input();
     let mut end = End::new(&args.root);
-    let mut wishes = Wishes::of(&args.root);
+    let mut wishes = Wishes::of(&args.root, args.backtrace.limits().is_some());
     let state = loop {
         // Asked before the pass: what was there when the run ended is stored by it.
         let is_ending = ending.load(Ordering::Acquire);

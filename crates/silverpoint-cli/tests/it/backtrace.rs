@@ -132,6 +132,22 @@ fn a_program_that_nobody_keeps_back_is_told_so() {
 }
 
 #[test]
+fn a_run_that_keeps_nothing_back_does_not_say_that_it_has_written_it() {
+    let mut scene = Scene::new(&[]);
+    scene.step("count 5");
+    let pid = scene.subject().to_string();
+    for _ in 0..2 {
+        let ctl = scene.scratch.run(["ctl", &pid, "--dump"]);
+        assert_eq!(ctl.code(), Some(1), "{ctl:?}");
+        assert!(ctl.out.is_empty() && ctl.err.contains("without --backtrace"), "{ctl:?}");
+    }
+    let (scratch, ended) = scene.end();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(scratch.records("t.silver"), 5);
+    assert!(scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+#[test]
 fn a_program_that_is_killed_leaves_its_last_moments() {
     let mut scene = Scene::new(&["--backtrace"]);
     scene.step("count 50");

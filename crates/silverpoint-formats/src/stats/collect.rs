@@ -113,6 +113,7 @@ impl Collector<'_, '_> {
             self.statistics.stalls = self.statistics.stalls.saturating_add(loss.stalls);
             self.statistics.stall_ns = self.statistics.stall_ns.saturating_add(loss.stall_ns);
             for gap in &stream.gaps {
+                self.statistics.forgotten_more |= gap.forgotten.is_some_and(|forgotten| forgotten.has_more);
                 let (total, more) = match gap.forgotten {
                     None => (&mut self.statistics.gap_bytes, gap.bytes()),
                     Some(forgotten) => (&mut self.statistics.forgotten, forgotten.records),

@@ -43,6 +43,7 @@ pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
     ] {
         object.number(key, value);
     }
+    object.flag("forgotten_more", s.forgotten_more);
     object.object("losses", |losses| loss_causes(&s.losses).for_each(|(cause, n)| losses.number(cause, n)));
     object.object("levels", |levels| {
         Level::ALL.into_iter().for_each(|level| levels.number(level.name(), s.levels[level as usize]));
@@ -95,6 +96,7 @@ pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
         match trouble.cause {
             "wait" => object.number("ns", trouble.amount.unwrap_or(0)),
             "overwritten" => object.number("bytes", trouble.amount.unwrap_or(0)),
+            "forgotten" => object.flag("more", trouble.has_more),
             _ => {}
         }
         object.text("meaning", trouble.meaning);
@@ -170,6 +172,11 @@ impl<'o> Object<'o> {
     fn number(&mut self, key: &str, value: u64) {
         self.key(key);
         let _ = write!(self.out, "{value}");
+    }
+
+    fn flag(&mut self, key: &str, value: bool) {
+        self.key(key);
+        self.out.push_str(if value { "true" } else { "false" });
     }
 
     fn float(&mut self, key: &str, value: f64) {

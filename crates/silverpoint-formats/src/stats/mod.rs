@@ -66,6 +66,8 @@ pub struct Statistics {
     pub gap_bytes: u64,
     /// Records that were kept back and forgotten deliberately.
     pub forgotten: u64,
+    /// There were more, which nobody has counted.
+    pub forgotten_more: bool,
     /// Durations of spans that ended, in nanoseconds, by site number: of async spans by that of the begin.
     pub spans: BTreeMap<usize, Histogram>,
     /// Begins and ends of async spans without the other.

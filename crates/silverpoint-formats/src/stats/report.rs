@@ -105,8 +105,9 @@ fn summary(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOption
     if s.gap_bytes > 0 {
         let _ = writeln!(out, "gaps      {} of records could not be stored", bytes(s.gap_bytes));
     }
-    if s.forgotten > 0 {
-        let _ = writeln!(out, "forgotten {} kept back and not asked for", grouped(s.forgotten));
+    if s.forgotten > 0 || s.forgotten_more {
+        let number = count_text(s.forgotten, s.forgotten_more);
+        let _ = writeln!(out, "forgotten {number} kept back and not asked for");
     }
     if s.stalls > 0 {
         let _ = write!(out, "waits     {} for room, ", grouped(s.stalls));
@@ -178,6 +179,12 @@ pub(super) fn troubles<'t>(s: &Statistics, trace: &'t Trace) -> Vec<(Who<'t>, Tr
     all
 }
 
+/// `1,234`, or `1,234 and more`.
+fn count_text(count: u64, has_more: bool) -> String {
+    let more = if has_more { " and more" } else { "" };
+    grouped(count) + more
+}
+
 fn trouble(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
     let columns = [">COUNT", "<CAUSE", ">AMOUNT", "<PROCESS", ">TID", "<NAME", "<MEANING"];
     let mut table = options.table("losses, waits, late records", &columns);
@@ -188,7 +195,7 @@ fn trouble(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOption
             (_, None) => String::new(),
         };
         table.row([
-            grouped(trouble.count),
+            count_text(trouble.count, trouble.has_more),
             trouble.cause.to_owned(),
             amount,
             who.session.label(),

@@ -19,6 +19,8 @@ pub struct Troubles {
     pub gap_bytes: u64,
     /// Records that were kept back and forgotten deliberately.
     pub forgotten: u64,
+    /// There were more, which nobody has counted.
+    pub forgotten_more: bool,
     /// Records in blocks that came after a watermark beyond them.
     pub late: u64,
 }
@@ -30,6 +32,8 @@ pub struct Trouble {
     pub cause: &'static str,
     /// Records; of waits and gaps how many of these.
     pub count: u64,
+    /// There were more, which nobody has counted.
+    pub has_more: bool,
     /// Of a wait: nanoseconds altogether; of gaps: bytes.
     pub amount: Option<u64>,
     /// What it means, and what helps.
@@ -46,6 +50,7 @@ impl Troubles {
         for gap in &stream.gaps {
             if let Some(forgotten) = gap.forgotten {
                 self.forgotten = self.forgotten.saturating_add(forgotten.records);
+                self.forgotten_more |= forgotten.has_more;
                 continue;
             }
             self.gaps = self.gaps.saturating_add(1);
@@ -69,6 +74,7 @@ impl Troubles {
             .map(|(cause, count)| Trouble {
                 cause: cause_name(cause as u8),
                 count: *count,
+                has_more: false,
                 amount: None,
                 meaning: meaning(cause),
             })
@@ -76,28 +82,32 @@ impl Troubles {
         all.push(Trouble {
             cause: "wait",
             count: self.stalls,
+            has_more: false,
             amount: Some(self.stall_ns),
             meaning: "the ring was full: its thread waited for the collector",
         });
         all.push(Trouble {
             cause: "overwritten",
             count: self.gaps,
+            has_more: false,
             amount: Some(self.gap_bytes),
             meaning: "bytes of the ring were gone before they were stored: policy overwrite, or nobody collected",
         });
         all.push(Trouble {
             cause: "forgotten",
             count: self.forgotten,
+            has_more: self.forgotten_more,
             amount: None,
             meaning: "kept back by --backtrace and not asked for: nothing bad came soon enough after them",
         });
         all.push(Trouble {
             cause: "late",
             count: self.late,
+            has_more: false,
             amount: None,
             meaning: "stored after a time that had been declared complete: live views show them out of order, files do not",
         });
-        all.retain(|trouble| trouble.count > 0);
+        all.retain(|trouble| trouble.count > 0 || trouble.has_more);
         all
     }
 }

@@ -2,7 +2,7 @@
 
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::stats::{Signs, TextOptions, collect, collect_with, push_json, push_text};
-use silverpoint_wire::block::LossInfo;
+use silverpoint_wire::block::{BlockKind, Forgotten, GapInfo, LossInfo};
 use silverpoint_wire::level::Level;
 
 use crate::builder::Builder;
@@ -102,4 +102,32 @@ fn json_equals_the_tables() {
     assert_eq!(counts.sum::<u64>(), 100);
     let rates = json["rates"]["records"].as_array().unwrap();
     assert_eq!(rates.iter().filter_map(serde_json::Value::as_u64).sum::<u64>(), 106);
+}
+
+#[test]
+fn what_was_forgotten_uncounted_is_told_as_more() {
+    for (records, has_more, text) in [(40, false, "40"), (40, true, "40 and more"), (0, true, "0 and more")] {
+        let mut b = sample();
+        b.flush(1, 1, false);
+        let (begin, end) = b.skip_ring(1, 1, 1000);
+        let mut payload = Vec::new();
+        let forgotten = Some(Forgotten { records, has_more, keeps_fields: true });
+        GapInfo { begin, end, forgotten }.encode(&mut payload);
+        b.block(BlockKind::GAP, 1, 1, &payload);
+        b.end();
+        let trace = open(&b.bytes);
+        let statistics = collect(&trace, &Filter::default());
+        let mut out = String::new();
+        push_text(&mut out, &statistics, &trace, &TextOptions::default());
+        assert!(out.contains(&format!("\nforgotten {text} kept back")), "{out}");
+        let line = out.lines().find(|line| line.contains(" forgotten  ")).unwrap();
+        assert!(line.trim_start().starts_with(&format!("{text}  forgotten")), "{line}");
+        out.clear();
+        push_json(&mut out, &statistics, &trace);
+        let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((&json["forgotten"], &json["forgotten_more"]), (&records.into(), &has_more.into()));
+        let all = json["troubles"].as_array().unwrap();
+        let own = all.iter().find(|trouble| trouble["cause"] == "forgotten").unwrap();
+        assert_eq!((&own["count"], &own["more"]), (&records.into(), &has_more.into()));
+    }
 }
