@@ -245,6 +245,41 @@ TEST_F(QtModel, AProgramThatRunsBringsRowsWhileItRecords) {
     close(go[1]);
 }
 
+// Whoever is told of new rows may set a filter: what came with them is of rows that are no more.
+TEST_F(QtModel, AFilterThatIsSetWhenRowsComeShowsNothingOfTheRowsBefore) {
+    int go[2];
+    ASSERT_EQ(pipe(go), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        close(go[1]);
+        char byte;
+        SP_INFO("ready");
+        while (read(go[0], &byte, 1) == 1) SP_WARN("waked");
+        _exit(0);
+    }
+    ASSERT_GT(child, 0);
+    records_model model;
+    ASSERT_TRUE(until([&] { return model.open_live({QString::number(child)}); }));
+    ASSERT_TRUE(until([&] { return model.rowCount() == 1; }));
+    const auto set = QObject::connect(&model, &QAbstractItemModel::rowsInserted, [&] {
+        if (model.filter().isEmpty()) {
+            EXPECT_TRUE(model.set_filter("-l warn"));
+        }
+    });
+    // The first record and the second row come together, when the loop gets its turn.
+    EXPECT_EQ(text(model, 0, records_model::message), "");
+    ASSERT_EQ(write(go[1], "g", 1), 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_TRUE(until([&] { return model.filter() == "-l warn" && model.rowCount() == 1; }));
+    EXPECT_TRUE(until([&] { return !text(model, 0, records_model::message).isEmpty(); }));
+    EXPECT_EQ(text(model, 0, records_model::message), "waked");
+    QObject::disconnect(set);
+    kill(child, SIGKILL);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    close(go[0]);
+    close(go[1]);
+}
+
 // A file that is cut under the model: what is gone is empty, and said.
 TEST_F(QtModel, AFileThatLosesWhatItHadIsTold) {
     const QString file = numbers(5000);

@@ -448,6 +448,10 @@ class records_model : public QAbstractItemModel {
     }
     void show(const detail::news& got, const detail::news& before) {
         const int count = static_cast<int>(std::min<std::uint64_t>(got.count, INT_MAX));
+        // First, since whoever is told may set another filter, or another reader: then the rest is of rows
+        // that are no more.
+        state_ = got.state;
+        for (const auto& run : got.runs) remember(run);
         if (count > rows_) {
             is_changing_ = true;
             beginInsertRows({}, rows_, count - 1);
@@ -455,12 +459,11 @@ class records_model : public QAbstractItemModel {
             endInsertRows();
             is_changing_ = false;
         }
-        state_ = got.state;
-        for (const auto& run : got.runs) remember(run);
         for (const auto* runs : {&before.runs, &got.runs})
-            for (const auto& run : *runs) tell(*run);
-        insert_awaited();
-        evict();
+            for (const auto& run : *runs)
+                if (got.generation == generation_) tell(*run);
+        if (got.generation == generation_) insert_awaited();
+        if (got.generation == generation_) evict();
     }
     void tell(const detail::run& run) {
         // Of what is lost its row: it has no values.
@@ -471,7 +474,9 @@ class records_model : public QAbstractItemModel {
     }
     // Inserts what was to be inserted when it is there.
     void insert_awaited() {
+        const std::uint64_t generation = generation_;
         for (const int row : std::exchange(awaited_, {})) {
+            if (generation != generation_) return;
             if (const auto run = wanted(row))
                 insert_shape(row, *run);
             else if (!is_lost(row))
