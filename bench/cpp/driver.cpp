@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <silverpoint/atrace.hpp>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 
@@ -40,6 +41,11 @@ CASE(three_stream, SP_INFO << "bench three" << index << fraction << id)
 CASE(text_stream, SP_INFO << "bench text" << id << fraction << inputs.path)
 CASE(map_stream, SP_INFO << "bench map" << id << index << fraction << inputs.counts)
 CASE(floats_stream, SP_INFO << "bench floats" << inputs.samples)
+// Of bench/instructions; timed in bench/cpp/atrace.cpp.
+CASE(atrace_instant, silverpoint::atrace::instant(silverpoint::atrace::kApp, "name of 10"))
+CASE(atrace_counter,
+     silverpoint::atrace::int64(silverpoint::atrace::kApp, "a counter.", static_cast<std::int64_t>(id)))
+CASE(atrace_scope, SP_ATRACE("name of 10"))
 
 // The same loop with nothing in it and with a tracepoint that is off (the runner's filter leaves trace out).
 LOOP(empty, (void)0)
@@ -57,6 +63,9 @@ int main(int argc, char** argv) {
         {"text.stream", text_stream_burst, text_stream_singles},
         {"map.stream", map_stream_burst, map_stream_singles},
         {"floats.stream", floats_stream_burst, floats_stream_singles},
+        {"atrace.instant", atrace_instant_burst, atrace_instant_singles},
+        {"atrace.counter", atrace_counter_burst, atrace_counter_singles},
+        {"atrace.scope", atrace_scope_burst, atrace_scope_singles},
         BENCH_ARGUMENT_CASES,
     };
     bench_facility facility{};

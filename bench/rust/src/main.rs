@@ -1,5 +1,6 @@
 //! The driver of the Rust frontend: the tracepoints of the suite, each in a loop of its own, as in bench/cpp/driver.cpp.
 
+mod adapters;
 mod arguments;
 mod harness;
 
@@ -107,6 +108,8 @@ fn main() -> ExitCode {
         ),
     ];
     cases.extend(arguments::cases());
+    cases.extend(adapters::cases());
+    adapters::begin();
     let status = harness::run("silverpoint-rust", &cases, empty, disabled, Some(prepare_thread));
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

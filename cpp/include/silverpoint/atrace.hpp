@@ -36,19 +36,6 @@ inline constexpr Tag kAlways = 1u << 0, kGraphics = 1u << 1, kInput = 1u << 2, k
 
 }  // namespace atrace
 
-namespace detail {
-
-// Where what has a tag goes.
-struct AtraceTo {
-    std::uint64_t all, tag;
-
-    SP_DETAIL_HOT explicit AtraceTo(std::uint64_t the_tag) : all(atrace_state.outputs()), tag(the_tag) {}
-    SP_DETAIL_HOT bool marker() const { return (all >> kAtraceMarker & tag) != 0; }
-    SP_DETAIL_HOT bool ring() const { return (all & tag & kAtraceValid) != 0 && atrace_ring_is_on(tag); }
-};
-
-}  // namespace detail
-
 namespace atrace {
 
 // Whether any of these tags goes to the kernel, and whether it goes into the ring.
@@ -80,25 +67,90 @@ inline std::uint32_t atrace_process() {
                               : static_cast<std::uint32_t>(getpid());
 }
 
-[[gnu::noinline]] inline void write_atrace(char letter, const std::string_view* names, std::size_t count,
-                                           const std::int64_t* number) {
-    AtraceMessage message(letter, atrace_process(), names, count, number);
+// One call, as the kernel is told of it.
+struct AtraceCall {
+    char letter;
+    std::size_t count = 0;
+    std::string_view names[2] = {};
+    bool has_number = false;
+    std::int64_t number = 0;
+};
+inline void write_atrace(const AtraceCall& call) {
+    AtraceMessage message(call.letter, atrace_process(), call.names, call.count,
+                          call.has_number ? &call.number : nullptr);
     atrace_state.write(atrace_state.is_file() ? message.line() : message.text());
 }
 
+// What calls do whose gate is not closed. Functions of their own: a call that is off is the question alone.
+
+// Where the outputs decide: tells the kernel, if it is to have it; true: the ring is to have it, too.
+[[gnu::noinline]] inline bool atrace_to_outputs(std::uint64_t tag, const AtraceCall& call) {
+    const AtraceTo to(tag);
+    if (to.marker()) write_atrace(call);
+    return to.ring();
+}
+
 // Begins a stretch of time of the calling thread; false: its tag is off.
-inline bool begin_where(std::uint64_t tag, std::string_view name) {
+[[gnu::noinline]] inline bool atrace_begin_by_outputs(std::uint64_t tag, std::string_view name) {
     const AtraceTo to(tag);
     const bool in_marker = to.marker(), in_ring = to.ring();
     if (!in_marker && !in_ring) return false;
-    if (in_marker) write_atrace('B', &name, 1, nullptr);
-    begin_atrace(tag, name, in_ring);
+    if (in_marker) write_atrace({'B', 1, {name}});
+    if (in_ring)
+        begin_atrace(tag, name);
+    else
+        open_atrace({});
     return true;
 }
-// Ends the stretch that the calling thread has begun last.
-inline void end_begun(bool in_marker) {
-    if (in_marker) write_atrace('E', nullptr, 0, nullptr);
+[[gnu::noinline]] inline bool atrace_begin(std::uint8_t gate, std::uint64_t tag, std::string_view name) {
+    if (gate != kAtraceRingAlone) [[unlikely]]
+        return atrace_begin_by_outputs(tag, name);
+    begin_atrace(tag, name);
+    return true;
+}
+
+// Ends the stretch that the calling thread has begun last. That of a scope also when its tag was switched off
+// meanwhile: it has begun.
+[[gnu::noinline]] inline void atrace_end_by_outputs(std::uint64_t tag, bool is_scope) {
+    const AtraceTo to(tag);
+    const bool in_marker = to.marker();
+    if (in_marker) write_atrace({'E'});
+    if (in_marker || is_scope || to.ring()) end_atrace();
+}
+[[gnu::noinline]] inline void atrace_end(std::uint8_t gate, std::uint64_t tag, bool is_scope) {
+    if (gate != kAtraceRingAlone) [[unlikely]]
+        return atrace_end_by_outputs(tag, is_scope);
     end_atrace();
+}
+
+[[gnu::noinline]] inline void atrace_async(std::uint8_t gate, char letter, Kind kind, std::uint64_t tag,
+                                           std::string_view name, std::int32_t cookie) {
+    if (gate != kAtraceRingAlone && !atrace_to_outputs(tag, {letter, 1, {name}, true, cookie})) return;
+    record_atrace(kind, tag, "id", name, std::uint64_t{static_cast<std::uint32_t>(cookie)});
+}
+
+[[gnu::noinline]] inline void atrace_track_begin(std::uint8_t gate, std::uint64_t tag, std::string_view track,
+                                                 std::string_view name, std::int32_t cookie) {
+    if (gate != kAtraceRingAlone && !atrace_to_outputs(tag, {'G', 2, {track, name}, true, cookie})) return;
+    record_atrace(Kind::kAsyncBegin, tag, "id, name", track,
+                  std::uint64_t{static_cast<std::uint32_t>(cookie)}, name);
+}
+
+[[gnu::noinline]] inline void atrace_instant(std::uint8_t gate, std::uint64_t tag, std::string_view name) {
+    if (gate != kAtraceRingAlone && !atrace_to_outputs(tag, {'I', 1, {name}})) return;
+    record_atrace(Kind::kInstant, tag, "", name);
+}
+
+[[gnu::noinline]] inline void atrace_track_instant(std::uint8_t gate, std::uint64_t tag,
+                                                   std::string_view track, std::string_view name) {
+    if (gate != kAtraceRingAlone && !atrace_to_outputs(tag, {'N', 2, {track, name}})) return;
+    record_atrace(Kind::kInstant, tag, "track", name, track);
+}
+
+[[gnu::noinline]] inline void atrace_counter(std::uint8_t gate, std::uint64_t tag, std::string_view name,
+                                             std::int64_t value) {
+    if (gate != kAtraceRingAlone && !atrace_to_outputs(tag, {'C', 1, {name}, true, value})) return;
+    record_atrace(Kind::kCounter, tag, "value", name, value);
 }
 
 }  // namespace detail
@@ -106,87 +158,66 @@ inline void end_begun(bool in_marker) {
 namespace atrace {
 
 // Begins a stretch of time of the calling thread; end ends it. They may be nested.
-inline void begin(Tag tag, std::string_view name) { detail::begin_where(tag, name); }
+inline void begin(Tag tag, std::string_view name) {
+    if (const auto gate = detail::atrace_gate(tag)) detail::atrace_begin(gate, tag, name);
+}
 // Ends the stretch that the calling thread has begun last.
 inline void end(Tag tag) {
-    const detail::AtraceTo to(tag);
-    if (to.marker() || to.ring()) detail::end_begun(to.marker());
+    if (const auto gate = detail::atrace_gate(tag)) detail::atrace_end(gate, tag, false);
 }
 
 // Begins a stretch of time that may end in another thread: both belong together by tag, name and cookie.
 inline void async_begin(Tag tag, std::string_view name, std::int32_t cookie) {
-    const detail::AtraceTo to(tag);
-    const std::int64_t number = cookie;
-    if (to.marker()) detail::write_atrace('S', &name, 1, &number);
-    if (to.ring())
-        detail::record_atrace(detail::Kind::kAsyncBegin, tag, "id", name,
-                              std::uint64_t{static_cast<std::uint32_t>(cookie)});
+    if (const auto gate = detail::atrace_gate(tag))
+        detail::atrace_async(gate, 'S', detail::Kind::kAsyncBegin, tag, name, cookie);
 }
 // Ends it.
 inline void async_end(Tag tag, std::string_view name, std::int32_t cookie) {
-    const detail::AtraceTo to(tag);
-    const std::int64_t number = cookie;
-    if (to.marker()) detail::write_atrace('F', &name, 1, &number);
-    if (to.ring())
-        detail::record_atrace(detail::Kind::kAsyncEnd, tag, "id", name,
-                              std::uint64_t{static_cast<std::uint32_t>(cookie)});
+    if (const auto gate = detail::atrace_gate(tag))
+        detail::atrace_async(gate, 'F', detail::Kind::kAsyncEnd, tag, name, cookie);
 }
 
 // Begins a stretch of time on a track of its own: both belong together by tag, track and cookie.
 inline void track_begin(Tag tag, std::string_view track, std::string_view name, std::int32_t cookie) {
-    const detail::AtraceTo to(tag);
-    const std::int64_t number = cookie;
-    const std::string_view names[] = {track, name};
-    if (to.marker()) detail::write_atrace('G', names, 2, &number);
-    if (to.ring())
-        detail::record_atrace(detail::Kind::kAsyncBegin, tag, "id, name", track,
-                              std::uint64_t{static_cast<std::uint32_t>(cookie)}, name);
+    if (const auto gate = detail::atrace_gate(tag))
+        detail::atrace_track_begin(gate, tag, track, name, cookie);
 }
 // Ends it.
 inline void track_end(Tag tag, std::string_view track, std::int32_t cookie) {
-    const detail::AtraceTo to(tag);
-    const std::int64_t number = cookie;
-    if (to.marker()) detail::write_atrace('H', &track, 1, &number);
-    if (to.ring())
-        detail::record_atrace(detail::Kind::kAsyncEnd, tag, "id", track,
-                              std::uint64_t{static_cast<std::uint32_t>(cookie)});
+    if (const auto gate = detail::atrace_gate(tag))
+        detail::atrace_async(gate, 'H', detail::Kind::kAsyncEnd, tag, track, cookie);
 }
 
 // A point in time of the calling thread.
 inline void instant(Tag tag, std::string_view name) {
-    const detail::AtraceTo to(tag);
-    if (to.marker()) detail::write_atrace('I', &name, 1, nullptr);
-    if (to.ring()) detail::record_atrace(detail::Kind::kInstant, tag, "", name);
+    if (const auto gate = detail::atrace_gate(tag)) detail::atrace_instant(gate, tag, name);
 }
 // A point in time on a track.
 inline void track_instant(Tag tag, std::string_view track, std::string_view name) {
-    const detail::AtraceTo to(tag);
-    const std::string_view names[] = {track, name};
-    if (to.marker()) detail::write_atrace('N', names, 2, nullptr);
-    if (to.ring()) detail::record_atrace(detail::Kind::kInstant, tag, "track", name, track);
+    if (const auto gate = detail::atrace_gate(tag)) detail::atrace_track_instant(gate, tag, track, name);
 }
 
 // The value of a counter, of 64 bits and of 32.
 inline void int64(Tag tag, std::string_view name, std::int64_t value) {
-    const detail::AtraceTo to(tag);
-    if (to.marker()) detail::write_atrace('C', &name, 1, &value);
-    if (to.ring()) detail::record_atrace(detail::Kind::kCounter, tag, "value", name, value);
+    if (const auto gate = detail::atrace_gate(tag)) detail::atrace_counter(gate, tag, name, value);
 }
 inline void int32(Tag tag, std::string_view name, std::int32_t value) { int64(tag, name, value); }
 
 // A stretch of time until the end of the block.
 class [[nodiscard]] Scope {
   public:
-    Scope(Tag tag, std::string_view name) : tag_(detail::begin_where(tag, name) ? tag : 0) {}
+    Scope(Tag tag, std::string_view name) {
+        const auto gate = detail::atrace_gate(tag);
+        if (gate != 0 && detail::atrace_begin(gate, tag, name)) tag_ = tag;
+    }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
-        // Also when the tag was switched off meanwhile: it has begun.
-        if (tag_ != 0) detail::end_begun(is_in_marker(tag_));
+        if (tag_ != 0) detail::atrace_end(detail::atrace_gate(tag_), tag_, true);
     }
 
   private:
-    Tag tag_;
+    Tag tag_ = 0;
 };
 
 }  // namespace atrace

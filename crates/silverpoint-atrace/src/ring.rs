@@ -42,9 +42,13 @@ impl Key {
     fn new(kind: &Kind, tag: Tag, name: &str) -> Self {
         let bytes = name.as_bytes();
         let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
         let (first, last) = match (bytes.first_chunk(), bytes.last_chunk()) {
             (Some(first), Some(last)) => (word(first), word(last)),
-            _ => (0, bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))),
+            _ => match (bytes.first_chunk(), bytes.last_chunk()) {
+                (Some(first), Some(last)) => (half(first), half(last)),
+                _ => (0, bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))),
+            },
         };
         // Numbers tell kinds apart, but for those of tracks, which have a further text. (Tags have 28 bits, names that are sites 13 of length.)
         let kind = u64::from(kind.number) << 4 | kind.signature.len() as u64;
@@ -118,22 +122,62 @@ fn named_elsewhere(kind: &Kind, tag: Tag, name: &str) -> Option<Registered> {
 
 /// Records one call whose arguments beside the name have 64 bits each. Gives site and ticks, zeros when nothing was recorded.
 #[inline(always)]
-pub(crate) fn record_words<const N: usize>(kind: &Kind, tag: Tag, name: &str, words: [u64; N]) -> (u32, u64) {
-    let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
-    let Some(site) = site else {
-        return unnamed(kind, tag, name, &|encoder| words.iter().for_each(|word| encoder.u64(*word)));
+pub(crate) fn record_words<const N: usize>(
+    kind: &'static Kind,
+    tag: Tag,
+    name: &str,
+    words: [u64; N],
+) -> (u32, u64) {
+    // What needs calls is elsewhere: so nothing is saved and brought back for them.
+    if name.len() > SHORT {
+        return words_otherwise(kind, tag, name, words);
+    }
+    let key = Key::new(kind, tag, name);
+    let Some(known) = TABLE[key.place()].get().filter(|known| known.key == key) else {
+        return words_otherwise(kind, tag, name, words);
     };
+    words_of(known.site, words)
+}
+
+/// Of a long name, or one that is not where it is looked for first.
+#[inline(never)]
+fn words_otherwise<const N: usize>(kind: &'static Kind, tag: Tag, name: &str, words: [u64; N]) -> (u32, u64) {
+    let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
+    match site {
+        Some(site) => words_of(site, words),
+        None => unnamed(kind, tag, name, &|encoder| words.iter().for_each(|word| encoder.u64(*word))),
+    }
+}
+
+#[inline(always)]
+fn words_of<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
     if !dynamic::is_on(&site) {
         return (0, 0);
     }
     if site.id == 0 {
-        dynamic::lose_without_site();
-        return (0, 0);
+        return without_site();
     }
-    match dynamic::record_words(LEVEL, site.id, words) {
+    match dynamic::record_words_at_once(site.id, words) {
+        Ok(ticks) => (site.id, ticks),
+        Err(later) => words_later(site.id, later, words),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn words_later<const N: usize>(site: u32, later: Later, words: [u64; N]) -> (u32, u64) {
+    match later.record_words(LEVEL, site, &words) {
         0 => (0, 0),
-        ticks => (site.id, ticks),
+        ticks => (site, ticks),
     }
+}
+
+/// There was no room for another site.
+#[cold]
+#[inline(never)]
+fn without_site() -> (u32, u64) {
+    dynamic::lose_without_site();
+    (0, 0)
 }
 
 /// As [`record_words`], of other arguments.
@@ -163,8 +207,7 @@ fn unnamed(kind: &Kind, tag: Tag, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -
 #[inline(always)]
 fn made(id: u32, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     if id == 0 {
-        dynamic::lose_without_site();
-        return (0, 0);
+        return without_site();
     }
     let recorded = dynamic::record_at_once(|encoder| {
         fill(encoder);
@@ -190,48 +233,81 @@ fn made_later(id: u32, later: Later, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u
     }
 }
 
-thread_local! {
-    /// Begins that have not ended: site and ticks.
-    static OPEN: RefCell<Vec<(u32, u64)>> = const { RefCell::new(Vec::new()) };
-    /// Begins within them that are too many to be kept.
-    static BEYOND: Cell<u64> = const { Cell::new(0) };
+/// Begins of one thread that have not ended: site and ticks, zeros of those that are not in the ring.
+struct Open {
+    depth: Cell<usize>,
+    /// The outermost.
+    near: [Cell<(u32, u64)>; NEAR],
 }
 
+/// Begins that are kept without an allocation.
+const NEAR: usize = 32;
 /// Begins that one thread may leave open; further ones are not ended in the ring.
 const MOST_OPEN: usize = 10_000;
 
+thread_local! {
+    static OPEN: Open = const { Open { depth: Cell::new(0), near: [const { Cell::new((0, 0)) }; NEAR] } };
+    /// Those within [`NEAR`] others.
+    static FAR: RefCell<Vec<(u32, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Begins a span of the calling thread.
+#[inline(always)]
 pub(crate) fn begin(tag: Tag, name: &str) {
-    let begun = record_words(&SPAN, tag, name, []);
-    open(begun);
+    open(record_words(&SPAN, tag, name, []));
 }
 
 /// Notes a begin: of a span that is not in the ring, too, so that its end ends nothing else.
+#[inline(always)]
 pub(crate) fn open(begun: (u32, u64)) {
-    let _ = OPEN.try_with(|all| {
-        let mut all = all.borrow_mut();
-        if all.len() < MOST_OPEN {
-            all.push(begun);
-        } else {
-            let _ = BEYOND.try_with(|beyond| beyond.set(beyond.get() + 1));
+    OPEN.with(|open| {
+        let depth = open.depth.get();
+        open.depth.set(depth + 1);
+        match open.near.get(depth) {
+            Some(place) => place.set(begun),
+            None => open_far(depth, begun),
         }
     });
 }
 
+#[cold]
+#[inline(never)]
+fn open_far(depth: usize, begun: (u32, u64)) {
+    if depth < MOST_OPEN {
+        let _ = FAR.try_with(|far| {
+            let mut far = far.borrow_mut();
+            far.resize(depth - NEAR, (0, 0));
+            far.push(begun);
+        });
+    }
+}
+
 /// Ends the last.
+#[inline(always)]
 pub(crate) fn end() {
-    let is_beyond = BEYOND.try_with(|beyond| {
-        let count = beyond.get();
-        beyond.set(count.saturating_sub(1));
-        count > 0
+    OPEN.with(|open| {
+        let Some(depth) = open.depth.get().checked_sub(1) else { return };
+        let (site, begun) = match open.near.get(depth) {
+            Some(place) => place.get(),
+            None => end_far(depth),
+        };
+        open.depth.set(depth);
+        if site == 0 {
+            return;
+        }
+        if let Err(later) = dynamic::end_span_at_once(site, begun) {
+            let _ = later.end_span(LEVEL, site, begun);
+        }
     });
-    if is_beyond == Ok(true) {
-        return;
-    }
-    let last = OPEN.try_with(|all| all.borrow_mut().pop());
-    if let Ok(Some((site, begun))) = last
-        && site != 0
-    {
-        let _ = dynamic::end_span(LEVEL, site, begun);
-    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_far(depth: usize) -> (u32, u64) {
+    let last = FAR.try_with(|far| {
+        let mut far = far.borrow_mut();
+        far.truncate(depth - NEAR + 1);
+        if far.len() > depth - NEAR { far.pop() } else { None }
+    });
+    last.ok().flatten().unwrap_or((0, 0))
 }

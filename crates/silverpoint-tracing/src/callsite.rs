@@ -7,13 +7,14 @@
 //! A callsite is known before its types are: it is registered without arguments, so that directives and `silverpoint ctl` find it; the site of its records is
 //! registered when the first of them comes, and another one for each other shape.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
 use silverpoint::dynamic::{self, Registered, Shapes};
 use tracing_core::{Level, Metadata};
 
 use crate::fields::{Describe, Description, Plan, Shape};
+use crate::open::What;
 
 /// What a record of a callsite is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +85,9 @@ pub(crate) struct Callsite {
     /// Names and signatures of spans that have begun without an id, by the id of the site: for those that need one later.
     begun: Mutex<Vec<(u32, Description)>>,
     /// Its spans are entered more than once, or elsewhere than they were made: they begin with an id.
-    pub(crate) is_async: AtomicBool,
+    is_async: AtomicBool,
+    /// How its spans begin, as [`What`], where they can have no fields and are not async; 0: that is not known.
+    bare: AtomicU64,
 }
 
 impl Callsite {
@@ -100,6 +103,7 @@ impl Callsite {
             shapes: Shapes::new(),
             begun: Mutex::new(Vec::new()),
             is_async: AtomicBool::new(false),
+            bare: AtomicU64::new(0),
         }
     }
 
@@ -107,6 +111,25 @@ impl Callsite {
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
         dynamic::is_on(&self.asked)
+    }
+
+    /// Whether its spans begin with an id.
+    #[inline(always)]
+    pub(crate) fn is_async(&self) -> bool {
+        self.is_async.load(Ordering::Relaxed)
+    }
+
+    /// They do from now on.
+    pub(crate) fn make_async(&self) {
+        self.is_async.store(true, Ordering::Relaxed);
+        self.bare.store(0, Ordering::Relaxed);
+    }
+
+    /// How a span of it begins, of which nothing else need be asked.
+    #[inline(always)]
+    pub(crate) fn bare(&self) -> Option<What> {
+        let bits = self.bare.load(Ordering::Relaxed);
+        (bits != 0).then_some(What::from_bits(bits))
     }
 
     /// What a record of it is expected to be, when there has been one.
@@ -154,6 +177,9 @@ impl Callsite {
             let _ = expected.set(plan);
         }
         if role == Role::Begin {
+            if self.meta.fields().is_empty() && id != 0 && !self.is_async() {
+                self.bare.store(What::begin(id, self.level, 0, true).bits(), Ordering::Relaxed);
+            }
             let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
             if begun.iter().all(|(known, _)| *known != id) {
                 begun.push((id, description));
@@ -263,19 +289,16 @@ static TABLE: [OnceLock<&'static Callsite>; PLACES] = [const { OnceLock::new() }
 static OTHERS: RwLock<Vec<&'static Callsite>> = RwLock::new(Vec::new());
 
 /// What is known of the callsite of this metadata: registered at the first call, found by one or two loads afterwards.
-#[inline]
+#[inline(always)]
 pub(crate) fn of(meta: &'static Metadata<'static>) -> &'static Callsite {
-    let mut place = place_of(meta);
-    for _ in 0..PROBES {
-        let Some(callsite) = TABLE[place].get() else {
-            return enter(meta);
-        };
-        if std::ptr::eq(callsite.meta, meta) {
-            return callsite;
-        }
-        place = (place + 1) % PLACES;
-    }
-    enter(meta)
+    find(meta).unwrap_or_else(|| enter(meta))
+}
+
+/// The same, where it is in the first place that is looked at: nearly all are.
+#[inline(always)]
+pub(crate) fn find(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
+    let callsite = TABLE[place_of(meta)].get()?;
+    std::ptr::eq(callsite.meta, meta).then_some(*callsite)
 }
 
 #[inline(always)]
@@ -284,7 +307,7 @@ fn place_of(meta: &'static Metadata<'static>) -> usize {
     (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PLACES.trailing_zeros())) as usize
 }
 
-#[cold]
+#[inline(never)]
 fn enter(meta: &'static Metadata<'static>) -> &'static Callsite {
     let mut place = place_of(meta);
     for _ in 0..PROBES {

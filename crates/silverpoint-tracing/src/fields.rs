@@ -4,8 +4,10 @@
 use std::error::Error;
 use std::fmt;
 
-use silverpoint::dynamic::Encoder;
+use silverpoint::dynamic::{Encoder, FEW_WORDS};
 use tracing_core::field::{Field, Visit};
+
+use crate::slots::Slot;
 
 /// Fields of one record; a signature has no more than 255 arguments, of which some are the adapter's own. What is beyond is left out.
 const MOST: u32 = 250;
@@ -65,6 +67,8 @@ pub(crate) struct Plan {
     /// [`planned`] of each field; 0 behind the last.
     fields: [u32; PLANNED + 1],
     count: usize,
+    /// Whether they are no more than [`FEW_WORDS`], and of 64 bits each.
+    is_words: bool,
     /// The site of such records.
     pub(crate) site: u32,
 }
@@ -80,7 +84,20 @@ impl Plan {
     pub(crate) fn new(described: &[u32], site: u32) -> Option<Self> {
         let mut fields = [0; PLANNED + 1];
         fields.get_mut(..described.len()).filter(|_| described.len() < PLANNED)?.copy_from_slice(described);
-        Some(Self { fields, count: described.len(), site })
+        let is_word = |field: &u32| matches!(*field as u8, b'l' | b'L' | b'd');
+        let is_words = described.len() <= FEW_WORDS && described.iter().all(is_word);
+        Some(Self { fields, count: described.len(), is_words, site })
+    }
+
+    /// Whether [`Words`] and [`Kept`] take such records: [`Plan::count`] fields that are numbers of 64 bits.
+    #[inline(always)]
+    pub(crate) fn is_words(&self) -> bool {
+        self.is_words
+    }
+
+    #[inline(always)]
+    pub(crate) fn count(&self) -> usize {
+        self.count
     }
 
     /// Encodes the fields that `visit` shows. `None`: they are others than those of the plan.
@@ -111,6 +128,91 @@ impl Follow<'_, '_> {
         self.at = if is_next { self.at + 1 } else { PLANNED };
         is_next
     }
+}
+
+/// Where fields of a plan of a few numbers are: a power of two, of which the last place stays empty, so that nothing follows there.
+const PLACES: usize = (FEW_WORDS + 2).next_power_of_two();
+
+/// Takes the fields of such a plan, as long as they are those.
+pub(crate) struct Words<'p> {
+    plan: &'p Plan,
+    at: usize,
+    words: [u64; PLACES],
+}
+
+impl<'p> Words<'p> {
+    #[inline(always)]
+    pub(crate) fn new(plan: &'p Plan) -> Self {
+        Self { plan, at: 0, words: [0; PLACES] }
+    }
+
+    /// What was taken, if it was all.
+    #[inline(always)]
+    pub(crate) fn all(&self) -> Option<&[u64; FEW_WORDS]> {
+        self.words.first_chunk().filter(|_| self.at == self.plan.count)
+    }
+}
+
+/// The same into a span's slot.
+pub(crate) struct Kept<'p> {
+    plan: &'p Plan,
+    at: usize,
+    slot: &'p Slot,
+}
+
+impl<'p> Kept<'p> {
+    #[inline(always)]
+    pub(crate) fn new(plan: &'p Plan, slot: &'p Slot) -> Self {
+        Self { plan, at: 0, slot }
+    }
+
+    /// Whether the slot has them all.
+    #[inline(always)]
+    pub(crate) fn has_all(&self) -> bool {
+        self.at == self.plan.count
+    }
+}
+
+/// Both take numbers, each if it is the plan's next, and nothing after one that is not.
+macro_rules! numbers {
+    ($($visitor:ident |$self:ident, $number:ident, $word:ident| $put:expr;)*) => {$(
+        impl $visitor<'_> {
+            #[inline(always)]
+            fn put(&mut self, field: &Field, code: u8, word: u64) {
+                let number = self.at % PLACES;
+                if self.plan.fields[number] == planned(field, code) {
+                    self.at = number + 1;
+                    let ($self, $number, $word) = (self, number, word);
+                    $put;
+                } else {
+                    self.at = PLACES - 1;
+                }
+            }
+        }
+
+        impl Visit for $visitor<'_> {
+            #[inline]
+            fn record_i64(&mut self, field: &Field, value: i64) {
+                self.put(field, b'l', value.cast_unsigned());
+            }
+            #[inline]
+            fn record_u64(&mut self, field: &Field, value: u64) {
+                self.put(field, b'L', value);
+            }
+            #[inline]
+            fn record_f64(&mut self, field: &Field, value: f64) {
+                self.put(field, b'd', value.to_bits());
+            }
+            /// Anything else is not as expected.
+            fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
+                self.at = PLACES - 1;
+            }
+        }
+    )*};
+}
+numbers! {
+    Words |visitor, number, word| visitor.words[number] = word;
+    Kept |visitor, number, word| visitor.slot.set_word(number, word);
 }
 
 macro_rules! typed {

@@ -38,6 +38,7 @@ mod owned;
 mod slots;
 mod spans;
 mod subscriber;
+mod thread;
 #[cfg(all(tracing_unstable, feature = "valuable"))]
 mod values;
 mod watch;

@@ -1,29 +1,58 @@
-//! Spans that are open in each thread: the innermost apart, the others in a stack.
+//! Spans that are open in each thread: the innermost apart, those around it in a stack.
+//!
+//! ```text
+//!  innermost ◀── near (no call to get there) ◀── far (allocated)
+//! ```
 
 use std::cell::{Cell, RefCell};
 
-use crate::slots::Slot;
+use crate::slots::{NOBODY, Slot};
+use crate::thread;
 
 /// A span that is open in a thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) id: u64,
-    pub(crate) slot: Option<&'static Slot>,
+    pub(crate) slot: &'static Slot,
     pub(crate) begun: u64,
     pub(crate) what: What,
 }
 
-/// What its record was: the site in the low half (0: nothing was recorded), then the level, then whether the span was made in this thread, and entered
-/// for the first time. One word, as all of a frame: what is stored in smaller pieces than it is loaded in the processor waits for.
+/// What its record was: the site in the low half (0: nothing was recorded), then the level; whether the span was made in this thread, and entered for the first
+/// time; whether its fields are few numbers; their bytes. One word, as all of a frame: what is stored in smaller pieces than it is loaded in the processor waits for.
 #[derive(Clone, Copy)]
 pub(crate) struct What(u64);
+
+/// The span was made in this thread, and entered for the first time.
+const FIRST: u64 = 1 << 40;
+/// Its fields are no more than [`silverpoint::dynamic::FEW_WORDS`], of 64 bits each, and its site is known.
+const WORDS: u64 = 1 << 41;
+const LEN_AT: u32 = 48;
 
 impl What {
     pub(crate) const NOTHING: Self = Self(0);
 
+    /// A stretch of a span that has an id.
     #[inline(always)]
-    pub(crate) fn new(site: u32, level: u8, is_first: bool) -> Self {
-        Self(u64::from(site) | u64::from(level) << 32 | u64::from(is_first) << 40)
+    pub(crate) fn segment(site: u32, level: u8) -> Self {
+        Self(u64::from(site) | u64::from(level) << 32)
+    }
+
+    /// The begin of a span with `len` bytes of fields.
+    #[inline(always)]
+    pub(crate) fn begin(site: u32, level: u8, len: usize, is_words: bool) -> Self {
+        let words = if is_words { WORDS } else { 0 };
+        Self(Self::segment(site, level).0 | FIRST | words | (len as u64 & 0xFFFF) << LEN_AT)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
     }
 
     #[inline(always)]
@@ -38,20 +67,39 @@ impl What {
 
     #[inline(always)]
     pub(crate) fn is_first(self) -> bool {
-        self.0 >> 40 != 0
+        self.0 & FIRST != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_words(self) -> bool {
+        self.0 & WORDS != 0
+    }
+
+    /// Bytes of the fields.
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        (self.0 >> LEN_AT) as usize
     }
 }
 
-/// The innermost span that is open in a thread: a frame, each part for itself.
-struct Inner {
-    /// 0: there is none.
+/// A frame, each part for itself.
+struct Place {
     id: Cell<u64>,
-    slot: Cell<Option<&'static Slot>>,
+    slot: Cell<&'static Slot>,
     begun: Cell<u64>,
     what: Cell<What>,
 }
 
-impl Inner {
+impl Place {
+    const fn new() -> Self {
+        Self {
+            id: Cell::new(0),
+            slot: Cell::new(&NOBODY),
+            begun: Cell::new(0),
+            what: Cell::new(What::NOTHING),
+        }
+    }
+
     #[inline(always)]
     fn get(&self) -> Frame {
         Frame { id: self.id.get(), slot: self.slot.get(), begun: self.begun.get(), what: self.what.get() }
@@ -66,83 +114,176 @@ impl Inner {
     }
 }
 
+/// Spans around the innermost that are kept without an allocation. A power of two.
+const NEAR: usize = 8;
+
+/// Spans that are open in one thread.
+pub(crate) struct Open {
+    /// Its id is 0 where there is none.
+    innermost: Place,
+    /// How many are around it.
+    depth: Cell<usize>,
+    /// The outermost of these.
+    near: [Place; NEAR],
+}
+
 thread_local! {
-    static INNER: Inner = const {
-        Inner { id: Cell::new(0), slot: Cell::new(None), begun: Cell::new(0), what: Cell::new(What::NOTHING) }
-    };
-    /// Spans around it, the outermost first; and how many they are.
-    static OUTER: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// Those within [`NEAR`] others.
+    static FAR: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Open {
+    pub(crate) const fn new() -> Self {
+        Self { innermost: Place::new(), depth: Cell::new(0), near: [const { Place::new() }; NEAR] }
+    }
+
+    /// The innermost span; 0: none.
+    #[inline(always)]
+    pub(crate) fn id(&self) -> u64 {
+        self.innermost.id.get()
+    }
+
+    /// Its frame, which means something only where there is one.
+    #[inline(always)]
+    pub(crate) fn innermost(&self) -> Frame {
+        self.innermost.get()
+    }
+
+    /// Whether one more takes no allocation, and one less takes none back.
+    #[inline(always)]
+    pub(crate) fn is_near(&self) -> bool {
+        self.depth.get() < NEAR
+    }
+
+    /// A span is open from here on, within whatever is. Where [`Open::is_near`], as it is.
+    #[inline(always)]
+    pub(crate) fn enter_near(&self, frame: Frame) {
+        if self.innermost.id.get() != 0 {
+            let depth = self.depth.get();
+            self.near[depth % NEAR].set(self.innermost.get());
+            self.depth.set(depth + 1);
+        }
+        self.innermost.set(frame);
+    }
+
+    /// The innermost is open no longer; the same.
+    #[inline(always)]
+    pub(crate) fn leave_near(&self) {
+        let depth = self.depth.get();
+        if depth == 0 {
+            self.innermost.id.set(0);
+        } else {
+            self.innermost.set(self.near[(depth - 1) % NEAR].get());
+            self.depth.set(depth - 1);
+        }
+    }
+
+    pub(crate) fn enter(&self, frame: Frame) {
+        if self.is_near() {
+            return self.enter_near(frame);
+        }
+        // (There is an innermost one, or there would be none around it.) A thread that is at its end keeps none.
+        let kept = FAR.try_with(|far| far.borrow_mut().push(self.innermost.get()));
+        if kept.is_ok() {
+            self.depth.set(self.depth.get() + 1);
+        }
+        self.innermost.set(frame);
+    }
+
+    /// The frame of a span that is open, which is so no longer. Spans are mostly left in the order in which they were entered, but need not be.
+    pub(crate) fn leave(&self, id: u64) -> Option<Frame> {
+        if self.innermost.id.get() == id {
+            let frame = self.innermost.get();
+            match self.outer_end() {
+                Some(outer) => self.innermost.set(outer),
+                None => self.innermost.id.set(0),
+            }
+            return Some(frame);
+        }
+        let depth = self.depth.get();
+        let in_far = FAR.try_with(|far| {
+            let mut far = far.borrow_mut();
+            let place = far.iter().rposition(|frame| frame.id == id)?;
+            Some(far.remove(place))
+        });
+        let found = in_far.ok().flatten().or_else(|| {
+            let near = depth.min(NEAR);
+            let place = self.near[..near].iter().rposition(|frame| frame.id.get() == id)?;
+            let frame = self.near[place].get();
+            for at in place + 1..near {
+                self.near[at - 1].set(self.near[at].get());
+            }
+            // The outermost of the far ones is near now.
+            let outermost = FAR.try_with(|far| {
+                let mut far = far.borrow_mut();
+                (depth > NEAR && !far.is_empty()).then(|| far.remove(0))
+            });
+            if let Ok(Some(outermost)) = outermost {
+                self.near[NEAR - 1].set(outermost);
+            }
+            Some(frame)
+        })?;
+        self.depth.set(depth - 1);
+        Some(found)
+    }
+
+    /// Takes the innermost of those around.
+    fn outer_end(&self) -> Option<Frame> {
+        let depth = self.depth.get();
+        let outer = match depth {
+            0 => return None,
+            1..=NEAR => Some(self.near[depth - 1].get()),
+            _ => FAR.try_with(|far| far.borrow_mut().pop()).ok().flatten(),
+        };
+        self.depth.set(depth - 1);
+        outer
+    }
 }
 
 /// The innermost span that is open in this thread; 0: none.
 #[inline(always)]
 pub(crate) fn current() -> u64 {
-    INNER.with(|inner| inner.id.get())
+    thread::with(|thread| thread.open.id())
 }
 
-/// Its slot.
-#[inline(always)]
-pub(crate) fn slot_of_current() -> Option<&'static Slot> {
-    INNER.with(|inner| inner.slot.get())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A span is open from here on, within whatever is.
-#[inline(always)]
-pub(crate) fn open(frame: Frame) {
-    INNER.with(|inner| {
-        if inner.id.get() != 0 {
-            keep_outer(inner.get());
+    fn frame(id: u64) -> Frame {
+        Frame { id, slot: &NOBODY, begun: id * 10, what: What::segment(id as u32, 2) }
+    }
+
+    #[test]
+    fn spans_are_left_in_any_order_near_and_far() {
+        let count = NEAR as u64 * 3;
+        for step in [1, 5, 7, 11] {
+            let open = Open::new();
+            (1..=count).for_each(|id| open.enter(frame(id)));
+            let mut left: Vec<u64> = (1..=count).collect();
+            // (24 and each of the steps have no common divisor.)
+            for n in 0..count {
+                let id = n * step % count + 1;
+                let gone = open.leave(id).unwrap();
+                assert_eq!((gone.id, gone.begun, gone.what.site()), (id, id * 10, id as u32));
+                assert!(open.leave(id).is_none());
+                left.retain(|other| *other != id);
+                assert_eq!(open.id(), left.last().copied().unwrap_or(0));
+            }
+            assert!(open.is_near());
         }
-        inner.set(frame);
-    });
-}
+    }
 
-#[inline(never)]
-fn keep_outer(outer: Frame) {
-    let _ = OUTER.try_with(|frames| {
-        let mut frames = frames.borrow_mut();
-        frames.push(outer);
-        DEPTH.set(frames.len());
-    });
-}
-
-/// The frame of a span that is open, which is so no longer.
-#[inline(always)]
-pub(crate) fn leave(id: u64) -> Option<Frame> {
-    INNER.with(|inner| {
-        if inner.id.get() != id {
-            return leave_outer(id);
-        }
-        let frame = inner.get();
-        inner.id.set(0);
-        if DEPTH.get() != 0 {
-            last_outer(inner);
-        }
-        Some(frame)
-    })
-}
-
-#[inline(never)]
-fn last_outer(inner: &Inner) {
-    let _ = OUTER.try_with(|frames| {
-        let mut frames = frames.borrow_mut();
-        if let Some(last) = frames.pop() {
-            inner.set(last);
-        }
-        DEPTH.set(frames.len());
-    });
-}
-
-/// Spans are mostly left in the order in which they were entered, but need not be.
-#[cold]
-fn leave_outer(id: u64) -> Option<Frame> {
-    let found = OUTER.try_with(|frames| {
-        let mut frames = frames.borrow_mut();
-        let place = frames.iter().rposition(|frame| frame.id == id)?;
-        let found = frames.remove(place);
-        DEPTH.set(frames.len());
-        Some(found)
-    });
-    found.ok().flatten()
+    #[test]
+    fn what_has_all_its_parts() {
+        let what = What::begin(u32::MAX, 5, 96, true);
+        assert_eq!((what.site(), what.level(), what.len()), (u32::MAX, 5, 96));
+        assert!(what.is_first() && what.is_words());
+        let what = What::begin(7, 4, 0, false);
+        assert_eq!((what.site(), what.level(), what.len()), (7, 4, 0));
+        assert!(what.is_first() && !what.is_words());
+        let what = What::segment(9, 3);
+        assert_eq!((what.site(), what.level(), what.is_first(), what.is_words()), (9, 3, false, false));
+        assert_eq!(What::NOTHING.site(), 0);
+    }
 }

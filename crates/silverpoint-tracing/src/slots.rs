@@ -2,26 +2,26 @@
 //!
 //! A span's id says its slot and the slot's generation: an id that outlived its span finds nothing. Threads keep some free slots of their own.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use tracing_core::span::Id;
+use silverpoint::dynamic::{Encoder, FEW_WORDS};
+
+use crate::open::What;
+use crate::thread::{self, CLOSED, NONE, Thread};
 
 /// Bytes of fields that a span keeps until it is entered; one that has more begins at once.
 pub(crate) const FIELD_BYTES: usize = 96;
 const FIELD_WORDS: usize = FIELD_BYTES / 8;
 
 /// One span.
-#[derive(Default)]
 pub(crate) struct Slot {
     /// Generation in the high half (odd while it is used), references in the low one.
     life: AtomicU64,
-    /// Number of its callsite.
-    pub(crate) callsite: AtomicU32,
-    /// Nothing is recorded of it.
-    pub(crate) is_silent: AtomicBool,
+    /// Number of its callsite; with [`SILENT`] when nothing is recorded of it.
+    callsite: AtomicU32,
     /// It has been entered.
     pub(crate) was_entered: AtomicBool,
     /// Its parent has been recorded by a link.
@@ -38,41 +38,93 @@ pub(crate) struct Slot {
     pub(crate) busy: AtomicU64,
     /// Of these those of the first time, where it was a span of the thread that had made it: only that thread stores here.
     pub(crate) first_busy: AtomicU64,
-    /// Site of the begin without an id; its arguments, while they wait.
-    pub(crate) begin: AtomicU32,
-    len: AtomicU32,
+    /// The begin without an id, as [`What`]; its arguments, while they wait. Means something while it has neither a number nor is silent.
+    begin: AtomicU64,
     fields: [AtomicU64; FIELD_WORDS],
 }
 
+/// Beside a callsite's number, which is far less: nothing is recorded of the span.
+pub(crate) const SILENT: u32 = 1 << 31;
+
+/// The slot of no span.
+pub(crate) static NOBODY: Slot = Slot::new();
+
 impl Slot {
-    /// Keeps the arguments of the begin. Called before anybody else knows the span's id.
-    #[inline(always)]
-    pub(crate) fn keep(&self, begin: u32, bytes: &[u8; FIELD_BYTES], len: usize) {
-        self.begin.store(begin, Ordering::Relaxed);
-        self.len.store(len as u32, Ordering::Relaxed);
-        let (words, _) = bytes.as_chunks::<8>();
-        let words = &words[..FIELD_WORDS.min(len.div_ceil(8))];
-        for (word, bytes) in self.fields.iter().zip(words) {
-            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+    const fn new() -> Self {
+        Self {
+            life: AtomicU64::new(0),
+            callsite: AtomicU32::new(SILENT),
+            was_entered: AtomicBool::new(false),
+            is_linked: AtomicBool::new(false),
+            is_parent: AtomicBool::new(false),
+            parent: AtomicU64::new(0),
+            number: AtomicU64::new(0),
+            created: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            first_busy: AtomicU64::new(0),
+            begin: AtomicU64::new(0),
+            fields: [const { AtomicU64::new(0) }; FIELD_WORDS],
         }
     }
 
-    /// Lends them.
-    #[inline]
-    pub(crate) fn kept<R>(&self, take: impl FnOnce(&[u8]) -> R) -> R {
-        let mut bytes = [0u8; FIELD_BYTES];
-        let len = (self.len.load(Ordering::Relaxed) as usize).min(FIELD_BYTES);
-        let (words, _) = bytes.as_chunks_mut::<8>();
-        for (word, bytes) in self.fields.iter().zip(words).take(len.div_ceil(8)) {
-            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+    /// How it begins without an id.
+    #[inline(always)]
+    pub(crate) fn begin(&self) -> What {
+        What::from_bits(self.begin.load(Ordering::Relaxed))
+    }
+
+    /// Keeps that. Called, as what follows, before anybody else knows the span's id.
+    #[inline(always)]
+    pub(crate) fn set_begin(&self, what: What) {
+        self.begin.store(what.bits(), Ordering::Relaxed);
+    }
+
+    /// Keeps an argument of the begin.
+    #[inline(always)]
+    pub(crate) fn set_word(&self, number: usize, word: u64) {
+        // (So that nothing is compared: who asks has no more than [`FEW_WORDS`].)
+        self.fields[number & 7].store(word, Ordering::Relaxed);
+    }
+
+    /// The arguments of the begin, where they are few numbers; then others.
+    #[inline(always)]
+    pub(crate) fn few(&self) -> [u64; FEW_WORDS] {
+        std::array::from_fn(|number| self.fields[number].load(Ordering::Relaxed))
+    }
+
+    /// Keeps the arguments of the begin, as they are encoded.
+    pub(crate) fn keep(&self, bytes: &[u8]) {
+        for (word, bytes) in self.fields.iter().zip(bytes.chunks(8)) {
+            let mut whole = [0; 8];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            word.store(u64::from_le_bytes(whole), Ordering::Relaxed);
         }
-        take(&bytes[..len])
+    }
+
+    /// Puts the arguments of the begin, of which there are `len` bytes, into a record.
+    #[inline]
+    pub(crate) fn put(&self, encoder: &mut Encoder<'_>, len: usize) {
+        let whole = (len / 8).min(FIELD_WORDS);
+        for word in &self.fields[..whole] {
+            encoder.u64(word.load(Ordering::Relaxed));
+        }
+        if let Some(last) = self.fields.get(whole)
+            && !len.is_multiple_of(8)
+        {
+            encoder.raw(&last.load(Ordering::Relaxed).to_le_bytes()[..len % 8]);
+        }
+    }
+
+    /// Number of its callsite.
+    #[inline(always)]
+    pub(crate) fn callsite(&self) -> u32 {
+        self.callsite.load(Ordering::Relaxed) & !SILENT
     }
 
     /// Whether nothing is recorded of it.
     #[inline(always)]
     pub(crate) fn is_silent(&self) -> bool {
-        self.is_silent.load(Ordering::Relaxed)
+        self.callsite.load(Ordering::Relaxed) & SILENT != 0
     }
 
     /// One more has it.
@@ -103,7 +155,7 @@ impl Slot {
         self.life.load(Ordering::Acquire) >> 32 == id >> 32
     }
 
-    /// Whether the caller, who has it, is the only one who does, and no other thread was told of it by a span that was made in it. Then it may be given back at once,
+    /// Whether it is (still) the span with this id, and the caller, who has it, is the only one who does, and no other thread was told of it by a span that was made in it. Then it may be given back at once,
     /// without the locked instruction of [`Slot::let_go`], which costs as much as a record. Somebody who has copied its id may ask for it at this moment:
     /// he finds it or does not, and keeps nothing alive.
     #[inline(always)]
@@ -136,20 +188,14 @@ struct Mine(Vec<u32>);
 
 impl Drop for Mine {
     fn drop(&mut self) {
-        HAS_ENDING.set(false);
-        self.0.extend(LAST.take().map(|(number, _)| number));
+        let last = thread::with(|thread| thread.free.replace(CLOSED));
+        self.0.extend((last < CLOSED).then_some(last));
         FREE.lock().unwrap_or_else(PoisonError::into_inner).slots.append(&mut self.0);
     }
 }
 
 thread_local! {
     static MINE: RefCell<Mine> = const { RefCell::new(Mine(Vec::new())) };
-    /// The slot that was given back last, and its number. Where spans follow each other, they all live there.
-    static LAST: Cell<Option<(u32, &'static Slot)>> = const { Cell::new(None) };
-    /// Whether the thread's slots are given back when it ends.
-    static HAS_ENDING: Cell<bool> = const { Cell::new(false) };
-    /// The slot that was looked for last, by the id of its span.
-    static FOUND: Cell<(u64, Option<&'static Slot>)> = const { Cell::new((0, None)) };
 }
 
 fn at(number: u32) -> Option<&'static Slot> {
@@ -169,22 +215,43 @@ fn fetch(to: &mut Vec<u32>, count: usize) {
         let number = free.used;
         let chunk = ((u64::from(number) + u64::from(FIRST)).ilog2() - FIRST.ilog2()) as usize;
         let Some(cell) = SLOTS.get(chunk) else { return };
-        cell.get_or_init(|| (0..FIRST << chunk).map(|_| Slot::default()).collect());
+        cell.get_or_init(|| (0..FIRST << chunk).map(|_| Slot::new()).collect());
         free.used += 1;
         to.push(number);
     }
 }
 
-/// A slot of the caller's, with one reference. `None` when there are more than 200 million spans.
+/// The slot that this thread has given back last, with one reference: for a span of a callsite within a parent.
 #[inline(always)]
-pub(crate) fn claim(callsite: u32, is_silent: bool, parent: u64) -> Option<(Id, &'static Slot)> {
-    let (number, slot) = match LAST.take() {
-        Some(last) => last,
-        None => take().and_then(|number| Some((number, at(number)?)))?,
-    };
-    let generation = ((slot.life.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1) | 1;
+pub(crate) fn claim_last(thread: &Thread, callsite: u32, parent: u64) -> Option<(NonZeroU64, &'static Slot)> {
+    let number = thread.free.get();
+    if number >= CLOSED {
+        return None;
+    }
+    thread.free.set(NONE);
+    live(thread, number, thread.free_slot.get(), callsite, parent)
+}
+
+/// Any slot. `None` when there are more than 200 million spans.
+pub(crate) fn claim(thread: &Thread, callsite: u32, parent: u64) -> Option<(NonZeroU64, &'static Slot)> {
+    if let Some(last) = claim_last(thread, callsite, parent) {
+        return Some(last);
+    }
+    let number = take()?;
+    live(thread, number, at(number)?, callsite, parent)
+}
+
+/// A span begins to live.
+#[inline(always)]
+fn live(
+    thread: &Thread,
+    number: u32,
+    slot: &'static Slot,
+    callsite: u32,
+    parent: u64,
+) -> Option<(NonZeroU64, &'static Slot)> {
+    let generation = (((slot.life.load(Ordering::Relaxed) >> 32) + 1) | 1) << 32;
     slot.callsite.store(callsite, Ordering::Relaxed);
-    slot.is_silent.store(is_silent, Ordering::Relaxed);
     slot.was_entered.store(false, Ordering::Relaxed);
     slot.is_linked.store(false, Ordering::Relaxed);
     slot.is_parent.store(false, Ordering::Relaxed);
@@ -193,19 +260,18 @@ pub(crate) fn claim(callsite: u32, is_silent: bool, parent: u64) -> Option<(Id, 
     slot.created.store(0, Ordering::Relaxed);
     slot.busy.store(0, Ordering::Relaxed);
     slot.first_busy.store(0, Ordering::Relaxed);
-    slot.begin.store(0, Ordering::Relaxed);
-    slot.len.store(0, Ordering::Relaxed);
-    slot.life.store(u64::from(generation) << 32 | 1, Ordering::Release);
-    let id = NonZeroU64::new(u64::from(generation) << 32 | u64::from(number))?;
-    FOUND.set((id.get(), Some(slot)));
-    Some((Id::from_non_zero_u64(id), slot))
+    slot.life.store(generation | 1, Ordering::Release);
+    let id = NonZeroU64::new(generation | u64::from(number))?;
+    thread.found.set(id.get());
+    thread.found_slot.set(slot);
+    Some((id, slot))
 }
 
 /// A free slot of this thread.
 #[inline(never)]
 fn take() -> Option<u32> {
     let kept = MINE.try_with(|mine| {
-        HAS_ENDING.set(true);
+        may_keep();
         let mine = &mut mine.try_borrow_mut().ok()?.0;
         if mine.is_empty() {
             mine.reserve(KEPT);
@@ -224,39 +290,59 @@ fn take() -> Option<u32> {
     }
 }
 
+/// Slots of this thread are given back when it ends: so one may be kept.
+fn may_keep() {
+    thread::with(|thread| {
+        if thread.free.get() == CLOSED {
+            thread.free.set(NONE);
+        }
+    });
+}
+
 /// The slot of a span that somebody has.
 #[inline(always)]
 pub(crate) fn get(id: u64) -> Option<&'static Slot> {
-    let (found, slot) = FOUND.get();
-    let slot = if found == id { slot? } else { look_for(id)? };
-    slot.is(id).then_some(slot)
+    thread::with(|thread| {
+        let slot = if thread.found.get() == id { thread.found_slot.get() } else { look_for(thread, id)? };
+        slot.is(id).then_some(slot)
+    })
 }
 
 #[inline(never)]
-fn look_for(id: u64) -> Option<&'static Slot> {
+fn look_for(thread: &Thread, id: u64) -> Option<&'static Slot> {
     let slot = at(id as u32)?;
-    FOUND.set((id, Some(slot)));
+    thread.found.set(id);
+    thread.found_slot.set(slot);
     Some(slot)
 }
 
-/// Gives a slot back that nobody has any more.
+/// Whether a slot that this thread gives back may be [kept](keep_last).
 #[inline(always)]
-pub(crate) fn give_back(id: u64, slot: &'static Slot) {
-    let generation = ((id >> 32) as u32).wrapping_add(1);
-    slot.life.store(u64::from(generation) << 32, Ordering::Release);
-    let number = id as u32;
-    // A thread that has never taken a slot from the others' has none to end with.
-    if LAST.get().is_none() && HAS_ENDING.get() {
-        LAST.set(Some((number, slot)));
-    } else {
-        give(number);
+pub(crate) fn keeps_last(thread: &Thread) -> bool {
+    thread.free.get() == NONE
+}
+
+/// Gives a slot back that nobody has any more, for the thread's next span.
+#[inline(always)]
+pub(crate) fn keep_last(thread: &Thread, id: u64, slot: &'static Slot) {
+    slot.life.store(((id >> 32) + 1) << 32, Ordering::Release);
+    thread.free.set(id as u32);
+    thread.free_slot.set(slot);
+}
+
+/// Gives a slot back that nobody has any more.
+pub(crate) fn give_back(thread: &Thread, id: u64, slot: &'static Slot) {
+    if keeps_last(thread) {
+        return keep_last(thread, id, slot);
     }
+    slot.life.store(((id >> 32) + 1) << 32, Ordering::Release);
+    give(id as u32);
 }
 
 #[inline(never)]
 fn give(number: u32) {
     let kept = MINE.try_with(|mine| {
-        HAS_ENDING.set(true);
+        may_keep();
         let Ok(mut mine) = mine.try_borrow_mut() else { return false };
         if mine.0.len() == KEPT {
             let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -272,46 +358,92 @@ fn give(number: u32) {
 
 #[cfg(test)]
 mod tests {
+    use silverpoint::dynamic;
+
     use super::*;
+
+    fn claim_one(callsite: u32, parent: u64) -> (u64, &'static Slot) {
+        let (id, slot) = thread::with(|thread| claim(thread, callsite, parent)).unwrap();
+        (id.get(), slot)
+    }
+
+    fn give_back_one(id: u64) {
+        thread::with(|thread| give_back(thread, id, get(id).unwrap()));
+    }
 
     #[test]
     fn ids_end_with_their_spans() {
-        let (id, slot) = claim(3, false, 7).unwrap();
-        let id = id.into_u64();
+        let (id, slot) = claim_one(3, 7);
         assert!(std::ptr::eq(get(id).unwrap(), slot));
         slot.hold();
         assert!(!slot.let_go());
         assert!(slot.let_go());
-        give_back(id, slot);
+        give_back_one(id);
         assert!(get(id).is_none());
-        let (again, same) = claim(4, true, 0).unwrap();
-        assert!(std::ptr::eq(slot, same) && again.into_u64() != id);
-        assert!(get(id).is_none());
-        give_back(again.into_u64(), same);
+        let (again, same) = claim_one(4, 0);
+        assert!(std::ptr::eq(slot, same) && again != id);
+        assert!(get(id).is_none() && get(u64::MAX).is_none());
+        give_back_one(again);
+    }
+
+    #[test]
+    fn generations_begin_again_after_the_last() {
+        let (id, slot) = claim_one(3, 7);
+        give_back_one(id);
+        slot.life.store(u64::from(u32::MAX - 1) << 32, Ordering::Relaxed);
+        let (last, same) = claim_one(3, 7);
+        assert!(std::ptr::eq(slot, same) && last >> 32 == u64::from(u32::MAX) && get(last).is_some());
+        give_back_one(last);
+        assert_eq!(slot.life.load(Ordering::Relaxed), 0);
+        let (next, same) = claim_one(3, 7);
+        assert!(std::ptr::eq(slot, same) && next >> 32 == 1 && get(next).is_some() && get(last).is_none());
+        give_back_one(next);
     }
 
     #[test]
     fn many_spans_at_once_have_a_slot_each() {
-        let all: Vec<u64> = (0..3000).map(|n| claim(n, false, 0).unwrap().0.into_u64()).collect();
+        let all: Vec<u64> = (0..3000).map(|n| claim_one(n, 0).0).collect();
         for (n, id) in all.iter().enumerate() {
-            assert_eq!(get(*id).unwrap().callsite.load(Ordering::Relaxed), n as u32);
+            assert_eq!(get(*id).unwrap().callsite(), n as u32);
         }
         for id in &all {
-            give_back(*id, get(*id).unwrap());
+            give_back_one(*id);
         }
         assert!(all.iter().all(|id| get(*id).is_none()));
-        let other = std::thread::spawn(|| claim(1, false, 0).unwrap().0.into_u64()).join().unwrap();
+        let other = std::thread::spawn(|| claim_one(1, 0).0).join().unwrap();
         assert!(get(other).is_some() && !all.contains(&other));
     }
 
     #[test]
+    fn slots_of_threads_that_end_are_used_again() {
+        let used = || {
+            let of_thread = || {
+                (0..10).map(|_| claim_one(1, 0).0).collect::<Vec<_>>().into_iter().for_each(give_back_one);
+                let (id, _) = claim_one(1, 0);
+                give_back_one(id);
+            };
+            std::thread::spawn(of_thread).join().unwrap();
+            FREE.lock().unwrap().slots.len()
+        };
+        // (Other tests take slots, too, but leave far fewer than would be lost.)
+        used();
+        let before = FREE.lock().unwrap().used;
+        (0..1000).for_each(|_| _ = used());
+        assert!(FREE.lock().unwrap().used < before + 20_000);
+    }
+
+    #[test]
     fn fields_are_kept_as_they_are() {
-        let (id, slot) = claim(1, false, 0).unwrap();
+        let (id, slot) = claim_one(1, 0);
         let bytes: [u8; FIELD_BYTES] = std::array::from_fn(|n| n as u8);
         for len in [0, 1, 8, 9, FIELD_BYTES] {
-            slot.keep(9, &bytes, len);
-            slot.kept(|kept| assert_eq!(kept, &bytes[..len]));
+            slot.keep(&bytes[..len]);
+            let mut memory = [0; FIELD_BYTES];
+            let used = dynamic::encode(&mut memory, |encoder| slot.put(encoder, len));
+            assert_eq!((used, &memory[..len]), (Some(len), &bytes[..len]));
         }
-        give_back(id.into_u64(), slot);
+        (0..FEW_WORDS).for_each(|n| slot.set_word(n, n as u64 + 100));
+        assert_eq!(slot.few(), [100, 101, 102, 103, 104, 105]);
+        give_back_one(id);
     }
 }

@@ -10,7 +10,7 @@
 //! callsite remembers what the last one was: from then on its spans begin with an id. The first one of a callsite begins late for that, at its second
 //! entry, and its end says its times all the same.
 
-use std::cell::{Cell, RefCell};
+use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
 use silverpoint::dynamic::{self, Encoder, Later, Recorded};
@@ -19,25 +19,10 @@ use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
-use crate::fields::{Encode, Plan, Shape};
-use crate::open::{Frame, What, current, leave, open, slot_of_current};
-use crate::slots::{self, FIELD_BYTES, Slot};
-
-/// The begin of the span that this thread has made last.
-struct Begin {
-    fields: [u8; FIELD_BYTES],
-    len: usize,
-    what: What,
-}
-
-thread_local! {
-    /// The span that this thread has made last, while it has not been entered; and how it begins.
-    static PENDING: Cell<u64> = const { Cell::new(0) };
-    static BEGIN: RefCell<Begin> =
-        const { RefCell::new(Begin { fields: [0; FIELD_BYTES], len: 0, what: What::NOTHING }) };
-    /// The span that this thread has left last, where it was made in this thread and entered once.
-    static LEFT: Cell<u64> = const { Cell::new(0) };
-}
+use crate::fields::{Encode, Kept, Plan, Shape, Words};
+use crate::open::{Frame, What, current};
+use crate::slots::{self, FIELD_BYTES, SILENT, Slot};
+use crate::thread::{self, Thread};
 
 /// The metadata of a span.
 pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
@@ -45,7 +30,7 @@ pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
 }
 
 fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
-    callsite::numbered(slot.callsite.load(Ordering::Relaxed))
+    callsite::numbered(slot.callsite())
 }
 
 /// Records with fields: finds the site of their shape, or registers it.
@@ -122,6 +107,20 @@ pub(crate) fn event(event: &Event<'_>) {
         return;
     }
     let Some(plan) = callsite.plan(Role::Event) else { return event_otherwise(callsite, event) };
+    if !plan.is_words() {
+        return event_planned(callsite, plan, event);
+    }
+    let mut words = Words::new(plan);
+    event.record(&mut words);
+    let Some(all) = words.all() else { return event_otherwise(callsite, event) };
+    if let Err(later) = dynamic::record_few_at_once(plan.site, all, plan.count()) {
+        let _ = later.record_words(callsite.level, plan.site, &all[..plan.count()]);
+    }
+}
+
+/// One that may have fields of any type.
+#[inline(never)]
+fn event_planned(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
     match dynamic::record_at_once(|encoder| plan.follow(encoder, |visitor| event.record(visitor))) {
         Ok(Recorded::At { .. }) => {}
         Ok(_) => event_otherwise(callsite, event),
@@ -165,6 +164,58 @@ pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
 /// A new span, with one reference, within whatever is open.
 #[inline(always)]
 pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
+    let Some(callsite) = callsite::find(attributes.metadata()) else { return new_otherwise(attributes) };
+    let Some(what) = callsite.bare() else { return new_with_words(callsite, attributes) };
+    match thread::with(|thread| new_bare(thread, callsite, what)) {
+        Some(id) => Some(Id::from_non_zero_u64(id)),
+        None => new_otherwise(attributes),
+    }
+}
+
+/// One without fields, where all that it takes is at hand.
+#[inline(always)]
+fn new_bare(thread: &Thread, callsite: &Callsite, what: What) -> Option<NonZeroU64> {
+    if thread.pending.get() != 0 || !callsite.is_on() {
+        return None;
+    }
+    let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
+    slot.set_begin(what);
+    wait(thread, id);
+    Some(id)
+}
+
+/// The same with a few numbers.
+#[inline(never)]
+fn new_with_words(callsite: &Callsite, attributes: &Attributes<'_>) -> Option<Id> {
+    let Some(plan) = callsite.plan(Role::Begin).filter(|plan| plan.is_words()) else {
+        return new_otherwise(attributes);
+    };
+    let made = thread::with(|thread| {
+        if thread.pending.get() != 0 || !callsite.is_on() || callsite.is_async() {
+            return None;
+        }
+        let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
+        if keep_words(callsite, plan, slot, attributes) {
+            wait(thread, id);
+        } else {
+            keep_or_begin(callsite, id, slot, attributes);
+        }
+        Some(id)
+    });
+    made.map_or_else(|| new_otherwise(attributes), |id| Some(Id::from_non_zero_u64(id)))
+}
+
+/// A span that will be entered here, as far as is known. It may tell other threads of the one that it is made in.
+#[inline(always)]
+fn wait(thread: &Thread, id: NonZeroU64) {
+    if thread.open.id() != 0 {
+        thread.open.innermost().slot.is_parent.store(true, Ordering::Relaxed);
+    }
+    thread.pending.set(id.get());
+}
+
+#[inline(never)]
+fn new_otherwise(attributes: &Attributes<'_>) -> Option<Id> {
     let open = current();
     make(attributes, open, open)
 }
@@ -176,27 +227,21 @@ pub(crate) fn new_of(attributes: &Attributes<'_>, parent: u64) -> Option<Id> {
     make(attributes, current(), parent)
 }
 
-#[inline(always)]
 fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
     let callsite = callsite::of(attributes.metadata());
     settle_pending();
     let is_on = callsite.is_on();
-    let (id, slot) = slots::claim(callsite.number, !is_on, parent)?;
-    if !is_on {
-        return Some(id);
-    }
-    let is_here = parent == open && !callsite.is_async.load(Ordering::Relaxed);
-    if is_here && keep(callsite, slot, attributes) {
-        if open != 0
-            && let Some(parent) = slot_of_current()
-        {
-            parent.is_parent.store(true, Ordering::Relaxed);
+    let (id, slot) = thread::with(|thread| {
+        slots::claim(thread, callsite.number | if is_on { 0 } else { SILENT }, parent)
+    })?;
+    if is_on {
+        if parent == open && !callsite.is_async() {
+            keep_or_begin(callsite, id, slot, attributes);
+        } else {
+            begin_with_id(callsite, slot, attributes);
         }
-        PENDING.set(id.into_u64());
-    } else {
-        begin_with_id(callsite, slot, attributes);
     }
-    Some(id)
+    Some(Id::from_non_zero_u64(id))
 }
 
 /// Begins a span that will be elsewhere than in the thread and the span that it is made in.
@@ -223,31 +268,47 @@ fn begin_with_id(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) 
     link_to_parent(callsite, slot, number);
 }
 
-/// Keeps how a span begins until it is entered; false when it has too many fields, or is made while another one's are looked at.
+/// Keeps how a span begins until it is entered, or begins it now when it has too many fields.
+#[inline(never)]
+fn keep_or_begin(callsite: &Callsite, id: NonZeroU64, slot: &Slot, attributes: &Attributes<'_>) {
+    if keep_encoded(callsite, slot, attributes) {
+        // What formats its fields may have made another.
+        settle_pending();
+        thread::with(|thread| wait(thread, id));
+    } else {
+        begin_with_id(callsite, slot, attributes);
+    }
+}
+
+/// Keeps how a span begins whose fields are a few numbers; false when they are not those of the plan.
 #[inline(always)]
-fn keep(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) -> bool {
-    BEGIN.with(|begin| {
-        let Ok(mut begin) = begin.try_borrow_mut() else { return false };
-        let Begin { fields: bytes, len, what } = &mut *begin;
-        let mut known = None;
-        let mut used = None;
-        if let Some(plan) = callsite.plan(Role::Begin) {
-            if callsite.meta.fields().is_empty() {
-                (used, known) = (Some(0), Some(plan.site));
-            } else {
-                used = dynamic::encode(bytes, |encoder| {
-                    known = plan.follow(encoder, |visitor| attributes.record(visitor));
-                });
-            }
-        }
-        if known.is_none() {
-            (used, known) = keep_otherwise(callsite, bytes, attributes);
-        }
-        let (Some(used), Some(known)) = (used, known) else { return false };
-        slot.keep(known, bytes, used);
-        (*len, *what) = (used, What::new(known, callsite.level, true));
-        true
-    })
+fn keep_words(callsite: &Callsite, plan: &Plan, slot: &Slot, attributes: &Attributes<'_>) -> bool {
+    let mut kept = Kept::new(plan, slot);
+    attributes.record(&mut kept);
+    let has_all = kept.has_all();
+    if has_all {
+        slot.set_begin(What::begin(plan.site, callsite.level, 8 * plan.count(), true));
+    }
+    has_all
+}
+
+/// A span that may have fields of any type; false when it has too many.
+fn keep_encoded(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) -> bool {
+    let mut bytes = [0; FIELD_BYTES];
+    let mut known = None;
+    let mut used = None;
+    if let Some(plan) = callsite.plan(Role::Begin) {
+        used = dynamic::encode(&mut bytes, |encoder| {
+            known = plan.follow(encoder, |visitor| attributes.record(visitor));
+        });
+    }
+    if known.is_none() {
+        (used, known) = keep_otherwise(callsite, &mut bytes, attributes);
+    }
+    let (Some(used), Some(known)) = (used, known) else { return false };
+    slot.keep(&bytes[..used]);
+    slot.set_begin(What::begin(known, callsite.level, used, false));
+    true
 }
 
 /// A span whose fields are not those that are expected. Gives their bytes, and the site of its begin.
@@ -268,106 +329,174 @@ fn keep_otherwise(
 /// The span is entered in this thread.
 #[inline(always)]
 pub(crate) fn enter(id: u64) {
-    let Some(slot) = slots::get(id) else { return };
-    if PENDING.get() == id {
-        PENDING.set(0);
-        if slot.number.load(Ordering::Relaxed) == 0 && slot.parent.load(Ordering::Relaxed) == current() {
-            return begin_here(id, slot);
+    thread::with(|thread| {
+        let slot = thread.found_slot.get();
+        if thread.pending.get() != id || thread.found.get() != id || !is_here(thread, id, slot) {
+            return enter_otherwise(id);
         }
+        let what = slot.begin();
+        if !what.is_words() || !thread.open.is_near() {
+            return enter_otherwise(id);
+        }
+        if what.len() != 0 {
+            return enter_with_words(id, slot);
+        }
+        entered_near(thread, id, slot, what, dynamic::record_words_at_once(what.site(), []));
+    });
+}
+
+/// The same with a few numbers. (Apart: so a span without fields saves nothing for them.)
+#[inline(never)]
+fn enter_with_words(id: u64, slot: &'static Slot) {
+    let what = slot.begin();
+    let recorded = dynamic::record_few_at_once(what.site(), &slot.few(), what.len() / 8);
+    thread::with(|thread| entered_near(thread, id, slot, what, recorded));
+}
+
+/// The begin of the span that this thread has made last was recorded, or has to be later.
+#[inline(always)]
+fn entered_near(thread: &Thread, id: u64, slot: &'static Slot, what: What, recorded: Result<u64, Later>) {
+    thread.pending.set(0);
+    slot.was_entered.store(true, Ordering::Relaxed);
+    match recorded {
+        Ok(ticks) => {
+            slot.created.store(ticks, Ordering::Relaxed);
+            thread.open.enter_near(Frame { id, slot, begun: ticks, what });
+        }
+        Err(later) => begin_later(id, slot, later),
     }
-    open(begin_again(id, slot));
+}
+
+/// Whether the span that this thread has made last is where it was made, and nobody has asked for its id.
+#[inline(always)]
+fn is_here(thread: &Thread, id: u64, slot: &Slot) -> bool {
+    slot.is(id)
+        && slot.number.load(Ordering::Relaxed) == 0
+        && slot.parent.load(Ordering::Relaxed) == thread.open.id()
+}
+
+#[inline(never)]
+fn enter_otherwise(id: u64) {
+    let Some(slot) = slots::get(id) else { return };
+    thread::with(|thread| {
+        let is_pending = thread.pending.get() == id;
+        if is_pending {
+            thread.pending.set(0);
+        }
+        if is_pending && is_here(thread, id, slot) {
+            return begin_here(thread, id, slot);
+        }
+        thread.open.enter(begin_again(id, slot));
+    });
 }
 
 /// The span that this thread has made last is entered where it was made: it is a span of this thread.
 #[inline(always)]
-fn begin_here(id: u64, slot: &'static Slot) {
+fn begin_here(thread: &Thread, id: u64, slot: &'static Slot) {
     slot.was_entered.store(true, Ordering::Relaxed);
-    BEGIN.with(|begin| {
-        let Ok(begin) = begin.try_borrow() else { return open(silent(id, slot)) };
-        let what = begin.what;
-        if what.site() == 0 {
-            dynamic::lose_without_site();
-            return open(silent(id, slot));
-        }
-        let ticks = match begin.len {
-            0 => begin_with::<0>(&begin),
-            8 => begin_with::<1>(&begin),
-            16 => begin_with::<2>(&begin),
-            _ => match dynamic::record_at_once(|encoder| put(encoder, &begin)) {
-                Ok(Recorded::At { ticks }) => ticks,
-                Ok(_) => 0,
-                Err(later) => begin_later(&begin, later),
-            },
-        };
-        if ticks == 0 {
-            return open(silent(id, slot));
-        }
-        slot.created.store(ticks, Ordering::Relaxed);
-        open(Frame { id, slot: Some(slot), begun: ticks, what });
-    });
-}
-
-/// A begin of so many words: what most spans have.
-#[inline(always)]
-fn begin_with<const N: usize>(begin: &Begin) -> u64 {
-    let (words, _) = begin.fields.as_chunks::<8>();
-    let arguments = std::array::from_fn::<_, N, _>(|number| u64::from_le_bytes(words[number]));
-    dynamic::record_words(begin.what.level(), begin.what.site(), arguments)
-}
-
-/// Encodes how a span begins; by words, as it was written.
-#[inline(always)]
-fn put(encoder: &mut Encoder<'_>, begin: &Begin) -> Option<u32> {
-    let (words, rest) = begin.fields[..begin.len.min(FIELD_BYTES)].as_chunks::<8>();
-    for word in words {
-        encoder.u64(u64::from_le_bytes(*word));
+    let what = slot.begin();
+    if what.site() == 0 {
+        dynamic::lose_without_site();
+        return thread.open.enter(silent(id, slot));
     }
-    if !rest.is_empty() {
-        encoder.raw(rest);
+    match dynamic::record_at_once(|encoder| put(encoder, slot, what)) {
+        Ok(recorded) => open_begun(thread, id, slot, what, recorded),
+        Err(later) => begin_later(id, slot, later),
     }
-    Some(begin.what.site())
 }
 
-/// Gives the ticks of the begin, 0 when it was lost.
+/// A span of this thread is open, if its begin was recorded.
+fn open_begun(thread: &Thread, id: u64, slot: &'static Slot, what: What, begun: Recorded) {
+    let frame = match begun {
+        Recorded::At { ticks } => {
+            slot.created.store(ticks, Ordering::Relaxed);
+            Frame { id, slot, begun: ticks, what }
+        }
+        _ => silent(id, slot),
+    };
+    thread.open.enter(frame);
+}
+
+/// Encodes how a span begins.
+#[inline(always)]
+fn put(encoder: &mut Encoder<'_>, slot: &Slot, what: What) -> Option<u32> {
+    slot.put(encoder, what.len());
+    Some(what.site())
+}
+
 #[cold]
 #[inline(never)]
-fn begin_later(begin: &Begin, later: Later) -> u64 {
-    match later.record(begin.what.level(), &mut |encoder| put(encoder, begin)) {
-        Recorded::At { ticks } => ticks,
-        _ => 0,
-    }
+fn begin_later(id: u64, slot: &'static Slot, later: Later) {
+    let what = slot.begin();
+    let recorded = later.record(what.level(), &mut |encoder| put(encoder, slot, what));
+    thread::with(|thread| open_begun(thread, id, slot, what, recorded));
 }
 
 /// A span that is entered once more, or elsewhere than it was made: a stretch of one that has an id.
-#[inline(never)]
 fn begin_again(id: u64, slot: &'static Slot) -> Frame {
     slot.was_entered.store(true, Ordering::Relaxed);
     let Some(callsite) = callsite_of(slot).filter(|_| !slot.is_silent()) else { return silent(id, slot) };
     let number = number_of(id);
     let (site, begun) = plain(callsite, Role::Segment, |encoder| encoder.u64(number));
-    Frame { id, slot: Some(slot), begun, what: What::new(site, callsite.level, false) }
+    Frame { id, slot, begun, what: What::segment(site, callsite.level) }
 }
 
 /// One of which nothing is recorded.
 fn silent(id: u64, slot: &'static Slot) -> Frame {
-    Frame { id, slot: Some(slot), begun: 0, what: What::NOTHING }
+    Frame { id, slot, begun: 0, what: What::NOTHING }
 }
 
 /// The span is left in this thread.
 #[inline(always)]
 pub(crate) fn exit(id: u64) {
-    let Some(frame) = leave(id) else { return };
+    thread::with(|thread| {
+        if thread.open.id() != id || thread.pending.get() != 0 || !thread.open.is_near() {
+            return exit_otherwise(id);
+        }
+        let Frame { slot, begun, what, .. } = thread.open.innermost();
+        thread.open.leave_near();
+        if what.site() == 0 {
+            return;
+        }
+        match dynamic::end_span_at_once(what.site(), begun) {
+            Ok(ended) => ended_at(thread, id, slot, begun, what, ended),
+            Err(later) => end_later(id, slot, begun, what, later),
+        }
+    });
+}
+
+#[inline(never)]
+fn exit_otherwise(id: u64) {
+    let Some(Frame { slot, begun, what, .. }) = thread::with(|thread| thread.open.leave(id)) else { return };
     settle_pending();
-    let what = frame.what;
     if what.site() == 0 {
         return;
     }
-    let ended = dynamic::end_span(what.level(), what.site(), frame.begun);
-    let Some(slot) = frame.slot.filter(|slot| ended != 0 && slot.is(id)) else { return };
-    let busy = ended.saturating_sub(frame.begun);
+    let ended = dynamic::end_span(what.level(), what.site(), begun);
+    if ended != 0 {
+        thread::with(|thread| ended_at(thread, id, slot, begun, what, ended));
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_later(id: u64, slot: &'static Slot, begun: u64, what: What, later: Later) {
+    let ended = later.end_span(what.level(), what.site(), begun);
+    if ended != 0 {
+        thread::with(|thread| ended_at(thread, id, slot, begun, what, ended));
+    }
+}
+
+/// A stretch of a span has ended.
+#[inline(always)]
+fn ended_at(thread: &Thread, id: u64, slot: &'static Slot, begun: u64, what: What, ended: u64) {
+    if !slot.is(id) {
+        return;
+    }
+    let busy = ended.saturating_sub(begun);
     if what.is_first() {
         slot.first_busy.store(busy, Ordering::Relaxed);
-        LEFT.set(id);
+        thread.left.set(id);
     } else {
         slot.busy.fetch_add(busy, Ordering::Relaxed);
     }
@@ -377,9 +506,8 @@ pub(crate) fn exit(id: u64) {
 /// gets its id and its link now.
 #[inline(always)]
 fn settle_pending() {
-    let id = PENDING.get();
+    let id = thread::with(|thread| thread.pending.replace(0));
     if id != 0 {
-        PENDING.set(0);
         settle(id);
     }
 }
@@ -424,18 +552,17 @@ fn give_number(slot: &Slot) -> u64 {
     if let Err(given) = slot.number.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire) {
         return given;
     }
-    callsite.is_async.store(true, Ordering::Relaxed);
-    let site = callsite.with_id(slot.begin.load(Ordering::Relaxed));
+    callsite.make_async();
+    let what = slot.begin();
+    let site = callsite.with_id(what.site());
     if site == 0 {
         dynamic::lose_without_site();
         return number;
     }
-    let recorded = slot.kept(|kept| {
-        dynamic::record(callsite.level, |encoder| {
-            encoder.u64(number);
-            encoder.raw(kept);
-            Some(site)
-        })
+    let recorded = dynamic::record(callsite.level, |encoder| {
+        encoder.u64(number);
+        slot.put(encoder, what.len());
+        Some(site)
     });
     if let Recorded::At { ticks } = recorded {
         // One that was entered before began then.
@@ -492,30 +619,51 @@ pub(crate) fn hold(id: u64) {
 /// One less has it; true when it is closed.
 #[inline(always)]
 pub(crate) fn let_go(id: u64) -> bool {
+    thread::with(|thread| {
+        let slot = thread.found_slot.get();
+        let is_last = thread.found.get() == id
+            && thread.left.get() == id
+            && slot.is_alone(id)
+            && slots::keeps_last(thread);
+        if !is_last {
+            return let_go_otherwise(id);
+        }
+        thread.left.set(0);
+        slots::keep_last(thread, id, slot);
+        true
+    })
+}
+
+#[inline(never)]
+fn let_go_otherwise(id: u64) -> bool {
     let Some(slot) = slots::get(id) else { return false };
-    if LEFT.get() == id && slot.is_alone(id) {
-        LEFT.set(0);
-        slots::give_back(id, slot);
-        return true;
-    }
-    if !slot.let_go() {
-        return false;
-    }
-    close(id, slot);
-    true
+    thread::with(|thread| {
+        if thread.left.get() == id && slot.is_alone(id) {
+            thread.left.set(0);
+            slots::give_back(thread, id, slot);
+            return true;
+        }
+        if !slot.let_go() {
+            return false;
+        }
+        close(id, slot);
+        true
+    })
 }
 
 /// Nobody has the span any more.
 #[inline(never)]
 fn close(id: u64, slot: &'static Slot) {
-    if PENDING.get() == id {
-        PENDING.set(0);
-    }
-    let was_entered = slot.was_entered.load(Ordering::Relaxed);
-    if !slot.is_silent() && (slot.number.load(Ordering::Acquire) != 0 || !was_entered) {
-        end(slot, number_of(id));
-    }
-    slots::give_back(id, slot);
+    thread::with(|thread| {
+        if thread.pending.get() == id {
+            thread.pending.set(0);
+        }
+        let was_entered = slot.was_entered.load(Ordering::Relaxed);
+        if !slot.is_silent() && (slot.number.load(Ordering::Acquire) != 0 || !was_entered) {
+            end(slot, number_of(id));
+        }
+        slots::give_back(thread, id, slot);
+    });
 }
 
 /// The end of a span that has an id. One that was never entered was idle all its time.

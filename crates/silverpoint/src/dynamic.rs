@@ -43,7 +43,10 @@ pub use silverpoint_shm::owner::{
 pub use silverpoint_shm::signal_mask::with_all_blocked;
 
 use crate::item::Item;
-use crate::record::{HEADER, TRUNCATED, header, span_end, words};
+use crate::record::{
+    FEW, HEADER, TRUNCATED, few_words_at_once, header, span_end, span_end_at_once, span_end_later,
+    words_at_once, words_later,
+};
 use crate::value::Causes;
 use crate::writer::{Writer, seldom};
 
@@ -117,6 +120,18 @@ impl Later {
     pub fn record(self, level: u8, fill: &mut dyn FnMut(&mut Encoder<'_>) -> Option<u32>) -> Recorded {
         slowly(level, self.0, fill)
     }
+
+    /// Makes it, as [`record_words`] would.
+    #[cold]
+    pub fn record_words(self, level: u8, site: u32, arguments: &[u64]) -> u64 {
+        words_later(self.0, level, site, arguments)
+    }
+
+    /// Makes it, as [`end_span`] would.
+    #[cold]
+    pub fn end_span(self, level: u8, site: u32, begun: u64) -> u64 {
+        span_end_later(self.0, level, site, begun)
+    }
 }
 
 enum Written {
@@ -188,12 +203,33 @@ fn slowly(level: u8, owned: Owned, fill: &mut dyn FnMut(&mut Encoder<'_>) -> Opt
 /// the ticks, 0 when the record was lost.
 #[inline(always)]
 pub fn record_words<const N: usize>(level: u8, site: u32, arguments: [u64; N]) -> u64 {
-    words(level, site, arguments)
+    words_at_once(site, arguments).unwrap_or_else(|owned| words_later(owned, level, site, &arguments))
+}
+
+/// As [`record_words`], where that takes a few instructions: always but now and then. Otherwise [`Later::record_words`] goes on with what this gives, in a function of its own.
+#[inline(always)]
+pub fn record_words_at_once<const N: usize>(site: u32, arguments: [u64; N]) -> Result<u64, Later> {
+    words_at_once(site, arguments).map_err(Later)
+}
+
+/// Arguments of [`record_few_at_once`], at most.
+pub const FEW_WORDS: usize = FEW;
+
+/// As [`record_words_at_once`], of the first `count` arguments: a number that is known only when the program runs, which costs nothing more.
+#[inline(always)]
+pub fn record_few_at_once(site: u32, arguments: &[u64; FEW_WORDS], count: usize) -> Result<u64, Later> {
+    few_words_at_once(site, arguments, count).map_err(Later)
 }
 
 /// Records the end of the calling thread's span that began with the record of `site` at `begun`. Gives the ticks of the end, 0 when it was lost.
 pub fn end_span(level: u8, site: u32, begun: u64) -> u64 {
     span_end(level, site, begun)
+}
+
+/// As [`end_span`], where that takes a few instructions. Otherwise [`Later::end_span`] goes on with what this gives.
+#[inline(always)]
+pub fn end_span_at_once(site: u32, begun: u64) -> Result<u64, Later> {
+    span_end_at_once(site, begun).map_err(Later)
 }
 
 /// Encodes arguments into memory of the caller's, to be put into a record later ([`Encoder::raw`]). Gives their bytes, or `None` when there is too little room.

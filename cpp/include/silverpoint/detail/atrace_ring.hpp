@@ -31,8 +31,29 @@ inline constinit AtraceAsked atrace_asked[kAtraceTags];
 
 inline bool atrace_ring_is_on(std::uint64_t tag) {
     const unsigned bit = atrace_bit(tag);
-    return atrace_asked[bit].site.is_on("", kAtraceCategories[bit]);
+    Site& site = atrace_asked[bit].site;
+    const bool is_on = site.is_on("", kAtraceCategories[bit]);
+    const StateByte* const state = site.state.load(std::memory_order_acquire);
+    if (state != &kUnregistered) atrace_state.set_state(bit, state);
+    return is_on;
 }
+
+// Where what has a tag goes.
+struct AtraceTo {
+    std::uint64_t all, tag;
+
+    explicit AtraceTo(std::uint64_t the_tag) : all(atrace_state.outputs()), tag(the_tag) {}
+    bool marker() const { return (all >> kAtraceMarker & tag) != 0; }
+    bool ring() const { return (all & tag & kAtraceValid) != 0 && atrace_ring_is_on(tag); }
+};
+
+// The gate of a tag; of several together the outputs decide. Off: two loads and a branch.
+SP_DETAIL_HOT std::uint8_t atrace_gate(std::uint64_t tag) {
+    if (tag == 0 || (tag & (tag - 1)) != 0 || tag > kAtraceValid) [[unlikely]]
+        return 0x80;
+    return atrace_state.gate(static_cast<unsigned>(__builtin_ctzll(tag)));
+}
+inline constexpr std::uint8_t kAtraceRingAlone = 1;
 
 // What tells names apart: kind, tag, number of arguments and length, and the first and the last bytes. Of
 // names of up to kWhole bytes that is everything.
@@ -48,6 +69,9 @@ struct AtraceKey {
         if (name.size() >= 8) {
             std::memcpy(&first, begin, 8);
             std::memcpy(&last, end - 8, 8);
+        } else if (name.size() >= 4) {
+            std::memcpy(&first, begin, 4);
+            std::memcpy(&last, end - 4, 4);
         } else {
             for (const char* at = begin; at != end; ++at) last = last << 8 | static_cast<std::uint8_t>(*at);
         }
@@ -97,10 +121,8 @@ SP_DETAIL_COLD AtraceName* make_atrace_name(std::atomic<AtraceName*>& place, con
     return made;
 }
 
-// One that is new, or not where it is looked for first. (Its key is made once more: so nobody else has it in
-// memory.)
-[[gnu::noinline]] inline AtraceName* find_atrace_name_elsewhere(Kind kind, unsigned bit, std::uint32_t shape,
-                                                                std::string_view name) {
+// The first one that is like it, or a new one; null: there are too many, or it is too long.
+inline AtraceName* find_atrace_name(Kind kind, unsigned bit, std::uint32_t shape, std::string_view name) {
     if (name.size() > kAtraceLongest) return nullptr;
     const AtraceKey key(kind, bit, shape, name);
     std::atomic<AtraceName*>& place = atrace_place(key);
@@ -113,26 +135,28 @@ SP_DETAIL_COLD AtraceName* make_atrace_name(std::atomic<AtraceName*>& place, con
     return make_atrace_name(place, key, name);
 }
 
-SP_DETAIL_HOT AtraceName* find_atrace_name(Kind kind, unsigned bit, std::uint32_t shape,
-                                           std::string_view name) {
-    const AtraceKey key(kind, bit, shape, name);
-    AtraceName* const one = atrace_place(key).load(std::memory_order_acquire);
-    if (one != nullptr && one->is(key, name)) [[likely]]
-        return one;
-    return find_atrace_name_elsewhere(kind, bit, shape, name);
+// What was recorded, if it was: a name's site, and when.
+struct AtraceMade {
+    Site* site = nullptr;
+    std::uint64_t ticks = 0;
+};
+
+template <class... Ts>
+SP_DETAIL_HOT AtraceMade record_atrace_at(AtraceName& known, unsigned bit, Kind kind, std::string_view source,
+                                          std::string_view name, const Ts&... args) {
+    if (!known.site.is_on("", kAtraceCategories[bit])) return {};
+    return {&known.site, record_named(known.site, kind, name, source, args...)};
 }
 
-// Records one call; gives its name's site and its ticks.
+// Of a long name, or one that is not where it is looked for first. (Its key is made once more: so nobody else
+// has it in memory.)
 template <class... Ts>
-inline std::pair<Site*, std::uint64_t> record_atrace(Kind kind, std::uint64_t tag, std::string_view source,
-                                                     std::string_view name, const Ts&... args) {
-    constexpr std::uint32_t shape = sizeof...(Ts);
-    const unsigned bit = atrace_bit(tag);
-    AtraceName* known = find_atrace_name(kind, bit, shape, name);
-    if (known != nullptr) [[likely]] {
-        if (!known->site.is_on("", kAtraceCategories[bit])) return {};
-        return {&known->site, record_named(known->site, kind, name, source, args...)};
-    }
+[[gnu::noinline]] inline AtraceMade record_atrace_otherwise(Kind kind, unsigned bit, std::string_view source,
+                                                            std::string_view name,
+                                                            typename Passed<Ts>::type... args) {
+    AtraceName* const known = find_atrace_name(kind, bit, sizeof...(Ts), name);
+    if (known != nullptr) [[likely]]
+        return record_atrace_at<Ts...>(*known, bit, kind, source, name, args...);
     // One of too many names, or a very long one: the name is an argument.
     static constinit AtraceAsked others[kAtraceTags];
     Site& site = others[bit].site;
@@ -143,6 +167,20 @@ inline std::pair<Site*, std::uint64_t> record_atrace(Kind kind, std::uint64_t ta
          {source, std::string_view(source.empty() ? "atrace.name" : ", atrace.name")})
         for (const char c : part) names[size++] = c;
     return {&site, record_named(site, kind, "atrace", {names, size}, args..., name)};
+}
+
+// Records one call. What needs calls is elsewhere: so nothing is saved and brought back for them.
+template <class... Ts>
+SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string_view source,
+                                       std::string_view name, const Ts&... args) {
+    const unsigned bit = atrace_bit(tag);
+    if (name.size() <= AtraceKey::kWhole) [[likely]] {
+        const AtraceKey key(kind, bit, sizeof...(Ts), name);
+        AtraceName* const one = atrace_place(key).load(std::memory_order_acquire);
+        if (one != nullptr && one->key == key) [[likely]]
+            return record_atrace_at<Ts...>(*one, bit, kind, source, name, args...);
+    }
+    return record_atrace_otherwise<Ts...>(kind, bit, source, name, args...);
 }
 
 // Begins of the calling thread that have not ended: of spans that are not in the ring, too, so that their
@@ -159,18 +197,21 @@ struct AtraceOpen {
 };
 inline thread_local constinit AtraceOpen tls_atrace_open;
 
-inline void begin_atrace(std::uint64_t tag, std::string_view name, bool in_ring) {
+SP_DETAIL_HOT void open_atrace(AtraceOpen::One begun) {
     AtraceOpen& open = tls_atrace_open;
-    AtraceOpen::One begun{};
-    if (in_ring && open.depth < AtraceOpen::kMost) {
-        const auto [site, ticks] = record_atrace(Kind::kSpan, tag, "", name);
-        if (site != nullptr && ticks != 0) begun = {site, site->id(), ticks};
-    }
-    if (open.depth < AtraceOpen::kMost) open.all[open.depth] = begun;
+    if (open.depth < AtraceOpen::kMost) [[likely]]
+        open.all[open.depth] = begun;
     ++open.depth;
 }
 
-inline void end_atrace() {
+SP_DETAIL_HOT void begin_atrace(std::uint64_t tag, std::string_view name) {
+    AtraceMade made{};
+    if (tls_atrace_open.depth < AtraceOpen::kMost) [[likely]]
+        made = record_atrace(Kind::kSpan, tag, "", name);
+    open_atrace({made.site, made.ticks == 0 ? 0 : made.site->id(), made.ticks});
+}
+
+SP_DETAIL_HOT void end_atrace() {
     constexpr std::uint64_t kEnd =
         std::uint64_t{kSiteSpanEnd} << 32 | head_size<std::uint32_t, std::uint64_t>();
     AtraceOpen& open = tls_atrace_open;

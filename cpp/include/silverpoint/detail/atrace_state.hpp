@@ -31,8 +31,26 @@ inline constexpr unsigned kAtraceMarker = 32;
 // Bit 63: nobody has asked yet.
 inline constexpr std::uint64_t kAtraceUnknown = std::uint64_t{1} << 63 | kAtraceValid;
 
+// What a tag's gate says, so that a call asks one byte: 0 nothing is to be done, 1 into the ring alone, and
+// anything else that the outputs decide.
+using AtraceGate = std::atomic<std::uint8_t>;
+inline constinit const AtraceGate kAtraceNothing{0};
+// Nobody has asked for the state byte of the tag's site yet; and the kernel is to have it, too.
+inline constinit const AtraceGate kAtraceUnasked{0x80}, kAtraceMarked{0x82};
+
 class AtraceState {
   public:
+    // Where nobody else has a say, this is the state byte of a tag's site: directives alone decide then.
+    SP_DETAIL_HOT std::uint8_t gate(unsigned bit) const {
+        return gates_[bit].at.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
+    }
+    // The state byte of a tag's site is there.
+    void set_state(unsigned bit, const AtraceGate* state) {
+        states_[bit].store(state, std::memory_order_release);
+        const AtraceGate* unasked = &kAtraceUnasked;
+        if (gates_[bit].at.load(std::memory_order_relaxed) == unasked)
+            gates_[bit].at.compare_exchange_strong(unasked, state, std::memory_order_acq_rel);
+    }
     SP_DETAIL_HOT std::uint64_t outputs() {
         const std::uint64_t all = outputs_.load(std::memory_order_acquire);
         return all != kAtraceUnknown ? all : first_outputs();
@@ -64,7 +82,17 @@ class AtraceState {
         std::uint64_t tags = 0;
         const bool given = read_tags(tags);
         const std::uint64_t marker = tags != 0 && !open_marker() ? 0 : tags;
-        outputs_.store((given ? tags : kAtraceValid) | marker << kAtraceMarker, std::memory_order_release);
+        const std::uint64_t ring = given ? tags : kAtraceValid;
+        // While it changes every call looks at the outputs.
+        for (Gate& gate : gates_) gate.at.store(&kAtraceMarked, std::memory_order_relaxed);
+        outputs_.store(ring | marker << kAtraceMarker, std::memory_order_release);
+        for (unsigned bit = 0; bit < kAtraceTags; ++bit) {
+            const AtraceGate* gate = states_[bit].load(std::memory_order_acquire);
+            if (gate == nullptr) gate = &kAtraceUnasked;
+            if ((ring >> bit & 1) == 0) gate = &kAtraceNothing;
+            if ((marker >> bit & 1) != 0) gate = &kAtraceMarked;
+            gates_[bit].at.store(gate, std::memory_order_release);
+        }
         pthread_mutex_unlock(&mutex_);
     }
     // Type of the kernel's file system.
@@ -235,6 +263,11 @@ class AtraceState {
         }
     }
 
+    struct Gate {
+        std::atomic<const AtraceGate*> at{&kAtraceUnasked};
+    };
+    Gate gates_[kAtraceTags];
+    std::atomic<const AtraceGate*> states_[kAtraceTags] = {};  // of their sites, as far as somebody has asked
     std::atomic<std::uint64_t> outputs_{kAtraceUnknown};
     std::atomic<bool> watching_{false};
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;

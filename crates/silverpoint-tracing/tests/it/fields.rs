@@ -160,3 +160,95 @@ fn a_value_that_records_while_it_is_formatted_leaves_both_whole() {
     assert_eq!(session.args_of("holds"), vec!["\"talker\""; 6]);
     assert!(session.args_of("inner").len() >= 12);
 }
+
+/// Those that are few have a way of their own: beside it, with one that is empty or of another type now and then, and through rings that are full many times.
+#[test]
+fn numbers_of_each_count_are_whole() {
+    const ROUNDS: i64 = 300;
+    macro_rules! all {
+        ($value:ident: $($event:literal, $span:literal: $($field:ident = $number:expr),*;)*) => {$(
+            event!(name: $event, Level::INFO, $($field = $number),*);
+            let _span = info_span!($span, $($field = $number),*).entered();
+        )*};
+    }
+    let name = "fields::numbers_of_each_count_are_whole";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            for n in 0..ROUNDS {
+                let (unsigned, float) = (n as u64 + (1 << 63), n as f64 + 0.5);
+                let some = (n % 3 != 0).then_some(n);
+                all! { n:
+                    "e1", "s1": a = n;
+                    "e2", "s2": a = n, b = unsigned;
+                    "e3", "s3": a = n, b = unsigned, c = float;
+                    "e5", "s5": a = n, b = unsigned, c = float, d = -n, e = n;
+                    "e6", "s6": a = n, b = unsigned, c = float, d = -n, e = n, f = n;
+                    "e7", "s7": a = n, b = unsigned, c = float, d = -n, e = n, f = n, g = n;
+                    "e some", "s some": a = n, b = some, c = float;
+                    "e flag", "s flag": a = n, b = n % 2 == 0, c = float;
+                }
+            }
+        });
+    };
+    let line = |n: i64, count: usize| {
+        let unsigned = (n as u64 + (1 << 63)).to_string();
+        let all = [
+            n.to_string(),
+            unsigned,
+            format!("{}.5", n),
+            (-n).to_string(),
+            n.to_string(),
+            n.to_string(),
+            n.to_string(),
+        ];
+        all[..count].join(", ")
+    };
+    let twice = |each: &dyn Fn(i64) -> String| (0..ROUNDS).chain(0..ROUNDS).map(each).collect::<Vec<_>>();
+    for count in [1, 2, 3, 5, 6, 7] {
+        let expected = twice(&|n| line(n, count));
+        assert_eq!(session.args_of(&format!("e{count}")), expected);
+        assert_eq!(session.args_of(&format!("s{count}")), expected);
+    }
+    let some = twice(&|n| if n % 3 == 0 { format!("{n}, {n}.5") } else { format!("{n}, {n}, {n}.5") });
+    let flag = twice(&|n| format!("{n}, {}, {n}.5", n % 2 == 0));
+    for (what, expected) in [("some", some), ("flag", flag)] {
+        assert_eq!(session.args_of(&format!("e {what}")), expected);
+        assert_eq!(session.args_of(&format!("s {what}")), expected);
+    }
+}
+
+/// What formats a field makes spans, enters some of them, and keeps another for later.
+#[test]
+fn a_value_that_makes_spans_while_it_is_formatted_leaves_all_whole() {
+    use std::cell::RefCell;
+
+    thread_local! {
+        static LATER: RefCell<Vec<tracing::Span>> = const { RefCell::new(Vec::new()) };
+    }
+    struct Maker;
+    impl fmt::Debug for Maker {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            info_span!("made", number = 7).in_scope(|| silverpoint::event!("within", 1_u8));
+            LATER.with(|later| later.borrow_mut().push(info_span!("later", number = 8)));
+            f.write_str("maker")
+        }
+    }
+    let name = "fields::a_value_that_makes_spans_while_it_is_formatted_leaves_all_whole";
+    let Some(session) = recorded(name, "info") else {
+        // (A dispatcher of a scope hears nothing from within itself; the program's does.)
+        silverpoint_tracing::init();
+        for _ in 0..3 {
+            info_span!("holds", who = ?Maker).in_scope(|| silverpoint::event!("held", 2_u8));
+        }
+        return LATER.take().into_iter().for_each(|span| span.in_scope(|| silverpoint::event!("kept", 3_u8)));
+    };
+    let lines = crate::spans::tree(&session);
+    let count = |end: &str| lines.iter().filter(|line| line.ends_with(end)).count();
+    assert_eq!(count("holds(\"maker\")"), 3, "{lines:?}");
+    assert_eq!(count("holds/held(2)"), 3, "{lines:?}");
+    let (made, within) = (count("made(7)"), count("made/within(1)"));
+    // (Formatted once more where its site is found only then.)
+    assert!(made >= 3 && within == made, "{lines:?}");
+    assert_eq!(count("later/kept(3)"), made, "{lines:?}");
+    assert_eq!(crate::spans::ends(&session).len(), made, "each that was kept: {lines:?}");
+}

@@ -199,3 +199,53 @@ fn dispatchers_within_dispatchers() {
     let once = ["outer()", "outer/{}(\"heard\", 1)", "outer/inner()", "outer/inner/{}(\"heard\", 3)"];
     assert_eq!(tree(&session), [once, once].concat());
 }
+
+/// More spans within each other than a thread keeps at hand, left in another order than they were entered in, too.
+#[test]
+fn spans_within_many_others_end_in_any_order() {
+    const DEEP: usize = 30;
+    fn deep(level: usize) {
+        let _span = info_span!("in", level).entered();
+        if level < DEEP {
+            deep(level + 1);
+        }
+        info!(left = level);
+    }
+    let name = "spans::spans_within_many_others_end_in_any_order";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            deep(1);
+            // The outermost first: each goes on to be what it was for those within it.
+            let mut all: Vec<_> = (0..DEEP).map(|level| Some(info_span!("out", level).entered())).collect();
+            for level in (0..DEEP).map(|n| n * 7 % DEEP) {
+                all[level] = None;
+            }
+            info!("after all");
+        });
+    };
+    let mut paths: Vec<usize> = Vec::new();
+    let (mut open, mut left_in_order) = (Vec::new(), true);
+    let mut begun = HashMap::new();
+    for record in by_thread(&session).into_iter().flatten() {
+        match record.what.as_str() {
+            "in" | "out" => {
+                begun.insert((record.site, record.ticks), record.args.clone());
+                open.push((record.site, record.ticks));
+            }
+            "end" => {
+                let ended = end_of(&record);
+                let place = open.iter().rposition(|one| *one == ended).expect("it was begun, and ended once");
+                left_in_order &= place + 1 == open.len();
+                open.remove(place);
+            }
+            _ if session.sites[&record.site].names == "left\n" => {
+                paths.push(open.len());
+                assert_eq!(begun[open.last().unwrap()], record.args);
+            }
+            _ => assert!(open.is_empty(), "{record:?}"),
+        }
+    }
+    assert!(open.is_empty() && !left_in_order);
+    let once: Vec<usize> = (1..=DEEP).rev().collect();
+    assert_eq!(paths, [once.clone(), once].concat());
+}

@@ -1,0 +1,47 @@
+//! What a thread remembers of its spans: all in one place, whose address is found once for each call.
+
+use std::cell::Cell;
+
+use crate::open::Open;
+use crate::slots::{NOBODY, Slot};
+
+/// One thread's. Nothing of it needs an end: what does is elsewhere ([`crate::slots`]).
+pub(crate) struct Thread {
+    /// Spans that are open.
+    pub(crate) open: Open,
+    /// The span that the thread has made last, while it has not been entered; 0: none.
+    pub(crate) pending: Cell<u64>,
+    /// The span that it has left last, where it was made in this thread and entered once.
+    pub(crate) left: Cell<u64>,
+    /// The span that was looked for last, and its slot.
+    pub(crate) found: Cell<u64>,
+    pub(crate) found_slot: Cell<&'static Slot>,
+    /// The slot that was given back last: its number, or [`NONE`], or [`CLOSED`]. Where spans follow each other, they all live there.
+    pub(crate) free: Cell<u32>,
+    pub(crate) free_slot: Cell<&'static Slot>,
+}
+
+/// [`Thread::free`]: there is none.
+pub(crate) const NONE: u32 = u32::MAX;
+/// [`Thread::free`]: there is none, and the thread may keep none: nobody would give it back when the thread ends.
+pub(crate) const CLOSED: u32 = u32::MAX - 1;
+
+thread_local! {
+    static THREAD: Thread = const {
+        Thread {
+            open: Open::new(),
+            pending: Cell::new(0),
+            left: Cell::new(0),
+            found: Cell::new(0),
+            found_slot: Cell::new(&NOBODY),
+            free: Cell::new(CLOSED),
+            free_slot: Cell::new(&NOBODY),
+        }
+    };
+}
+
+/// Lends what the calling thread remembers.
+#[inline(always)]
+pub(crate) fn with<R>(look: impl FnOnce(&Thread) -> R) -> R {
+    THREAD.with(look)
+}
