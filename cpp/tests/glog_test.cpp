@@ -7,11 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "silverpoint/logger.hpp"
 
@@ -50,6 +53,35 @@ TEST(Glog, CrashesAreRecordedBeforeTheReport) {
     EXPECT_NE(log.find("silverpoint.crash"), std::string::npos) << log;
     EXPECT_NE(errors.find("about to fail"), std::string::npos) << errors;
     fs::remove_all(directory);
+}
+
+// In glog itself threads may take each other's turn.
+TEST(Glog, LimitsHoldWhenThreadsComeByTogether) {
+    using namespace google::glog_internal_namespace_;
+    constexpr int kThreads = 4, kTimes = 300, kRounds = 100;
+    for (int round = 0; round < kRounds; ++round) {
+        FirstN first;
+        EveryN every;
+        IfEveryN if_every;
+        EveryT once;
+        std::atomic<int> ready{0}, of_first{0}, of_every{0}, of_if_every{0}, of_once{0};
+        std::vector<std::thread> threads;
+        for (int thread = 0; thread < kThreads; ++thread)
+            threads.emplace_back([&] {
+                for (++ready; ready < kThreads;) std::this_thread::yield();
+                for (int i = 0; i < kTimes; ++i) {
+                    of_first += first.passes(3) != 0;
+                    of_every += every.passes(3) != 0;
+                    of_if_every += if_every.passes(true, 3) != 0;
+                    of_once += once.passes(600) != 0;
+                }
+            });
+        for (auto& thread : threads) thread.join();
+        ASSERT_EQ(of_first, 3) << round;
+        ASSERT_EQ(of_every, kThreads * kTimes / 3) << round;
+        ASSERT_EQ(of_if_every, kThreads * kTimes / 3) << round;
+        ASSERT_LE(of_once, 1) << round;
+    }
 }
 
 TEST(Glog, MessagesAreRecordsWithTemplateAndTypedArguments) {

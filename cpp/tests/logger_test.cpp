@@ -436,6 +436,40 @@ TEST_F(LoggerTest, AFunctionOfTheProgramsIsGivenRecordsUnformatted) {
     EXPECT_EQ(lines("app.log").size(), 2u);
 }
 
+// As programs of glog have it, whose records go to such a function.
+TEST_F(LoggerTest, WhatAFunctionIsGivenIsRecordedAfterAReloadToo) {
+    const auto configure = [&](const char* record) {
+        std::ofstream(path("log.toml")) << "record = '" << record << "'\n";
+    };
+    configure("warn");
+    const auto child = [&] {
+        static std::atomic<int> seen{0};
+        const auto take = [](const silverpoint_event* event, void*) { seen += event != nullptr; };
+        if (silverpoint_add_handler("handled", "handled=debug", take, nullptr) != SILVERPOINT_DONE) return 1;
+        if (!silverpoint::start_file(path("log.toml"))) return 2;
+        SP_LOG(debug, "handled", "one");
+        if (!silverpoint::flush(std::chrono::seconds(60)) || seen != 1) return 3;
+        configure("error");
+        if (!silverpoint::reload()) return 4;
+        SP_LOG(debug, "handled", "two");
+        return silverpoint::flush(std::chrono::seconds(60)) && seen == 2 ? 0 : 5;
+    };
+    EXPECT_EQ(in_child(child), 0);
+}
+
+// As daemons do; what is recorded for it must not wait for ever.
+TEST_F(LoggerTest, NothingWaitsForAStandardErrorThatTheProgramHasClosed) {
+    const auto child = [&] {
+        const auto config = logger_config("info").to(sink::standard_error()).to(sink::file(path("app.log")));
+        if (!silverpoint::start(config)) return 1;
+        close(STDERR_FILENO);
+        SP_INFO("one");
+        return silverpoint::stop(std::chrono::seconds(60)) ? 0 : 2;
+    };
+    EXPECT_EQ(in_child(child), 0);
+    EXPECT_EQ(lines("app.log").size(), 1u);
+}
+
 // A forked child that lives on has inherited every descriptor of its parent. The parent's log is free all the
 // same when the parent has died.
 TEST_F(LoggerTest, AChildThatLivesLongerDoesNotKeepTheLog) {

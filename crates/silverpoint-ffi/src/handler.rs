@@ -195,12 +195,7 @@ fn line_of(event: &Event<'_>, pattern: String) -> Option<String> {
 /// The configuration, and a sink for each handler.
 pub(crate) fn add_to(mut config: Config) -> Config {
     for handler in HANDLERS.all() {
-        if !handler.record.is_empty() {
-            if !config.record.is_empty() {
-                config.record.push(',');
-            }
-            config.record.push_str(&handler.record);
-        }
+        config = config.record_also(&handler.record);
         let mut filter = Filter::default();
         if !handler.category.is_empty() {
             filter.categories.push(handler.category.clone());

@@ -53,10 +53,10 @@ fn main() {
             info!("today");
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
-        // As log.toml says, and what standard input says: each word is answered by a line when it is done.
-        [_, "obey"] => {
+        // As log.toml says (and these directives besides), and what standard input says: each word is answered by a line when it is done.
+        [_, "obey", also] => {
             let config = Config::from_file("log.toml").and_then(Config::with_environment);
-            let logger = start(config.unwrap().reopen_on_hangup(true));
+            let logger = start(config.unwrap().record_also(also).reopen_on_hangup(true));
             println!("ready");
             for line in std::io::stdin().lines() {
                 let line = line.unwrap();

@@ -70,6 +70,8 @@ pub struct ConfigFile {
     pub(crate) base: PathBuf,
     /// What the environment says instead of its `record`.
     pub(crate) record: Option<String>,
+    /// What is recorded besides, whatever the file says: see [`Config::record_also`].
+    pub(crate) also: String,
     /// What it was just before it was read.
     pub(crate) seen: Option<Fingerprint>,
 }
@@ -101,6 +103,17 @@ impl Config {
     #[must_use]
     pub fn sink(mut self, sink: Sink) -> Self {
         self.sinks.push(sink);
+        self
+    }
+
+    /// Records what these directives say too (`net=debug`), for what the program does with records itself, such as a [handler](Sink::handler): also when its configuration file says
+    /// something else after a change. Called last, after [`Config::with_environment`].
+    #[must_use]
+    pub fn record_also(mut self, directives: &str) -> Self {
+        append(&mut self.record, directives);
+        if let Some(file) = &mut self.file {
+            append(&mut file.also, directives);
+        }
         self
     }
 
@@ -156,6 +169,14 @@ impl Config {
             block_max_ms: policy.and_then(|policy| policy.block_max_ms).or(wait),
         })
     }
+}
+
+/// Directives behind others, which count more.
+pub(crate) fn append(directives: &mut String, more: &str) {
+    if !directives.is_empty() && !more.is_empty() {
+        directives.push(',');
+    }
+    directives.push_str(more);
 }
 
 /// As [`absolute`], and by one path whatever way leads there, as far as there is something.

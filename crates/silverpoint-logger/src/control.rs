@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use silverpoint_shm::signal_mask::with_all_blocked;
 
-use crate::config::{Config, Fingerprint, Sink, To, fingerprint};
+use crate::config::{Config, Fingerprint, Sink, To, append, fingerprint};
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
 use crate::shared::{Change, LogNote, Shared, State};
@@ -99,6 +99,7 @@ impl Control {
         if let Some(record) = &file.record {
             new.record.clone_from(record);
         }
+        append(&mut new.record, &file.also);
         // What the program has added itself is not the file's.
         new.sinks.extend(current.config.sinks.iter().filter(|sink| !sink.is_of_file).cloned());
         new.file = Some(file.clone());

@@ -145,7 +145,8 @@ impl Config {
             line: 0,
             text: format!("the current directory: {error}"),
         })?;
-        config.file = Some(ConfigFile { path: base.join(path), base, record: None, seen });
+        config.file =
+            Some(ConfigFile { path: base.join(path), base, record: None, also: String::new(), seen });
         Ok(config)
     }
 

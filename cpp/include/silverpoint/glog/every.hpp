@@ -7,13 +7,17 @@
 
 namespace google::glog_internal_namespace_ {
 
-// Each passes() gives the number of times that the place was come by, or 0: nothing is logged.
+// Each passes() gives the number of times that the place was come by, or 0: nothing is logged. Threads that
+// come by together are counted one by one; in glog, they may each take the other's turn, and nobody logs.
 struct EveryN {
     std::atomic<int> times{0}, within{0};
     int passes(int n) {
         const int count = ++times;
-        if (++within > n) within -= n;
-        return within == 1 ? count : 0;
+        int before = within.load(std::memory_order_relaxed), now;
+        do {
+            now = before >= n ? before - n + 1 : before + 1;
+        } while (!within.compare_exchange_weak(before, now, std::memory_order_relaxed));
+        return now == 1 ? count : 0;
     }
 };
 
@@ -22,16 +26,20 @@ struct IfEveryN {
     int passes(bool condition, int n) {
         const int count = ++times;
         if (!condition) return 0;
-        within = (within + 1) % n;
-        return within == 1 % n ? count : 0;
+        int before = within.load(std::memory_order_relaxed), now;
+        do {
+            now = (before + 1) % n;
+        } while (!within.compare_exchange_weak(before, now, std::memory_order_relaxed));
+        return now == 1 % n ? count : 0;
     }
 };
 
 struct FirstN {
     std::atomic<int> times{0};
     int passes(int n) {
-        if (times <= n) ++times;
-        const int count = times;
+        // Not counted on for ever: the number would come round to the beginning.
+        if (times.load(std::memory_order_relaxed) > n) return 0;
+        const int count = ++times;
         return count <= n ? count : 0;
     }
 };
@@ -42,9 +50,10 @@ struct EveryT {
         using namespace std::chrono;
         const std::int64_t now = duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
         const auto least = duration_cast<nanoseconds>(duration<double>(seconds)).count();
-        if (now - last.load(std::memory_order_relaxed) <= least) return 0;
-        last.store(now, std::memory_order_relaxed);
-        return 1;
+        std::int64_t before = last.load(std::memory_order_relaxed);
+        if (now - before <= least) return 0;
+        // Another thread is within the same moment, and logs.
+        return last.compare_exchange_strong(before, now, std::memory_order_relaxed) ? 1 : 0;
     }
 };
 

@@ -47,11 +47,10 @@ impl Console {
     }
 }
 
-/// Writes one piece.
+/// Writes one piece; how many bytes need not be written again.
 fn write(fd: BorrowedFd<'_>, lines: &[u8]) -> rustix::io::Result<usize> {
-    let is_pipe = fstat(fd).is_ok_and(|found| {
-        matches!(FileType::from_raw_mode(found.st_mode), FileType::Fifo | FileType::Socket)
-    });
+    let kind = fstat(fd).map(|found| FileType::from_raw_mode(found.st_mode));
+    let is_pipe = matches!(kind, Ok(FileType::Fifo | FileType::Socket));
     let piece = whole_lines(lines, if is_pipe { PIPE_PIECE } else { PIECE });
     match rustix::io::write(fd, piece) {
         // The program, or whoever shares the terminal with it, does not want to wait in writes; this thread does.
@@ -60,6 +59,10 @@ fn write(fd: BorrowedFd<'_>, lines: &[u8]) -> rustix::io::Result<usize> {
             Ok(0)
         }
         Err(Errno::INTR) => Ok(0),
+        // Nobody reads any more, nor will: a pipe without a reader, a descriptor that the program has closed, a terminal that was hung up. Nothing is owed to such a console; lines that waited for it
+        // would fill the spool, and hold up the end.
+        Err(Errno::PIPE | Errno::CONNRESET | Errno::BADF) => Ok(lines.len()),
+        Err(Errno::IO) if kind != Ok(FileType::RegularFile) => Ok(lines.len()),
         written => written,
     }
 }
@@ -106,12 +109,7 @@ impl Target for Console {
     }
 
     fn write(&mut self, _: &Reached<'_>) -> io::Result<()> {
-        match (self.write)(&self.lines.text.as_bytes()[self.done..]) {
-            Ok(written) => self.done += written,
-            // Nobody reads any more: nothing is owed to a console.
-            Err(Errno::PIPE) => self.done = self.lines.text.len(),
-            Err(error) => return Err(error.into()),
-        }
+        self.done += (self.write)(&self.lines.text.as_bytes()[self.done..])?;
         if self.done >= self.lines.text.len() {
             self.lines.text.clear();
             self.done = 0;

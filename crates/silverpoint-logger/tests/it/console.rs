@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Stdio;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::harness::Scratch;
+use crate::harness::{Scratch, numbers};
 
 const COUNT: u64 = 2_000;
 
@@ -62,17 +63,23 @@ fn in_one_pipe_for_both_streams_every_line_is_whole() {
     count(&log);
 }
 
-#[test]
-fn on_a_terminal_every_line_is_whole() {
-    let scratch = Scratch::new();
+/// The two ends of a terminal: that of whoever looks at it, and the program's.
+fn terminal() -> (OwnedFd, File) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
     let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
     let nothing = rustix::fs::OFlags::NOCTTY.bits() as i32;
-    let other = || OpenOptions::new().read(true).write(true).custom_flags(nothing).open(&name).unwrap();
+    let other = OpenOptions::new().read(true).write(true).custom_flags(nothing).open(&name).unwrap();
+    (terminal, other)
+}
+
+#[test]
+fn on_a_terminal_every_line_is_whole() {
+    let scratch = Scratch::new();
+    let (terminal, other) = terminal();
     let mut command = scratch.logging(["noisy", &COUNT.to_string()]);
-    let mut child = command.stdout(Stdio::from(other())).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command.stdout(Stdio::from(other)).stderr(Stdio::piped()).spawn().unwrap();
     drop(command);
     // Another thread takes the other stream, or the program would stand still.
     let mut err = child.stderr.take().unwrap();
@@ -88,4 +95,31 @@ fn on_a_terminal_every_line_is_whole() {
     let text = String::from_utf8(bytes).unwrap();
     assert_eq!(count(&text), expected(&[("half", 1), ("log", 1), ("out", 1)]));
     assert_eq!(count(&reading.join().unwrap()), expected(&[("err", 1), ("log", 1)]));
+}
+
+/// What waited for it would fill the spool, and hold up the end of the program.
+#[test]
+fn nothing_waits_for_a_terminal_that_was_closed() {
+    let scratch = Scratch::new();
+    let (terminal, other) = terminal();
+    let config = "[[sink]]\nto = 'stderr'\n[[sink]]\nto = 'file'\npath = 'all.log'\n";
+    std::fs::write(scratch.path("log.toml"), config).unwrap();
+    let mut command = scratch.logging(["from", "log.toml", "steps", "10"]);
+    let mut child = command.stderr(Stdio::from(other)).spawn().unwrap();
+    drop(command);
+    let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut step = || {
+        writeln!(to).unwrap();
+        let mut line = String::new();
+        from.read_line(&mut line).unwrap();
+        assert_eq!(line, "done\n");
+    };
+    step();
+    drop(terminal);
+    step();
+    drop(to);
+    // It has asserted that all sinks were complete, and had nothing to say where nobody listens.
+    assert!(child.wait().unwrap().success());
+    assert_eq!(numbers(&scratch.read("all.log")), (0..20).collect::<Vec<_>>());
+    assert_eq!(scratch.names(), ["all.log", "log.toml"], "the spool is gone");
 }

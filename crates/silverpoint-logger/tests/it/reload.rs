@@ -15,7 +15,12 @@ struct Obeying {
 
 impl Obeying {
     fn start(scratch: &Scratch, environment: Option<&str>) -> Self {
-        let mut command = scratch.logging(["obey"]);
+        Self::start_with(scratch, environment, "")
+    }
+
+    /// The program itself wants something recorded, too.
+    fn start_with(scratch: &Scratch, environment: Option<&str>, also: &str) -> Self {
+        let mut command = scratch.logging(["obey", also]);
         let stderr = fs::File::create(scratch.path("stderr")).unwrap();
         command.stderr(stderr).env_remove("SILVERPOINT");
         environment.map(|value| command.env("SILVERPOINT", value));
@@ -155,6 +160,22 @@ fn the_environment_says_what_is_recorded_after_a_reload_too() {
     program.record("2");
     assert_eq!(words(&scratch, "a.log"), ["debug 1", "info 1", "warn 1", "info 2", "warn 2"]);
     program.end();
+}
+
+#[test]
+fn what_the_program_wants_recorded_too_is_recorded_after_a_reload_too() {
+    for environment in [None, Some("warn")] {
+        let scratch = Scratch::new();
+        configure(&scratch, &format!("record = 'warn'\n{A}"));
+        let mut program = Obeying::start_with(&scratch, environment, "logging=debug");
+        program.record("1");
+        configure(&scratch, &format!("record = 'error'\n{A}"));
+        assert_eq!(program.tell("reload"), "true");
+        program.record("2");
+        let all = ["debug 1", "info 1", "warn 1", "debug 2", "info 2", "warn 2"];
+        assert_eq!(words(&scratch, "a.log"), all, "{environment:?}");
+        program.end();
+    }
 }
 
 #[test]
