@@ -1,7 +1,7 @@
 //! A log file: appended to in whole lines, announced by the cursor first, rotated, and found again when somebody has moved it away.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -81,12 +81,19 @@ impl LogFile {
         held: Vec<Position>,
     ) -> io::Result<()> {
         let Some(open) = &self.open else { return Err(io::ErrorKind::NotFound.into()) };
+        let found = open.file.metadata()?;
         // What others did to it (`truncate` of a log rotator) counts.
-        let begin = open.file.metadata()?.len();
+        let begin = found.len();
         let log = open.identity;
         let mut entry =
             Entry { sequence: 0, log, begin, len: lines.len() as u64, is_done: false, positions, held };
         self.cursor.announce(&mut entry)?;
+        if !found.is_file() {
+            // A pipe or a terminal (`/dev/stdout`) has no places, and keeps what it was given: of lines that it took in part the rest would be written twice.
+            (&open.file).write_all(lines)?;
+            self.cursor.done();
+            return Ok(());
+        }
         if let Err(error) = open.file.write_all_at(lines, begin) {
             // Half a line must not stay.
             let _ = open.file.set_len(begin);
@@ -193,6 +200,10 @@ fn ns(time: SystemTime) -> i64 {
 fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Entry> {
     let mut entries = entries.into_iter();
     let Some(last) = entries.next() else { return Ok(Entry::default()) };
+    // What a pipe or a device has got, nobody can say; and a pipe that nobody reads is not opened before somebody does.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(last);
+    }
     let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(last) };
     let found = file.metadata()?;
     // Another file has the name: the one that is meant was whole when it was moved away.

@@ -1,5 +1,11 @@
 //! What comes out where.
 
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+
+use rustix::fs::{CWD, FileType, OFlags};
+
 use crate::harness::{Scratch, is_gone, numbers};
 
 #[test]
@@ -117,4 +123,23 @@ fn lines_that_wait_survive_the_death_of_their_process() {
     assert_eq!(out, "3\n");
     assert_eq!(numbers(&scratch.read("app.log")), [0, 1, 2]);
     assert_eq!(numbers(&scratch.read("app.log.plain")), [0, 1, 2]);
+}
+
+/// Such as `/dev/stdout` in a container.
+#[test]
+fn a_pipe_with_a_name_gets_its_lines_as_a_file_does() {
+    let scratch = Scratch::new();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(CWD, scratch.path("app.log"), FileType::Fifo, mode, 0).unwrap();
+    let nonblocking = OFlags::NONBLOCK.bits() as i32;
+    let reader =
+        OpenOptions::new().read(true).custom_flags(nonblocking).open(scratch.path("app.log")).unwrap();
+    for _ in 0..2 {
+        // It has asserted that all came out.
+        scratch.run(["count", "20"]);
+        let mut bytes = vec![0; 64 << 10];
+        let read = (&reader).read(&mut bytes).unwrap();
+        let text = std::str::from_utf8(&bytes[..read]).unwrap();
+        assert_eq!(numbers(text), (0..20).collect::<Vec<_>>());
+    }
 }
