@@ -1,4 +1,6 @@
 // What crashes leave behind. The program that crashes is beside this one (crash.cpp).
+#include "silverpoint/crash.hpp"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +135,32 @@ TEST(Crash, AForkedChildHasItsOwn) {
     const Left left = left_by(child);
     EXPECT_EQ(left.crashes.size(), 1u);
     EXPECT_EQ(left.tids, std::vector<std::uint32_t>{static_cast<std::uint32_t>(child)});
+}
+
+// Of such a file the dynamic linker tells the part alone that the address is in.
+TEST(Crash, AFileWhoseSegmentsLieApartHasItsBuildId) {
+    using namespace silverpoint::detail;
+    static StackTrace room;
+    prepare_stack(room);
+    const auto id = [](const Module& module) {
+        return std::string(reinterpret_cast<const char*>(module.build_id), module.build_id_size);
+    };
+    const auto address = reinterpret_cast<std::uint64_t>(&getpid);
+    Module whole;
+    ASSERT_TRUE(find_module(address, whole));
+    find_build_id(whole);
+    ASSERT_NE(id(whole), "") << "the C library has none";
+    Module part = whole;
+    part.build_id_size = 0;
+    part.begin = address & ~std::uint64_t{4095};
+    part.end = part.begin + 4096;
+    find_build_id(part);
+    EXPECT_EQ(id(part), id(whole));
+    // A file that is nowhere has none.
+    part.build_id_size = 0;
+    part.base = 0;
+    find_build_id(part);
+    EXPECT_EQ(id(part), "");
 }
 
 TEST(Crash, TwoThreadsAtOnce) {

@@ -57,33 +57,46 @@ SP_DETAIL_COLD bool peek_memory(std::uint64_t from, void* to, std::size_t size) 
     return syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) == static_cast<long>(size);
 }
 
-// The build id in the notes of a mapped file whose ELF header is at `begin`.
+// Copies what a module has in memory: of the part that is known of it at once, of others with care.
+SP_DETAIL_COLD bool copy_mapped(const Module& module, std::uint64_t from, void* to, std::size_t size) {
+    if (from < module.begin || from > module.end || size > module.end - from)
+        return peek_memory(from, to, size);
+    std::memcpy(to, reinterpret_cast<const void*>(from), size);
+    return true;
+}
+
+// The build id in the notes of a mapped file. Its ELF header is where the file begins; but of a file whose
+// segments lie apart the dynamic linker tells only the one that the address is in. Such are those with a hole
+// of a page, which linkers leave now and then, and those that are laid out for larger pages than the machine
+// has.
 SP_DETAIL_COLD void find_build_id(Module& module) {
     ElfW(Ehdr) header;
-    if (module.end - module.begin < sizeof header) return;
-    std::memcpy(&header, reinterpret_cast<const void*>(module.begin), sizeof header);
-    const std::size_t size = std::size_t{header.e_phnum} * sizeof(ElfW(Phdr));
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) ||
-        header.e_phoff > module.end - module.begin || size > module.end - module.begin - header.e_phoff)
-        return;
-    const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(module.begin + header.e_phoff);
-    for (unsigned i = 0; i < header.e_phnum; ++i, ++segment) {
-        if (segment->p_type != PT_NOTE) continue;
-        std::uint64_t at = module.base + segment->p_vaddr;
-        if (at < module.begin || at > module.end || segment->p_memsz > module.end - at) continue;
-        const std::uint64_t end = at + segment->p_memsz;
-        while (end - at >= sizeof(ElfW(Nhdr))) {
-            ElfW(Nhdr) note;
-            std::memcpy(&note, reinterpret_cast<const void*>(at), sizeof note);
+    const auto is_header = [&](std::uint64_t at) {
+        return copy_mapped(module, at, &header, sizeof header) &&
+               std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+    };
+    std::uint64_t begin = module.begin;
+    if (!is_header(begin) && !is_header(begin = module.base)) return;
+    if (header.e_phentsize != sizeof(ElfW(Phdr))) return;
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        ElfW(Phdr) segment;
+        if (!copy_mapped(module, begin + header.e_phoff + i * sizeof segment, &segment, sizeof segment))
+            return;
+        if (segment.p_type != PT_NOTE) continue;
+        std::uint64_t at = module.base + segment.p_vaddr;
+        const std::uint64_t end = at + segment.p_memsz;
+        ElfW(Nhdr) note;
+        while (at < end && end - at >= sizeof note && copy_mapped(module, at, &note, sizeof note)) {
             at += sizeof note;
             const std::uint64_t name = (std::uint64_t{note.n_namesz} + 3) & ~std::uint64_t{3},
                                 desc = (std::uint64_t{note.n_descsz} + 3) & ~std::uint64_t{3};
             if (name > end - at || desc > end - at - name) break;
-            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-                std::memcmp(reinterpret_cast<const void*>(at), "GNU", 4) == 0) {
-                module.build_id_size =
+            char owner[4];
+            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof owner &&
+                copy_mapped(module, at, owner, sizeof owner) && std::memcmp(owner, "GNU", 4) == 0) {
+                const unsigned size =
                     note.n_descsz < sizeof module.build_id ? note.n_descsz : sizeof module.build_id;
-                std::memcpy(module.build_id, reinterpret_cast<const void*>(at + name), module.build_id_size);
+                if (copy_mapped(module, at + name, module.build_id, size)) module.build_id_size = size;
                 return;
             }
             at += name + desc;

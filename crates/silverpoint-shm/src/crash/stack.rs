@@ -2,7 +2,7 @@
 //! its tables by `_dl_find_object` since glibc 2.35; [`prepare`] has everything loaded.)
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::mem::{size_of, transmute};
+use std::mem::{MaybeUninit, size_of, transmute};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, compiler_fence};
 
@@ -307,22 +307,34 @@ fn find_module(address: u64) -> Option<Module> {
     })
 }
 
-/// A value of a mapped module, when it lies within it.
+/// A value of a mapped module. T is a plain structure of the ELF format, of which any bytes are one.
 fn read<T: Copy>(module: &Module, at: u64) -> Option<T> {
     let end = at.checked_add(size_of::<T>() as u64)?;
-    // SAFETY: within the module's mapping; T is a plain structure of the ELF format. Should a page of it not be there, the handler of the fault goes on without.
-    (at >= module.begin && end <= module.end).then(|| unsafe { (at as *const T).read_unaligned() })
+    if at >= module.begin && end <= module.end {
+        // SAFETY: within the module's mapping. Should a page of it not be there, the handler of the fault goes on without.
+        return Some(unsafe { (at as *const T).read_unaligned() });
+    }
+    // In another of its segments, as it seems.
+    let mut value = MaybeUninit::<T>::zeroed();
+    // SAFETY: so many bytes are the value's, and all are written when `peek` says so.
+    unsafe {
+        let bytes = std::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<T>());
+        peek(at, bytes).then(|| value.assume_init())
+    }
 }
 
 /// Looks for the build id in the notes of a mapped file.
 fn find_build_id(module: &mut Module) {
-    let Some(header) = read::<libc::Elf64_Ehdr>(module, module.begin) else { return };
-    if header.e_ident[..4] != *b"\x7fELF" || usize::from(header.e_phentsize) != size_of::<libc::Elf64_Phdr>()
-    {
+    // Of a file whose segments lie apart the dynamic linker tells only the one that the address is in. Such are those with a hole of a page, which linkers leave now and then, and those that
+    // are laid out for larger pages than the machine has.
+    let is_header = |at: &u64| read::<[u8; 4]>(module, *at) == Some(*b"\x7fELF");
+    let Some(begin) = [module.begin, module.base].into_iter().find(is_header) else { return };
+    let Some(header) = read::<libc::Elf64_Ehdr>(module, begin) else { return };
+    if usize::from(header.e_phentsize) != size_of::<libc::Elf64_Phdr>() {
         return;
     }
     for number in 0..u64::from(header.e_phnum) {
-        let at = module.begin.wrapping_add(header.e_phoff) + number * size_of::<libc::Elf64_Phdr>() as u64;
+        let at = begin.wrapping_add(header.e_phoff) + number * size_of::<libc::Elf64_Phdr>() as u64;
         let Some(segment) = read::<libc::Elf64_Phdr>(module, at) else { return };
         if segment.p_type != libc::PT_NOTE {
             continue;
@@ -388,4 +400,30 @@ unsafe extern "C" fn note_module(info: *mut libc::dl_phdr_info, _: usize, _: *mu
         }
     }
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of such a file the dynamic linker tells the part alone that the address is in.
+    #[test]
+    fn a_file_whose_segments_lie_apart_has_its_build_id() {
+        // SAFETY: all zero is an empty stack; the name ends with zero.
+        unsafe {
+            prepare(&mut Box::<Stack>::new_zeroed().assume_init());
+        }
+        let address = libc::getpid as *const () as u64;
+        let mut whole = find_module(address).unwrap();
+        find_build_id(&mut whole);
+        assert!(!whole.build_id().is_empty(), "the C library has none");
+        let begin = address & !4095;
+        let mut part = Module { begin, end: begin + 4096, build_id_len: 0, ..whole };
+        find_build_id(&mut part);
+        assert_eq!(part.build_id(), whole.build_id());
+        // A file that is nowhere has none.
+        let mut gone = Module { base: 0, build_id_len: 0, ..part };
+        find_build_id(&mut gone);
+        assert!(gone.build_id().is_empty());
+    }
 }
