@@ -20,7 +20,7 @@ use silverpoint_wire::layout::record::CONTEXT;
 use silverpoint_wire::layout::ring::RETIRED;
 use silverpoint_wire::level::Level;
 use silverpoint_wire::record::RecordErrorKind;
-use silverpoint_wire::slice::{RingError, RingHeader};
+use silverpoint_wire::slice::{RingError, RingHeader, left_to_others};
 
 use crate::drain::{Active, Looked, READ, judge};
 use crate::session::Session;
@@ -404,7 +404,8 @@ fn release(session: &Session, ring: usize) -> Result<(), ObserveError> {
 fn eighths(session: &Session, header: &RingHeader, slice: Slice) -> u64 {
     let limits = session.observed.header();
     let is_largest = slice.size >= limits.slab_bytes;
-    let is_scarce = session.counters.slabs_next >= limits.slab_count - limits.slab_count / 4;
+    let left = left_to_others(limits.slab_count, slice.size.saturating_mul(8));
+    let is_scarce = session.counters.slabs_next >= limits.slab_count.saturating_sub(left);
     let may_drop = session.counters.policy.iter().take(6).any(|policy| *policy != 0);
     if is_largest || is_scarce || may_drop || is_pressed(header) { KEPT_EIGHTHS } else { GROWING_EIGHTHS }
 }

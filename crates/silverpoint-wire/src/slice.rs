@@ -10,6 +10,17 @@ use crate::layout::ring::{CLAIMING, FREE, HEADER_SIZE, MAGIC, at};
 use crate::layout::{CAUSES, record};
 use crate::record::{Record, RecordErrorKind, Records};
 
+/// Slabs of `slab_count` that a thread leaves unused when it goes on in a ring of so many bytes (with its header) for comfort (spec/wire.md section 3.4): the
+/// larger the ring, the more. Else those that came first would have the largest rings, and those that come later would wait every few records.
+pub fn left_to_others(slab_count: u32, ring_bytes: u32) -> u32 {
+    let eighths = match ring_bytes {
+        ..=0x4000 => 1,
+        0x4001..=0x2_0000 => 2,
+        _ => 3,
+    };
+    (u64::from(slab_count) * eighths).div_ceil(8) as u32
+}
+
 /// The header of a ring as it was read; not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -318,6 +329,14 @@ pub fn contents(slice: &[u8]) -> Result<(u64, Vec<u8>), RingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn larger_rings_leave_more_to_others() {
+        let left = |slabs| [2 << 10, 16 << 10, 128 << 10, 1 << 20].map(|ring| left_to_others(slabs, ring));
+        assert_eq!(left(32), [4, 4, 8, 12]);
+        assert_eq!(left(1), [1, 1, 1, 1]);
+        assert_eq!(left(u32::MAX)[3], 1_610_612_736);
+    }
     use crate::record::RecordHeader;
 
     const CAPACITY: u64 = 512;

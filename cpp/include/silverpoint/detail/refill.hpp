@@ -82,9 +82,16 @@ SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
            clock_ns(CLOCK_MONOTONIC_COARSE) - lane.claimed_ns < 500'000'000u;
 }
 
-// Growth leaves a quarter of the slabs to new threads, unless a record needs it. What is at hand in the
-// others may be had all the same.
-inline bool is_plenty() { return slabs_in_use() < session.slab_count - session.slab_count / 4; }
+// Growth leaves slabs to others, unless a record needs it: an eighth of all when the ring becomes 16 KiB, a
+// quarter at 128 KiB, three eighths beyond. Else those that came first would have the largest rings, and
+// those that come later would wait every few records. What is at hand in the slabs in use may be had all the
+// same.
+inline bool is_plenty(const Lane& lane) {
+    const unsigned shift = shift_of(lane.size + 1);
+    const std::uint64_t eighths = shift <= 14 ? 1 : shift <= 17 ? 2 : 3;
+    const std::uint64_t left = (session.slab_count * eighths + 7) / 8;
+    return shift != 0 && slabs_in_use() + left < session.slab_count;
+}
 
 // Bytes that a record of this size takes from here on: with a pad when it does not fit before the end.
 inline std::uint64_t need_of(const Lane& lane, std::size_t size) {
@@ -296,17 +303,17 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         const std::uint64_t need = need_of(lane, size);
         if (overwrite) {
             // The flight recorder's history is as long as its ring.
-            if (used + need > lane.capacity && is_plenty() && grow(lane, number, size)) continue;
+            if (used + need > lane.capacity && is_plenty(lane) && grow(lane, number, size)) continue;
             if (used + need > lane.capacity) forget_oldest(lane, need);
         } else if (used + need > lane.capacity) {
-            if (grow(lane, number, size, is_plenty())) continue;
+            if (grow(lane, number, size, is_plenty(lane))) continue;
             if (policy == Policy::kDrop) {
                 count_loss(lane, Cause::kFull);
                 return Room::kLost;
             }
             if (!wait_for_room(lane, need, level)) return Room::kLost;
             continue;
-        } else if (is_too_small(lane, used) && is_plenty() && grow(lane, number, size)) {
+        } else if (is_too_small(lane, used) && is_plenty(lane) && grow(lane, number, size)) {
             continue;
         }
         const char* before = lane.cur;

@@ -26,7 +26,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     fn claim(self, tid: u32, may_forget: bool) -> Claim {
-        Claim { size: self.size, lane: LANE, tid, previous: 0, may_forget }
+        Claim { size: self.size, lane: LANE, tid, previous: 0, may_forget, may_begin_slab: true }
     }
 
     fn slice(self) -> Slice {

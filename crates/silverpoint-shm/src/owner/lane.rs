@@ -136,7 +136,7 @@ impl Lane {
         }
         loop {
             let limit = (self.head.capacity() / 4 / 8 * 8).min(at::record::SIZE_MAX);
-            if size > limit && limit < at::record::SIZE_MAX && self.grow(session, local, number, size) {
+            if size > limit && limit < at::record::SIZE_MAX && self.grow(session, local, number, size, true) {
                 continue;
             }
             let want = size.min(limit);
@@ -152,9 +152,11 @@ impl Lane {
                 self.tell(session, overwrite);
             }
             self.head.set_overwritten(overwrites(session));
-            // Rather a larger ring than a wait, a loss, or a history cut short: as long as there is plenty for others.
+            // Rather a larger ring than a wait, a loss, or a history cut short: from what is at hand, or as long as there is plenty for others.
             let mut room = self.head.make_room(want, false);
-            if room == Room::Full && slabs::is_plenty(session) && self.grow(session, local, number, size) {
+            if room == Room::Full
+                && self.grow(session, local, number, size, slabs::is_plenty(session, self.next_size()))
+            {
                 continue;
             }
             if room == Room::Full && overwrite {
@@ -163,7 +165,7 @@ impl Lane {
             match room {
                 Room::Ready { crossed } => {
                     if crossed {
-                        if self.is_too_small(session) && self.grow(session, local, number, size) {
+                        if self.is_too_small(session) && self.grow(session, local, number, size, true) {
                             continue;
                         }
                         self.now_and_then(session, local);
@@ -212,7 +214,7 @@ impl Lane {
     /// Claims the lane's first slice: the smallest that can have the record, a smaller one where that is not to be had.
     fn claim(&self, session: &'static Session, local: &'static Local, number: usize, size: usize) -> bool {
         let fitting = fitting(session, size);
-        if (0..=fitting).rev().any(|at| self.attach(session, local, number, at)) {
+        if (0..=fitting).rev().any(|at| self.attach(session, local, number, at, true)) {
             return true;
         }
         if local.warned.swap(1, Ordering::Relaxed) == 0 {
@@ -221,10 +223,21 @@ impl Lane {
         false
     }
 
-    /// Moves to a larger slice: the next one, or the smallest that can have a record of `size` bytes.
-    fn grow(&self, session: &'static Session, local: &'static Local, number: usize, size: usize) -> bool {
-        let now = self.size.get() as usize;
-        let goal = fitting(session, size).max(now + 1);
+    /// The size that it grows to, if no record needs a larger one.
+    fn next_size(&self) -> usize {
+        self.size.get() as usize + 1
+    }
+
+    /// Moves to a larger slice: the next one, or the smallest that can have a record of `size` bytes; from a new slab only where that may be begun.
+    fn grow(
+        &self,
+        session: &'static Session,
+        local: &'static Local,
+        number: usize,
+        size: usize,
+        may_begin_slab: bool,
+    ) -> bool {
+        let goal = fitting(session, size).max(self.next_size());
         if goal >= SIZES
             || slabs::capacity_of(session, goal).is_none_or(|capacity| capacity <= self.head.capacity())
         {
@@ -235,7 +248,7 @@ impl Lane {
             return false;
         }
         self.head.claiming().set(1);
-        if self.attach(session, local, number, goal) {
+        if self.attach(session, local, number, goal, may_begin_slab) {
             return true;
         }
         self.head.claiming().set(0);
@@ -244,7 +257,14 @@ impl Lane {
     }
 
     /// Puts the lane on a slice of that size, and retires the one it had. The lane is marked as claiming.
-    fn attach(&self, session: &'static Session, local: &'static Local, number: usize, size: usize) -> bool {
+    fn attach(
+        &self,
+        session: &'static Session,
+        local: &'static Local,
+        number: usize,
+        size: usize,
+        may_begin_slab: bool,
+    ) -> bool {
         if slabs::capacity_of(session, size).is_none() {
             return false;
         }
@@ -254,6 +274,7 @@ impl Lane {
             tid: sys::thread_id(),
             previous: self.stream.get(),
             may_forget: !is_collected(session),
+            may_begin_slab,
         };
         let Some(claimed) = slabs::claim(session, local, &claim) else { return false };
         if self.head.has_ring() {
@@ -277,7 +298,7 @@ impl Lane {
 
     /// Whether the ring was filled twice while it was young.
     fn is_too_small(&self, session: &Session) -> bool {
-        if slabs::capacity_of(session, self.size.get() as usize + 1).is_none() || !slabs::is_plenty(session) {
+        if !slabs::is_plenty(session, self.next_size()) {
             return false;
         }
         if self.head.used() > self.head.capacity() as u64 / 2 {

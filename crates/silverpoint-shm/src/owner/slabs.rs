@@ -10,6 +10,8 @@
 
 use std::sync::atomic::Ordering;
 
+use silverpoint_wire::slice::left_to_others;
+
 use super::at;
 use super::control::Shared;
 use super::local::Local;
@@ -60,6 +62,8 @@ pub(crate) struct Claim {
     pub(crate) previous: u32,
     /// Nobody collects or is expected: what is not drained may be forgotten.
     pub(crate) may_forget: bool,
+    /// Else only what is at hand in the slabs in use is taken, without a long search.
+    pub(crate) may_begin_slab: bool,
 }
 
 /// A claimed slice: live, empty, and the caller's own.
@@ -74,10 +78,10 @@ pub(crate) struct Claimed {
 pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<Claimed> {
     let shift = shift_of(session, claim.size)?;
     let slice = adopt(session, local, claim, shift, LOOK_AT, false)
-        .or_else(|| take_new(session, shift))
+        .or_else(|| take_new(session, shift, claim.may_begin_slab))
         .or_else(|| {
             let now = clock::monotonic_ns();
-            if now < local.exhausted_until_ns.load(Ordering::Relaxed) {
+            if !claim.may_begin_slab || now < local.exhausted_until_ns.load(Ordering::Relaxed) {
                 return None;
             }
             let found = adopt(session, local, claim, shift, usize::MAX, false).or_else(|| {
@@ -97,7 +101,7 @@ pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<C
 /// Claims a slice in which nothing begins yet, best one that nobody had before: whoever looks sees none.
 pub(crate) fn reserve(session: &Session, local: &Local, claim: &Claim) -> Option<Slice> {
     let shift = shift_of(session, claim.size)?;
-    if let Some(slice) = take_new(session, shift) {
+    if let Some(slice) = take_new(session, shift, true) {
         // Without the magic it is nobody else's to take.
         slice.state(session).store(at::ring::FREE, Ordering::Release);
         return Some(slice);
@@ -142,9 +146,10 @@ fn slabs(session: &Session) -> u32 {
         .min(session.layout.slab_count)
 }
 
-/// Whether more than a quarter of the slabs is unused: else threads do not grow for comfort, so that new threads still find room.
-pub(crate) fn is_plenty(session: &Session) -> bool {
-    slabs(session) < session.layout.slab_count - session.layout.slab_count / 4
+/// Whether so many slabs are unused that a thread may go on in a ring of a size for comfort: new threads, and those with small rings, still find room then.
+pub(crate) fn is_plenty(session: &Session, size: usize) -> bool {
+    let count = session.layout.slab_count;
+    shift_of(session, size).is_some_and(|shift| slabs(session) < count - left_to_others(count, 1 << shift))
 }
 
 /// Whether no ring holds a record that nobody has consumed, or a loss that nobody has stored. For a clean end: looks at every slice.
@@ -226,8 +231,8 @@ fn adopt(
     slice.take(session, state).then_some(slice)
 }
 
-/// A slice that was never used, from a slab of that size or from a new slab.
-fn take_new(session: &Session, shift: u32) -> Option<Slice> {
+/// A slice that was never used, from a slab of that size or, where that may begin one, from a new slab.
+fn take_new(session: &Session, shift: u32, may_begin_slab: bool) -> Option<Slice> {
     for slab in 0..slabs(session) {
         // SAFETY: an offset within the entry.
         let is_this_size =
@@ -238,7 +243,7 @@ fn take_new(session: &Session, shift: u32) -> Option<Slice> {
     }
     // SAFETY: the header is always backed.
     let slabs_next = unsafe { session.control.u32(at::header::SLABS_NEXT) };
-    while slabs_next.load(Ordering::Relaxed) < session.layout.slab_count {
+    while may_begin_slab && slabs_next.load(Ordering::Relaxed) < session.layout.slab_count {
         let slab = slabs_next.fetch_add(1, Ordering::AcqRel);
         if slab >= session.layout.slab_count {
             break;
