@@ -148,10 +148,10 @@ SP_DETAIL_HOT AtraceMade record_atrace_at(AtraceName& known, unsigned bit, Kind 
     return {&known.site, record_named(known.site, kind, name, source, args...)};
 }
 
-// Of a long name, or one that is not where it is looked for first. (Its key is made once more: so nobody else
-// has it in memory.)
+// Of a name that is not where it is looked for first. (Its key is made once more: so nobody else has it in
+// memory.)
 template <class... Ts>
-[[gnu::noinline]] inline AtraceMade record_atrace_otherwise(Kind kind, unsigned bit, std::string_view source,
+[[gnu::noinline]] inline AtraceMade record_atrace_elsewhere(Kind kind, unsigned bit, std::string_view source,
                                                             std::string_view name,
                                                             typename Passed<Ts>::type... args) {
     AtraceName* const known = find_atrace_name(kind, bit, sizeof...(Ts), name);
@@ -169,6 +169,20 @@ template <class... Ts>
     return {&site, record_named(site, kind, "atrace", {names, size}, args..., name)};
 }
 
+// Of a long name, which is compared whole.
+template <class... Ts>
+[[gnu::noinline]] inline AtraceMade record_atrace_long(Kind kind, unsigned bit, std::string_view source,
+                                                       std::string_view name,
+                                                       typename Passed<Ts>::type... args) {
+    if (name.size() <= kAtraceLongest) [[likely]] {
+        const AtraceKey key(kind, bit, sizeof...(Ts), name);
+        AtraceName* const one = atrace_place(key).load(std::memory_order_acquire);
+        if (one != nullptr && one->is(key, name)) [[likely]]
+            return record_atrace_at<Ts...>(*one, bit, kind, source, name, args...);
+    }
+    return record_atrace_elsewhere<Ts...>(kind, bit, source, name, args...);
+}
+
 // Records one call. What needs calls is elsewhere: so nothing is saved and brought back for them.
 template <class... Ts>
 SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string_view source,
@@ -179,8 +193,9 @@ SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string
         AtraceName* const one = atrace_place(key).load(std::memory_order_acquire);
         if (one != nullptr && one->key == key) [[likely]]
             return record_atrace_at<Ts...>(*one, bit, kind, source, name, args...);
+        return record_atrace_elsewhere<Ts...>(kind, bit, source, name, args...);
     }
-    return record_atrace_otherwise<Ts...>(kind, bit, source, name, args...);
+    return record_atrace_long<Ts...>(kind, bit, source, name, args...);
 }
 
 // Begins of the calling thread that have not ended: of spans that are not in the ring, too, so that their
