@@ -99,7 +99,7 @@ def tracing(data, better):
         for case, title in titles.items():
             row, mine = ns.get((name, case)), ns.get((own, case))
             if row and mine and not is_own(name) and not name.startswith(NO_RIVALS):
-                better.look(f"tracing: {title}", mine["ns"], name, row["ns"], "ns", "")
+                better.look(f"tracing: {title}", mine["ns"], name, row["ns"], "ns", WHY.get(("tracing", name), ""))
             cells.append(f"{text(row['ns'])} ({text(row['ns'] / row['reference_ns'])} floors)" if row else "–")
         rows.append((name, *cells))
     rows.append(("the source's subscriber into ATrace, on", *(text(sources.SUBSCRIBER_ON[case]) for case in titles)))
@@ -143,7 +143,7 @@ def signals(data, better):
             for name in names:
                 # Without a sender, or without a signal (what the machine takes), nobody is compared.
                 if compares and not is_own(name) and not name.startswith("no "):
-                    better.look(f"{title}: {column}", ours, name, found.get((part, name, what)), "", "")
+                    better.look(f"{title}: {column}", ours, name, found.get((part, name, what)), "", WHY.get(("signals", part), ""))
         rows = [(name, *(text(found[part, name, what]) if (part, name, what) in found else "–" for what, _, _ in columns)) for name in names]
         if rows:
             parts += [f"<h3>{html.escape(title)}</h3>", html.table(("", *(column for _, column, _ in columns)), rows, own=tuple(own))]
@@ -156,7 +156,11 @@ WHY = {
     ("modern", "disabled"): "its level is a variable of the program; here the place's byte lies in shared memory, behind a pointer, so that another process can switch it",
     "total_s": "it formats in the callers' threads, on all processors at once; here one thread does, behind the collector",
     "cpu_s": "a record is copied twice more: into the ring, and by the collector into the spool, which survives the process",
-    "peak_ns": "a full ring waits for the collector's write, up to a scheduler's turn when there are more threads than processors",
+    "peak_ns": "the first megabyte: the ring grows to that, its pages are asked for in one call, and the collector's buffers are new as well; later a full ring waits for the collector's write, some tens of microseconds, or "
+               "up to a scheduler's turn when there are more threads than processors",
+    ("tracing", "ticklog"): "it is called by macros of its own, not through `tracing`, which brings each field by two calls; so are native tracepoints (below, beside today's loggers)",
+    ("dotnet", "file"): "its text goes into a buffer of the process; here it is made UTF-8, leaves the runtime by a call of C, and is in shared memory then",
+    ("signals", "timer"): "what the machine's scheduler does in a run of 5 s: the row without any sender is of the same order",
     "mean_ns": "a burst fills the ring faster than the collector writes the spool",
     "p999_ns": "",
     "p50_ns": "",
@@ -287,7 +291,7 @@ def of_dotnet(data, better):
     ours = rows.get("silverpoint", {}).get("above_us")
     # Without a listener, or with one that sends to nobody, nothing is recorded.
     if "text" in rows:
-        better.look("Trace.Write of .NET", ours, dotnet.TITLES["text"], rows["text"]["above_us"], "µs", "")
+        better.look("Trace.Write of .NET", ours, dotnet.TITLES["text"], rows["text"]["above_us"], "µs", WHY["dotnet", "file"])
     table = [(title, text(rows[case]["us"]), "–" if case == "md5" else f"{rows[case]['above_us']:.3f}", text(rows[case]["cpu_us"])) for case, title in dotnet.TITLES.items() if case in rows]
     return ["<h2>S5. Trace.Write of .NET</h2>", "<p>Microseconds of MD5 of 10,000 bytes, its text, and one <code>Trace.Write</code> of it, under Mono; of the call: beside turns without it in the same process.</p>",
             html.table(("", "a turn", "of the call", "CPU of the process"), table, own=(dotnet.TITLES["silverpoint"],))]
