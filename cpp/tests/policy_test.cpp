@@ -8,6 +8,7 @@
 #include <map>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -359,18 +360,23 @@ TEST(Crowd, NewThreadsFindRoomHoweverMuchTheOthersRecord) {
     std::atomic<unsigned> done{0};
     std::vector<std::thread> threads;
     for (unsigned n = 0; n < kThreads; ++n) {
-        threads.emplace_back([&] {
-            number_records(0, kRecords);
-            ++done;
-            done.notify_one();
-            over.wait(false);
-        });
+        try {
+            threads.emplace_back([&] {
+                number_records(0, kRecords);
+                ++done;
+                done.notify_one();
+                over.wait(false);
+            });
+        } catch (const std::system_error&) {
+            break;
+        }
         done.wait(n);
     }
     EXPECT_EQ(collector.session().session_losses(3), before);
     over = true;
     over.notify_all();
     for (std::thread& thread : threads) thread.join();
+    if (threads.size() < kThreads) GTEST_SKIP() << "only " << threads.size() << " threads may run here";
 }
 
 }  // namespace

@@ -360,7 +360,7 @@ impl Collector {
         session.watermark = self.watermarks.remove(&id).unwrap_or(0);
         session.keep = self.backtrace.map(Keep::new);
         if session.keep.is_some() && before.collector_pid != 0 {
-            session.stored_before = Some(self.positions.remove(&id).unwrap_or_default());
+            session.stored_before = Some(self.positions.get(&id).cloned().unwrap_or_default());
         }
         session.is_sleeping = false;
         // Last of what can fail: nothing of a session that is not taken may stay changed.

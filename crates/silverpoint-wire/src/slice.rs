@@ -18,7 +18,7 @@ pub fn left_to_others(slab_count: u32, ring_bytes: u32) -> u32 {
         0x4001..=0x2_0000 => 2,
         _ => 3,
     };
-    (u64::from(slab_count) * eighths).div_ceil(8) as u32
+    ((u64::from(slab_count) * eighths / 8) as u32).max(u32::from(slab_count >= 4))
 }
 
 /// The header of a ring as it was read; not validated.
@@ -334,8 +334,10 @@ mod tests {
     fn larger_rings_leave_more_to_others() {
         let left = |slabs| [2 << 10, 16 << 10, 128 << 10, 1 << 20].map(|ring| left_to_others(slabs, ring));
         assert_eq!(left(32), [4, 4, 8, 12]);
-        assert_eq!(left(1), [1, 1, 1, 1]);
-        assert_eq!(left(u32::MAX)[3], 1_610_612_736);
+        // The only thread of a small session may have most of it.
+        assert_eq!(left(2), [0, 0, 0, 0]);
+        assert_eq!(left(5), [1, 1, 1, 1]);
+        assert_eq!(left(u32::MAX)[3], 1_610_612_735);
     }
     use crate::record::RecordHeader;
 

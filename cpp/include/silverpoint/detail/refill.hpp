@@ -89,7 +89,8 @@ SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
 inline bool is_plenty(const Lane& lane) {
     const unsigned shift = shift_of(lane.size + 1);
     const std::uint64_t eighths = shift <= 14 ? 1 : shift <= 17 ? 2 : 3;
-    const std::uint64_t left = (session.slab_count * eighths + 7) / 8;
+    std::uint64_t left = session.slab_count * eighths / 8;
+    if (left == 0 && session.slab_count >= 4) left = 1;
     return shift != 0 && slabs_in_use() + left < session.slab_count;
 }
 

@@ -2,16 +2,23 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use silverpoint_formats::time::{Boundary, TimeZone};
 
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+
 use super::rotate::OldFiles;
 use crate::config::{FileSink, Sink};
 use crate::cursor::{Cursor, Entry, Position};
 use crate::pace::Sync;
+
+/// Descriptors of the standard streams are below.
+const OTHERS: i32 = 3;
 
 /// See the module.
 #[derive(Debug)]
@@ -37,6 +44,13 @@ struct Open {
     ends_ns: Option<i64>,
 }
 
+impl Open {
+    /// Only what has places is kept anywhere.
+    fn sync(&self) -> io::Result<()> {
+        if self.file.metadata()?.is_file() { self.file.sync_data() } else { Ok(()) }
+    }
+}
+
 impl LogFile {
     /// Opens the cursor, cuts off what a dead process had not finished, and says where to go on.
     pub(super) fn open(config: FileSink, sink: &Sink, cursor: &Path) -> io::Result<(Self, Entry)> {
@@ -45,8 +59,11 @@ impl LogFile {
         let old = OldFiles::new(&config.path, config.keep);
         let (zone, is_synced) = (sink.text.zone.clone(), sink.sync != Sync::Never);
         let mut log = Self { config, zone, is_synced, old, cursor, open: None, mode: None };
-        // Now, so that whoever starts the logger hears of a path that cannot be.
-        log.at_name()?;
+        // Now, so that whoever starts the logger hears of a path that cannot be. (A pipe that nobody reads yet can.)
+        match log.at_name() {
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {}
+            found => drop(found?),
+        }
         Ok((log, positions))
     }
 
@@ -90,7 +107,10 @@ impl LogFile {
         self.cursor.announce(&mut entry)?;
         if !found.is_file() {
             // A pipe or a terminal (`/dev/stdout`) has no places, and keeps what it was given: of lines that it took in part the rest would be written twice.
-            (&open.file).write_all(lines)?;
+            match (&open.file).write_all(lines) {
+                Err(error) if is_gone_for_good(&error, &self.config.path) => {}
+                written => written?,
+            }
             self.cursor.done();
             return Ok(());
         }
@@ -121,7 +141,7 @@ impl LogFile {
 
     /// What was appended is on the disk afterwards.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.open.as_ref().map_or(Ok(()), |open| open.file.sync_data())
+        self.open.as_ref().map_or(Ok(()), Open::sync)
     }
 
     /// The file that has the name: opened anew when it is another than before, or none.
@@ -133,16 +153,10 @@ impl LogFile {
             && self.is_synced
         {
             // Whoever moved it away has it whole.
-            moved.file.sync_data()?;
+            moved.sync()?;
         }
         if self.open.is_none() {
-            let file = OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .read(true)
-                .write(true)
-                .mode(0o600)
-                .open(path)?;
+            let file = open_to_write(path)?;
             if let Some(mode) = self.mode.take() {
                 file.set_permissions(mode)?;
             }
@@ -187,6 +201,38 @@ impl LogFile {
         self.old.rotate(&date)?;
         self.open = None;
         Ok(())
+    }
+}
+
+/// Opens what has the name, or makes a file. Of a pipe this is no reader: that would never hear that the others are gone, and keep lines to itself that nobody
+/// comes for; one that nobody reads yet is an error (ENXIO). Never in the place of a standard stream that the program has closed: a console would write into it.
+fn open_to_write(path: &Path) -> io::Result<File> {
+    let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    if is_file {
+        options.create(true).truncate(false).read(true);
+    } else {
+        options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
+    }
+    let mut file = options.open(path)?;
+    if !is_file {
+        // Writes wait.
+        fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    }
+    if file.as_raw_fd() < OTHERS {
+        file = fcntl_dupfd_cloexec(&file, OTHERS)?.into();
+    }
+    Ok(file)
+}
+
+/// Nobody reads any more, nor will: a terminal that was hung up, a pipe without a name. Nothing is owed there; lines that waited for it would fill the spool, and hold up the end.
+fn is_gone_for_good(error: &io::Error, path: &Path) -> bool {
+    match Errno::from_io_error(error) {
+        Some(Errno::IO) => true,
+        // What a link of /proc leads to has no path of its own.
+        Some(Errno::PIPE) => fs::canonicalize(path).is_err(),
+        _ => false,
     }
 }
 

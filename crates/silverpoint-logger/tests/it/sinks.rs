@@ -3,10 +3,12 @@
 use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
 
-use rustix::fs::{CWD, FileType, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 
-use crate::harness::{Scratch, is_gone, numbers};
+use crate::harness::{Scratch, is_gone, numbers, wait_until};
 
 #[test]
 fn each_sink_has_its_level_and_format() {
@@ -125,12 +127,42 @@ fn lines_that_wait_survive_the_death_of_their_process() {
     assert_eq!(numbers(&scratch.read("app.log.plain")), [0, 1, 2]);
 }
 
+fn make_pipe(path: &Path) {
+    rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+}
+
+/// What was written into it before would be gone with the program.
+#[test]
+fn a_pipe_that_nobody_reads_yet_gets_its_lines_when_somebody_does() {
+    let scratch = Scratch::new();
+    make_pipe(&scratch.path("app.log"));
+    let mut child = scratch.logging(["count", "20"]).spawn().unwrap();
+    // Long enough for a program that waits for nobody.
+    assert!(wait_until(|| !is_gone(&scratch.path("sessions"))));
+    std::thread::sleep(Duration::from_millis(300));
+    let text = std::fs::read_to_string(scratch.path("app.log")).unwrap();
+    assert_eq!(numbers(&text), (0..20).collect::<Vec<_>>());
+    assert!(child.wait().unwrap().success());
+}
+
+/// The logger is no reader of it, so that it hears that there is none.
+#[test]
+fn standard_output_that_nobody_reads_any_more_holds_up_nobody() {
+    let scratch = Scratch::new();
+    std::os::unix::fs::symlink("/dev/stdout", scratch.path("app.log")).unwrap();
+    let mut child = scratch.logging(["count", "20000"]).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 100]).unwrap();
+    drop(out);
+    assert!(wait_until(|| child.try_wait().unwrap().is_some()));
+    assert!(child.wait().unwrap().success());
+}
+
 /// Such as `/dev/stdout` in a container.
 #[test]
 fn a_pipe_with_a_name_gets_its_lines_as_a_file_does() {
     let scratch = Scratch::new();
-    let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mknodat(CWD, scratch.path("app.log"), FileType::Fifo, mode, 0).unwrap();
+    make_pipe(&scratch.path("app.log"));
     let nonblocking = OFlags::NONBLOCK.bits() as i32;
     let reader =
         OpenOptions::new().read(true).custom_flags(nonblocking).open(scratch.path("app.log")).unwrap();

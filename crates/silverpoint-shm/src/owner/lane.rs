@@ -54,6 +54,8 @@ pub(crate) struct Lane {
     settled: Cell<u32>,
     claimed_ns: Cell<u64>,
     grow_after_ns: Cell<u64>,
+    /// As `grow_after_ns`, of a growth that looked for what is at hand only: what a record needs does not wait for that.
+    look_after_ns: Cell<u64>,
     /// 1 + cause, while records are dropped until the ring is half empty; else 0.
     degraded: Cell<u32>,
     /// 1 when `losses` or `stall_ns` are to be told.
@@ -91,7 +93,7 @@ impl Lane {
         for word in [&self.size, &self.stream, &self.settled, &self.degraded, &self.untold, &self.stall_why] {
             word.set(0);
         }
-        for word in [&self.claimed_ns, &self.grow_after_ns, &self.stall_ns] {
+        for word in [&self.claimed_ns, &self.grow_after_ns, &self.look_after_ns, &self.stall_ns] {
             word.set(0);
         }
         self.slice.set(null_mut());
@@ -244,7 +246,8 @@ impl Lane {
             return false;
         }
         let time = clock::coarse_ns();
-        if time < self.grow_after_ns.get() {
+        let after_ns = if may_begin_slab { &self.grow_after_ns } else { &self.look_after_ns };
+        if time < after_ns.get() {
             return false;
         }
         self.head.claiming().set(1);
@@ -252,7 +255,7 @@ impl Lane {
             return true;
         }
         self.head.claiming().set(0);
-        self.grow_after_ns.set(time + GROWTH_PAUSE_NS);
+        after_ns.set(time + GROWTH_PAUSE_NS);
         false
     }
 

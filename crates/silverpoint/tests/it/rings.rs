@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ use crate::{Role, Scene, Test, reader};
 pub const TESTS: &[Test] = &[
     ("a_flight_recorder_keeps_the_latest", flight_recorder),
     ("drop_counts_every_record", drop_counts),
+    ("a_large_record_of_a_late_thread_is_whole", late_and_large),
     ("block_gives_up_and_says_so", block_gives_up),
     ("block_loses_nothing_while_somebody_collects", block_loses_nothing),
     ("a_collector_that_lets_go_leaves_a_flight_recorder", letting_go),
@@ -25,6 +27,7 @@ pub const TESTS: &[Test] = &[
 pub const ROLES: &[Role] = &[
     ("storm", storm),
     ("four_threads", four_threads),
+    ("crowd", crowd),
     ("switched", switched),
     ("until_killed", until_killed),
 ];
@@ -51,6 +54,50 @@ fn four_threads() {
             });
         }
     });
+}
+
+/// Threads that take what memory is not left to others, all alive; then one that fills the ring it can have, and has something large to say.
+fn crowd() {
+    let over = Barrier::new(CROWD + 1);
+    thread::scope(|scope| {
+        for _ in 0..CROWD {
+            let (done, wait) = mpsc::channel();
+            let over = &over;
+            scope.spawn(move || {
+                for n in 0..1500u64 {
+                    event!("n", n);
+                }
+                done.send(()).unwrap();
+                over.wait();
+            });
+            wait.recv().unwrap();
+        }
+        scope.spawn(|| {
+            for n in 0..100u64 {
+                event!("late", n);
+            }
+            event!("large", "x".repeat(LARGE));
+        });
+        over.wait();
+    });
+}
+
+const CROWD: usize = 30;
+const LARGE: usize = 2000;
+
+fn late_and_large() {
+    let scene = Scene::new();
+    let settings = [
+        ("SILVERPOINT_FILTER", "info"),
+        ("SILVERPOINT_COLLECTOR", "1"),
+        ("SILVERPOINT_POLICY", "drop"),
+        ("SILVERPOINT_MEMORY", "1M"),
+    ];
+    scene.run("crowd", &settings);
+    let session = reader::only_session(scene.root());
+    let late = session.args_of("late").len();
+    assert!(late < 100, "it found no larger ring for comfort: {late} records");
+    assert_eq!(session.args_of("large"), [format!("<{LARGE}>")], "but for what needs one");
 }
 
 fn flight_recorder() {
