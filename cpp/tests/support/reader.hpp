@@ -230,7 +230,12 @@ class Session {
         if (state != 2 && state != 3) return all;
         const std::uint32_t capacity = ring.capacity();
         if (capacity != ring.bytes - 256 || ring.load<std::uint32_t>(20) != 256) fail("shape of a ring");
-        const std::uint64_t begin = ring.begin(), committed = ring.committed();
+        std::uint64_t begin, committed;
+        // Together: a producer that overwrites may go around its ring between one and the other.
+        do {
+            begin = ring.begin();
+            committed = ring.committed();
+        } while (begin != ring.begin());
         if (end != nullptr) *end = committed;
         if (begin > committed || committed - begin > capacity) fail("positions of a ring");
         std::string copy(committed - begin, '\0');
