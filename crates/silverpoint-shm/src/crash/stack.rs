@@ -408,6 +408,7 @@ mod tests {
 
     /// Of such a file the dynamic linker tells the part alone that the address is in.
     #[test]
+    #[cfg_attr(not(target_arch = "x86_64"), ignore = "an emulator of user space has no process_vm_readv")]
     fn a_file_whose_segments_lie_apart_has_its_build_id() {
         // SAFETY: all zero is an empty stack; the name ends with zero.
         unsafe {
