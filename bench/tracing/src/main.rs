@@ -10,7 +10,6 @@ mod rivals;
 
 use std::process::ExitCode;
 
-use harness::Case;
 use tracing::{info, info_span, trace};
 
 /// Makes the two loops of a case, with and without the counter read around each call, and the `Case` that names them.
