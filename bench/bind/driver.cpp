@@ -27,17 +27,17 @@
 #include <vector>
 
 struct Small {
-    std::uint64_t id = 7;
-    double price = 101.25;
-    std::uint32_t quantity = 500;
-    bool active = true;
-    std::string symbol = "ACME";
+    std::uint64_t id = 0;
+    double price = 0;
+    std::uint32_t quantity = 0;
+    bool active = false;
+    std::string symbol;
 };
 struct Mapped {
-    std::uint64_t id = 7;
-    int level = -3;
-    double ratio = 0.6180339887498949;
-    std::map<std::string, int> counts = {{"first", 1}, {"second", 22}, {"third", 333}};
+    std::uint64_t id = 0;
+    int level = 0;
+    double ratio = 0;
+    std::map<std::string, int> counts;
 };
 using Floats = std::array<float, 128>;
 struct Order {
@@ -59,18 +59,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Order, id, price, quantity, symbol, note, tag
 
 // The same values as a program with Qt holds them: texts are QString.
 struct QtSmall {
-    quint64 id = 7;
-    double price = 101.25;
-    quint32 quantity = 500;
-    bool active = true;
-    QString symbol = QStringLiteral("ACME");
+    quint64 id = 0;
+    double price = 0;
+    quint32 quantity = 0;
+    bool active = false;
+    QString symbol;
 };
 struct QtMapped {
-    quint64 id = 7;
-    int level = -3;
-    double ratio = 0.6180339887498949;
-    std::map<QString, int> counts = {
-        {QStringLiteral("first"), 1}, {QStringLiteral("second"), 22}, {QStringLiteral("third"), 333}};
+    quint64 id = 0;
+    int level = 0;
+    double ratio = 0;
+    std::map<QString, int> counts;
 };
 struct QtOrder {
     quint64 id = 0;
@@ -329,8 +328,10 @@ void add(const char* name, const T& value, const Qt& qt) {
 int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
     std::mt19937 random(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1u);
-    const Small small;
-    const Mapped mapped;
+    const Small small{7, 101.25, 500, true, "ACME"};
+    const Mapped mapped{7, -3, 0.6180339887498949, {{"first", 1}, {"second", 22}, {"third", 333}}};
+    const QtSmall qt_small{7, 101.25, 500, true, "ACME"};
+    const QtMapped qt_mapped{7, -3, 0.6180339887498949, {{"first", 1}, {"second", 22}, {"third", 333}}};
     Floats floats;
     for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(i) * 0.37f + 0.1f;
     Orders orders(1000);
@@ -343,13 +344,13 @@ int main(int argc, char** argv) {
         order.symbol = i % 2 == 0 ? "ACME" : "EURUSD";
         order.note = "a note of some length, without anything special, as most texts are";
         order.tags = {"fast", "limit", "day"};
+        order.more = mapped;
         QtOrder& qt = qt_orders[i];
         qt.id = order.id, qt.price = order.price, qt.quantity = order.quantity;
         qt.symbol = QString::fromStdString(order.symbol), qt.note = QString::fromStdString(order.note);
         for (const std::string& tag : order.tags) qt.tags.push_back(QString::fromStdString(tag));
+        qt.more = qt_mapped;
     }
-    const QtSmall qt_small;
-    const QtMapped qt_mapped;
     add("small struct", small, qt_small);
     add("map and atoms", mapped, qt_mapped);
     add("128 floats", floats, floats);
