@@ -6,9 +6,11 @@
 // not seen the name yet), they are in different cells of it, since the reader takes the cell that was
 // finished last and the publisher the other. What the proof asks for is that the reader's naming comes before
 // its look for the finished cell, and the publisher's finishing before its next look for the name: the reader
-// pays for both (barrier.hpp).
+// pays for both (barrier.hpp). Which cell of each pair was finished last, which of the two is the newest, and
+// its stamp are one word, so that a publisher finishes by one store.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "inbox.hpp"
@@ -21,50 +23,82 @@ namespace signaling {
 template <class Event, class Machine = machine>
 class four_slot {
   public:
-    /// `By`: whose `light_store` it is, where the caller knows how one is to be done.
+    /// `stamp`: greater than the last one. `By`: whose `light_store` it is, where the caller knows how one is
+    /// to be done.
     template <class By = Machine, class... Parts>
     [[gnu::always_inline]] void publish(std::uint64_t stamp, Parts&&... parts) {
-        const unsigned pair = named_.load(std::memory_order_seq_cst) ^ 1u;
-        const unsigned at = finished_[pair].load(std::memory_order_relaxed) ^ 1u;
-        cell& to = cells_[2 * pair + at];
-        Machine::write(&to, [&] {
-            put(to.value, std::forward<Parts>(parts)...);
-            to.stamp = stamp;
-        });
-        By::light_store(finished_[pair], static_cast<std::uint8_t>(at));
-        newest_.store(static_cast<std::uint8_t>(pair), std::memory_order_release);
+        write<By>(stamp << state_bits | (state_.load(std::memory_order_relaxed) & ~(~0ull << state_bits)),
+                  std::forward<Parts>(parts)...);
     }
+    /// With a stamp that is greater than the last one by one.
+    template <class By = Machine, class... Parts>
+    [[gnu::always_inline]] void publish_next(Parts&&... parts) {
+        write<By>(state_.load(std::memory_order_relaxed) + (1u << state_bits), std::forward<Parts>(parts)...);
+    }
+    /// The stamp of what was published last, 0 when nothing was.
+    std::uint64_t stamp() const { return state_.load(std::memory_order_seq_cst) >> state_bits; }
 
     /// The first half of reading; a heavy barrier comes between the two.
     void name() {
-        pair_ = newest_.load(std::memory_order_acquire);
+        pair_ = static_cast<std::uint8_t>(state_.load(std::memory_order_acquire) & pair_bit);
         named_.store(pair_, std::memory_order_seq_cst);
     }
     /// The second half: takes the cell that was finished last; returns its stamp, 0 when nothing was ever
     /// published. Once for each `name`: a second look may find another cell.
     std::uint64_t choose() {
-        const std::uint8_t at = finished_[pair_].load(std::memory_order_seq_cst);
-        chosen_ = &cells_[2 * pair_ + at];
+        const std::uint64_t state = state_.load(std::memory_order_seq_cst);
+        const bool newest = (state & pair_bit) == pair_;
+        chosen_ = &cells_[pair_ | (newest ? state & cell_bit : (state & other_bit) / other_bit)];
         std::uint64_t stamp;
         Machine::read(chosen_, [&] { stamp = chosen_->stamp; });
-        return stamp;
+        return stamp >> state_bits;
     }
     /// Calls `function(value)`. The value may be moved from; the publisher does not touch it until the next
     /// `name`.
     template <class Function>
     void take(Function&& function) {
-        Machine::read(chosen_, [&] { function(*chosen_->value); });
+        Machine::read(chosen_, [&] {
+            if constexpr (always_there)
+                function(chosen_->value);
+            else
+                function(*chosen_->value);
+        });
     }
     /// Destroys the values. Neither side may use them any more.
     void clear() {
-        for (cell& one : cells_) one.value.reset();
+        if constexpr (!always_there)
+            for (cell& one : cells_) one.value.reset();
     }
 
   private:
+    // The state: the newest cell and its pair (together its index), the cell of the other pair that was
+    // finished last, and above them the stamp.
+    static constexpr unsigned cell_bit = 1, pair_bit = 2, other_bit = 4, state_bits = 3;
+
+    // What has nothing to destroy stands in its cell from the beginning: nobody asks whether it does.
+    static constexpr bool always_there =
+        std::is_trivially_destructible_v<Event> && std::is_nothrow_default_constructible_v<Event>;
     struct cell {
-        std::optional<Event> value;
-        std::uint64_t stamp = 0;
+        std::conditional_t<always_there, Event, std::optional<Event>> value{};
+        std::uint64_t stamp = 0;  // with a state below it, which says nothing
     };
+
+    // `state`: the last one, with the stamp of this one.
+    template <class By, class... Parts>
+    [[gnu::always_inline]] void write(std::uint64_t state, Parts&&... parts) {
+        if (((state ^ named_.load(std::memory_order_seq_cst)) & pair_bit) == 0) [[unlikely]] {
+            // Into the other pair: what is the newest there was the other one, and the other way round.
+            const std::uint64_t was = state & cell_bit, other = (state & other_bit) / other_bit;
+            state = ((state ^ pair_bit) & ~std::uint64_t{cell_bit | other_bit}) | other | was * other_bit;
+        }
+        state ^= cell_bit;
+        cell& to = cells_[state & (pair_bit | cell_bit)];
+        Machine::write(&to, [&] {
+            put(to.value, std::forward<Parts>(parts)...);
+            to.stamp = state;
+        });
+        By::light_store(state_, state);
+    }
 
     // Assigned where that is possible: text and vectors keep their memory.
     template <class... Parts>
@@ -73,6 +107,13 @@ class four_slot {
             if (to) return assign(*to, std::forward<Parts>(parts)...);
         }
         to.emplace(std::forward<Parts>(parts)...);
+    }
+    template <class... Parts>
+    static void put(Event& to, Parts&&... parts) {
+        if constexpr (requires { assign(to, std::forward<Parts>(parts)...); })
+            assign(to, std::forward<Parts>(parts)...);
+        else
+            std::construct_at(&to, std::forward<Parts>(parts)...);
     }
     template <class Part>
     static auto assign(Event& to, Part&& part) -> decltype(static_cast<void>(to = std::forward<Part>(part))) {
@@ -86,9 +127,8 @@ class four_slot {
     }
 
     cell cells_[4];                                                         // two pairs
-    typename Machine::template atomic<std::uint8_t> finished_[2] = {0, 0};  // written by the publisher
-    typename Machine::template atomic<std::uint8_t> newest_{0};
-    alignas(64) typename Machine::template atomic<std::uint8_t> named_{0};  // written by the reader
+    typename Machine::template atomic<std::uint64_t> state_{0};             // written by the publisher
+    alignas(64) typename Machine::template atomic<std::uint8_t> named_{0};  // a pair; written by the reader
     // Of the reader:
     std::uint8_t pair_ = 0;
     cell* chosen_ = nullptr;
@@ -103,7 +143,6 @@ class latest_lanes {
     struct lane {
         explicit lane(const void* owner) : of(owner) {}
         typename Machine::template atomic<const void*> of;
-        typename Machine::template atomic<std::uint64_t> published{0};
         typename Machine::template atomic<lane*> next{nullptr};
         bool named = false;  // of the reader
         four_slot<Event, Machine> cells;
@@ -125,28 +164,23 @@ class latest_lanes {
         lane& mine = first_.of.load(std::memory_order_relaxed) == who ? first_ : find(who);
         std::uint64_t stamp = 0;
         for (lane* at = &first_; at != nullptr; at = at->next.load(std::memory_order_acquire))
-            stamp = std::max(stamp, at->published.load(std::memory_order_acquire));
-        ++stamp;
-        mine.cells.publish(stamp, std::forward<Parts>(parts)...);
-        Machine::light_store(mine.published, stamp);
+            stamp = std::max(stamp, at->cells.stamp());
+        mine.cells.publish(stamp + 1, std::forward<Parts>(parts)...);
     }
     /// The same for the only thread that has published so far, which is the rule; for another it does
     /// nothing, and takes nothing from `parts`: false.
     template <class By = Machine, class... Parts>
     [[gnu::always_inline]] bool publish_alone(const void* who, Parts&&... parts) {
-        if (first_.of.load(std::memory_order_relaxed) != who ||
-            first_.next.load(std::memory_order_acquire) != nullptr) [[unlikely]]
+        if (alone_.load(std::memory_order_acquire) != who) [[unlikely]]
             return false;
-        const std::uint64_t stamp = first_.published.load(std::memory_order_relaxed) + 1;
-        first_.cells.template publish<By>(stamp, std::forward<Parts>(parts)...);
-        By::light_store(first_.published, stamp);
+        first_.cells.template publish_next<By>(std::forward<Parts>(parts)...);
         return true;
     }
 
     /// Whether something is newer than what was read last.
     bool fresh() const {
         for (const lane* at = &first_; at != nullptr; at = at->next.load(std::memory_order_acquire))
-            if (at->published.load(std::memory_order_seq_cst) > seen_) return true;
+            if (at->cells.stamp() > seen_) return true;
         return false;
     }
     /// The reader's first half: names the pairs. A heavy barrier comes between the two.
@@ -181,7 +215,10 @@ class latest_lanes {
   private:
     [[gnu::noinline, gnu::cold]] lane& find(const void* who) {
         const void* nobody = nullptr;
-        if (first_.of.compare_exchange_strong(nobody, who, std::memory_order_relaxed)) return first_;
+        if (alone_.compare_exchange_strong(nobody, who, std::memory_order_relaxed)) {
+            first_.of.store(who, std::memory_order_relaxed);
+            return first_;
+        }
         for (lane* at = first_.next.load(std::memory_order_acquire); at != nullptr;
              at = at->next.load(std::memory_order_acquire))
             if (at->of.load(std::memory_order_relaxed) == who) return *at;
@@ -190,9 +227,13 @@ class latest_lanes {
         do {
             fresh->next.store(head, std::memory_order_relaxed);
         } while (!first_.next.compare_exchange_weak(head, fresh, std::memory_order_acq_rel));
+        // Before this one's first value: whoever publishes after that looks at both lanes.
+        alone_.store(this, std::memory_order_release);
         return *fresh;
     }
 
+    // The only publisher; null: nobody has published; this: there are several.
+    typename Machine::template atomic<const void*> alone_{nullptr};
     lane first_{nullptr};
     std::uint64_t seen_ = 0;  // of the reader
 };
@@ -274,15 +315,13 @@ class latest {
     /// Waits for nobody: some nanoseconds and the assignment of a value.
     template <class Value>
     void publish(Value&& value) {
-        const std::uint64_t stamp = published_.load(std::memory_order_relaxed) + 1;
-        cells_.publish(stamp, std::forward<Value>(value));
-        published_.store(stamp, std::memory_order_release);
+        cells_.publish_next(std::forward<Value>(value));
     }
     /// Moves the newest value into `to`; false when there is none since the last one. It never waits and
     /// never fails for a publisher that is quick; it costs a barrier when there is something new
     /// (signal/barrier.hpp), next to nothing when not.
     bool read(T& to) {
-        if (published_.load(std::memory_order_acquire) <= seen_) return false;
+        if (cells_.stamp() <= seen_) return false;
         cells_.name();
         signaling::heavy_barrier();
         const std::uint64_t stamp = cells_.choose();
@@ -294,7 +333,6 @@ class latest {
 
   private:
     signaling::four_slot<T> cells_;
-    std::atomic<std::uint64_t> published_{0};
     std::uint64_t seen_ = 0;
 };
 
