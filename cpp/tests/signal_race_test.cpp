@@ -675,4 +675,26 @@ TEST(Queued, ACapacityOfAnySizeIsABound) {
     }
 }
 
+TEST(Poll, ATimedDescriptorIsReadableOnceAnInterval) {
+    signal<int> changed;
+    poll_inbox slow = poll_inbox::timed(std::chrono::hours(1)),
+               quick = poll_inbox::timed(std::chrono::milliseconds(1));
+    std::vector<int> got;
+    for (poll_inbox* to : {&slow, &quick})
+        changed.connect_queued(*to, [&](int value) { got.push_back(value); });
+    const auto readable = [](const poll_inbox& one, int milliseconds) {
+        pollfd wait{one.fd(), POLLIN, 0};
+        return poll(&wait, 1, milliseconds) == 1;
+    };
+    EXPECT_FALSE(readable(slow, 0) || readable(quick, 5));  // nothing has come
+    changed(1);
+    EXPECT_TRUE(readable(slow, 60'000) && readable(quick, 60'000));  // at once
+    EXPECT_EQ(slow.drain() + quick.drain(), 2u);
+    for (int i = 2; i < 5; ++i) changed(i);
+    EXPECT_FALSE(readable(slow, 5));
+    EXPECT_EQ(quick.wait_and_drain(60'000), 3u);
+    EXPECT_EQ(got, (std::vector<int>{1, 1, 2, 3, 4}));
+    EXPECT_EQ(slow.drain(), 3u);  // by hand
+}
+
 }  // namespace
