@@ -167,7 +167,7 @@ fn copy(stream: &mut File, file: &mut File) -> io::Result<()> {
         file.write_all(&chunk[kept..kept + read])?;
         copied += read;
         let seen = &chunk[..kept + read];
-        if seen.windows(SYNC.len()).any(|bytes| bytes == SYNC) {
+        if memchr::memmem::find(seen, &SYNC).is_some() {
             return io::copy(stream, file).map(|_| ());
         }
         let from = seen.len().saturating_sub(SYNC.len() - 1);
