@@ -15,7 +15,7 @@ thead th { background: var(--band); } tr.own td { color: var(--own); font-weight
 table.prose th:last-child { text-align: left; } table.prose td { white-space: normal; } table.prose td:last-child { text-align: left; min-width: 12rem; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; color: var(--ink); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 40rem) { th, td { padding: 0.25rem 0.4rem; } table.prose { font-size: 0.8rem; } table.prose td { min-width: 4rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
+@media (max-width: 40rem) { th, td { padding: 0.25rem 0.4rem; } body { padding: 0.8rem; } table.prose { font-size: 0.8rem; } table.prose th, table.prose td { padding: 0.25rem 0.15rem; white-space: normal; } table.prose td:last-child { min-width: 8rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
 """
 
 
