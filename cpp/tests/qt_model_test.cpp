@@ -8,6 +8,7 @@
 #include <QtCore/QPersistentModelIndex>
 #include <QtCore/QThread>
 #include <QtTest/QAbstractItemModelTester>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -379,6 +380,58 @@ TEST_F(QtModel, ValuesOfAnyNumberOfRecordsCanBeSeen) {
     ASSERT_TRUE(model.hasChildren(first) && model.canFetchMore(first));
     model.fetchMore(first);
     EXPECT_EQ(text(model, 0, 1, first), "0");
+}
+
+// What the process has in memory now.
+double resident_mib() {
+    std::ifstream file("/proc/self/statm");
+    double all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+// Many more records than are kept: rows come while the loop runs, whichever is asked for is there, and memory
+// does not grow with them.
+TEST_F(QtModel, AMillionRecordsAreCountedFetchedAndFiltered) {
+    constexpr int many = 1'000'000, rare = 100'000;
+    const QString file = recorded([] {
+        for (int number = 0; number < many; ++number) {
+            if (number % rare == 0)
+                SP_ERROR("number {}", number);
+            else
+                SP_DEBUG("number {}", number);
+        }
+    });
+    const double before = resident_mib();
+    double most = before;
+    records_model model;
+    ASSERT_TRUE(model.open({file}));
+    EXPECT_EQ(model.rowCount(), 0);  // none before the loop has run
+    model.set_waiting(true);
+    // (Waits for room are recorded, too.)
+    ASSERT_TRUE(until([&] { return model.state() == state::finished; }));
+    ASSERT_GE(model.rowCount(), many);
+    most = std::max(most, resident_mib());
+    // Rows at the ends, in the middle and all over: `first`, `first + step`, …
+    const auto check = [&](const char* filter, int rows, int first, int step) {
+        ASSERT_TRUE(model.set_filter(filter));
+        ASSERT_TRUE(until([&] { return model.state() == state::finished; }));
+        ASSERT_EQ(model.rowCount(), rows);
+        std::vector<int> at{0, 1, rows / 2 - 1, rows / 2, rows - 2, rows - 1};
+        for (int row = 0; row < rows; row += std::max(1, rows / 100)) at.push_back(row);
+        for (const int row : at) {
+            ASSERT_EQ(text(model, row, records_model::message),
+                      QStringLiteral("number %1").arg(first + row * step));
+            most = std::max(most, resident_mib());
+        }
+        const QModelIndex record = model.index(rows / 2, 0);
+        model.fetchMore(record);
+        ASSERT_EQ(text(model, 0, 1, record), QString::number(first + rows / 2 * step));
+    };
+    check("0 >= 0", many, 0, 1);
+    check("-l error", many / rare, 0, rare);
+    check("0 >= 400000", 600'000, 400'000, 1);
+    EXPECT_LT(most - before, 128);  // all of them as rows would take more
 }
 
 // The records of a program that runs, as the events of a signal in Qt's loop.
