@@ -160,7 +160,7 @@ std::uint64_t put_record(const Reservation& found, std::uint64_t head, const Arg
         session.now();
 #endif
     put_bytes(put_bytes(found.at, (head & ~std::uint64_t{0xFFFFFF}) | size | (cut ? kTruncated : 0)), ticks);
-    commit(found.lane, found.at, size);
+    commit_slowly(found.lane, found.at, size);
     return ticks;
 }
 
@@ -277,6 +277,11 @@ const unsigned char sp_c_unregistered = 0x80;
 
 [[gnu::visibility("hidden")]] bool sp_c_passes_EVERY(EveryWhile* last, std::int64_t milliseconds) {
     return last->passes(milliseconds);
+}
+
+[[gnu::visibility("hidden")]] void sp_c_join_handing(void (*take)(const silverpoint_made*),
+                                                     const std::uint32_t* functions) {
+    join_handing(take, functions);
 }
 
 [[gnu::visibility("hidden")]] void sp_prepare_thread() { silverpoint::prepare_thread(); }

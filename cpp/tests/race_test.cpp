@@ -136,6 +136,59 @@ TEST(Race, WhatIsOverwrittenIsNeverTakenForWhole) {
     for (std::uint64_t t = 0; t < 3; ++t) EXPECT_EQ(arrived.last.at(t), kRecords - 1);
 }
 
+// Each thread's own.
+struct Given {
+    std::uint64_t first = 0, next = 0;
+    bool is_whole = true;
+} given[4];
+
+void take_given(const silverpoint_made* made) {
+    std::uint64_t words[3];
+    std::memcpy(words, made->record + 16, sizeof words);
+    Given& mine = given[words[0]];
+    if (mine.next == 0) mine.first = mine.next = words[1];
+    mine.is_whole = mine.is_whole && words[1] == mine.next++ && words[2] == ~words[1];
+}
+
+TEST(Race, WhatThreadsBeginToRecordAfterAFunctionCameIsGivenToIt) {
+    session().drain();
+    set_policy(kBlock, 1);
+    static std::uint32_t functions = 0;
+    std::atomic<bool> is_there{false};
+    std::atomic<unsigned> recording{0}, running{4};
+    std::uint64_t due[4] = {};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+            std::uint64_t number = 0;
+            for (; !is_there.load(); ++number) {
+                record(t, number);
+                if (number == 0) ++recording;
+            }
+            due[t] = number;
+            for (const std::uint64_t end = number + 5000; number < end; ++number) record(t, number);
+            --running;
+        });
+    const auto take = [] {
+        session().drain();
+        wake_waiters();
+    };
+    while (recording != 4) take();
+    __atomic_store_n(&functions, 1, __ATOMIC_SEQ_CST);
+    silverpoint::detail::join_handing(&take_given, &functions);
+    is_there.store(true);
+    while (running != 0) take();
+    for (auto& thread : threads) thread.join();
+    __atomic_store_n(&functions, 0, __ATOMIC_SEQ_CST);
+    take();
+    set_policy(kBlock, 0);
+    for (unsigned t = 0; t < 4; ++t) {
+        EXPECT_TRUE(given[t].is_whole);
+        EXPECT_LE(given[t].first, due[t]);
+        EXPECT_EQ(given[t].next, due[t] + 5000);
+    }
+}
+
 TEST(Race, SitesAreRegisteredByManyAtOnceAndSwitchedMeanwhile) {
     session().drain();
     set_policy(kBlock, 1);

@@ -35,7 +35,7 @@ inline Thread* thread_of_contexts() {
 // Brings the next record of each lane to the cold path.
 inline void ask_lanes(Thread& thread) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    for (Lane& lane : thread.lanes) lane.limit = nullptr;
+    for (Lane& lane : thread.lanes) set_limit(lane, nullptr);
 }
 
 inline std::uint64_t enter_context(const char* pairs, std::size_t size, bool cut) {

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "c/made.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -106,6 +108,31 @@ typedef void (*silverpoint_handler)(const silverpoint_event* event, void* data);
  * not UTF-8, or a category with no level behind its `=`). */
 int silverpoint_add_handler(const char* category, const char* record, silverpoint_handler handler,
                             void* data);
+
+/* A function that is given records by the thread that makes them, before the tracepoint returns. */
+struct silverpoint_synchronous;
+
+/* C++ programs use silverpoint::synchronous_handler (silverpoint/logger.hpp), C programs
+ * sp_add_synchronous_handler (silverpoint/start.h), which also say it to their tracepoints; by this alone
+ * only tracepoints of Rust within libsilverpoint's own shared object learn of it.
+ *
+ * Adds a handler behind those that there are: each record of a category (as of silverpoint_add_handler) that
+ * a thread begins to make from then on is given to it by that thread, when it is recorded: sites that are off
+ * are not, nor records that are lost, nor ends of spans. It needs no logger where somebody else collects;
+ * loggers that are started from now on record what the directives `record` say besides.
+ *
+ * The handler is called by any thread, by several at once, and holds up its caller. wall_ns is the time of
+ * the call. What it records itself is recorded, and given to no such handler. It must return: no exception,
+ * no longjmp. It does not belong into a signal handler: as long as it is there, the program's signal handlers
+ * record nothing. It is never called with null. Returns null for what silverpoint_add_handler calls invalid.
+ */
+struct silverpoint_synchronous* silverpoint_add_synchronous_handler(const char* category, const char* record,
+                                                                    silverpoint_handler handler, void* data);
+
+/* Takes it away, once. When this returns, no thread is in it, nor will be: so it must not be called with a
+ * lock held that the handler takes. Only within such a handler, and in a forked child of the process that has
+ * added it, nobody is waited for. */
+void silverpoint_remove_synchronous_handler(struct silverpoint_synchronous* added);
 
 /* The line that a sink with this `pattern` writes of a record ("{text}{fields}", "spdlog:[%l] %v"), without
  * its end. Only of an event that the calling handler was given, and in its thread. Returns the bytes that the

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "crash.hpp"
+#include "detail/hand_over.hpp"
 #include "detail/process.hpp"
 #include "silverpoint/logger.h"
 
@@ -227,6 +228,40 @@ inline bool stop(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return silverpoint_stop(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
            SILVERPOINT_DONE;
 }
+
+// What this shared object (or program) records is given to the synchronous handlers that others have added,
+// or will. For plug-ins; a synchronous_handler says it itself.
+inline void hand_records_over() {
+    detail::join_handing(&silverpoint_hand_over, silverpoint_synchronous_handlers());
+}
+
+// A function that is given records by the thread that makes them, before the tracepoint returns
+// (silverpoint/logger.h, silverpoint_add_synchronous_handler); as long as this lives, or until remove(). The
+// records are those of this shared object (or program), and of others that have a handler, or have called
+// hand_records_over(). Throws std::invalid_argument for a category with no level behind its `=`.
+class synchronous_handler {
+  public:
+    synchronous_handler(const char* category, const char* record, silverpoint_handler handler, void* data)
+        : added_(silverpoint_add_synchronous_handler(category, record, handler, data)) {
+        if (added_ == nullptr)
+            throw std::invalid_argument(
+                "silverpoint::synchronous_handler: a null pointer, text that is not "
+                "UTF-8, or no level behind the category's =");
+        hand_records_over();
+    }
+    synchronous_handler(synchronous_handler&& from) noexcept : added_(std::exchange(from.added_, nullptr)) {}
+    synchronous_handler& operator=(synchronous_handler&& from) noexcept {
+        std::swap(added_, from.added_);
+        return *this;
+    }
+    ~synchronous_handler() { remove(); }
+
+    // When this returns, no thread is in the function, nor will be.
+    void remove() { silverpoint_remove_synchronous_handler(std::exchange(added_, nullptr)); }
+
+  private:
+    silverpoint_synchronous* added_;
+};
 
 namespace detail {
 

@@ -36,6 +36,25 @@ static inline int sp_c_start_logger(int (*start)(const char*, char*, size_t), co
     return result;
 }
 
+void sp_c_join_handing(void (*take)(const struct silverpoint_made*), const uint32_t* functions) SP_C_OWN;
+
+/* As silverpoint_add_synchronous_handler, for what is recorded by this shared object, or this program. Each
+ * shared object with tracepoints of its own calls this, or sp_hand_records_over once. */
+static inline struct silverpoint_synchronous* sp_add_synchronous_handler(const char* category,
+                                                                         const char* record,
+                                                                         silverpoint_handler handler,
+                                                                         void* data) {
+    struct silverpoint_synchronous* added =
+        silverpoint_add_synchronous_handler(category, record, handler, data);
+    if (added != (struct silverpoint_synchronous*)0)
+        sp_c_join_handing(silverpoint_hand_over, silverpoint_synchronous_handlers());
+    return added;
+}
+/* What this shared object records is given to the handlers that others have added, or will. */
+static inline void sp_hand_records_over(void) {
+    sp_c_join_handing(silverpoint_hand_over, silverpoint_synchronous_handlers());
+}
+
 /* As silverpoint_start. */
 static inline int sp_start_logger(const char* config, char* error, size_t error_size) {
     return sp_c_start_logger(silverpoint_start, config, error, error_size);

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use silverpoint_logger::{Config, Event, Filter, Sink, What, text as text_lines};
 
@@ -55,18 +55,20 @@ pub(crate) struct CEvent {
 }
 
 #[derive(Clone, Copy)]
-struct Data(*mut c_void);
+pub(crate) struct Data(pub(crate) *mut c_void);
 
 // SAFETY: it is the program's, which promises (logger.h) that its function may be called with it by another thread.
 unsafe impl Send for Data {}
 // SAFETY: shared only to be handed on to that function.
 unsafe impl Sync for Data {}
 
-struct Handler {
-    category: String,
-    record: String,
-    call: Call,
-    data: Data,
+pub(crate) struct Handler {
+    pub(crate) category: String,
+    pub(crate) record: String,
+    pub(crate) call: Call,
+    pub(crate) data: Data,
+    /// Of one that is given records before the tracepoints return (`synchronous`): whether it is there still.
+    pub(crate) synchronous: Option<&'static AtomicBool>,
 }
 
 /// One behind the other, the last that was added first. They are added and never removed, without a lock: a process may be forked while another of its threads adds one, and the child has
@@ -130,9 +132,14 @@ pub unsafe extern "C" fn silverpoint_add_handler(
             return INVALID;
         };
         let Ok(category) = silverpoint_logger::category(&category) else { return INVALID };
-        HANDLERS.add(Handler { category, record, call, data: Data(data) });
+        HANDLERS.add(Handler { category, record, call, data: Data(data), synchronous: None });
         DONE
     })
+}
+
+/// Loggers that are started from now on know it.
+pub(crate) fn add(handler: Handler) {
+    HANDLERS.add(handler);
 }
 
 thread_local! {
@@ -192,62 +199,66 @@ fn line_of(event: &Event<'_>, pattern: String) -> Option<String> {
     })
 }
 
-/// The configuration, and a sink for each handler.
+/// The configuration, with what is recorded for each handler, and a sink for each that has its records from one.
 pub(crate) fn add_to(mut config: Config) -> Config {
     for handler in HANDLERS.all() {
+        if handler.synchronous.is_some_and(|is_there| !is_there.load(Ordering::Relaxed)) {
+            continue;
+        }
         config = config.record_also(&handler.record);
+        if handler.synchronous.is_some() {
+            continue;
+        }
         let mut filter = Filter::default();
         if !handler.category.is_empty() {
             filter.categories.push(handler.category.clone());
         }
-        config = config.sink(Sink::batch_handler(move |event| handler.give(event)).only(filter));
+        let give = move |event: Option<&Event<'_>>| match event {
+            Some(event) => give(handler.call, handler.data, event),
+            // SAFETY: as whoever added the handler promises.
+            None => unsafe { (handler.call)(null(), handler.data.0) },
+        };
+        config = config.sink(Sink::batch_handler(give).only(filter));
     }
     config
 }
 
-impl Handler {
-    fn give(&self, event: Option<&Event<'_>>) {
-        let Some(event) = event else {
-            // SAFETY: as whoever added the handler promises.
-            unsafe { (self.call)(null(), self.data.0) };
-            return;
-        };
-        let What::Record { site, args, .. } = event.what else { return };
-        let described = &site.description;
-        let event = CEvent {
-            size: size_of::<CEvent>(),
-            wall_ns: event.wall_ns,
-            tid: event.tid,
-            line: described.line,
-            level: described.level as c_int,
-            kind: described.kind as c_int,
-            category: CText::of(&described.category),
-            file: CText::of(&described.file),
-            function: CText::of(&described.function),
-            thread: CText::of(event.thread_name),
-            template: CText::of(&described.template),
-            names: CText::of(&described.names),
-            signature: CText::of(&described.signature),
-            args: args.as_ptr(),
-            args_size: args.len(),
-            context: CText::of(event.context.map_or("", |context| context.json())),
-            own: std::ptr::from_ref(event).cast(),
-        };
-        // SAFETY: as whoever added the handler promises; what the event refers to lives until the return.
-        unsafe { (self.call)(&raw const event, self.data.0) };
-    }
+/// Calls the function with an event, if it is a record's.
+pub(crate) fn give(call: Call, data: Data, event: &Event<'_>) {
+    let What::Record { site, args, .. } = event.what else { return };
+    let described = &site.description;
+    let event = CEvent {
+        size: size_of::<CEvent>(),
+        wall_ns: event.wall_ns,
+        tid: event.tid,
+        line: described.line,
+        level: described.level as c_int,
+        kind: described.kind as c_int,
+        category: CText::of(&described.category),
+        file: CText::of(&described.file),
+        function: CText::of(&described.function),
+        thread: CText::of(event.thread_name),
+        template: CText::of(&described.template),
+        names: CText::of(&described.names),
+        signature: CText::of(&described.signature),
+        args: args.as_ptr(),
+        args_size: args.len(),
+        context: CText::of(event.context.map_or("", |context| context.json())),
+        own: std::ptr::from_ref(event).cast(),
+    };
+    // SAFETY: as whoever added the handler promises; what the event refers to lives until the return.
+    unsafe { call(&raw const event, data.0) };
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
 
     unsafe extern "C" fn ignore(_: *const CEvent, _: *mut c_void) {}
 
     fn handler(category: String) -> Handler {
-        Handler { category, record: String::new(), call: ignore, data: Data(null_mut()) }
+        let record = String::new();
+        Handler { category, record, call: ignore, data: Data(null_mut()), synchronous: None }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod handler;
 mod home;
 mod reader;
+mod synchronous;
 mod text;
 
 use std::ffi::{c_char, c_int};

@@ -9,6 +9,9 @@ use silverpoint::{context, debug, error, info, span, warn};
 use silverpoint_formats::time::Style;
 use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, What, text};
 
+#[path = "logging/synchronous.rs"]
+mod synchronous;
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -445,6 +448,8 @@ fn main() {
             assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
             println!("{:?}", seen.lock().unwrap());
         }
+        // Functions that are given records at once, beside one that is given them later.
+        [file, "synchronous"] => synchronous::run(file),
         // Flushes for ever into a file that cannot be written, while the logger is ended.
         [file, "flush"] => {
             let config = Config { spool: Some(format!("{file}.spools").into()), ..Config::new("info") };

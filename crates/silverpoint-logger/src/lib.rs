@@ -49,6 +49,7 @@ mod quota;
 mod settings;
 mod shared;
 mod spool;
+mod synchronous;
 mod syslog;
 mod target;
 
@@ -67,7 +68,11 @@ pub use silverpoint_formats::text;
 pub use silverpoint_formats::time::Boundary;
 pub use silverpoint_formats::tracefile::{Event, What};
 pub use silverpoint_shm::crash::Options as CrashOptions;
+/// For frontends in other languages: the way to the functions of [`SynchronousHandler`].
+#[doc(hidden)]
+pub use silverpoint_shm::synchronous::{Made, count as synchronous_handlers, give as give_synchronously};
 pub use silverpoint_wire::level::Level;
+pub use synchronous::SynchronousHandler;
 pub use syslog::{Facility, FacilityError, Syslog};
 
 /// Starts a logger that writes to standard error what is of level info and above, unless the environment says something else ([`Config::with_environment`]).

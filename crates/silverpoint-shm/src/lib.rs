@@ -4,6 +4,7 @@
 //!  root       which directory holds the sessions, and that it is the user's own
 //!  owner      the producer's side of a session: make or join, register sites, claim slices, fork, leave, sweep
 //!  ring       the producer's side of a ring: reserve, commit, wrap, overwrite, wait
+//!  synchronous  functions that are given each record before its tracepoint returns
 //!  crash      why the process ends, and where: one record, made in a signal handler
 //!  probe      what this kernel and this process allow
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
@@ -22,4 +23,5 @@ pub mod probe;
 pub mod ring;
 pub mod root;
 pub mod signal_mask;
+pub mod synchronous;
 mod sys;

@@ -188,6 +188,7 @@ SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     *entered = lane;
     char* at = lane->cur;
+    /* Another thread may make it null at any time: it is compared once. */
     if (!SP_C_LIKELY((uintptr_t)at + size <= (uintptr_t)lane->limit)) return (char*)0;
     /* Where the position is null, so is the limit: the caller's look at the result costs nothing. */
     if (at == (char*)0) __builtin_unreachable();

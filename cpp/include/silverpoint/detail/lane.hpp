@@ -11,6 +11,7 @@
 #pragma once
 
 #include "contexts.hpp"
+#include "handing.hpp"
 #include "ring.hpp"
 
 SP_DETAIL_BEGIN
@@ -19,7 +20,8 @@ struct Lane {
     // 1: nobody makes a record here.
     Word ready{0};
     char* cur = nullptr;
-    // Up to here records fit without a look at the collector; null: every record takes the cold path.
+    // Up to here records fit without a look at the collector; null: every record takes the cold path. Another
+    // thread may make it null at any time (hand_over.hpp): limit_of and set_limit.
     char* limit = nullptr;
     // Position of `cur` in the ring = cur + delta.
     std::uint64_t delta = 0;
@@ -60,6 +62,28 @@ struct Lane {
         return consumed > oldest ? consumed : oldest;
     }
 };
+
+SP_DETAIL_HOT char* limit_of(const Lane* lane) { return __atomic_load_n(&lane->limit, __ATOMIC_RELAXED); }
+// Whether a record of `size` bytes fits at `at`: one comparison with memory. An atomic load is an instruction
+// more; an aligned pointer is read whole by any load, and it is compared once.
+SP_DETAIL_HOT bool fits(const Lane* lane, const char* at, std::size_t size) {
+#if defined(__SANITIZE_THREAD__)
+    const char* const limit = limit_of(lane);
+#else
+    const char* const limit = lane->limit;
+#endif
+    return reinterpret_cast<std::uintptr_t>(at) + size <= reinterpret_cast<std::uintptr_t>(limit);
+}
+inline void set_limit(Lane& lane, char* limit) { __atomic_store_n(&lane.limit, limit, __ATOMIC_RELAXED); }
+
+// Publishes a record of `size` bytes at the lane's position. The lane stays busy.
+SP_DETAIL_HOT void publish(Lane* lane, char* at, std::size_t size) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    SP_DETAIL_FAULT_POINT("mid-record");
+    char* end = at + size;
+    lane->cur = end;
+    lane->committed->store(reinterpret_cast<std::uint64_t>(end) + lane->delta, std::memory_order_release);
+}
 
 struct Thread {
     Lane lanes[kLanes];
@@ -148,7 +172,8 @@ inline void at_unload() {
 // A fresh state for a thread's lanes.
 SP_DETAIL_COLD void reset_thread(Thread& thread, std::uint32_t tid) {
     for (Lane& lane : thread.lanes) {
-        lane.cur = lane.limit = lane.reach = lane.data = lane.end = nullptr;
+        set_limit(lane, nullptr);
+        lane.cur = lane.reach = lane.data = lane.end = nullptr;
         lane.delta = 0;
         lane.ring = Ring{};
         lane.capacity = lane.stream = lane.eighth = lane.degraded = 0;

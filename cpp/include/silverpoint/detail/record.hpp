@@ -7,7 +7,7 @@
 // (below).
 #pragma once
 
-#include "site.hpp"
+#include "hand_over.hpp"
 #include "within.hpp"
 
 SP_DETAIL_BEGIN
@@ -83,11 +83,7 @@ inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
 // Ends a record of `size` bytes at the lane's position: from here on it exists, and the lane is ready for the
 // next.
 SP_DETAIL_HOT void commit(Lane* lane, char* at, std::size_t size) {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    SP_DETAIL_FAULT_POINT("mid-record");
-    char* end = at + size;
-    lane->cur = end;
-    lane->committed->store(reinterpret_cast<std::uint64_t>(end) + lane->delta, std::memory_order_release);
+    publish(lane, at, size);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     lane->ready.store(1, std::memory_order_relaxed);
 }
@@ -134,7 +130,7 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
     std::memcpy(found.at, words, 8);
     const std::uint64_t ticks = session.now();
     std::memcpy(found.at + 8, &ticks, 8);
-    commit(found.lane, found.at, size);
+    commit_slowly(found.lane, found.at, size);
 }
 
 // Every session's largest ring takes records of this size.
@@ -162,9 +158,9 @@ SP_DETAIL_HOT void take_ahead(const Lane* lane, char* at, std::size_t size) {
     for (std::size_t line = 2 * kLine; line < size; line += kLine) take_line(ahead + line);
 }
 
-// Packs a record of `size` bytes, whose head and ticks are given, and publishes it.
+// Packs a record of `size` bytes, whose head and ticks are given.
 template <class... Ts>
-SP_DETAIL_HOT void pack(Lane* lane, char* at, std::size_t size, std::uint64_t head, std::uint64_t ticks,
+SP_DETAIL_HOT void pack(char* at, std::size_t size, std::uint64_t head, std::uint64_t ticks,
                         const Ts&... args) {
     constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
     // The tail first, so that what follows may lie over it: a record is a function of its arguments alone.
@@ -174,10 +170,9 @@ SP_DETAIL_HOT void pack(Lane* lane, char* at, std::size_t size, std::uint64_t he
 #if defined(SILVERPOINT_CHECKS)
     if (round_up_8(static_cast<std::size_t>(end - at)) != size) __builtin_trap();
 #endif
-    commit(lane, at, size);
 }
 
-// As pack, in one pass (see Within); 0 when the record does not fit before the limit.
+// As pack, in one pass (see Within), and publishes it; 0 when the record does not fit before the limit.
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit, std::uint64_t head,
                                         const Ts&... args) {
@@ -224,7 +219,8 @@ SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, co
         return 0;
     }
     const std::uint64_t ticks = session.now();
-    pack<Ts...>(found.lane, found.at, size, (head & ~std::uint64_t{0xFFFFFF}) | size, ticks, args...);
+    pack<Ts...>(found.at, size, (head & ~std::uint64_t{0xFFFFFF}) | size, ticks, args...);
+    commit_slowly(found.lane, found.at, size);
     return ticks;
 }
 
@@ -249,18 +245,17 @@ SP_DETAIL_HOT std::uint64_t record_captured(std::uint64_t head, const Site& site
         std::atomic_signal_fence(std::memory_order_seq_cst);
         entered = lane;
         char* at = lane->cur;
-        const char* limit = lane->limit;
         if constexpr ((Within<Ts>::kIsDear || ...)) {
-            const std::uint64_t ticks = pack_within(lane, at, limit, head, args...);
+            const std::uint64_t ticks = pack_within(lane, at, limit_of(lane), head, args...);
             if (ticks != 0) [[likely]]
                 return ticks;
         } else {
             const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
-            if (reinterpret_cast<std::uintptr_t>(at) + size <= reinterpret_cast<std::uintptr_t>(limit))
-                [[likely]] {
+            if (fits(lane, at, size)) [[likely]] {
                 const std::uint64_t ticks = counter();
                 take_ahead(lane, at, size);
-                pack<Ts...>(lane, at, size, fixed == kVaries ? head | size : head, ticks, args...);
+                pack<Ts...>(at, size, fixed == kVaries ? head | size : head, ticks, args...);
+                commit(lane, at, size);
                 return ticks;
             }
         }

@@ -331,8 +331,12 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         if (static_cast<std::uint64_t>(limit - lane.cur) > free) limit = lane.cur + free;
         lane.reach = static_cast<std::uint64_t>(lane.end - lane.cur) > free ? lane.cur + free : lane.end;
         if (limit < lane.cur + size) limit = lane.cur + size;
-        // Without a counter that user mode can trust every record reads the system's clock on the cold path.
-        lane.limit = session.source == kMonotonic ? nullptr : limit;
+        set_limit(lane, limit);
+        // Functions of the program's are given records on the cold path (hand_over.hpp); behind the fence
+        // either this sees that there is one, or whoever adds it comes after the limit above. Without a
+        // counter that user mode can trust every record reads the system's clock there, too.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (session.source == kMonotonic || handing.is_wanted()) set_limit(lane, nullptr);
         // At the beginning of a lap nobody has asked for its first lines.
         if (lane.cur < before || lane.cur == lane.data)
             for (char* line = lane.cur; line < lane.cur + kAhead && line < lane.reach; line += kLine)
@@ -457,11 +461,11 @@ SP_DETAIL_COLD Reservation reserve(Lane* entered, std::size_t size, Level level)
     Lane* lane = entered != nullptr ? entered : enter_lane(number);
     if (lane == nullptr) return {};
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (lane->limit != nullptr && size <= static_cast<std::size_t>(lane->limit - lane->cur))
-        return {lane, lane->cur};
+    const char* const limit = limit_of(lane);
+    if (limit != nullptr && size <= static_cast<std::size_t>(limit - lane->cur)) return {lane, lane->cur};
     const Room room = room_in_context(*lane, number, size, level);
     if (room == Room::kFound) return {lane, lane->cur};
-    lane->limit = nullptr;
+    set_limit(*lane, nullptr);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     lane->ready.store(1, std::memory_order_relaxed);
     return {room == Room::kTooLarge ? lane : nullptr, nullptr};

@@ -207,6 +207,23 @@ impl Session {
         self.watermark == u64::MAX || self.described_in > last_in
     }
 
+    /// One of a single stream without blocks: what events belong to that come from no file.
+    pub fn of_no_file(pid: u32, name: &str) -> Self {
+        let mut session = Self::new();
+        (session.pid, session.name) = (pid, name.to_owned());
+        session.streams.push(Stream {
+            number: 0,
+            info: None,
+            thread: 0,
+            loss: LossInfo::default(),
+            gaps: Vec::new(),
+            blocks: Vec::new(),
+            left_out: LeftOut::default(),
+            last_in: 0,
+        });
+        session
+    }
+
     /// One that nothing is known of yet.
     pub(super) fn new() -> Self {
         Self {

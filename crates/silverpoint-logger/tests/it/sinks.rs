@@ -44,6 +44,15 @@ fn a_handler_is_given_templates_and_arguments_unformatted() {
 }
 
 #[test]
+fn synchronous_handlers_are_given_what_others_are_before_the_tracepoint_returns() {
+    let scratch = Scratch::new();
+    let output = scratch.logging(["synchronous"]).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.success(), &output.stdout[..]), (true, &b"done\n"[..]), "{err}");
+    assert_eq!(err.matches("has panicked").count(), 1, "{err}");
+}
+
+#[test]
 fn the_environment_chooses() {
     let scratch = Scratch::new();
     let count = |value: Option<&str>| {

@@ -211,6 +211,18 @@ impl Contexts {
         removed.unwrap_or(false)
     }
 
+    /// Copies the pairs; gives their length, 0 when this interrupts a change.
+    pub(super) fn copy(&self, to: &mut [u8; CONTEXT_BYTES]) -> usize {
+        if self.state() == 0 {
+            return 0;
+        }
+        let copy = |pairs: &[u8]| {
+            to[..pairs.len()].copy_from_slice(pairs);
+            pairs.len()
+        };
+        self.read(copy).0
+    }
+
     /// Lets the pairs be read; nothing is to be seen of them while they are being changed. True when they were.
     fn read<R>(&self, take: impl FnOnce(&[u8]) -> R) -> (R, bool) {
         if self.busy.get() != 0 {

@@ -110,6 +110,12 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
     }
 }
 
+/// The mapping if there is one.
+pub(crate) fn mapped() -> Option<&'static Local> {
+    // SAFETY: published by `allocate`, never unmapped.
+    unsafe { LOCAL.load(Ordering::Acquire).as_ref() }
+}
+
 /// The session if there is one, without making it.
 pub(crate) fn existing() -> Option<&'static Session> {
     let local = LOCAL.load(Ordering::Acquire);

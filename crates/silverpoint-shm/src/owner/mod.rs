@@ -16,6 +16,7 @@ mod context;
 mod control;
 pub(crate) mod crash_ring;
 mod fork;
+mod giving;
 mod identity;
 mod ids;
 mod lane;
@@ -32,6 +33,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use again::{end_span, record_packed};
 pub use changes::{generation, most_verbose, ticks_to_ns, wait_for_change, would_record};
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
+pub(crate) use giving::come_by;
 pub use ids::{new_id, process_id, random_bytes};
 pub use sites::{Description, Pieces, Registered};
 pub use thread::{

@@ -209,6 +209,36 @@ fn is_same(session: &Session, local: &Local, entry: u32, encoded: &Encoded<'_>) 
     }
 }
 
+/// Appends the description of a site that is complete; nothing of another.
+pub(super) fn describe(session: &Session, id: u32, out: &mut Vec<u8>) {
+    let layout = &session.layout;
+    let Some(entry) = id.checked_sub(at::site_entry::FIRST_ID).filter(|entry| *entry < layout.sites_cap)
+    else {
+        return;
+    };
+    // SAFETY: whoever has an id has it of an entry of the table, which is backed since; the description is checked to lie in what is reserved, hence backed.
+    unsafe {
+        let site = session.control.part(layout.sites_at as usize + entry as usize * at::site_entry::SIZE);
+        if site.u32(at::site_entry::STAGE).load(Ordering::Acquire) != at::site_entry::COMPLETE {
+            return;
+        }
+        let body = u64::from(site.u32(at::site_entry::BODY_AT).load(Ordering::Relaxed)) * 8;
+        let reserved =
+            session.control.u64(at::header::DESCS_RESERVED).load(Ordering::Acquire).min(layout.descs_size);
+        if body + DESCRIPTION_HEADER as u64 > reserved {
+            return;
+        }
+        let from = layout.descs_at as usize + body as usize;
+        let size = session.control.u32(from).load(Ordering::Relaxed);
+        if size as usize > MAX_DESCRIPTION || body + u64::from(size) > reserved {
+            return;
+        }
+        let begin = out.len();
+        out.resize(begin + size as usize, 0);
+        session.control.read(from, &mut out[begin..]);
+    }
+}
+
 /// Claims an entry and fills it. `None`: the table or the descriptions are full, or there is no memory.
 fn add(
     session: &Session,

@@ -11,13 +11,14 @@
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
 
+use super::giving;
 use super::lane::{self, FREE_SLOT, LANES, Lane};
 use super::local::{self, Local, MAX_THREADS, SLOTS_USED};
 use super::session::Session;
 use super::{Cause, MAX_LEVEL};
 use crate::clock;
 use crate::lines::{self, AHEAD};
-use crate::ring::{BUSY, HOT, Head, Machine};
+use crate::ring::{BUSY, GIVEN, HOT, Head, Machine};
 use crate::sys::{self, ErrnoGuard};
 
 /// Slots of dead threads that one new thread looks for before it takes a slot never used.
@@ -82,12 +83,10 @@ pub fn reserve_rest(least: usize) -> Result<Reservation, Owned> {
     }
     head.ready().store(BUSY, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    if !head.fits(least) {
-        return Err(Owned(Some(head)));
-    }
+    let Some(room) = head.left(least) else { return Err(Owned(Some(head))) };
     let position = head.position();
     let at = head.here().wrapping_add(position as usize);
-    Ok(Reservation { head, at, position, ticks: clock::counter(), room: head.left(), ready: HOT })
+    Ok(Reservation { head, at, position, ticks: clock::counter(), room, ready: HOT })
 }
 
 /// Gives the calling thread its ring now, and touches what its first record will, so that this costs what any other does. Nothing is recorded. Does nothing
@@ -128,6 +127,11 @@ impl Reservation {
     #[inline(always)]
     pub unsafe fn commit(self, size: usize) {
         self.head.commit(self.position, size);
+        // Known where the code is compiled, on the hot path: there it never is.
+        if self.ready == GIVEN {
+            // SAFETY: by the caller.
+            unsafe { giving::give(self.at, size) };
+        }
         // Dropped here: the lane is idle again.
     }
 
@@ -211,7 +215,7 @@ pub fn reserve_slowly(size: usize, level: u8, owned: Owned) -> Option<Reservatio
                 position,
                 ticks: session.source.now(),
                 room,
-                ready: lane::idle(session),
+                ready: giving::ready(session, number),
             })
         }
         Err(cause) => {

@@ -15,7 +15,7 @@
 //! the one release store of `committed` in [`Head::commit`], together with the pad before it.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::platform::{Platform, Word32, Word64};
 
@@ -25,6 +25,8 @@ pub const BUSY: u32 = 0;
 pub const HOT: u32 = 1;
 /// [`Head::ready`]: idle, but each record takes the cold path (ticks come from the system's clock).
 pub const COLD: u32 = 2;
+/// [`Head::ready`]: as [`COLD`]; what is recorded now is given to functions of the program's when it is published ([`crate::synchronous`]).
+pub const GIVEN: u32 = 3;
 
 /// Sub-buffers of a ring.
 pub const EIGHTHS: u64 = 8;
@@ -41,8 +43,8 @@ pub struct Head<P: Platform> {
     claiming: Cell<u32>,
     /// Position where the next record goes; a multiple of 8.
     cur: Cell<u64>,
-    /// Position up to which records may be written without asking: within this lap, and not before `cur`.
-    bound: Cell<u64>,
+    /// Position up to which records may be written without asking: within this lap, and not before `cur`; or 0, which another thread may make it at any time ([`Head::come_by_soon`]).
+    bound: AtomicU64,
     /// The data, addressed by positions of this lap.
     here: Cell<P::Data>,
     committed: Cell<*const P::U64>,
@@ -107,7 +109,7 @@ impl<P: Platform> Head<P> {
             ready: AtomicU32::new(BUSY),
             claiming: Cell::new(0),
             cur: Cell::new(0),
-            bound: Cell::new(0),
+            bound: AtomicU64::new(0),
             here: Cell::new(nowhere),
             committed: Cell::new(null()),
             reach: Cell::new(0),
@@ -136,7 +138,7 @@ impl<P: Platform> Head<P> {
     pub unsafe fn attach(&self, shared: Shared<P>, data: P::Data, capacity: usize, base: u64) {
         let capacity_u64 = capacity as u64;
         self.cur.set(base);
-        self.bound.set(base);
+        self.set_bound(base);
         self.reach.set(base);
         self.data.set(data);
         self.begin_lap(base - base % capacity_u64);
@@ -156,14 +158,24 @@ impl<P: Platform> Head<P> {
 
     /// The next record does not fit, so that it takes the cold path.
     pub fn come_by(&self) {
-        self.bound.set(self.cur.get());
+        self.set_bound(self.cur.get());
+    }
+
+    /// As [`Head::come_by`], for a lane of another thread: unless that is in the cold path, which must then look at what this is for, after a full fence behind
+    /// [`Head::make_room`].
+    pub fn come_by_soon(&self) {
+        self.set_bound(0);
+    }
+
+    fn set_bound(&self, bound: u64) {
+        self.bound.store(bound, Ordering::Relaxed);
     }
 
     /// Leaves the ring: the lane has none afterwards.
     pub fn detach(&self) {
         self.capacity.set(0);
         self.cur.set(0);
-        self.bound.set(0);
+        self.set_bound(0);
         self.reach.set(0);
     }
 
@@ -218,7 +230,14 @@ impl<P: Platform> Head<P> {
     /// The whole check of the hot path: is there room for `size` bytes before the bound?
     #[inline(always)]
     pub fn fits(&self, size: usize) -> bool {
-        self.cur.get() + size as u64 <= self.bound.get()
+        // One comparison with memory: by an atomic load it is an instruction more in every tracepoint.
+        #[cfg(not(miri))]
+        // SAFETY: it is this lane's. Another thread may store 0 meanwhile, by one store of an aligned word; it is compared once, so that either value is right, and
+        // nothing else is concluded from it.
+        let bound = unsafe { *self.bound.as_ptr() };
+        #[cfg(miri)]
+        let bound = self.bound.load(Ordering::Relaxed);
+        self.cur.get() + size as u64 <= bound
     }
 
     /// Whether lines may be asked for up to so many bytes ahead.
@@ -271,7 +290,7 @@ impl<P: Platform> Head<P> {
         }
         let reach = (free + capacity as u64).min(self.lap.get() + capacity as u64);
         self.reach.set(reach);
-        self.bound.set(goal.min(reach));
+        self.set_bound(goal.min(reach));
         Room::Ready { crossed: self.mark(start, start / eighth) }
     }
 
@@ -352,10 +371,11 @@ impl<P: Platform> Head<P> {
         (begun == 0).then(|| (self.reach.get() - self.cur.get()) as usize)
     }
 
-    /// Bytes before the bound.
+    /// Bytes before the bound, when they are `least` or more. One look at the bound, which may be another the next time.
     #[inline(always)]
-    pub fn left(&self) -> usize {
-        (self.bound.get() - self.cur.get()) as usize
+    pub fn left(&self, least: usize) -> Option<usize> {
+        let (cur, bound) = (self.cur.get(), self.bound.load(Ordering::Relaxed));
+        (cur + least as u64 <= bound).then(|| (bound - cur) as usize)
     }
 
     /// Whether the collector has left room for a record of `size` bytes.

@@ -6,7 +6,7 @@
 mod core;
 mod platform;
 
-pub use self::core::{BUSY, COLD, EIGHTHS, HOT, Head, Room, Shared, ring_doorbell};
+pub use self::core::{BUSY, COLD, EIGHTHS, GIVEN, HOT, Head, Room, Shared, ring_doorbell};
 pub use self::platform::{Machine, Platform, Word32, Word64};
 
 #[cfg(test)]

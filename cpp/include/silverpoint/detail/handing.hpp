@@ -1,0 +1,28 @@
+// Whether records are handed over to functions of the program's before their tracepoints return
+// (hand_over.hpp); what the cold path of a record asks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "../c/made.h"
+#include "config.hpp"
+
+SP_DETAIL_BEGIN
+
+inline constinit const std::uint32_t no_functions = 0;
+
+// Nothing until this copy of the headers joins, and then for good: libsilverpoint's function, and how many
+// functions of the program's it knows.
+struct Handing {
+    std::atomic<void (*)(const silverpoint_made*)> take{nullptr};
+    std::atomic<const std::uint32_t*> functions{&no_functions};
+
+    bool is_wanted() const {
+        return __atomic_load_n(functions.load(std::memory_order_acquire), __ATOMIC_RELAXED) != 0;
+    }
+};
+
+inline constinit Handing handing;
+
+SP_DETAIL_END
