@@ -21,8 +21,8 @@ use crate::summary::Summary;
 /// A program that dies leaves its session behind; everything that it had recorded is in there. A session is removed when it is stored.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit status: 0 everything is there; 5 stored, but something was really lost (standard error says what); 1 failed; \
-2 wrong usage; 4 FILE is no trace file; 6 no such session."
+    after_help = "Exit status: 0 everything is there; 5 stored, but something was really lost (standard error says what); 1 failed, or a \
+session could not be opened (the others are stored); 2 wrong usage; 4 FILE is no trace file; 6 no such session."
 )]
 #[command(group(clap::ArgGroup::new("what").required(true)))]
 pub struct Args {
@@ -47,7 +47,14 @@ pub struct Args {
 pub fn run(args: Args) -> Outcome {
     let target = args.target.as_deref().unwrap_or("");
     if args.all {
-        let outcome = sessions_into_file(&args, dead(None, |_| true)?);
+        let found = dead(None, |_| true)?;
+        let outcome = match found.places.is_empty() && found.unopened == 0 {
+            true => {
+                note("there are no dead sessions");
+                Ok(Exit::Success)
+            }
+            false => found.into_file(&args, String::new),
+        };
         if !args.keep {
             // A run whose last session was stored by a collector that was killed then has left its root.
             sessions::roots(None)?.iter().for_each(|root| remove_run(root));
@@ -55,18 +62,12 @@ pub fn run(args: Args) -> Outcome {
         return outcome;
     }
     if let Ok(pid) = target.parse::<u32>() {
-        let places = dead(Some(pid), |name| name.pid == pid)?;
-        return match places.is_empty() {
-            true => Err(no_session(&format!("process {pid} has no dead session"))),
-            false => sessions_into_file(&args, places),
-        };
+        let found = dead(Some(pid), |name| name.pid == pid)?;
+        return found.into_file(&args, || format!("process {pid} has no dead session"));
     }
     if let Ok(wanted) = target.parse::<SessionName>() {
-        let places = dead(Some(wanted.pid), |name| name == wanted)?;
-        return match places.is_empty() {
-            true => Err(no_session(&format!("there is no dead session {wanted}"))),
-            false => sessions_into_file(&args, places),
-        };
+        let found = dead(Some(wanted.pid), |name| name == wanted)?;
+        return found.into_file(&args, || format!("there is no dead session {wanted}"));
     }
     file::recover(Path::new(target), args.output.as_deref(), args.force)
 }
@@ -75,9 +76,38 @@ fn no_session(what: &str) -> Failed {
     Failed::new(Exit::NoSession, format!("{what}; `silverpoint ls` lists what there is"))
 }
 
+/// Sessions that stay where they are: their remarks have said which, and why.
+fn unopened_sessions(count: u32) -> Failed {
+    let (sessions, are) = if count == 1 { ("session", "is") } else { ("sessions", "are") };
+    failure(format!("{count} {sessions} could not be opened, and {are} not stored: see above"))
+}
+
+/// What a target stands for.
+struct Found {
+    places: Vec<Place>,
+    /// Sessions that could not be opened, each with a remark.
+    unopened: u32,
+}
+
+impl Found {
+    /// Stores them; `none` says that there is nothing.
+    fn into_file(self, args: &Args, none: impl FnOnce() -> String) -> Outcome {
+        let Found { places, unopened } = self;
+        let outcome = match (places.is_empty(), unopened) {
+            (true, 0) => return Err(no_session(&none())),
+            (true, _) => Ok(Exit::Success),
+            (false, _) => sessions_into_file(args, places),
+        };
+        match unopened {
+            0 => outcome,
+            unopened => outcome.and_then(|_| Err(unopened_sessions(unopened))),
+        }
+    }
+}
+
 /// Dead sessions that nobody collects.
-fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Vec<Place>, Failed> {
-    let mut found = Vec::new();
+fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Found, Failed> {
+    let mut found = Found { places: Vec::new(), unopened: 0 };
     for place in sessions::all(pid)? {
         if !is_wanted(place.name) {
             continue;
@@ -87,6 +117,7 @@ fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Vec
             Ok(session) => session,
             Err(error) => {
                 note(error);
+                found.unopened += 1;
                 continue;
             }
         };
@@ -97,16 +128,12 @@ fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Vec
             note(place.failed("a collector is storing it"));
             continue;
         }
-        found.push(place);
+        found.places.push(place);
     }
     Ok(found)
 }
 
 fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
-    if places.is_empty() {
-        note("there are no dead sessions");
-        return Ok(Exit::Success);
-    }
     let places = by_root(places);
     let (output, mut existing) = match &args.output {
         // A recovery that was cut short, or the collector of the run, had begun there: what it had stored is nowhere else.

@@ -49,6 +49,30 @@ fn several_sessions_go_into_one_file() {
     assert_eq!(scratch.records("recovered.silver"), 60);
 }
 
+/// It stayed where it was, and `recover --all` said that all was well.
+#[test]
+fn a_session_that_cannot_be_opened_is_a_failure_and_the_others_are_stored() {
+    let scratch = Scratch::new();
+    dead_session(&scratch, "10", &[]);
+    let damaged = scratch.left();
+    let session = damaged[0].clone();
+    let path = scratch.root().join(&session).join("control");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.write_all_at(b"nonsense", 0).unwrap();
+    dead_session(&scratch, "20", &[]);
+    let ended = scratch.run(["recover", "--all", "-o", "t.silver"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(ended.err.contains(&session) && ended.err.contains("1 session could not be opened"), "{ended:?}");
+    assert_eq!(scratch.records("t.silver"), 20);
+    assert_eq!(scratch.left(), damaged);
+    let pid = session.split('-').next().unwrap();
+    for target in [pid, &session, "--all"] {
+        let ended = scratch.run(["recover", target]);
+        assert_eq!(ended.code(), Some(1), "{target}: {ended:?}");
+    }
+    assert!(!scratch.path("recovered.silver").exists());
+}
+
 #[test]
 fn losses_have_an_exit_code_of_their_own_and_are_told() {
     let scratch = Scratch::new();
