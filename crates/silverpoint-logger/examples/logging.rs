@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use silverpoint::{context, debug, error, info, span, warn};
 use silverpoint_formats::time::Style;
-use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, What, text};
+use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, text};
 
+#[path = "logging/handlers.rs"]
+mod handlers;
 #[path = "logging/synchronous.rs"]
 mod synchronous;
 
@@ -433,21 +435,23 @@ fn main() {
             println!("{}", seen.lock().unwrap());
         }
         // Beside a file, a handler that counts the arguments of what it is given.
-        [file, "handler"] => {
-            let seen = Arc::new(Mutex::new(Vec::new()));
-            let log = Arc::clone(&seen);
-            let handler = Sink::handler(move |event| {
-                if let What::Record { site, args, .. } = event.what {
-                    let template = site.description.template.clone();
-                    log.lock().unwrap().push((template, site.types.len(), args.len()));
-                }
-            });
-            let logger = start(Config::new("info").sink(handler.level(Level::Warn)).sink(Sink::file(file)));
-            info!("one {}", 1);
-            warn!("two {} {}", 2_u64, 2.5);
-            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
-            println!("{:?}", seen.lock().unwrap());
+        // What SIGHUP does while a logger hears it, and when none does any more.
+        [file, "hangup"] => {
+            let own = rustix::process::getpid();
+            for _ in 0..2 {
+                let logger = start(Config::new("info").sink(Sink::file(file)).reopen_on_hangup(true));
+                rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
+                info!("lives");
+                assert_eq!(logger.end(Duration::from_secs(60)), Flushed::Complete);
+            }
+            println!("ended");
+            rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
+            println!("lives for ever");
         }
+        [file, "handler"] => handlers::unformatted(file),
+        [file, "handler-panics"] => handlers::panics(file),
+        [file, "handler-flushes"] => handlers::flushes(file),
+        [file, "handler-ends"] => handlers::ends(file),
         // Functions that are given records at once, beside one that is given them later.
         [file, "synchronous"] => synchronous::run(file),
         // Flushes for ever into a file that cannot be written, while the logger is ended.

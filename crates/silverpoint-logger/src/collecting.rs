@@ -65,7 +65,7 @@ impl Collecting {
     /// The thread.
     pub(crate) fn run(mut self, control: &Arc<Control>) {
         let _own = crash::OwnThread::enter();
-        let mut watch = Watch::new();
+        let mut watch = Watch::new(control);
         let (mut removed, mut crashes) = (0, self.shared.place.since);
         loop {
             let crash = crash::wanted();

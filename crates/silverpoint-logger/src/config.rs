@@ -50,7 +50,7 @@ pub struct Config {
     pub block_max: Option<Duration>,
     /// The file that it was read from ([`Config::from_file`]): a running logger does what the file says whenever it changes. None: nothing is watched.
     pub file: Option<ConfigFile>,
-    /// SIGHUP opens the files anew ([`crate::reopen`]), and does nothing else to the program as long as it runs. Not at first: signals are the program's.
+    /// SIGHUP opens the files anew ([`crate::reopen`]), and does nothing else to the program as long as the logger runs, but for a handler that the program had installed before. Afterwards it is what it was. Not at first: signals are the program's.
     pub reopen_on_hangup: bool,
 }
 

@@ -3,11 +3,12 @@
 //! The collector's thread looks at the file once a second, among its other work; what has to be done then is done by a thread of its own, since it may wait for a file system.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use silverpoint_shm::hangup;
 use silverpoint_shm::signal_mask::with_all_blocked;
 
 use crate::config::{Config, Fingerprint, Sink, To, append, fingerprint};
@@ -38,8 +39,10 @@ pub(crate) struct Control {
     /// Until the logger is ended.
     threads: Mutex<Option<Vec<JoinHandle<()>>>>,
     current: Mutex<Current>,
-    /// Set by the signal, when the logger was asked to hear it.
-    has_hung_up: Option<(Arc<AtomicBool>, signal_hook::SigId)>,
+    /// When the logger was asked to hear SIGHUP, until it is ended.
+    hangup: Mutex<Option<hangup::Listener>>,
+    /// Before it listened; `None`: it does not.
+    heard: Option<u64>,
 }
 
 /// The configuration in force.
@@ -56,24 +59,24 @@ struct Current {
 impl Control {
     /// Of a logger that starts with these sinks, numbered from 0.
     pub(crate) fn new(config: Config, shared: Arc<Shared>, spool: Arc<Spool>) -> Result<Self, LoggerError> {
-        let has_hung_up = if config.reopen_on_hangup {
-            let flag = Arc::new(AtomicBool::new(false));
-            let id = signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&flag))
-                .map_err(LoggerError::io("SIGHUP", "hearing it"))?;
-            Some((flag, id))
-        } else {
-            None
-        };
+        let heard = config.reopen_on_hangup.then(hangup::heard);
+        let listener = heard.map(|_| hangup::Listener::new()).transpose();
+        let hangup = Mutex::new(listener.map_err(LoggerError::io("SIGHUP", "hearing it"))?);
         let numbers = (0..config.sinks.len()).collect();
         // From before it was read: what was written since then is read again.
         let seen = config.file.as_ref().and_then(|file| file.seen);
         let current = Mutex::new(Current { config, numbers, ending: Vec::new(), seen });
-        Ok(Self { shared, spool, threads: Mutex::new(Some(Vec::new())), current, has_hung_up })
+        Ok(Self { shared, spool, threads: Mutex::new(Some(Vec::new())), current, hangup, heard })
     }
 
     /// `None` when the logger was ended.
     pub(crate) fn threads(&self) -> MutexGuard<'_, Option<Vec<JoinHandle<()>>>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// SIGHUP is again what it was before.
+    pub(crate) fn hear_no_more(&self) {
+        *self.hangup.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Starts a thread that the end of the logger waits for; false when the logger was ended, and nothing runs.
@@ -264,34 +267,27 @@ impl Control {
     }
 }
 
-impl Drop for Control {
-    fn drop(&mut self) {
-        if let Some((_, id)) = self.has_hung_up.take() {
-            signal_hook::low_level::unregister(id);
-        }
-    }
-}
-
 /// What the collector's thread looks after besides.
 #[derive(Debug)]
 pub(crate) struct Watch {
     looked: Instant,
     reopened: u64,
+    heard: u64,
 }
 
 impl Watch {
-    pub(crate) fn new() -> Self {
-        Self { looked: Instant::now(), reopened: REOPENS.load(Ordering::Relaxed) }
+    pub(crate) fn new(control: &Control) -> Self {
+        let heard = control.heard.unwrap_or_default();
+        Self { looked: Instant::now(), reopened: REOPENS.load(Ordering::Relaxed), heard }
     }
 
     /// Costs nothing most of the time, and a `stat` once a second.
     pub(crate) fn look(&mut self, control: &Arc<Control>) {
         let reopened = REOPENS.load(Ordering::Relaxed);
-        let has_hung_up =
-            control.has_hung_up.as_ref().is_some_and(|(flag, _)| flag.swap(false, Ordering::Relaxed));
-        let is_asked = has_hung_up || reopened != self.reopened;
+        let heard = control.heard.map_or(self.heard, |_| hangup::heard());
+        let is_asked = (heard, reopened) != (self.heard, self.reopened);
         if is_asked {
-            self.reopened = reopened;
+            (self.heard, self.reopened) = (heard, reopened);
             control.shared.change(|state| state.reopens += 1);
         }
         if !is_asked && self.looked.elapsed() < LOOK {

@@ -75,8 +75,16 @@ impl Delivery {
     }
 
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
-    pub(crate) fn run(mut self) {
+    pub(crate) fn run(self) {
         let _own = crash::OwnThread::enter();
+        self.shared.is_thread_of(self.number);
+        // Behind the destination, which the inner function drops: nobody writes there any more when others hear of it.
+        let _end =
+            EndOfPanic { number: self.number, label: self.label.clone(), shared: Arc::clone(&self.shared) };
+        self.run_to_end();
+    }
+
+    fn run_to_end(mut self) {
         let shared = Arc::clone(&self.shared);
         let (mut seen, mut flushed) = (0, 0);
         let (mut noted, mut reopened);
@@ -334,6 +342,22 @@ impl Delivery {
         let is_told = |note: &&Note| !has_skipped || !matches!(note.matter, Matter::MissingBytes { .. });
         for note in notes.iter().filter(is_told) {
             say(format_args!("{}: {note}", self.label));
+        }
+    }
+}
+
+/// A function of the program's may panic. Then its sink has ended: nobody waits for it, and the spool keeps nothing for it.
+struct EndOfPanic {
+    number: usize,
+    label: String,
+    shared: Arc<Shared>,
+}
+
+impl Drop for EndOfPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            say(format_args!("{}: it has panicked, and is given no more records", self.label));
+            self.shared.change(|state| state.remove_sink(self.number));
         }
     }
 }

@@ -33,7 +33,7 @@ pub enum Flushed {
     /// Everything that was recorded before the call is out: written to the console, or handed to the system for each file. What the spool had to give up before a sink had got it
     /// is not owed any more: the sink says how many records that were, and so does [`Logger::skipped`].
     Complete,
-    /// The time was over first. So many sinks have not got everything; they go on.
+    /// The time was over first, or the call was made within a sink's function, which cannot be given more before it returns. So many sinks have not got everything; they go on.
     Late {
         /// How many.
         sinks: usize,
@@ -118,7 +118,8 @@ impl Logger {
         self.control.reload()
     }
 
-    /// Waits until everything that was recorded before this call, by any thread, has come out, but no longer than `timeout`.
+    /// Waits until everything that was recorded before this call, by any thread, has come out, but no longer than `timeout`. Within a function that is given records
+    /// ([`Sink::handler`](crate::Sink::handler)) it waits for all other sinks, and says that one is late: its own.
     pub fn flush(&self, timeout: Duration) -> Flushed {
         self.flush_with(timeout, |_| {})
     }
@@ -142,15 +143,20 @@ impl Logger {
             state.flush_wanted
         });
         self.nudge(until, |state| state.flush_collected >= wanted || state.has_collected);
-        let late = |state: &State| state.flushed.iter().filter(|done| **done < wanted).count();
+        let own = self.control.shared.own_sink();
+        let is_late = |state: &State, sink: usize| state.flushed[sink] < wanted;
+        let late = |state: &State| (0..state.flushed.len()).filter(|sink| is_late(state, *sink)).count();
+        let waits = |state: &State| late(state) > usize::from(own.is_some_and(|own| is_late(state, own)));
         // One that is ended meanwhile has nobody left who would say that it is flushed.
         let is_ended =
             |state: &State| state.is_given_up || state.has_collected && !state.finished.contains(&false);
-        if !self.control.shared.wait_for(until, |state| late(state) == 0 || is_ended(state)) {
-            return Flushed::Late { sinks: late(&self.control.shared.lock()) };
+        let is_over = self.control.shared.wait_for(until, |state| !waits(state) || is_ended(state));
+        let sinks = late(&self.control.shared.lock());
+        match (sinks, is_over, own) {
+            (0, ..) => Flushed::Complete,
+            (_, false, _) | (_, _, Some(_)) => Flushed::Late { sinks },
+            _ => self.outcome(),
         }
-        let is_out = late(&self.control.shared.lock()) == 0;
-        if is_out { Flushed::Complete } else { self.outcome() }
     }
 
     /// Records that sinks have not got, because they were slow or failing and the spool had grown beyond its quota ([`Config::spool_bytes`]): the sum over all sinks since the
@@ -163,7 +169,7 @@ impl Logger {
     }
 
     /// Delivers everything and ends, but waits no longer than `timeout`: what was not delivered then is kept for the next logger with the same files. Tracepoints are
-    /// afterwards what they were before the start.
+    /// afterwards what they were before the start. Within a function that is given records that sink ends behind its return, without what it was not given.
     pub fn stop(self, timeout: Duration) -> Flushed {
         self.end(timeout)
     }
@@ -174,13 +180,17 @@ impl Logger {
             return Flushed::OfParent;
         }
         let Some(threads) = self.control.threads().take() else { return self.outcome() };
+        self.control.hear_no_more();
         let until = Instant::now().checked_add(timeout);
         self.control.shared.change(|state| state.is_stopping = true);
         self.nudge(until, |state| state.has_collected);
-        let is_out = self
-            .control
-            .shared
-            .wait_for(until, |state| state.has_collected && !state.finished.contains(&false));
+        let own = self.control.shared.own_sink();
+        let is_out = |state: &State, but: Option<usize>| {
+            state.has_collected
+                && (0..state.finished.len()).all(|sink| state.finished[sink] || Some(sink) == but)
+        };
+        self.control.shared.wait_for(until, |state| is_out(state, own));
+        let is_out = is_out(&self.control.shared.lock(), None);
         self.control.shared.change(|state| state.is_given_up = true);
         if !is_out {
             // A collector that could not store everything gives the sessions back now; it may be within a call, too.

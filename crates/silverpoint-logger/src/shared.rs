@@ -1,5 +1,6 @@
 //! What the collector's thread, the sinks' threads and whoever flushes tell each other.
 
+use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,11 @@ use silverpoint_shm::observer::Nudge;
 use crate::config::Sink;
 use crate::crash;
 use crate::quota::GivenUp;
+
+thread_local! {
+    /// The sink whose thread this is: whose (an address, never followed) and which.
+    static OWN_SINK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -126,6 +132,16 @@ impl Shared {
         let mut state = State::default();
         (0..sinks).for_each(|_| state.add_sink());
         Self { state: Mutex::new(state), changed: Condvar::new(), place: crash::Place::take() }
+    }
+
+    /// The calling thread is that of the sink of this number from now on.
+    pub(crate) fn is_thread_of(self: &Arc<Self>, number: usize) {
+        OWN_SINK.set(Some((Arc::as_ptr(self).addr(), number)));
+    }
+
+    /// Which of this logger's sinks the calling thread delivers, if it does: a function of the program's is called there, and what it waits for is not its own sink.
+    pub(crate) fn own_sink(self: &Arc<Self>) -> Option<usize> {
+        OWN_SINK.get().and_then(|(of, number)| (of == Arc::as_ptr(self).addr()).then_some(number))
     }
 
     /// No thread leaves the state half changed.

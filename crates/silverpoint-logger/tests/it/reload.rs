@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout};
 use std::time::{Duration, Instant};
 
@@ -197,6 +198,15 @@ fn files_that_were_moved_are_there_again_after_a_call_or_a_signal() {
     program.record("3");
     assert_eq!(words(&scratch, "a.log"), ["info 3", "warn 3"]);
     program.end();
+}
+
+#[test]
+fn after_its_logger_ended_a_program_did_not_end_with_its_terminal() {
+    let scratch = Scratch::new();
+    let output = scratch.logging(["hangup"]).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.signal(), &output.stdout[..]), (Some(1), &b"ended\n"[..]), "{err}");
+    assert_eq!(scratch.read("app.log").lines().count(), 2);
 }
 
 /// Whatever changes meanwhile.

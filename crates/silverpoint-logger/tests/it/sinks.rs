@@ -44,6 +44,34 @@ fn a_handler_is_given_templates_and_arguments_unformatted() {
 }
 
 #[test]
+fn a_handler_that_panicked_held_up_every_flush_and_kept_the_spool() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["handler-panics"]);
+    assert_eq!(out, "1\n2\n");
+    assert_eq!(err.matches("a handler: it has panicked, and is given no more records").count(), 1, "{err}");
+    // Beside them stands the panic itself, with its stack.
+    assert_eq!(scratch.read("app.log").matches(" number ").count(), 10);
+    assert_eq!(scratch.names(), ["app.log"], "the spool has gone");
+}
+
+#[test]
+fn a_handler_that_flushed_waited_for_itself() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["handler-flushes"]);
+    let line = |lines: usize| format!("Ok((Late {{ sinks: 1 }}, {lines}))\n");
+    // The file, for which it waits, has what it was given, and does not wait for it.
+    assert_eq!((out, err.as_str()), ([1, 2, 3].map(line).concat(), ""));
+}
+
+#[test]
+fn a_handler_that_ended_its_logger_waited_for_itself() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["handler-ends"]);
+    assert_eq!((out.as_str(), err.as_str()), ("Ok(Late { sinks: 1 }) Late { sinks: 1 }\n", ""));
+    assert_eq!(scratch.read("app.log").lines().count(), 1);
+}
+
+#[test]
 fn synchronous_handlers_are_given_what_others_are_before_the_tracepoint_returns() {
     let scratch = Scratch::new();
     let output = scratch.logging(["synchronous"]).output().unwrap();
