@@ -127,6 +127,7 @@ fn work(args: Args) -> Outcome {
         attach: Some(AttachMode { directives: filter, policy: None, block_max_ms: None }),
         backtrace: None,
         remove_dead: true,
+        is_eager: false,
     };
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

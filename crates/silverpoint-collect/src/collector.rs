@@ -44,6 +44,7 @@ pub struct Collector {
     attach: Option<AttachMode>,
     backtrace: Option<Backtrace>,
     remove_dead: bool,
+    is_eager: bool,
     sessions: Vec<Session>,
     sink: Sink,
     /// Numbers of sessions in the file, also of those that are gone.
@@ -100,6 +101,7 @@ impl Collector {
             attach: config.attach,
             backtrace: config.backtrace,
             remove_dead: config.remove_dead,
+            is_eager: config.is_eager,
             sessions: Vec::new(),
             sink,
             numbers: held.sessions,
@@ -363,6 +365,7 @@ impl Collector {
             session.stored_before = Some(self.positions.get(&id).cloned().unwrap_or_default());
         }
         session.is_sleeping = false;
+        session.prepared.is_eager = self.is_eager;
         // Last of what can fail: nothing of a session that is not taken may stay changed.
         if let Some(mode) = &self.attach {
             session.saved = Some(attach(&session.observed, mode)?);

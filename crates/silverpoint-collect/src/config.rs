@@ -147,6 +147,9 @@ pub struct Config {
     pub backtrace: Option<Backtrace>,
     /// Whether directories of dead sessions are removed when everything in them is stored.
     pub remove_dead: bool,
+    /// The memory of a session's next large ring is made ahead, a slab (1 MiB) at most: a thread that suddenly records much then does not wait until its pages are made and
+    /// cleared, the better part of a millisecond. For the few sessions of who was asked for it, such as a logger inside the process.
+    pub is_eager: bool,
 }
 
 impl Config {
@@ -159,6 +162,7 @@ impl Config {
             attach: None,
             backtrace: None,
             remove_dead: true,
+            is_eager: false,
         }
     }
 }

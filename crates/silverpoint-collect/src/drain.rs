@@ -109,7 +109,7 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
     if let Some(keep) = session.keep.as_mut().filter(|_| is_whole) {
         keep.is_writing = false;
     }
-    if !session.keeps {
+    if !session.keeps && !session.is_dead {
         session.prepared.ahead(&session.observed, session.counters.slabs_next, looked.bytes)?;
     }
     Ok(looked)

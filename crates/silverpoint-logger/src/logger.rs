@@ -301,6 +301,7 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
             attach: Some(mode.clone()),
             backtrace: None,
             remove_dead: true,
+            is_eager: true,
         })
     };
     let mut collector = match new() {

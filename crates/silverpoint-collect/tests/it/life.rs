@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use silverpoint_collect::{Collector, Limits, sweep};
+use silverpoint_collect::{Collector, Config, Limits, sweep};
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
 
-use crate::fake::{Fake, now, put64, site};
+use crate::fake::{Fake, now, put32, put64, site};
 use crate::scratch::{Scratch, wait_until};
 use crate::told::read;
 
@@ -249,12 +249,32 @@ fn pages_are_there_before_threads_come() {
     let blocks = |fake: &Fake| fake.rings.metadata().unwrap().blocks() * 512;
     let before = blocks(&fake);
     let mut collector = Collector::new(scratch.config()).unwrap();
-    for _ in 0..3 {
+    // The rest of this slab, and the beginnings of four others; a piece at each pass.
+    wait_until("pages", || {
         collector.pass();
+        blocks(&fake) - before >= 300 << 10
+    });
+    for _ in 0..3 {
         std::thread::sleep(Duration::from_millis(25));
+        collector.pass();
     }
     let prepared = blocks(&fake) - before;
-    assert!((100 << 10..=256 << 10).contains(&prepared), "{prepared} bytes");
+    assert!((300 << 10..=400 << 10).contains(&prepared), "{prepared} bytes");
     assert_eq!(blocks(&quiet), 0, "a session that may never record costs nothing");
+    collector.leave();
+}
+
+#[test]
+fn an_eager_collector_has_the_first_large_ring_ready_before_anybody_records() {
+    use std::os::unix::fs::MetadataExt;
+    let scratch = Scratch::new("eager");
+    let fake = Fake::new(&scratch.root(), 1);
+    put32(&fake.control, at::SLAB_BYTES as u64, 256 << 10);
+    put32(&fake.control, at::SLAB_COUNT as u64, 8);
+    let mut collector = Collector::new(Config { is_eager: true, ..scratch.config() }).unwrap();
+    collector.pass();
+    // Four slabs: the fourth whole, of the others 128 KiB.
+    let prepared = fake.rings.metadata().unwrap().blocks() * 512;
+    assert!((640 << 10..=660 << 10).contains(&prepared), "{prepared} bytes");
     collector.leave();
 }

@@ -1,6 +1,6 @@
 //! Futex words in a producer's files: waiting for the doorbell, waking whoever waits for room.
 //!
-//! A map exists here for its addresses alone: a futex is named by one. Nothing is loaded or stored through it, no reference into it is made, and a page that
+//! A map exists here for its addresses alone: a futex is named by one, and pages that the kernel shall make are. Nothing is loaded or stored through it, no reference into it is made, and a page that
 //! the producer has cut off makes the kernel answer EFAULT.
 
 use std::ffi::c_void;
@@ -14,6 +14,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use silverpoint_wire::layout::control::{HEADER_SIZE, at};
 
 use super::{ObserveError, ObservedSession};
+use crate::sys;
 
 /// The kernel waits for at most so many words at once.
 const MAX_WORDS: usize = 128;
@@ -35,12 +36,11 @@ unsafe impl Send for FutexMap {}
 unsafe impl Sync for FutexMap {}
 
 impl FutexMap {
-    fn new(fd: &OwnedFd, len: u64) -> Option<Self> {
+    fn new(fd: &OwnedFd, len: u64, access: ProtFlags) -> Option<Self> {
         let len = usize::try_from(len).ok().filter(|len| *len > 0)?;
         // SAFETY: a new mapping at an address of the kernel's choice; it is never dereferenced.
         let address =
-            unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, fd, 0) }
-                .ok()?;
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, access, MapFlags::SHARED, fd, 0) }.ok()?;
         Some(Self { address, len })
     }
 
@@ -48,6 +48,18 @@ impl FutexMap {
     fn word(&self, offset: u64) -> Option<*const u32> {
         let offset = usize::try_from(offset).ok().filter(|at| at.is_multiple_of(4) && at + 4 <= self.len)?;
         Some(self.address.cast::<u8>().wrapping_add(offset).cast::<u32>().cast_const())
+    }
+
+    /// Makes the pages of some bytes, and clears them: whoever comes there then only enters them in page tables. `None`: this kernel cannot (before 5.14). False: there is no room, or
+    /// the producer has cut them off.
+    pub(super) fn make_pages(&self, from: u64, to: u64) -> Option<bool> {
+        let (from, to) = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
+        let from = from - from % sys::page_size();
+        if from >= to || to > self.len {
+            return Some(false);
+        }
+        // SAFETY: within the mapping, of which nobody else knows, and from the beginning of a page; nothing is changed but which pages there are.
+        unsafe { sys::populate(self.address.cast::<u8>().wrapping_add(from), to - from) }
     }
 
     /// Wakes up to `count` waiters of the word.
@@ -119,7 +131,7 @@ pub struct Sleep<'a> {
 
 impl ObservedSession {
     fn control_map(&self) -> Option<&Arc<FutexMap>> {
-        let new = || FutexMap::new(&self.control, HEADER_SIZE as u64).map(Arc::new);
+        let new = || FutexMap::new(&self.control, HEADER_SIZE as u64, ProtFlags::READ).map(Arc::new);
         self.control_map.get_or_init(new).as_ref()
     }
 
@@ -129,7 +141,8 @@ impl ObservedSession {
     }
 
     pub(super) fn rings_map(&self) -> Option<&FutexMap> {
-        self.rings_map.get_or_init(|| FutexMap::new(&self.rings, self.header.rings_size)).as_ref()
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        self.rings_map.get_or_init(|| FutexMap::new(&self.rings, self.header.rings_size, access)).as_ref()
     }
 
     /// Tells producers whether the collector sleeps: then they ring. After it has said that it does, it must look at the rings once more before it sleeps.

@@ -271,8 +271,13 @@ impl ObservedSession {
             let free = stat.f_bavail.saturating_mul(stat.f_frsize);
             free >= 1 << 30 || (stat.f_bavail >= stat.f_blocks / 4 && free / 16 >= end.saturating_sub(at))
         });
-        let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
-        has_room && at < end && rustix::fs::fallocate(&self.rings, flags, at, end - at).is_ok()
+        // A kernel before 5.14 can at least take them from the others' room.
+        let take = || {
+            let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
+            rustix::fs::fallocate(&self.rings, flags, at, end - at).is_ok()
+        };
+        let make = || self.rings_map().and_then(|map| map.make_pages(at, end)).unwrap_or_else(take);
+        has_room && at < end && make()
     }
 
     /// Entry of the slab directory: (shift, next, backed). `None` beyond the directory.
