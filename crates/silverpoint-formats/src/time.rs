@@ -182,15 +182,11 @@ fn push_fraction(out: &mut String, ns: u32, digits: usize) {
     if digits == 0 {
         return;
     }
-    let mut text = [b'.'; 10];
-    let mut rest = ns;
-    for place in (1..10).rev() {
-        text[place] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    if let Ok(text) = std::str::from_utf8(&text[..=digits]) {
-        out.push_str(text);
-    }
+    // With a digit before them there are always nine.
+    let mut buffer = itoa::Buffer::new();
+    let text = buffer.format(1_000_000_000 + ns);
+    out.push('.');
+    out.push_str(text.get(1..=digits).unwrap_or_default());
 }
 
 /// Appends a length of time in the unit that suits it: `812 ns`, `1.234 ms`, `12.345 s`, `1h02m03s`.

@@ -20,7 +20,7 @@ const DEFAULT_PRECISION: usize = 6;
 #[inline]
 pub fn float64(out: &mut String, value: f64, spec: &Spec) {
     if value.is_finite() {
-        finite(out, value, || Digits::of_f64(value.abs()), spec);
+        finite(out, value, |buffer| buffer.format_finite(value.abs()), spec);
     } else {
         special(out, value.is_nan(), value.is_sign_negative(), spec);
     }
@@ -30,7 +30,7 @@ pub fn float64(out: &mut String, value: f64, spec: &Spec) {
 #[inline]
 pub fn float32(out: &mut String, value: f32, spec: &Spec) {
     if value.is_finite() {
-        finite(out, f64::from(value), || Digits::of_f32(value.abs()), spec);
+        finite(out, f64::from(value), |buffer| buffer.format_finite(value.abs()), spec);
     } else {
         special(out, value.is_nan(), value.is_sign_negative(), spec);
     }
@@ -93,7 +93,7 @@ fn special(out: &mut String, nan: bool, negative: bool, spec: &Spec) {
     pad_written(out, start, out.len() - start, spec, Align::Right);
 }
 
-fn finite(out: &mut String, value: f64, shortest: impl FnOnce() -> Digits, spec: &Spec) {
+fn finite(out: &mut String, value: f64, shortest: impl FnOnce(&mut zmij::Buffer) -> &str, spec: &Spec) {
     let start = out.len();
     integer::sign(out, value.is_sign_negative(), spec.sign);
     let digits_at = out.len();
@@ -105,12 +105,22 @@ fn finite(out: &mut String, value: f64, shortest: impl FnOnce() -> Digits, spec:
         (b'a' | b'A', p) => hexfloat::push(out, magnitude, p, spec.alternate),
         (b'g' | b'G', p) => general(out, magnitude, p.unwrap_or(DEFAULT_PRECISION), spec.alternate),
         (_, Some(p)) => general(out, magnitude, p, spec.alternate),
-        (_, None) => shortest().push(out, magnitude, spec.alternate),
+        (_, None) => push_shortest(out, magnitude, shortest(&mut zmij::Buffer::new()), spec.alternate),
     }
     if matches!(spec.ty, b'A' | b'E' | b'G') {
         out[digits_at..].make_ascii_uppercase();
     }
     pad_number(out, start, digits_at, spec);
+}
+
+/// The shortest digits, of which `text` is what zmij writes.
+fn push_shortest(out: &mut String, magnitude: f64, text: &str, alternate: bool) {
+    // Digits before and behind a point: never longer than scientific, and as they are wanted. That is what most numbers are.
+    if (1.0..1e15).contains(&magnitude) && magnitude.trunc() != magnitude {
+        out.push_str(text);
+    } else {
+        Digits::parse(text.as_bytes()).push(out, magnitude, alternate);
+    }
 }
 
 /// Fixed notation with `precision` digits after the point, correctly rounded.
@@ -279,14 +289,6 @@ struct Digits {
 }
 
 impl Digits {
-    fn of_f64(magnitude: f64) -> Self {
-        Self::parse(zmij::Buffer::new().format_finite(magnitude).as_bytes())
-    }
-
-    fn of_f32(magnitude: f32) -> Self {
-        Self::parse(zmij::Buffer::new().format_finite(magnitude).as_bytes())
-    }
-
     /// Takes the digits out of `123.45`, `0.001` or `1.5e-7`.
     fn parse(text: &[u8]) -> Self {
         let mut this = Self { digits: [b'0'; 17], len: 0, exponent: 0 };
@@ -448,6 +450,29 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn digits_around_a_point_are_those_of_the_long_way(bits in any::<u64>(), power in 0u64..54, short in any::<f32>()) {
+            // Around 1 and where numbers are whole, with all digits and with few.
+            let value = f64::from_bits((1020 + power) << 52 | bits >> 12);
+            let few = (value * 1000.0).trunc() / 1000.0;
+            for value in [value, few, f64::from_bits(bits), f64::from(short)] {
+                if !value.is_finite() {
+                    continue;
+                }
+                let value = value.abs();
+                let (mut quick, mut slow) = (String::new(), String::new());
+                float64(&mut quick, value, &Spec::default());
+                Digits::parse(zmij::Buffer::new().format_finite(value).as_bytes()).push(&mut slow, value, false);
+                prop_assert_eq!(quick, slow);
+            }
+            if short.is_finite() {
+                let (short, mut quick, mut slow) = (short.abs(), String::new(), String::new());
+                float32(&mut quick, short, &Spec::default());
+                Digits::parse(zmij::Buffer::new().format_finite(short).as_bytes()).push(&mut slow, short.into(), false);
+                prop_assert_eq!(quick, slow);
+            }
+        }
 
         #[test]
         fn every_middle_is_found(digits in 100_000u64..1_000_000, power in -9i32..17) {
