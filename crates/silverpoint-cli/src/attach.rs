@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
 
@@ -134,8 +134,11 @@ fn work(args: Args) -> Outcome {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
     }
-    signal_hook::flag::register(SIGUSR1, Arc::default())
-        .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+    // SIGXFSZ: a file that may not grow is an error as any other is.
+    for signal in [SIGUSR1, SIGXFSZ] {
+        signal_hook::flag::register(signal, Arc::default())
+            .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+    }
     let is_alone = watch_standard_input();
     let mut collector = Collector::new(config).map_err(failure)?;
     for root in sessions::roots(Some(args.pid))? {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, chdir, getpid, kill_process, setsid};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 use silverpoint_collect::{Collector, Config, Existing, Message, Pass};
 use silverpoint_shm::observer::{ObservedSession, list};
@@ -129,7 +129,8 @@ fn detach() -> std::io::Result<Signals> {
     let _ = chdir("/");
     let asked = Arc::new(AtomicBool::new(false));
     flag::register(SIGTERM, Arc::clone(&asked))?;
-    for signal in [SIGINT, SIGHUP, SIGQUIT, SIGUSR1] {
+    // A file that may not grow is an error as any other is: without a handler it would be this process's death, again and again.
+    for signal in [SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGXFSZ] {
         flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     Ok(Signals { asked })

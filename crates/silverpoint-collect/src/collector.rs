@@ -359,23 +359,26 @@ impl Collector {
             self.last_number
         });
         let mut session = Session::new(observed, root, number, self.sink.trace.encoding())?;
-        session.watermark = self.watermarks.remove(&id).unwrap_or(0);
+        // It stays known: what follows may fail, and the session is then taken another time.
+        session.watermark = self.watermarks.get(&id).copied().unwrap_or(0);
         session.keep = self.backtrace.map(Keep::new);
         if session.keep.is_some() && before.collector_pid != 0 {
             session.stored_before = Some(self.positions.get(&id).cloned().unwrap_or_default());
         }
         session.is_sleeping = false;
         session.prepared.is_eager = self.is_eager;
-        // Last of what can fail: nothing of a session that is not taken may stay changed.
         if let Some(mode) = &self.attach {
             session.saved = Some(attach(&session.observed, mode)?);
         }
-        session.observed.set_sleeping(false)?;
         let state =
             if self.failing.is_some() { collector_state::SINK_FULL } else { collector_state::COLLECTING };
-        session.observed.set_collector_state(state)?;
-        session.beat()?;
-        session.observed.set_collector_pid(std::process::id())?;
+        if let Err(error) = announce(&mut session, state) {
+            // Nothing of a session that is not taken may stay changed.
+            if let Some(saved) = &session.saved {
+                let _ = session.observed.restore_mode(saved);
+            }
+            return Err(error);
+        }
         if let Some(remark) = remark {
             self.sink.messages.say(Some(name), remark);
         }
@@ -529,6 +532,14 @@ impl Collector {
         let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
         let _ = poll(&mut fds, Some(&timeout));
     }
+}
+
+/// Says to a session's producers that it has a collector, and what that does.
+fn announce(session: &mut Session, state: u32) -> Result<(), ObserveError> {
+    session.observed.set_sleeping(false)?;
+    session.observed.set_collector_state(state)?;
+    session.beat()?;
+    session.observed.set_collector_pid(std::process::id())
 }
 
 /// Saves a session's mode and changes it.

@@ -27,3 +27,4 @@ mod sql;
 mod storage;
 mod table;
 mod terminal;
+mod vectors;

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
-use crate::harness::{Running, Scratch, end, is_root, send, subject};
+use crate::harness::{Running, Scratch, collector_of, end, is_root, send, subject};
 
 fn parts(scratch: &Scratch) -> Vec<PathBuf> {
     let entries = fs::read_dir(scratch.path("")).unwrap().flatten().map(|entry| entry.path());
@@ -213,6 +213,108 @@ fn a_full_disk_is_told_and_collection_resumes() {
     assert_eq!(scratch.records(output.to_str().unwrap()), ticks, "{}", text(&errors));
     assert!(text(&errors).contains("no losses"), "{}", text(&errors));
     assert!(scratch.left().is_empty());
+}
+
+/// A run whose trace file says no in the middle, and yes again later: the program goes on, it is told once, and every record is there.
+fn says_no(scratch: &Scratch, error: &str, forbid: impl FnOnce(&Path, u32), allow: impl FnOnce(&Path, u32)) {
+    let output = scratch.path("t.silver");
+    let mut command = scratch.silverpoint(["run", "--policy", "block=forever", "-o", "t.silver", "--"]);
+    let errors = scratch.path("errors");
+    let mut child = command
+        .arg(subject())
+        .args(["tick", "1"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(fs::File::create(&errors).unwrap())
+        .spawn()
+        .unwrap();
+    scratch.wait("the first records", || fs::metadata(&output).is_ok_and(|found| found.len() > 2000));
+    let collector = collector_of(child.id()).expect("it has a collector");
+    forbid(&output, collector);
+    scratch.wait("the complaint", || {
+        text(&errors).contains("nothing is released until it can be written again")
+    });
+    assert!(text(&errors).contains(&format!("t.silver: {error}")), "{}", text(&errors));
+    assert!(child.try_wait().unwrap().is_none(), "the program ended");
+    assert_eq!(collector_of(child.id()), Some(collector), "the collector died: {}", text(&errors));
+    allow(&output, collector);
+    scratch.wait("the collection to go on", || text(&errors).contains("resumed: for "));
+    drop(child.stdin.take());
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success());
+    let said = String::from_utf8(ended.stdout).unwrap();
+    let ticks: usize = said.lines().last().unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    assert_eq!(scratch.records("t.silver"), ticks, "{}", text(&errors));
+    let told = text(&errors);
+    assert_eq!(told.matches("nothing is released until").count(), 1, "{told}");
+    assert!(told.contains("no losses"), "{told}");
+    assert!(scratch.left().is_empty());
+}
+
+/// A file that must not be changed, as `chattr +i` makes it; it may be removed when the test ends.
+struct Immutable(PathBuf);
+
+impl Immutable {
+    fn flag(path: &Path, flag: &str) -> bool {
+        let mut command = std::process::Command::new("chattr");
+        command.arg(flag).arg(path).stderr(std::process::Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    fn make(path: &Path) -> Option<Immutable> {
+        Immutable::flag(path, "+i").then(|| Immutable(path.to_owned()))
+    }
+}
+
+impl Drop for Immutable {
+    fn drop(&mut self) {
+        Immutable::flag(&self.0, "-i");
+    }
+}
+
+#[test]
+fn a_file_that_becomes_unwritable_is_told_and_collection_resumes() {
+    let scratch = Scratch::new();
+    if !is_root("a trace file that becomes unwritable") {
+        return;
+    }
+    // Not every file system has the flag, or obeys it in a file that is open.
+    let mut probe = fs::File::create(scratch.path("probe")).unwrap();
+    let flagged = Immutable::make(&scratch.path("probe"));
+    if flagged.is_none() || std::io::Write::write_all(&mut probe, b"x").is_ok() {
+        eprintln!(
+            "SKIPPED: a trace file that becomes unwritable: the file system of {} cannot make one",
+            scratch.path("").display()
+        );
+        return;
+    }
+    drop(flagged);
+    let flagged = std::cell::RefCell::new(None);
+    says_no(
+        &scratch,
+        "Operation not permitted",
+        |output, _| *flagged.borrow_mut() = Some(Immutable::make(output).expect("it can be flagged")),
+        |_, _| drop(flagged.take()),
+    );
+}
+
+/// The signal that comes with the error once ended the collector.
+#[test]
+fn a_file_that_may_not_grow_is_told_and_collection_resumes() {
+    let scratch = Scratch::new();
+    let limit = |collector: u32, current| {
+        let pid = Pid::from_raw(collector as i32);
+        let before = prlimit(pid, Resource::Fsize, Rlimit { current, maximum: None });
+        if before.is_ok_and(|before| before.maximum.is_some()) {
+            panic!("these tests need files of any size");
+        }
+    };
+    says_no(
+        &scratch,
+        "File too large",
+        |output, collector| limit(collector, Some(fs::metadata(output).unwrap().len())),
+        |_, collector| limit(collector, None),
+    );
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Files: rotation, quota, durability, and a disk that is full or says no.
 
 use std::fs;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use silverpoint_collect::{Backtrace, Collector, Existing, Fsync, OutputConfig};
+use silverpoint_collect::{AttachMode, Backtrace, Collector, Config, Existing, Fsync, OutputConfig};
 use silverpoint_wire::block::{BlockKind, site_bit};
 use silverpoint_wire::layout::collector_state;
 use silverpoint_wire::layout::control::at;
@@ -472,4 +472,43 @@ fn a_rotation_that_finds_no_room_leaves_the_part_as_it_was() {
     fill(&mut collector, &mut ring, id, 5000..8000);
     assert!(collector.leave().rotations >= 1);
     assert!(read(&disk.path().join("trace.silver")).values(&fake.session_id, 1).into_iter().eq(0..8000));
+}
+
+/// The attempt that failed once took with it what the file says of the session's time: what came late was not marked.
+#[test]
+fn an_attachment_that_found_no_room_knows_the_watermark_when_it_is_repeated() {
+    let scratch = Scratch::new("attach-full");
+    // The sessions are there: what the mode was does not find room beside them.
+    let Some(disk) = SmallDisk::new(&scratch, 4 << 20) else { return };
+    let root = disk.path().join("root");
+    fs::DirBuilder::new().mode(0o700).create(&root).unwrap();
+    let mut fake = Fake::new(&root, 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(14);
+    let mut ring = fake.ring(slab, 1);
+    let mut collector = Collector::new(Config::new(&root, scratch.output())).unwrap();
+    ring.put(id, 0);
+    wait_until("a watermark", || {
+        collector.pass();
+        read(&scratch.trace()).watermarks.contains_key(&fake.session_id)
+    });
+    collector.leave();
+    let mark = *read(&scratch.trace()).watermarks[&fake.session_id].last().unwrap();
+
+    let ballast = disk.path().join("ballast");
+    fs::write(&ballast, vec![1; 8 << 20]).unwrap_err();
+    let mut config = Config::new(&root, scratch.output());
+    config.output.existing = Existing::Continue;
+    config.attach = Some(AttachMode { directives: Some("trace".into()), ..AttachMode::default() });
+    let mut collector = Collector::new(config).unwrap();
+    assert_eq!(collector.pass().sessions, 0);
+    let messages = collector.take_messages();
+    assert!(messages.len() == 1 && messages[0].text.contains("No space left"), "{messages:?}");
+    fs::remove_file(&ballast).unwrap();
+    assert!(ring.put_bytes(id, mark - 1, &1u64.to_le_bytes(), Duration::ZERO));
+    wait_until("the attachment", || collector.pass().sessions == 1);
+    collector.leave();
+    let trace = read(&scratch.trace());
+    assert_eq!(trace.values(&fake.session_id, 1), [0, 1]);
+    assert_eq!(trace.late_blocks, 1);
 }
