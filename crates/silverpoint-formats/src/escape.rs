@@ -74,6 +74,13 @@ fn escape(out: &mut String, text: &str, harmless: u8) {
             at += 8;
             continue;
         }
+        // The rest, when it is short: together with what is known to be harmless.
+        if bytes.len() - at < 8
+            && let Some(word) = bytes.last_chunk()
+            && is_plain(*word, harmless != QUOTE)
+        {
+            break;
+        }
         let class = CLASS[usize::from(bytes[at])];
         if class == PLAIN || class == harmless {
             at += 1;

@@ -23,6 +23,7 @@ pub mod format;
 pub mod json;
 mod marks;
 pub mod newfile;
+mod number;
 pub mod render;
 pub mod replay;
 pub mod site;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::bytes::{round_up_8, u16_at, u32_at, u64_at};
+use crate::directive::SiteFacts;
 use crate::layout::site::{FIXED_SIZE, PENDING, PERCENT, SIZE_MAX};
 use crate::level::{Kind, Level};
 
@@ -31,6 +32,51 @@ pub struct SiteDescription {
     pub template: String,
     /// The arguments' types.
     pub signature: String,
+}
+
+/// A description in the bytes that it was read from.
+struct Borrowed<'a> {
+    size: usize,
+    kind: Kind,
+    level: Level,
+    flags: u16,
+    line: u32,
+    language: u16,
+    /// Category, file, function, names, template, signature.
+    texts: [&'a str; 6],
+}
+
+impl<'a> Borrowed<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Borrowed<'a>, SiteError> {
+        let size = u32_at(bytes, 0).ok_or(SiteError::Truncated)? as usize;
+        if !size.is_multiple_of(8) || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
+            return Err(SiteError::Size);
+        }
+        let bytes = bytes.get(..size).ok_or(SiteError::Truncated)?;
+        let u16_field = |at| u16_at(bytes, at).ok_or(SiteError::Truncated);
+        let u32_field = |at| u32_at(bytes, at).ok_or(SiteError::Truncated);
+        if u64_at(bytes, 8) != Some(fnv1a64(&bytes[16..])) {
+            return Err(SiteError::Hash);
+        }
+        let kind = Kind::from_u8(bytes[16]).ok_or(SiteError::Kind(bytes[16]))?;
+        let level = Level::from_u8(bytes[17]).ok_or(SiteError::Level(bytes[17]))?;
+        let mut rest = &bytes[FIXED_SIZE..];
+        let mut text = |len: usize| {
+            let (text, after) = rest.split_at_checked(len).ok_or(SiteError::Size)?;
+            rest = after;
+            std::str::from_utf8(text).map_err(|_| SiteError::Text)
+        };
+        let texts = [
+            text(u16_field(28)?.into())?,
+            text(u16_field(30)?.into())?,
+            text(u16_field(32)?.into())?,
+            text(u16_field(34)?.into())?,
+            text(u32_field(36)? as usize)?,
+            text(u32_field(40)? as usize)?,
+        ];
+        let (flags, line, language) = (u16_field(18)?, u32_field(20)?, u16_field(24)?);
+        Ok(Borrowed { size, kind, level, flags, line, language, texts })
+    }
 }
 
 /// Why bytes are no site description.
@@ -127,36 +173,14 @@ impl SiteDescription {
 
     /// Reads the description that `bytes` starts with; also gives its size in bytes.
     pub fn decode(bytes: &[u8]) -> Result<(SiteDescription, usize), SiteError> {
-        let size = u32_at(bytes, 0).ok_or(SiteError::Truncated)? as usize;
-        if !size.is_multiple_of(8) || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
-            return Err(SiteError::Size);
-        }
-        let bytes = bytes.get(..size).ok_or(SiteError::Truncated)?;
-        let u16_field = |at| u16_at(bytes, at).ok_or(SiteError::Truncated);
-        let u32_field = |at| u32_at(bytes, at).ok_or(SiteError::Truncated);
-        if u64_at(bytes, 8) != Some(fnv1a64(&bytes[16..])) {
-            return Err(SiteError::Hash);
-        }
-        let kind = Kind::from_u8(bytes[16]).ok_or(SiteError::Kind(bytes[16]))?;
-        let level = Level::from_u8(bytes[17]).ok_or(SiteError::Level(bytes[17]))?;
-        let mut rest = &bytes[FIXED_SIZE..];
-        let mut text = |len: usize| {
-            let (text, after) = rest.split_at_checked(len).ok_or(SiteError::Size)?;
-            rest = after;
-            std::str::from_utf8(text).map(str::to_owned).map_err(|_| SiteError::Text)
-        };
-        let category = text(u16_field(28)?.into())?;
-        let file = text(u16_field(30)?.into())?;
-        let function = text(u16_field(32)?.into())?;
-        let names = text(u16_field(34)?.into())?;
-        let template = text(u32_field(36)? as usize)?;
-        let signature = text(u32_field(40)? as usize)?;
+        let read = Borrowed::read(bytes)?;
+        let [category, file, function, names, template, signature] = read.texts.map(str::to_owned);
         let site = SiteDescription {
-            kind,
-            level,
-            flags: u16_field(18)?,
-            line: u32_field(20)?,
-            language: u16_field(24)?,
+            kind: read.kind,
+            level: read.level,
+            flags: read.flags,
+            line: read.line,
+            language: read.language,
             category,
             file,
             function,
@@ -164,7 +188,14 @@ impl SiteDescription {
             template,
             signature,
         };
-        Ok((site, size))
+        Ok((site, read.size))
+    }
+
+    /// What directives look at in the description that `bytes` starts with. Refuses what [`Self::decode`] refuses; allocates nothing.
+    pub fn facts(bytes: &[u8]) -> Result<SiteFacts<'_>, SiteError> {
+        let read = Borrowed::read(bytes)?;
+        let [category, file, function, ..] = read.texts;
+        Ok(SiteFacts { level: read.level, category, file, line: read.line, function })
     }
 }
 
@@ -217,6 +248,14 @@ mod tests {
             site.encode(&mut bytes);
             let (back, size) = SiteDescription::decode(&bytes[8..]).unwrap();
             prop_assert_eq!(size, bytes.len() - 8);
+            let facts = SiteDescription::facts(&bytes[8..]).unwrap();
+            prop_assert_eq!(
+                (facts.level, facts.category, facts.file, facts.line, facts.function),
+                (back.level, back.category.as_str(), back.file.as_str(), back.line, back.function.as_str())
+            );
+            let last = bytes.len() - 1;
+            bytes[last] ^= 1;
+            prop_assert_eq!(SiteDescription::facts(&bytes[8..]).unwrap_err(), SiteDescription::decode(&bytes[8..]).unwrap_err());
             prop_assert!(site.file.starts_with(&back.file) && site.template.starts_with(&back.template));
             if lens.iter().sum::<usize>() <= SIZE_MAX - FIXED_SIZE && lens.iter().all(|len| *len < 65_536) {
                 prop_assert_eq!(back, site);

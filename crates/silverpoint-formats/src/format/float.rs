@@ -11,6 +11,7 @@
 use std::fmt::Write;
 
 use super::pad::{pad_number, pad_written};
+use super::plain::has_digits_around_point;
 use super::{Align, Spec, hexfloat, integer};
 
 /// Precision of `e`, `f` and `g` when none is given.
@@ -115,8 +116,8 @@ fn finite(out: &mut String, value: f64, shortest: impl FnOnce(&mut zmij::Buffer)
 
 /// The shortest digits, of which `text` is what zmij writes.
 fn push_shortest(out: &mut String, magnitude: f64, text: &str, alternate: bool) {
-    // Digits before and behind a point: never longer than scientific, and as they are wanted. That is what most numbers are.
-    if (1.0..1e15).contains(&magnitude) && magnitude.trunc() != magnitude {
+    // Never longer than scientific, and as they are wanted.
+    if has_digits_around_point(magnitude) {
         out.push_str(text);
     } else {
         Digits::parse(text.as_bytes()).push(out, magnitude, alternate);

@@ -8,11 +8,13 @@ mod float;
 mod hexfloat;
 mod integer;
 mod pad;
+mod plain;
 mod spec;
 mod text;
 
 pub use float::{float32, float64, rounding_away};
 pub use integer::{boolean, character, integer, pointer, signed, unsigned};
 pub use pad::pad_written;
+pub(crate) use plain::number;
 pub use spec::{Align, Sign, Spec};
 pub use text::{columns, text};

@@ -1,6 +1,7 @@
 //! JSON strings and numbers.
 
 use crate::escape::is_plain;
+use crate::number::Number;
 
 /// Appends a JSON string.
 pub fn push_string(out: &mut String, text: &str) {
@@ -22,6 +23,13 @@ pub fn push_string_inner(out: &mut String, text: &str) {
             at += 8;
             continue;
         }
+        // The rest, when it is short: together with what stands before it.
+        if bytes.len() - at < 8
+            && let Some(eight) = bytes.last_chunk()
+            && is_plain(*eight, true)
+        {
+            break;
+        }
         let byte = bytes[at];
         if ESCAPED[usize::from(byte)] {
             out.push_str(&text[done..at]);
@@ -31,6 +39,17 @@ pub fn push_string_inner(out: &mut String, text: &str) {
         at += 1;
     }
     out.push_str(&text[done..]);
+}
+
+/// Whether a text is its own JSON, as far as that is seen at once: ASCII without anything that is escaped.
+pub(super) fn is_plain_string(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (chunks, rest) = bytes.as_chunks();
+    let is_rest_plain = match bytes.last_chunk() {
+        Some(last) => rest.is_empty() || is_plain(*last, true),
+        None => rest.iter().all(|byte| byte.is_ascii() && !ESCAPED[usize::from(*byte)]),
+    };
+    is_rest_plain && chunks.iter().all(|eight| is_plain(*eight, true))
 }
 
 /// Control characters (DEL too: terminals obey it), the quote, the backslash.
@@ -93,6 +112,17 @@ fn push_special(out: &mut String, nan: bool, negative: bool) {
         (_, false) => "\"inf\"",
         (_, true) => "\"-inf\"",
     });
+}
+
+/// Appends a number of a plain type.
+#[inline]
+pub(crate) fn push_number(out: &mut String, number: Number) {
+    match number {
+        Number::Signed(value) => out.push_str(itoa::Buffer::new().format(value)),
+        Number::Unsigned(value) => out.push_str(itoa::Buffer::new().format(value)),
+        Number::Float32(value) => push_f32(out, value),
+        Number::Float64(value) => push_f64(out, value),
+    }
 }
 
 /// Appends bytes as lower-case hexadecimal digits.

@@ -15,15 +15,17 @@
 //! A record within a context ends with its fields, `"context":{"request":7}`; before it stand the texts `trace_id` and `span_id`, when these are among them.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use silverpoint_symbols::Symbols;
-use silverpoint_wire::level::Level;
 use silverpoint_wire::value::{WalkError, walk};
 
-use super::escape::push_string;
+use super::begin::{Begins, MESSAGE, push_begin};
+use super::escape::{is_plain_string, push_number, push_string, push_string_inner};
 use super::value::{JsonVisitor, Stack};
 use crate::Context;
 use crate::crash;
+use crate::number;
 use crate::render::Renderer;
 use crate::site::Site;
 use crate::text;
@@ -56,6 +58,8 @@ pub struct Lines {
     renderer: Renderer,
     stack: Stack,
     message: String,
+    /// Of the sites that were written last.
+    begins: Begins,
     /// For the addresses of crashes.
     symbols: Symbols,
 }
@@ -67,6 +71,7 @@ impl Default for Lines {
             renderer: Renderer::new(),
             stack: Stack::default(),
             message: String::new(),
+            begins: Begins::default(),
             symbols: Symbols::new(),
         }
     }
@@ -93,7 +98,11 @@ pub struct Parts<'a> {
 
 /// `"process":…,"pid":…`.
 #[derive(Clone, Debug)]
-pub struct ProcessJson(String);
+pub struct ProcessJson {
+    pub(super) json: String,
+    /// No other has it.
+    pub(super) number: u64,
+}
 
 impl ProcessJson {
     /// Of this process.
@@ -102,7 +111,7 @@ impl ProcessJson {
         push_string(&mut json, name);
         json.push_str(",\"pid\":");
         json.push_str(itoa::Buffer::new().format(pid));
-        Self(json)
+        Self { json, number: next_number() }
     }
 }
 
@@ -110,9 +119,11 @@ impl ProcessJson {
 #[derive(Clone, Debug)]
 pub struct SiteJson {
     /// Category, file, line, function.
-    place: String,
+    pub(super) place: String,
     /// Kind and template.
-    kind: String,
+    pub(super) kind: String,
+    /// No other has it.
+    pub(super) number: u64,
 }
 
 impl Writer {
@@ -167,14 +178,19 @@ impl Lines {
         self.time.push(out, event.wall_ns);
         out.push('"');
         if let Some(ticks) = event.ticks {
-            number(out, "ticks", ticks);
+            key(out, "ticks", ticks);
         }
-        out.push_str(level_json(event.what.level()));
-        out.push_str(process.map_or("\"process\":null", |process| process.0.as_str()));
-        number(out, "tid", u64::from(event.tid));
-        out.push_str(",\"thread\":");
-        push_string(out, event.thread_name);
-        self.body(out, event, site);
+        match (event.what, process, site) {
+            (What::Record { site: of, args, truncated, .. }, Some(process), Some(site)) => {
+                self.begins.push(out, event, process, site);
+                self.message(out, event);
+                self.args(out, of, args, truncated);
+            }
+            _ => {
+                push_begin(out, event, process);
+                self.body(out, event, site);
+            }
+        }
         if event.is_backtrace {
             out.push_str(",\"backtrace\":true");
         }
@@ -198,15 +214,9 @@ impl Lines {
                     out.push_str(&json.place);
                     out.push_str(&json.kind);
                 }
+                out.push_str(MESSAGE);
                 self.message(out, event);
-                out.push_str(",\"args\":");
-                let damaged = push_args(out, &mut self.stack, site, args);
-                out.push_str(if truncated { ",\"truncated\":true" } else { "" });
-                out.push_str(if damaged { ",\"damaged\":true" } else { "" });
-                if site.is_crash {
-                    crash::push_json(out, &mut self.symbols, args);
-                }
-                return;
+                return self.args(out, site, args, truncated);
             }
             What::SpanEnd { duration_ns, .. } => {
                 if let Some(json) = json {
@@ -221,27 +231,45 @@ impl Lines {
             What::Loss { cause, count, .. } => {
                 out.push_str(",\"kind\":\"loss\",\"cause\":");
                 push_string(out, cause_name(cause));
-                number(out, "count", count);
+                key(out, "count", count);
             }
             What::Stall { cause, duration_ns } => {
                 out.push_str(",\"kind\":\"stall\",\"cause\":");
                 push_string(out, cause_name(cause));
-                number(out, "duration_ns", duration_ns);
+                key(out, "duration_ns", duration_ns);
             }
             What::Unknown { site_id, .. } => {
                 out.push_str(",\"kind\":\"unknown\"");
-                number(out, "site", u64::from(site_id));
+                key(out, "site", u64::from(site_id));
             }
             What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}
         }
+        out.push_str(MESSAGE);
         self.message(out, event);
     }
 
+    /// Made where it belongs, and written anew when it has anything to escape.
     fn message(&mut self, out: &mut String, event: &Parts<'_>) {
-        self.message.clear();
-        text::say(&mut self.renderer, &mut self.message, &event.what, event.thread_name);
-        out.push_str(",\"message\":");
-        push_string(out, &self.message);
+        out.push('"');
+        let start = out.len();
+        text::say(&mut self.renderer, out, &event.what, event.thread_name);
+        if !is_plain_string(&out[start..]) {
+            self.message.clear();
+            self.message.push_str(&out[start..]);
+            out.truncate(start);
+            push_string_inner(out, &self.message);
+        }
+        out.push('"');
+    }
+
+    fn args(&mut self, out: &mut String, site: &Site, args: &[u8], truncated: bool) {
+        out.push_str(",\"args\":");
+        let damaged = push_args(out, &mut self.stack, site, args);
+        out.push_str(if truncated { ",\"truncated\":true" } else { "" });
+        out.push_str(if damaged { ",\"damaged\":true" } else { "" });
+        if site.is_crash {
+            crash::push_json(out, &mut self.symbols, args);
+        }
     }
 }
 
@@ -257,6 +285,11 @@ pub fn push_args(out: &mut String, stack: &mut Stack, site: &Site, args: &[u8]) 
         if let Some(name) = site.names.get(index) {
             push_string(out, name);
             out.push(':');
+        }
+        if let Some((value, end)) = at.and_then(|at| number::read(ty, args, at)) {
+            push_number(out, value);
+            at = Some(end);
+            continue;
         }
         let start = out.len();
         at = at.and_then(|at| {
@@ -281,31 +314,26 @@ impl SiteJson {
         push_string(&mut place, &description.category);
         place.push_str(",\"file\":");
         push_string(&mut place, &description.file);
-        number(&mut place, "line", u64::from(description.line));
+        key(&mut place, "line", u64::from(description.line));
         place.push_str(",\"function\":");
         push_string(&mut place, site.function());
         let mut kind = String::from(",\"kind\":");
         push_string(&mut kind, site.kind().name());
         kind.push_str(",\"template\":");
         push_string(&mut kind, &description.template);
-        Self { place, kind }
+        Self { place, kind, number: next_number() }
     }
 }
 
-fn number(out: &mut String, key: &str, value: u64) {
+/// Of what was made here; a copy says the same and has the same.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+pub(super) fn key(out: &mut String, name: &str, value: u64) {
     out.push_str(",\"");
-    out.push_str(key);
+    out.push_str(name);
     out.push_str("\":");
     out.push_str(itoa::Buffer::new().format(value));
-}
-
-fn level_json(level: Level) -> &'static str {
-    match level {
-        Level::Trace => ",\"level\":\"trace\",",
-        Level::Debug => ",\"level\":\"debug\",",
-        Level::Info => ",\"level\":\"info\",",
-        Level::Warn => ",\"level\":\"warn\",",
-        Level::Error => ",\"level\":\"error\",",
-        Level::Fatal => ",\"level\":\"fatal\",",
-    }
 }

@@ -1,10 +1,13 @@
 //! JSON: values, and one object a line for each event.
 
+mod begin;
 mod escape;
 mod line;
 mod plain;
 mod value;
 
+#[cfg(test)]
+pub(crate) use escape::push_number;
 pub use escape::{push_f32, push_f64, push_hex, push_string};
 pub use line::{Lines, Options, Parts, ProcessJson, SiteJson, Writer, push_args};
 pub use plain::{push_plain, push_plain_item};

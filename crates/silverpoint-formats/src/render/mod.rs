@@ -16,7 +16,7 @@ use silverpoint_wire::value::{DecodeError, WalkError, skip, walk};
 
 use crate::format::Spec;
 use crate::site::Site;
-use crate::{escape, time};
+use crate::{escape, format, number, time};
 pub use plan::Plan;
 use plan::Step;
 pub use value::{Dialect, Quoting, Stack, TextVisitor, push_uuid};
@@ -103,8 +103,17 @@ impl Renderer {
         for step in &plan.steps {
             match step {
                 Step::Literal(text) => out.push_str(text),
-                Step::Argument { index, spec } => match site.types.get(*index) {
+                Step::Argument { index, spec, is_plain } => match site.types.get(*index) {
                     Some(ty) => {
+                        // A fraction looks otherwise in other dialects.
+                        if *is_plain
+                            && let Some((value, end)) = number::read(ty, args, at)
+                            && (self.dialect == Dialect::Plain || value.is_whole())
+                        {
+                            format::number(out, value);
+                            at = end;
+                            continue;
+                        }
                         let start = out.len();
                         let quoting = quoting(site, self.dialect);
                         let mut visitor =
@@ -147,22 +156,24 @@ impl Renderer {
         for step in steps {
             match step {
                 Step::Literal(text) => out.push_str(text),
-                Step::Argument { index, spec } => match (site.types.get(*index), self.offsets.get(*index)) {
-                    (Some(ty), Some(&at)) => {
-                        let start = out.len();
-                        let quoting = quoting(site, self.dialect);
-                        let mut visitor =
-                            TextVisitor::new(out, &mut self.stack, *spec, quoting).dialect(self.dialect);
-                        if site.plan.pieces {
-                            visitor = visitor.pieces();
+                Step::Argument { index, spec, .. } => {
+                    match (site.types.get(*index), self.offsets.get(*index)) {
+                        (Some(ty), Some(&at)) => {
+                            let start = out.len();
+                            let quoting = quoting(site, self.dialect);
+                            let mut visitor =
+                                TextVisitor::new(out, &mut self.stack, *spec, quoting).dialect(self.dialect);
+                            if site.plan.pieces {
+                                visitor = visitor.pieces();
+                            }
+                            if let Err(error) = walk(ty, args, at, &mut visitor) {
+                                broken = Some(damaged(out, start, error));
+                            }
                         }
-                        if let Err(error) = walk(ty, args, at, &mut visitor) {
-                            broken = Some(damaged(out, start, error));
-                        }
+                        (Some(_), None) => out.push_str(DAMAGED),
+                        (None, _) => out.push_str("<no argument>"),
                     }
-                    (Some(_), None) => out.push_str(DAMAGED),
-                    (None, _) => out.push_str("<no argument>"),
-                },
+                }
             }
         }
         broken.map_or(Ok(()), Err)

@@ -30,8 +30,8 @@ pub struct Plan {
 pub(super) enum Step {
     /// Text, escaped already.
     Literal(String),
-    /// An argument.
-    Argument { index: usize, spec: Spec },
+    /// An argument. Plain: nothing is specified.
+    Argument { index: usize, spec: Spec, is_plain: bool },
 }
 
 impl Plan {
@@ -159,7 +159,7 @@ impl Steps {
         if let Some(used) = self.used.get_mut(index) {
             *used = true;
         }
-        self.list.push(Step::Argument { index, spec });
+        self.list.push(Step::Argument { index, spec, is_plain: spec.is_default() });
     }
 
     fn placeholder(&mut self, argument: &Argument, spec: &Spec, names: &[String]) {

@@ -126,6 +126,30 @@ pub struct Writer {
 struct SiteText {
     category: String,
     location: String,
+    begin: Begin,
+}
+
+/// What stands between time and message in the line of a site that was written last: the next one is mostly of the same thread.
+#[derive(Default)]
+struct Begin {
+    session: usize,
+    tid: u32,
+    thread_name: String,
+    /// Of the thread's column, which grows.
+    width: usize,
+    text: String,
+}
+
+impl Begin {
+    /// Whether an event's line has it.
+    #[inline]
+    fn is_of(&self, event: &Event<'_>, width: usize) -> bool {
+        !self.text.is_empty()
+            && self.session == event.session_number
+            && self.tid == event.tid
+            && self.width == width
+            && self.thread_name == event.thread_name
+    }
 }
 
 impl Writer {
@@ -179,7 +203,11 @@ impl Writer {
         self.no_category = " ".repeat(fill_all(&mut categories, CATEGORY_MAX));
         let sites = trace.sites.iter().zip(categories);
         self.sites = sites
-            .map(|(site, category)| SiteText { category, location: location(&self.options, site) })
+            .map(|(site, category)| SiteText {
+                category,
+                location: location(&self.options, site),
+                begin: Begin::default(),
+            })
             .collect();
     }
 
@@ -203,6 +231,32 @@ impl Writer {
         if timed {
             out.push(' ');
         }
+        let site = match event.what {
+            What::Record { site_number, .. } => Some(site_number),
+            What::SpanEnd { site_number, .. } => site_number,
+            _ => None,
+        };
+        match site.and_then(|number| self.sites.get(number)).map(|site| &site.begin) {
+            Some(begin) if begin.is_of(event, self.thread_width) => out.push_str(&begin.text),
+            _ => self.begin(out, event, site),
+        }
+        push_backtrace(out, event);
+        message(&mut self.renderer, out, event);
+        if let Some(context) = event.context {
+            out.push_str(if self.options.colour { " \x1b[2m{" } else { " {" });
+            out.push_str(context.text());
+            out.push_str(if self.options.colour { "}\x1b[0m" } else { "}" });
+        }
+        if let Some(site) = site.and_then(|number| self.sites.get(number)) {
+            out.push_str(&site.location);
+        }
+        out.push('\n');
+        self.stack(out, event);
+    }
+
+    /// What stands between time and message; it is kept for the next line of the site.
+    fn begin(&mut self, out: &mut String, event: &Event<'_>, site: Option<usize>) {
+        let start = out.len();
         push_level(out, event.what.level(), self.options.colour);
         out.push(' ');
         if self.options.colour {
@@ -217,29 +271,17 @@ impl Writer {
             out.push_str("\x1b[0m");
         }
         out.push(' ');
-        let site = match event.what {
-            What::Record { site_number, .. } => Some(site_number),
-            What::SpanEnd { site_number, .. } => site_number,
-            _ => None,
-        };
-        let site = site.and_then(|number| self.sites.get(number));
-        let category = site.map_or(&self.no_category, |site| &site.category);
+        let site = site.and_then(|number| self.sites.get_mut(number));
+        let category = site.as_ref().map_or(&self.no_category, |site| &site.category);
         if !category.is_empty() {
             out.push_str(category);
             out.push_str("  ");
         }
-        push_backtrace(out, event);
-        message(&mut self.renderer, out, event);
-        if let Some(context) = event.context {
-            out.push_str(if self.options.colour { " \x1b[2m{" } else { " {" });
-            out.push_str(context.text());
-            out.push_str(if self.options.colour { "}\x1b[0m" } else { "}" });
+        if let Some(SiteText { begin, .. }) = site {
+            (begin.session, begin.tid, begin.width) = (event.session_number, event.tid, self.thread_width);
+            event.thread_name.clone_into(&mut begin.thread_name);
+            out[start..].clone_into(&mut begin.text);
         }
-        if let Some(site) = site {
-            out.push_str(&site.location);
-        }
-        out.push('\n');
-        self.stack(out, event);
     }
 
     /// What follows the line of a crash.

@@ -8,27 +8,27 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 
-use silverpoint_wire::clock::Segment;
-use silverpoint_wire::layout::record::{CONTEXT, PAD, SIZE_MASK, THREAD_NAME};
+use silverpoint_wire::layout::record::{CONTEXT, HEADER_SIZE, PAD, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
-use silverpoint_wire::record::{Record, Records};
+use silverpoint_wire::record::{Record, RecordHeader, Records};
 
 use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
+use super::cursor::{Cursor, Key, State};
 use super::event::{Event, What, interpret, thread_name};
 pub(super) use super::place::{Left, Place};
 use super::progress::{Contexts, Name, Names, Positions, Progress};
 use super::progress::{context_of, last_context, may_hold_context};
 use super::rooms::Rooms;
-use super::scan::BlockRef;
 use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
-use crate::context::Context;
 use crate::filter::Selection;
 
 /// Bytes of open blocks above which streams that are not current give theirs back, to read them again later.
 const OPEN_BYTES_MAX: usize = 256 << 20;
+
+/// Of a cursor that has not come to a record yet.
+const NO_RECORD: RecordHeader = RecordHeader { size: 0, flags: 0, site: PAD, ticks: 0 };
 
 /// Most notes that are kept; a file of nothing but broken blocks must not fill the memory.
 pub(super) const NOTES_MAX: usize = 10_000;
@@ -63,44 +63,6 @@ pub struct Events<'t> {
     left: Option<Vec<Left<'t>>>,
     /// Names of threads and contexts are given whatever the selection says.
     with_statements: bool,
-}
-
-/// Place in the order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    /// By the session's order clock.
-    ns: i64,
-    session: u32,
-    ticks: u64,
-    stream: u32,
-}
-
-/// One stream.
-struct Cursor<'t> {
-    session: u32,
-    stream: u32,
-    /// Where its ring's bytes end, for whoever wants only those before.
-    limit: u64,
-    /// A record has been reached.
-    begun: bool,
-    blocks: BlockCursor<'t>,
-    state: State<'t>,
-    /// Fields of the records from here on.
-    context: Option<Arc<Context>>,
-    /// The last block with a context among those that were passed over since the last that was not.
-    stated: Option<&'t BlockRef>,
-    order: Segment,
-    wall: Segment,
-}
-
-/// Where a cursor stands.
-enum State<'t> {
-    /// Before a block that has not been read, or was given back at this offset.
-    Block(NextBlock<'t>),
-    /// Before a record of an open block, of which bytes up to `end` are wanted. The others are kept: whoever goes on here may want more.
-    Record { block: NextBlock<'t>, raw: Vec<u8>, at: usize, end: usize, ticks: u64 },
-    /// At the end.
-    End,
 }
 
 impl<'t> Events<'t> {
@@ -182,7 +144,8 @@ impl<'t> Events<'t> {
                     wall: session.clock.segment(0),
                 });
                 let index = events.cursors.len() as u32 - 1;
-                if let Some(key) = events.next_block(index) {
+                if events.next_block(index) {
+                    let key = events.key(index);
                     events.waiting.push(Reverse((key, index)));
                 }
             }
@@ -217,14 +180,14 @@ impl<'t> Events<'t> {
     pub(super) fn next_place(&mut self) -> Option<Place<'t>> {
         let index = self.next_index()?;
         let cursor = &mut self.cursors[index as usize];
-        let State::Record { block, at, ticks, .. } = &cursor.state else { return None };
-        let (NextBlock { block, skip, .. }, at, ticks) = (*block, *at, *ticks);
+        let State::Record { block, at, .. } = &cursor.state else { return None };
+        let (NextBlock { block, skip, .. }, at) = (*block, *at);
         let session = &self.trace.sessions[cursor.session as usize];
         Some(Place {
             cursor: index,
             session: cursor.session as usize,
             thread: session.streams[cursor.stream as usize].thread,
-            ns: cursor.key(session, ticks).ns,
+            ns: cursor.key(session).ns,
             block,
             skip,
             at,
@@ -233,8 +196,7 @@ impl<'t> Events<'t> {
 
     /// The record at a place that was given out last.
     pub(super) fn record(&self, place: &Place<'_>) -> Option<Record<'_>> {
-        let State::Record { raw, at, .. } = &self.cursors[place.cursor as usize].state else { return None };
-        Records::new(raw.get(*at..)?).next()?.ok()
+        self.cursors[place.cursor as usize].state.record()
     }
 
     /// Gives to `to` the blocks that cursors have left since the last call.
@@ -299,7 +261,7 @@ impl<'t> Events<'t> {
     /// The event that [`Events::next`] gave last, once more; `None` before the first and after the last.
     pub fn current(&self) -> Option<Event<'_>> {
         let cursor = &self.cursors[self.current? as usize];
-        let State::Record { ticks, .. } = cursor.state else { return None };
+        let State::Record { header: RecordHeader { ticks, .. }, .. } = cursor.state else { return None };
         let session = &self.trace.sessions[cursor.session as usize];
         let wall_ns = match cursor.wall.contains(ticks) {
             true => cursor.wall.wall_ns(ticks),
@@ -354,9 +316,7 @@ impl<'t> Events<'t> {
 
     /// Whether the record at which a cursor stands must wait. It and all others stay where they are.
     fn is_beyond_bound(&mut self, index: u32) -> bool {
-        let State::Record { ticks, .. } = self.cursors[index as usize].state else { return false };
-        let session = &self.trace.sessions[self.cursors[index as usize].session as usize];
-        let key = self.cursors[index as usize].key(session, ticks);
+        let key = self.key(index);
         if key.ns < self.bound_ns {
             return false;
         }
@@ -368,19 +328,14 @@ impl<'t> Events<'t> {
     /// Moves to the next record, whichever stream has it.
     fn advance(&mut self) -> Option<u32> {
         if let Some(index) = self.current {
-            let key = self.step(index);
-            match key {
-                Some(key) if self.limit.is_none_or(|limit| key <= limit) => {
-                    if matches!(self.cursors[index as usize].state, State::Record { .. }) {
-                        return Some(index);
-                    }
-                    self.waiting.push(Reverse((key, index)));
+            if self.step(index) {
+                // One that is alone has nothing to be compared with.
+                if self.is_open(index) && self.limit.is_none_or(|limit| self.key(index) <= limit) {
+                    return Some(index);
                 }
-                Some(key) => {
-                    self.waiting.push(Reverse((key, index)));
-                    self.give_back(index);
-                }
-                None => {}
+                let key = self.key(index);
+                self.waiting.push(Reverse((key, index)));
+                self.give_back(index);
             }
             self.current = None;
         }
@@ -391,27 +346,34 @@ impl<'t> Events<'t> {
                 return None;
             }
             self.limit = self.waiting.peek().map(|Reverse((key, _))| *key);
-            if matches!(self.cursors[index as usize].state, State::Record { .. }) {
+            if self.is_open(index) {
                 self.current = Some(index);
                 return Some(index);
             }
-            match self.open(index) {
-                Some(key) if self.limit.is_none_or(|limit| key <= limit) && self.is_open(index) => {
+            if self.open(index) {
+                let key = self.key(index);
+                if self.limit.is_none_or(|limit| key <= limit) && self.is_open(index) {
                     self.current = Some(index);
                     return Some(index);
                 }
-                Some(key) => self.waiting.push(Reverse((key, index))),
-                None => {}
+                self.waiting.push(Reverse((key, index)));
             }
         }
+    }
+
+    /// The place in the order of what a cursor stands before.
+    #[inline]
+    fn key(&mut self, index: u32) -> Key {
+        let cursor = &mut self.cursors[index as usize];
+        cursor.key(&self.trace.sessions[cursor.session as usize])
     }
 
     fn is_open(&self, index: u32) -> bool {
         matches!(self.cursors[index as usize].state, State::Record { .. })
     }
 
-    /// Puts the cursor before its next block, if it has one that may be wanted.
-    fn next_block(&mut self, index: u32) -> Option<Key> {
+    /// Puts the cursor before its next block; whether it has one that may be wanted.
+    fn next_block(&mut self, index: u32) -> bool {
         let cursor = &mut self.cursors[index as usize];
         let session = &self.trace.sessions[cursor.session as usize];
         let stream = &session.streams[cursor.stream as usize];
@@ -431,20 +393,20 @@ impl<'t> Events<'t> {
             });
             if wanted {
                 cursor.state = State::Block(next);
-                return Some(cursor.key(session, next.block.header.first_ticks));
+                return true;
             }
             if may_hold_context(&next.block.header) {
                 cursor.stated = Some(next.block);
             }
         }
         cursor.state = State::End;
-        None
+        false
     }
 
-    /// Reads the block before which the cursor stands; gives the key of its first record, or of the next block.
-    fn open(&mut self, index: u32) -> Option<Key> {
+    /// Reads the block before which the cursor stands, and puts it before its first record, or the next block; whether there is any.
+    fn open(&mut self, index: u32) -> bool {
         let cursor = &mut self.cursors[index as usize];
-        let State::Block(next) = &cursor.state else { return None };
+        let State::Block(next) = &cursor.state else { return false };
         let next = *next;
         let raw = match self.rooms.reopen(next.block) {
             Some(raw) => raw,
@@ -468,7 +430,7 @@ impl<'t> Events<'t> {
         let end = raw.len().min(wanted);
         Self::take_stated(self.trace, &mut self.reader, cursor);
         self.open_bytes += raw.len();
-        cursor.state = State::Record { block: next, raw, at: next.skip, end, ticks: 0 };
+        cursor.state = State::Record { block: next, raw, at: next.skip, end, header: NO_RECORD };
         self.settle(index)
     }
 
@@ -482,20 +444,20 @@ impl<'t> Events<'t> {
 
     /// Passes over the record that was given out.
     #[inline]
-    fn step(&mut self, index: u32) -> Option<Key> {
+    fn step(&mut self, index: u32) -> bool {
         let cursor = &mut self.cursors[index as usize];
-        if let State::Record { raw, at, .. } = &mut cursor.state {
-            let size = raw[*at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word) & SIZE_MASK);
-            *at += size as usize;
+        if let State::Record { at, header, .. } = &mut cursor.state {
+            *at += header.size as usize;
         }
         self.settle(index)
     }
 
-    /// From the place where the cursor stands to the first record there or in the blocks that follow, which may be still to be read.
+    /// From the place where the cursor stands to the first record there or in the blocks that follow, which may be still to be read; whether there is
+    /// any.
     #[inline]
-    fn settle(&mut self, index: u32) -> Option<Key> {
+    fn settle(&mut self, index: u32) -> bool {
         let cursor = &mut self.cursors[index as usize];
-        let State::Record { block, raw, at, end, ticks } = &mut cursor.state else { return None };
+        let State::Record { block, raw, at, end, header } = &mut cursor.state else { return false };
         let mut fault = None;
         // The first record of a stream is never passed over: it may give the thread its name.
         let selection = self.selection.as_ref().filter(|_| cursor.begun);
@@ -509,10 +471,8 @@ impl<'t> Events<'t> {
                 }
                 Some(Ok(record)) if record.header.site == PAD => *at += record.header.size as usize,
                 Some(Ok(record)) => {
-                    *ticks = record.header.ticks;
-                    let ticks = *ticks;
-                    let session = &self.trace.sessions[cursor.session as usize];
-                    return Some(cursor.key(session, ticks));
+                    *header = record.header;
+                    return true;
                 }
                 Some(Err(error)) => {
                     fault = Some(error.to_string());
@@ -522,11 +482,19 @@ impl<'t> Events<'t> {
             }
         }
         let (block, end) = (*block, *at);
+        self.leave(index, block, end, fault);
+        self.next_block(index)
+    }
+
+    /// Done with a block, whose records were taken up to `end`.
+    #[cold]
+    fn leave(&mut self, index: u32, block: NextBlock<'t>, end: usize, fault: Option<String>) {
         if let Some(left) = &mut self.left {
-            let session = &self.trace.sessions[session_number];
-            let thread = session.streams[cursor.stream as usize].thread;
+            let cursor = &self.cursors[index as usize];
+            let session = cursor.session as usize;
+            let thread = self.trace.sessions[session].streams[cursor.stream as usize].thread;
             let NextBlock { block, skip, .. } = block;
-            left.push(Left { cursor: index, session: session_number, thread, block, skip, end });
+            left.push(Left { cursor: index, session, thread, block, skip, end });
         }
         self.close(index);
         if let Some(why) = fault {
@@ -538,7 +506,6 @@ impl<'t> Events<'t> {
                 .map_or_else(Default::default, |file| file.path.clone());
             self.note(Note { file, matter });
         }
-        self.next_block(index)
     }
 
     fn note(&mut self, note: Note) {
@@ -569,7 +536,22 @@ impl<'t> Events<'t> {
     }
 
     /// Follows what changes with the record at which the cursor stands, and decides whether it is wanted.
+    #[inline]
     fn arrive(&mut self, index: u32) -> bool {
+        let cursor = &self.cursors[index as usize];
+        let State::Record { header: RecordHeader { site, .. }, .. } = cursor.state else { return false };
+        // Most say nothing of others.
+        if site < FIRST_ID || !cursor.begun {
+            self.hear(index);
+            if self.with_statements && matches!(site, THREAD_NAME | CONTEXT) {
+                return true;
+            }
+        }
+        self.selection.is_none() || self.is_selected(index)
+    }
+
+    /// Follows what a stream's first record, or one of control, says.
+    fn hear(&mut self, index: u32) {
         let cursor = &mut self.cursors[index as usize];
         let session_number = cursor.session as usize;
         let session = &self.trace.sessions[session_number];
@@ -595,10 +577,8 @@ impl<'t> Events<'t> {
                 );
             }
         }
-        let State::Record { ticks, .. } = cursor.state else { return false };
-        let wall_ns = cursor.wall_ns(session, ticks);
-        let State::Record { block, raw, at, .. } = &cursor.state else { return false };
-        let Some(Ok(record)) = Records::new(&raw[*at..]).next() else { return false };
+        let State::Record { header: RecordHeader { ticks, .. }, block, .. } = cursor.state else { return };
+        let Some(record) = cursor.state.record() else { return };
         if record.header.site == THREAD_NAME
             && let Some(name) = thread_name(&record)
         {
@@ -614,17 +594,25 @@ impl<'t> Events<'t> {
         if (CONTEXT + 1..FIRST_ID).contains(&record.header.site) {
             self.unknown_controls = (self.unknown_controls.0 + 1, block.block.file);
         }
-        if self.with_statements && matches!(record.header.site, THREAD_NAME | CONTEXT) {
+    }
+
+    /// Whether the record at which a cursor stands passes the selection.
+    fn is_selected(&mut self, index: u32) -> bool {
+        let cursor = &mut self.cursors[index as usize];
+        let State::Record { header: RecordHeader { ticks, .. }, .. } = cursor.state else { return false };
+        let session_number = cursor.session as usize;
+        let session = &self.trace.sessions[session_number];
+        let wall_ns = cursor.wall_ns(session, ticks);
+        let (Some(record), Some(selection)) = (cursor.state.record(), &mut self.selection) else {
             return true;
-        }
-        let Some(selection) = &mut self.selection else { return true };
-        let context = cursor.context.as_deref();
-        selection.record(self.trace, session_number, stream.thread, wall_ns, context, &record)
+        };
+        let thread = session.streams[cursor.stream as usize].thread;
+        selection.record(self.trace, session_number, thread, wall_ns, cursor.context.as_deref(), &record)
     }
 
     fn event(&mut self, index: u32) -> Event<'_> {
         let cursor = &mut self.cursors[index as usize];
-        let ticks = if let State::Record { ticks, .. } = cursor.state { ticks } else { 0 };
+        let ticks = if let State::Record { header, .. } = &cursor.state { header.ticks } else { 0 };
         let wall_ns = cursor.wall_ns(&self.trace.sessions[cursor.session as usize], ticks);
         self.at(&self.cursors[index as usize], ticks, wall_ns)
     }
@@ -637,16 +625,12 @@ impl<'t> Events<'t> {
         let stream = &session.streams[cursor.stream as usize];
         let (mut file, mut position, mut bytes) = (0, 0, &[][..]);
         let what = match &cursor.state {
-            State::Record { raw, at, block, .. } => {
+            State::Record { raw, at, block, header, .. } => {
                 file = block.block.file as usize;
                 position = block.block.header.ring_begin + *at as u64;
-                match Records::new(&raw[*at..]).next() {
-                    Some(Ok(record)) => {
-                        bytes = &raw[*at..*at + record.header.size as usize];
-                        interpret(self.trace, session_number, &record)
-                    }
-                    _ => What::OtherControl { site_id: PAD },
-                }
+                bytes = &raw[*at..*at + header.size as usize];
+                let record = Record { offset: 0, header: *header, args: &bytes[HEADER_SIZE..] };
+                interpret(self.trace, session_number, &record)
             }
             _ => What::OtherControl { site_id: PAD },
         };
@@ -665,23 +649,5 @@ impl<'t> Events<'t> {
             is_backtrace: false,
             what,
         }
-    }
-}
-
-impl Cursor<'_> {
-    #[inline]
-    fn key(&mut self, session: &super::Session, ticks: u64) -> Key {
-        if !self.order.contains(ticks) {
-            self.order = session.order.segment(ticks);
-        }
-        Key { ns: self.order.wall_ns(ticks), session: self.session, ticks, stream: self.stream }
-    }
-
-    #[inline]
-    fn wall_ns(&mut self, session: &super::Session, ticks: u64) -> i64 {
-        if !self.wall.contains(ticks) {
-            self.wall = session.clock.segment(ticks);
-        }
-        self.wall.wall_ns(ticks)
     }
 }

@@ -10,6 +10,7 @@
 
 mod blocks;
 mod count;
+mod cursor;
 mod event;
 mod follow;
 mod growing;
@@ -424,7 +425,8 @@ impl Trace {
 
     /// Those that a filter selects. Blocks whose summary excludes them are not read.
     pub fn select(&self, filter: &Filter) -> Events<'_> {
-        Events::new(self, Some(Selection::new(filter, self)))
+        let selection = (!filter.is_empty()).then(|| Selection::new(filter, self));
+        Events::new(self, selection)
     }
 
     /// Those of the picked sites, processes, threads and times. Blocks that can have none of them are not read, nor is anything of other threads.

@@ -3,12 +3,14 @@
 //! ```text
 //!  skim      records passed over, without expanding them
 //!  state     what one record tells the next: its site, its ticks, the numbers of the same site's record before
+//!  path      arguments that are passed over and expanded without a look at their types
 //!  pack      arguments to compact bytes            unpack    and back
 //!  number    varints, zigzag, widths
 //! ```
 
 mod number;
 mod pack;
+mod path;
 mod skim;
 mod state;
 mod unpack;
@@ -23,7 +25,7 @@ use crate::record::{RecordError, RecordHeader, Records};
 use crate::signature::{self, SignatureError, Type};
 use number::push_varint;
 use pack::pack_args;
-use skim::Path;
+use path::Path;
 pub use skim::{Skimmed, skim};
 use state::State;
 use unpack::{Input, unpack_args};
@@ -37,7 +39,7 @@ pub struct Signatures {
 #[derive(Clone, Debug)]
 struct Known {
     types: Vec<Type>,
-    /// How its packed arguments are passed over, when that is simple.
+    /// The way through its packed arguments, when it is simple.
     path: Option<Path>,
 }
 
@@ -159,7 +161,12 @@ pub fn expand(
             out.extend_from_slice(input.take(size - least)?);
         } else {
             let known = state.site(site).ok_or_else(|| input.error("the site has no signature"))?;
-            push_header(RecordHeader { size: 0, flags: 0, site, ticks }, out);
+            let header = RecordHeader { size: 0, flags: 0, site, ticks };
+            if let Some(path) = known.path {
+                path.expand(header, state.last(known), &mut input, limit, out)?;
+                continue;
+            }
+            push_header(header, out);
             let (previous, fresh) = state.numbers(known);
             unpack_args(known.types, previous, fresh, &mut input, limit, out)?;
             state.remember(known);

@@ -3,14 +3,12 @@
 //! Most signatures are a few numbers, scalars and texts: passing over them takes no more than finding the ends of varints. The others are unpacked
 //! into room that is used again. What is accepted is exactly what [`expand`](super::expand()) accepts.
 
-use super::pack::{Shape, shape};
 use super::state::State;
 use super::unpack::{Input, unpack_args};
 use super::{ExpandError, Signatures};
 use crate::bytes::{round_up_8, u64_at};
 use crate::layout::block::PAYLOAD_MAX;
 use crate::layout::record::{HEADER_SIZE, PAD, PAD_MIN};
-use crate::signature::Type;
 
 /// A record, without its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,77 +21,6 @@ pub struct Skimmed<'a> {
     pub size: u32,
     /// Everything after the header, for sites whose arguments were asked for; else empty.
     pub args: &'a [u8],
-}
-
-/// One step over packed arguments.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// One varint.
-    Varint,
-    /// Bytes as they are.
-    Bytes(u32),
-    /// A length, and so many units of this size.
-    Units(u32),
-}
-
-/// How to pass over the arguments of a site.
-#[derive(Clone, Debug)]
-pub(super) struct Path {
-    steps: Box<[Step]>,
-    /// Raw bytes of the arguments, but for the units.
-    fixed: usize,
-}
-
-impl Path {
-    /// `None` for signatures with optionals and containers: these are unpacked.
-    pub(super) fn new(types: &[Type]) -> Option<Path> {
-        let mut steps: Vec<Step> = Vec::new();
-        let mut fixed = 0;
-        for ty in types {
-            let step = match shape(ty) {
-                Shape::Number(size, _) => {
-                    fixed += size;
-                    Step::Varint
-                }
-                Shape::Scalar(size) => {
-                    fixed += size;
-                    if let Some(Step::Bytes(bytes)) = steps.last_mut() {
-                        *bytes += size as u32;
-                        continue;
-                    }
-                    Step::Bytes(size as u32)
-                }
-                Shape::Units(unit) => {
-                    fixed += 4;
-                    Step::Units(unit as u32)
-                }
-                Shape::Other(_) => return None,
-            };
-            steps.push(step);
-        }
-        Some(Path { steps: steps.into(), fixed })
-    }
-
-    /// Passes over the arguments; gives their raw bytes.
-    #[inline]
-    fn pass(&self, input: &mut Input<'_>) -> Result<usize, ExpandError> {
-        let mut raw = self.fixed;
-        for step in &self.steps {
-            match *step {
-                Step::Varint => input.skip_varint()?,
-                Step::Bytes(bytes) => input.skip(bytes as usize)?,
-                Step::Units(unit) => {
-                    let len = input.checked_length()?;
-                    let bytes = (len as usize)
-                        .checked_mul(unit as usize)
-                        .ok_or_else(|| input.error("a length is impossible"))?;
-                    input.skip(bytes)?;
-                    raw += bytes;
-                }
-            }
-        }
-        Ok(raw)
-    }
 }
 
 /// Gives the records of a compact payload to `visit`, pads included; the arguments of those sites only for which `wants_args` is true, which must always say
@@ -110,6 +37,7 @@ pub fn skim(
     let mut input = Input::new(compact, 8);
     let mut state = State::new(signatures, first);
     let mut room = Vec::new();
+    let mut current = None;
     let more = "more comes out than the block states";
     while !input.is_empty() {
         let (site, irregular) = state.read_site(&mut input)?;
@@ -123,10 +51,19 @@ pub fn skim(
             input.skip(1)?;
             (size, input.take(size - least)?)
         } else {
-            let known = state.site(site).ok_or_else(|| input.error("the site has no signature"))?;
-            match known.path {
-                Some(path) if !wants_args(site) => (round_up_8(HEADER_SIZE + path.pass(&mut input)?), &[]),
+            // Mostly it is that of the record before.
+            let (known, path) = match current {
+                Some((current, known, path)) if current == site => (known, path),
                 _ => {
+                    let known = state.site(site).ok_or_else(|| input.error("the site has no signature"))?;
+                    let path = known.path.filter(|_| !wants_args(site));
+                    current = Some((site, known, path));
+                    (known, path)
+                }
+            };
+            match path {
+                Some(path) => (round_up_8(HEADER_SIZE + path.pass(&mut input)?), &[]),
+                None => {
                     room.clear();
                     room.resize(HEADER_SIZE, 0);
                     let (before, fresh) = state.numbers(known);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::number::{push_varint, unzigzag, zigzag};
 use super::pack::{Shape, shape};
-use super::skim::Path;
+use super::path::Path;
 use super::unpack::Input;
 use super::{ExpandError, Signatures};
 use crate::signature::Type;
@@ -16,7 +16,7 @@ pub(super) const IRREGULAR: u8 = 1;
 #[derive(Clone, Copy)]
 pub(super) struct Known<'s> {
     pub(super) types: &'s [Type],
-    /// How its packed arguments are passed over, when that is simple.
+    /// The way through its packed arguments, when it is simple.
     pub(super) path: Option<&'s Path>,
     first: usize,
     count: usize,
@@ -82,6 +82,12 @@ impl<'s> State<'s> {
     pub(super) fn numbers(&mut self, known: Known<'_>) -> (&[u64], &mut Vec<u64>) {
         self.fresh.clear();
         (&self.numbers[known.first..known.first + known.count], &mut self.fresh)
+    }
+
+    /// The numbers of the site's record before, which become those of this one.
+    #[inline]
+    pub(super) fn last(&mut self, known: Known<'_>) -> &mut [u64] {
+        &mut self.numbers[known.first..known.first + known.count]
     }
 
     /// The record in progress is now the one before.

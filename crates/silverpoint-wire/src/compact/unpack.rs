@@ -123,6 +123,7 @@ fn unpack_elements(
 
 pub(super) struct Input<'a> {
     bytes: &'a [u8],
+    /// Not beyond the bytes.
     at: usize,
     /// As in decoding: bounds the work that takes no bytes, per record.
     zero_sized_left: usize,
@@ -130,13 +131,14 @@ pub(super) struct Input<'a> {
 
 impl<'a> Input<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Input<'a> {
-        Input { bytes, at, zero_sized_left: ZERO_SIZED_MAX }
+        Input { bytes, at: at.min(bytes.len()), zero_sized_left: ZERO_SIZED_MAX }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
+    #[cold]
     pub(super) fn error(&self, what: &'static str) -> ExpandError {
         ExpandError { at: self.at, what }
     }
@@ -189,29 +191,31 @@ impl<'a> Input<'a> {
     /// Passes over a varint.
     #[inline]
     pub(super) fn skip_varint(&mut self) -> Result<(), ExpandError> {
-        match self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()) {
-            Some(word) => {
-                let word = u64::from_le_bytes(*word);
-                // A guess that is right spares what follows from waiting for this length.
-                if word & 0x80 == 0 {
-                    self.at += 1;
-                    return Ok(());
-                }
-                let ends = !word & 0x8080_8080_8080_8080;
-                if ends == 0 {
-                    return self.long_varint().map(|_| ());
-                }
-                self.at += ends.trailing_zeros() as usize / 8 + 1;
-                Ok(())
+        if let Some(word) = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()) {
+            let word = u64::from_le_bytes(*word);
+            // A guess that is right spares what follows from waiting for this length.
+            if word & 0x80 == 0 {
+                self.at += 1;
+                return Ok(());
             }
-            None => self.long_varint().map(|_| ()),
+            let ends = !word & 0x8080_8080_8080_8080;
+            if ends != 0 {
+                self.at += ends.trailing_zeros() as usize / 8 + 1;
+                return Ok(());
+            }
         }
+        self.long_varint().map(|_| ())
     }
 
     /// Passes over bytes.
     #[inline]
     pub(super) fn skip(&mut self, len: usize) -> Result<(), ExpandError> {
-        self.take(len).map(|_| ())
+        // (No more than there are: `at` is not beyond them.)
+        if len > self.bytes.len() - self.at {
+            return Err(self.error("it ends within a record"));
+        }
+        self.at += len;
+        Ok(())
     }
 
     #[cold]
