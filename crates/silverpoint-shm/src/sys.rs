@@ -44,11 +44,12 @@ pub(crate) fn thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
 }
 
-/// Whether a thread of this process with that id exists. A reused id counts as existing.
+/// Whether a thread with that id exists. A reused id counts as existing, whoever has it: to ask for this process's alone takes the process's id, which is
+/// another call of the kernel each time.
 pub(crate) fn thread_exists(tid: u32) -> bool {
     let _errno = ErrnoGuard::new();
-    // SAFETY: signal 0 sends nothing; tgkill takes three integers.
-    let result = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid as libc::c_int, 0) };
+    // SAFETY: signal 0 sends nothing; tkill takes two integers.
+    let result = unsafe { libc::syscall(libc::SYS_tkill, tid as libc::c_int, 0) };
     // SAFETY: as in ErrnoGuard.
     result == 0 || unsafe { *libc::__errno_location() } != libc::ESRCH
 }

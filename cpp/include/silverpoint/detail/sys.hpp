@@ -71,10 +71,11 @@ using Path = Text<1100>;
 
 inline std::uint32_t thread_id() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
 
-// Whether a thread of this process has ended.
+// Whether a thread has ended. A reused id counts as living, whoever has it: to ask for this process's alone
+// takes the process's id, which is another call of the kernel each time.
 SP_DETAIL_COLD bool is_thread_dead(std::uint32_t tid) {
     const ErrnoGuard guard;
-    return syscall(SYS_tgkill, getpid(), tid, 0) != 0 && errno == ESRCH;
+    return syscall(SYS_tkill, tid, 0) != 0 && errno == ESRCH;
 }
 
 SP_DETAIL_COLD std::uint64_t clock_ns(clockid_t clock) {

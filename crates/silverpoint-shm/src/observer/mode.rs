@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use silverpoint_wire::directive::{self, SiteFacts};
+use silverpoint_wire::directive::{self, Directives};
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::site::SiteDescription;
 
@@ -105,11 +105,15 @@ impl ObservedSession {
     /// [`Self::keep_mode`] kept is forgotten.
     pub fn restore_mode(&self, saved: &SavedMode) -> Result<(), ObserveError> {
         let _controller = self.controller()?;
-        self.put_back(saved)?;
-        self.set_block_max_ms(saved.block_max_ms)?;
-        self.set_policy(saved.policy)?;
-        self.restore_collector_fields(saved)?;
+        // What one of them cannot put back the others do all the same; it is kept for whoever comes next.
+        let restored = [
+            self.put_back(saved),
+            self.set_block_max_ms(saved.block_max_ms),
+            self.set_policy(saved.policy),
+            self.restore_collector_fields(saved),
+        ];
         self.wake_watchers();
+        restored.into_iter().collect::<Result<(), _>>()?;
         self.forget_mode()
     }
 
@@ -135,10 +139,13 @@ impl ObservedSession {
 
     /// Puts back only what a collector says about itself.
     pub fn restore_collector_fields(&self, saved: &SavedMode) -> Result<(), ObserveError> {
-        self.put(at::COLLECTOR_SLEEPING, &saved.collector_sleeping.to_le_bytes())?;
-        self.put(at::HEARTBEAT, &saved.heartbeat.to_le_bytes())?;
-        self.put(at::COLLECTOR_STATE, &saved.collector_state.to_le_bytes())?;
-        self.put(at::COLLECTOR_PID, &saved.collector_pid.to_le_bytes())
+        let restored = [
+            self.put(at::COLLECTOR_SLEEPING, &saved.collector_sleeping.to_le_bytes()),
+            self.put(at::HEARTBEAT, &saved.heartbeat.to_le_bytes()),
+            self.put(at::COLLECTOR_STATE, &saved.collector_state.to_le_bytes()),
+            self.put(at::COLLECTOR_PID, &saved.collector_pid.to_le_bytes()),
+        ];
+        restored.into_iter().collect()
     }
 
     /// By level, trace to fatal ([`silverpoint_wire::layout::policy`]); two unused.
@@ -180,21 +187,21 @@ impl ObservedSession {
         let states = self.states(sites_next)?;
         let mut on = 0;
         let mut failed = None;
+        // Once for all sites; of a text with mistakes, which another program may have left, what is right in it counts.
+        let parsed = Directives::parse(text).ok();
         self.sites_since(
             first,
             sites_next,
             |_| true,
             |site| {
-                let decoded = site.description.and_then(|bytes| SiteDescription::decode(bytes).ok());
-                let Some((decoded, _)) = decoded else { return };
-                let facts = SiteFacts {
-                    level: decoded.level,
-                    category: &decoded.category,
-                    file: &decoded.file,
-                    line: decoded.line,
-                    function: &decoded.function,
+                let Some(facts) = site.description.and_then(|bytes| SiteDescription::facts(bytes).ok())
+                else {
+                    return;
                 };
-                let bit = if directive::decide(text, &facts) { RING_BIT } else { 0 };
+                let is_on = parsed
+                    .as_ref()
+                    .map_or_else(|| directive::decide(text, &facts), |directives| directives.matches(&facts));
+                let bit = if is_on { RING_BIT } else { 0 };
                 on += u32::from(bit);
                 let before = states.get(site.entry as usize).map_or(0, |state| state.0);
                 if before & RING_BIT != bit

@@ -14,7 +14,7 @@ pub const MAX_DESCRIPTION_BYTES: u64 = 16 << 20;
 /// Bytes of the descriptions that are read at a time.
 const WINDOW: usize = 128 << 10;
 /// Entries that are read at a time.
-const ENTRIES: usize = 128;
+const ENTRIES: usize = 1024;
 
 /// An entry of the table at stage 2 or 3, with its description.
 #[derive(Debug)]
@@ -48,7 +48,9 @@ impl SiteState {
 /// A stretch of the descriptions, read ahead: entries that were registered one after the other lie side by side.
 struct Window {
     at: u64,
-    bytes: Vec<u8>,
+    /// Bytes that were read; the buffer behind them is only kept, so that it need not be cleared again.
+    len: usize,
+    buffer: Vec<u8>,
 }
 
 impl ObservedSession {
@@ -68,15 +70,15 @@ impl ObservedSession {
     ) -> Result<u32, ObserveError> {
         let end = self.site_count(sites_next);
         let mut incomplete = None;
-        let mut window = Window { at: 0, bytes: Vec::new() };
-        let mut chunk = [0; ENTRIES * SIZE];
+        let mut window = Window { at: 0, len: 0, buffer: Vec::new() };
+        let mut chunk = vec![0; (end.saturating_sub(first) as usize).min(ENTRIES) * SIZE];
         let mut entry = first;
         while entry < end {
             let count = ((end - entry) as usize).min(ENTRIES);
             let bytes = &mut chunk[..count * SIZE];
             read_exact(&self.control, CONTROL, bytes, self.header.sites_at + u64::from(entry) * SIZE as u64)?;
             // What was read ahead before these entries may lack their descriptions.
-            window.bytes.clear();
+            window.len = 0;
             for bytes in bytes.chunks_exact(SIZE) {
                 let word = |at| u32_at(bytes, at).unwrap_or(0);
                 let stage = word(STAGE);
@@ -115,13 +117,17 @@ impl ObservedSession {
         if at.checked_add(len as u64).is_none_or(|end| end > region) {
             return Ok(None);
         }
-        if at < window.at || at + len as u64 > window.at + window.bytes.len() as u64 {
-            window.at = at;
-            window.bytes.resize(WINDOW.min((region - at) as usize), 0);
-            read_exact(&self.control, CONTROL, &mut window.bytes, self.header.descs_at + at)?;
+        if at < window.at || at + len as u64 > window.at + window.len as u64 {
+            let ahead = WINDOW.min((region - at) as usize);
+            if window.buffer.len() < ahead {
+                window.buffer.resize(ahead, 0);
+            }
+            window.len = 0;
+            read_exact(&self.control, CONTROL, &mut window.buffer[..ahead], self.header.descs_at + at)?;
+            (window.at, window.len) = (at, ahead);
         }
         let start = (at - window.at) as usize;
-        Ok(window.bytes.get(start..start + len))
+        Ok(window.buffer[..window.len].get(start..start + len))
     }
 
     /// The states of the first `count` sites, in order.

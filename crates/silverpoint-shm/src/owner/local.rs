@@ -135,6 +135,8 @@ pub(crate) fn process() -> u32 {
 }
 
 /// Called by the one thread that has the stage MAKING.
+#[cold]
+#[inline(never)] // Its room on the stack, some pages, would be touched by each thread that asks for the session.
 fn make() -> bool {
     let slot = SESSION.0.get();
     let made = if HAS_SESSION.load(Ordering::Acquire) {

@@ -21,8 +21,9 @@ use crate::lines::{self, AHEAD};
 use crate::ring::{BUSY, GIVEN, HOT, Head, Machine};
 use crate::sys::{self, ErrnoGuard};
 
-/// Slots of dead threads that one new thread looks for before it takes a slot never used.
-const LOOK_AT: u32 = 8;
+/// Slots that one new thread looks at for one of a dead thread before it takes a slot never used: each is a call of the kernel. So many slots of dead
+/// threads as a quarter of the living, at most, lie there until they are found.
+const LOOK_AT: u32 = 4;
 
 /// A record of so many bytes can be had by a ring of the smallest size.
 pub const ALWAYS_FITS: usize = (2048 - 1024) / 4;

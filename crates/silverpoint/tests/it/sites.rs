@@ -13,8 +13,8 @@ fn are_whole() {
     Scene::new().run("sites-meanwhile", &[("SILVERPOINT_FILTER", "info")]);
 }
 
-/// More than an observer reads of the table at a time.
-const SITES: u32 = 500;
+/// More than an observer reads of the table at a time, twice over.
+const SITES: u32 = 3000;
 
 fn register(line: u32) {
     owner::register(&Description {
