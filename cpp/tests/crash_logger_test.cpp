@@ -1,5 +1,6 @@
 // Crashes of programs with a logger inside: they are in the log, with names, before the process ends. The
 // program that crashes is beside this one (crash_storm.cpp).
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,20 +21,29 @@ std::string beside(const std::string& name) {
     return self.substr(0, self.rfind('/') + 1) + name;
 }
 
-// How it ended, and its log.
+std::string log_of(const std::string& way) {
+    return std::string(std::getenv("SILVERPOINT_DIR")) + "/" + way + ".log";
+}
+
+std::string content(const std::string& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+}
+
+// How it ended, and its log. Its standard output is beside it.
 std::pair<int, std::string> run(const std::string& way) {
-    const std::string file = std::string(std::getenv("SILVERPOINT_DIR")) + "/" + way + ".log";
+    const std::string file = log_of(way);
     const pid_t child = fork();
     if (child == 0) {
         unsetenv("SILVERPOINT_FILTER");
+        if (dup2(open((file + ".out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), 1) != 1) _exit(125);
         execl(beside("crash_storm").c_str(), "crash_storm", file.c_str(), way.c_str(), nullptr);
         _exit(126);
     }
     int status = 0;
     waitpid(child, &status, 0);
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return {status, text.str()};
+    return {status, content(file)};
 }
 
 void expect(const std::string& way, int signal, const std::string& says, const std::string& function) {
@@ -57,6 +67,14 @@ TEST(CrashLogger, CrashesAreDeliveredBeforeTheEnd) {
     expect("stack", SIGSEGV, "SIGSEGV", "descend (");
     expect("check", SIGABRT, "check failed: low_address == 17 at ", "fail (");
     expect("throw", SIGABRT, "uncaught std::runtime_error: out of luck", "fail (");
+}
+
+// Lines of the console wait for whoever prints, but not for one who never ends.
+TEST(CrashLogger, OfAThreadThatHasStandardOutputToo) {
+    expect("printing", SIGSEGV, "SIGSEGV (SEGV_MAPERR) at address 0x10", "fault (");
+    const std::string out = content(log_of("printing") + ".out");
+    EXPECT_EQ(out.find("half a line"), out.npos) << out;
+    EXPECT_NE(out.find("silverpoint.crash"), out.npos) << out;
 }
 
 }  // namespace

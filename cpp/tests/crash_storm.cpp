@@ -44,13 +44,19 @@ volatile std::uintptr_t low_address = 16;
         SP_CHECK(low_address == 17, "it is {}", std::uintptr_t{low_address});
     } else if (way == "throw") {
         throw std::runtime_error("out of luck");
+    } else if (way == "printing") {
+        // As within a printf that is given a pointer to nowhere.
+        std::printf("half a line ");
+        flockfile(stdout);
+        fault();
     }
 }
 
-void start(const std::string& file) {
+void start(const std::string& file, std::string_view more) {
     // A machine may be busy with other tests.
     const std::string toml = "record = 'info'\ncrash-wait = '30s'\n[[sink]]\nto = 'file'\npath = '" + file +
-                             "'\n[[sink]]\nto = 'file'\nformat = 'json'\npath = '" + file + ".jsonl'\n";
+                             "'\n[[sink]]\nto = 'file'\nformat = 'json'\npath = '" + file + ".jsonl'\n" +
+                             std::string(more);
     if (!silverpoint::start(toml)) std::exit(3);
 }
 
@@ -100,7 +106,7 @@ int main(int count, char** words) {
     if (count < 3) return 2;
     set_limits();
     const std::string file = words[1], command = words[2];
-    start(file);
+    start(file, command == "printing" ? "[[sink]]\nto = 'stdout'\n" : "");
     if (command == "resume") return silverpoint::stop(std::chrono::seconds(60)) ? 0 : 1;
     if (command == "storm" && count == 5) {
         storm(words[3], static_cast<unsigned>(std::atoi(words[4])) % (kMost + 1));

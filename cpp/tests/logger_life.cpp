@@ -1,8 +1,8 @@
 // A program with a logger from its beginning to its end and beyond; run by logger_life_test.
 //
 // logger_life MODE LOG: whole (records at every moment), never (no logger is started), daemon (the logger is
-// started before and after the program becomes a daemon that closes all descriptors), plugin (one is loaded
-// and unloaded while the logger runs).
+// started before and after the program becomes a daemon that closes all descriptors), bare (it starts without
+// any descriptor, standard streams too), plugin (one is loaded and unloaded while the logger runs).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -57,6 +57,22 @@ void daemon(const std::string& log) {
     SP_INFO("child");
 }
 
+// What the program prints must not come into files that were opened in the places of standard streams.
+void bare(const std::string& log) {
+    for (int fd = 0; fd < 1024; ++fd) close(fd);
+    for (const char* message : {"parent", "child"}) {
+        start(log);
+        for (const char* stream : {"/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"})
+            if (std::filesystem::read_symlink(stream) != "/dev/null") std::abort();
+        SP_INFO("{}", message);
+        for (int i = 0; i < 100; ++i)
+            for (int fd = 0; fd < 3; ++fd)
+                if (write(fd, "stray\n", 6) != 6) std::abort();
+        if (!silverpoint::flush(std::chrono::seconds(60)) || !silverpoint::stop(std::chrono::seconds(60)))
+            std::abort();
+    }
+}
+
 // A plug-in that records, and is unloaded before a sink has seen any of it.
 void plugin(const std::string& log) {
     start(log);
@@ -77,6 +93,7 @@ int main(int argc, char** argv) {
     if (mode == "whole") whole(argv[2]);
     if (mode == "never") SP_INFO("nobody asks for this");
     if (mode == "daemon") daemon(argv[2]);
+    if (mode == "bare") bare(argv[2]);
     if (mode == "plugin") plugin(argv[2]);
     return 0;
 }

@@ -92,6 +92,16 @@ TEST_P(LoggerLife, ADaemonThatClosesAllDescriptorsGoesOnInTheSameLog) {
     EXPECT_EQ(leftovers(), std::vector<std::string>{});
 }
 
+TEST_P(LoggerLife, WhatIsPrintedWithoutStandardStreamsComesIntoNoFileOfTheLoggers) {
+    ASSERT_EQ(run("bare"), 0);
+    const std::vector<std::string> expected{"static constructor", "parent", "child", "static destructor",
+                                            "late destructor"};
+    EXPECT_EQ(messages(), expected);
+    EXPECT_EQ(leftovers(), std::vector<std::string>{});
+    std::ifstream file(directory_ / "app.log");
+    for (std::string line; std::getline(file, line);) EXPECT_EQ(line.find("stray"), line.npos) << line;
+}
+
 TEST_P(LoggerLife, PluginsThatWereUnloadedHaveTheirRecords) {
     ASSERT_EQ(run("plugin"), 0);
     std::vector<std::string> expected{"static constructor"};

@@ -359,6 +359,32 @@ TEST_F(LoggerTest, AFlushThatWaitsHoldsUpNobody) {
     EXPECT_EQ(in_child(child), 0);
 }
 
+// The buffer of a pipe goes out where it is full, in the middle of a line.
+TEST_F(LoggerTest, LinesOfTheLoggerStoodWithinWhatTheProgramHadPrinted) {
+    constexpr int count = 3000;
+    const auto work = [&] {
+        ASSERT_TRUE(silverpoint::start(logger_config().to(sink::standard_output().format("qdebug"))));
+        std::thread printing([] {
+            for (int i = 0; i < count; ++i) std::printf("printed %d of the program's end\n", i);
+        });
+        for (int i = 0; i < count; ++i) SP_INFO("record {} of the logger's end", i);
+        printing.join();
+        ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(30)));
+    };
+    int ends[2];
+    ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    std::istringstream text(written(ends[0], ends[1], work));
+    int found[2] = {};
+    for (std::string line; std::getline(text, line);) {
+        if (line.find(" for room in the ring") != std::string::npos) continue;
+        const bool recorded = line.starts_with("record ");
+        const std::string expected = (recorded ? "record " : "printed ") + std::to_string(found[recorded]++) +
+                                     (recorded ? " of the logger's end" : " of the program's end");
+        ASSERT_EQ(line, expected);
+    }
+    EXPECT_TRUE(found[0] == count && found[1] == count) << found[0] << ' ' << found[1];
+}
+
 TEST_F(LoggerTest, ForkedChildrenMayStartTheirOwn) {
     ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
     const auto child = [&] {

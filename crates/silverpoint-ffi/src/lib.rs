@@ -8,6 +8,7 @@
 mod handler;
 mod home;
 mod reader;
+mod stdio;
 mod synchronous;
 mod text;
 
@@ -134,6 +135,7 @@ fn start(read: impl FnOnce() -> Read) -> Result<c_int, (c_int, String)> {
     let started = config.map_err(LoggerError::from).and_then(|mut config| {
         crash = config.crash.take();
         Home::own_or_new().remember(config.clone());
+        stdio::share();
         Logger::start(handler::add_to(config))
     });
     *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));

@@ -19,8 +19,11 @@ fn main() {
         let (shared, is_over) = (&logger, &is_over);
         // The logger's locks are held by another thread most of the time.
         scope.spawn(move || {
-            while !is_over.load(Ordering::Relaxed) {
-                info!("number {}", 0);
+            for number in 0_u64.. {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                info!("number {}", number);
                 assert_eq!(shared.as_ref().unwrap().flush(FOR_EVER), Flushed::Complete);
             }
         });
@@ -43,6 +46,7 @@ fn main() {
 }
 
 fn use_it(logger: &Logger) {
+    info!("number {}", 1_000_000_000);
     assert_eq!(logger.flush(FOR_EVER), Flushed::OfParent);
     assert_eq!(logger.dump_backtrace(FOR_EVER), Flushed::OfParent);
     assert!(!logger.reload().unwrap());

@@ -72,6 +72,11 @@ fn main() {
                         warn!("warn {}", text);
                         format!("{:?}", logger.flush(Duration::from_secs(60)))
                     }
+                    ("log", text) => {
+                        info!("info {}", text);
+                        "done".to_owned()
+                    }
+                    ("flush", ms) => format!("{:?}", logger.flush(Duration::from_millis(number(ms)))),
                     ("reload", _) => match logger.reload() {
                         Ok(done) => format!("{done}"),
                         Err(error) => error.to_string(),
@@ -223,10 +228,14 @@ fn main() {
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
             println!("{}", lines(file));
         }
-        // Keeps so many records below info back, till a warning; does what standard input says, and answers each line when everything is out.
-        [file, "backtrace", records] => {
+        // Keeps so many records below info back, till a warning, in a file that is rotated at so many bytes, if any; does what standard input says, and answers each line when everything is out.
+        [file, "backtrace", records, bytes] => {
             let count = usize::try_from(number(records)).unwrap();
-            let config = Config::new("debug").sink(Sink::file(file).backtrace(count, Level::Warn)).sink(
+            let mut text = Sink::file(file).backtrace(count, Level::Warn);
+            if bytes != "0" {
+                text = text.rotate(number(bytes), u32::MAX);
+            }
+            let config = Config::new("debug").sink(text).sink(
                 Sink::file(format!("{file}.jsonl")).json().level(Level::Warn).backtrace(2, Level::Error),
             );
             let logger = start(config);
@@ -253,6 +262,7 @@ fn main() {
                         logger.flush(patience)
                     }
                     ["dump"] => logger.dump_backtrace(patience),
+                    ["crash"] => std::process::abort(),
                     ["die"] => {
                         let own = rustix::process::getpid();
                         rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
@@ -477,6 +487,28 @@ fn main() {
             for (name, blocked) in masks {
                 println!("{name} {blocked}");
             }
+        }
+        // Two loggers with one file.
+        [file, "twice"] => {
+            let first = start(Config::new("info").sink(Sink::file(file)));
+            let second = Logger::start(Config::new("info").sink(Sink::file(file)));
+            println!("{}", second.err().unwrap());
+            info!("number 0");
+            assert_eq!(first.stop(Duration::from_secs(60)), Flushed::Complete);
+            let third = start(Config::new("info").sink(Sink::file(file)));
+            info!("number 1");
+            assert_eq!(third.stop(Duration::from_secs(60)), Flushed::Complete);
+        }
+        // Two loggers with a file each: the second's is beside the first's.
+        [file, "two"] => {
+            let first = start(Config::new("info").sink(Sink::file(file)));
+            let second = start(Config::new("info").sink(Sink::file(format!("{file}.other"))));
+            info!("number 0");
+            for logger in [&first, &second] {
+                assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+            }
+            assert_eq!(first.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(second.stop(Duration::from_secs(60)), Flushed::Complete);
         }
         [file, "refused"] => {
             let failed =

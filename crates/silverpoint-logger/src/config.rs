@@ -26,6 +26,9 @@ use crate::target::{Compression, Keep, Naming};
 /// Bytes of the spool beyond which the oldest are given up, although a sink has not got them.
 const SPOOL_BYTES: u64 = 1 << 30;
 
+/// Links that are followed, one behind the other: as many as the system follows.
+const LINKS: usize = 40;
+
 /// Where the journal listens.
 const JOURNAL: &str = "/run/systemd/journal/socket";
 
@@ -74,6 +77,19 @@ pub struct ConfigFile {
     pub(crate) also: String,
     /// What it was just before it was read.
     pub(crate) seen: Option<Fingerprint>,
+    /// What it says that holds from a start on.
+    pub(crate) fixed: Fixed,
+}
+
+/// What a running logger cannot change: the next start does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fixed {
+    spool: Option<PathBuf>,
+    spool_bytes: u64,
+    crash: Option<CrashOptions>,
+    policy: Option<String>,
+    block_max: Option<Duration>,
+    reopen_on_hangup: bool,
 }
 
 impl Default for Config {
@@ -158,6 +174,28 @@ impl Config {
 }
 
 impl Config {
+    pub(crate) fn fixed(&self) -> Fixed {
+        Fixed {
+            spool: self.spool.clone(),
+            spool_bytes: self.spool_bytes,
+            crash: self.crash,
+            policy: self.policy.clone(),
+            block_max: self.block_max,
+            reopen_on_hangup: self.reopen_on_hangup,
+        }
+    }
+
+    pub(crate) fn set_fixed(&mut self, fixed: Fixed) {
+        Fixed {
+            spool: self.spool,
+            spool_bytes: self.spool_bytes,
+            crash: self.crash,
+            policy: self.policy,
+            block_max: self.block_max,
+            reopen_on_hangup: self.reopen_on_hangup,
+        } = fixed;
+    }
+
     /// What attaching changes in the program's session.
     pub(crate) fn mode(&self) -> Result<AttachMode, LoggerError> {
         let policy = self.policy.as_deref().map(Policy::parse).transpose().map_err(LoggerError::Policy)?;
@@ -179,14 +217,25 @@ pub(crate) fn append(directives: &mut String, more: &str) {
     directives.push_str(more);
 }
 
-/// As [`absolute`], and by one path whatever way leads there, as far as there is something.
+/// As [`absolute`], and by one path whatever way leads there, also where links lead to a file that is made only now: what two processes call by two names is one log.
 fn resolved(path: &Path) -> Result<PathBuf, LoggerError> {
-    let path = absolute(path)?;
-    if let Ok(real) = path.canonicalize() {
-        return Ok(real);
+    let mut path = absolute(path)?;
+    for _ in 0..LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return Ok(real);
+        }
+        if let Some(parent) = path.parent().and_then(|parent| parent.canonicalize().ok())
+            && let Some(name) = path.file_name()
+        {
+            path = parent.join(name);
+        }
+        // What is there without a path of its own (a pipe behind `/dev/stdout`) is called as the caller calls it.
+        match std::fs::read_link(&path) {
+            Ok(to) if std::fs::metadata(&path).is_err() => path = path.with_file_name(to),
+            _ => break,
+        }
     }
-    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
-    Ok(parent.zip(path.file_name()).map_or(path.clone(), |(parent, name)| parent.join(name)))
+    Ok(path)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, LoggerError> {

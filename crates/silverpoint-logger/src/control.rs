@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use silverpoint_shm::hangup;
 use silverpoint_shm::signal_mask::with_all_blocked;
 
-use crate::config::{Config, Fingerprint, Sink, To, append, fingerprint};
+use crate::config::{Config, ConfigFile, Fingerprint, Sink, To, append, fingerprint};
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
 use crate::shared::{Change, LogNote, Shared, State};
@@ -21,6 +21,8 @@ use crate::spool::Spool;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks at the configuration file.
 const LOOK: Duration = Duration::from_secs(1);
+/// The same when it was another one at the last look: whoever writes it may not be at its end.
+const SECOND_LOOK: Duration = Duration::from_millis(100);
 
 /// Grows with each call of [`reopen`].
 static REOPENS: AtomicU64 = AtomicU64::new(0);
@@ -105,11 +107,20 @@ impl Control {
         append(&mut new.record, &file.also);
         // What the program has added itself is not the file's.
         new.sinks.extend(current.config.sinks.iter().filter(|sink| !sink.is_of_file).cloned());
-        new.file = Some(file.clone());
-        new.reopen_on_hangup = current.config.reopen_on_hangup;
+        // By what the file said before: code and the environment may have said something else at the start, which is in force.
+        let fixed = new.fixed();
+        let is_fixed_changed = fixed != file.fixed;
+        new.set_fixed(current.config.fixed());
+        new.file = Some(ConfigFile { fixed, ..file.clone() });
         let mut new = new.checked_in(&file.base)?;
         self.spool.number_files(&mut new, false);
-        self.apply(&mut current, new)
+        let is_applied = self.apply(&mut current, new)?;
+        if is_applied && is_fixed_changed {
+            say(
+                "the spool's place and size, policy, block-max, crash, crash-wait and reopen-on-hangup change with the next start only",
+            );
+        }
+        Ok(is_applied)
     }
 
     fn apply(&self, current: &mut Current, new: Config) -> Result<bool, LoggerError> {
@@ -194,14 +205,6 @@ impl Control {
                 say(error);
             }
         }
-        let fixed = |config: &Config| {
-            (config.spool_bytes, config.spool.clone(), config.policy.clone(), config.block_max)
-        };
-        if fixed(&new) != fixed(&current.config) {
-            say(
-                "the spool's place and size, and what a thread does that finds its ring full, change with the next start only",
-            );
-        }
         for (sink, number) in current.config.sinks.iter().zip(&current.numbers) {
             if let (To::File(file), true) = (&sink.to, removed.contains(number)) {
                 current.ending.push((*number, file.path.clone()));
@@ -253,17 +256,16 @@ impl Control {
         }
     }
 
-    fn has_changed(&self) -> bool {
+    /// The configuration file, when it is another one than was read last.
+    fn changed(&self) -> Option<Fingerprint> {
         // While it is being reloaded there is nothing to look at.
-        let Ok(current) = self.current.try_lock() else { return false };
-        let Some(file) = &current.config.file else { return false };
-        let found = fingerprint(&file.path);
-        // One that is away for a moment is being replaced.
-        found.is_some() && found != current.seen
-    }
-
-    fn is_watching(&self) -> bool {
-        self.current.try_lock().is_ok_and(|current| current.config.file.is_some())
+        let current = self.current.try_lock().ok()?;
+        let file = current.config.file.as_ref()?;
+        // One that is away, or empty, is being replaced.
+        if std::fs::metadata(&file.path).is_ok_and(|found| found.is_file() && found.len() == 0) {
+            return None;
+        }
+        fingerprint(&file.path).filter(|found| Some(*found) != current.seen)
     }
 }
 
@@ -271,6 +273,8 @@ impl Control {
 #[derive(Debug)]
 pub(crate) struct Watch {
     looked: Instant,
+    /// The configuration file that was found there, and not read yet.
+    found: Option<Fingerprint>,
     reopened: u64,
     heard: u64,
 }
@@ -278,7 +282,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn new(control: &Control) -> Self {
         let heard = control.heard.unwrap_or_default();
-        Self { looked: Instant::now(), reopened: REOPENS.load(Ordering::Relaxed), heard }
+        Self { looked: Instant::now(), found: None, reopened: REOPENS.load(Ordering::Relaxed), heard }
     }
 
     /// Costs nothing most of the time, and a `stat` once a second.
@@ -290,17 +294,25 @@ impl Watch {
             (self.heard, self.reopened) = (heard, reopened);
             control.shared.change(|state| state.reopens += 1);
         }
-        if !is_asked && self.looked.elapsed() < LOOK {
+        let pause = if self.found.is_some() { SECOND_LOOK } else { LOOK };
+        if !is_asked && self.looked.elapsed() < pause {
             return;
         }
         self.looked = Instant::now();
-        if control.is_watching() && control.has_changed() {
+        if is_settled(&mut self.found, control.changed(), is_asked) {
             let own = Arc::clone(control);
             if let Err(error) = control.spawn("sp-reload", move || own.reload_and_tell()) {
                 say(error);
             }
         }
     }
+}
+
+/// Whether a changed file is to be read: when two looks have found the same, for one that is written where it lies is a part of itself meanwhile; or at once, when somebody asks for it.
+fn is_settled<F: Copy + PartialEq>(last: &mut Option<F>, found: Option<F>, is_asked: bool) -> bool {
+    let is_settled = found.is_some() && (is_asked || found == *last);
+    *last = found.filter(|_| !is_settled);
+    is_settled
 }
 
 /// A thread that has ended keeps its stack until nobody wants to wait for it any more: a program whose configuration changes every minute would grow without end.
@@ -345,6 +357,17 @@ mod tests {
         assert_eq!(runs.iter().collect::<Vec<_>>(), [1]);
         control.spool.remove().unwrap();
         let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    /// An editor that truncates a file and writes it in pieces: no piece is a configuration.
+    #[test]
+    fn a_file_that_is_being_written_is_not_read_before_its_end() {
+        let mut last = None;
+        let looks = [Some(1), Some(2), Some(3), Some(3), None, Some(4), None, Some(4), Some(4), None];
+        let read = looks.map(|found| is_settled(&mut last, found, false));
+        assert_eq!(read, [false, false, false, true, false, false, false, false, true, false]);
+        assert!(is_settled(&mut last, Some(5), true), "whoever asks for it says that it is whole");
+        assert!(!is_settled(&mut last, None, true));
     }
 
     #[test]

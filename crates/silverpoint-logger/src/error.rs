@@ -39,7 +39,7 @@ pub enum LoggerError {
     Open(OpenError),
     /// Two sinks have the same file.
     SameFile(PathBuf),
-    /// A logger with the same files, which was stopped, is still within a write that does not return. Its spool is in this directory.
+    /// Another logger of this process has one of the files, or one that was stopped is still within a write that does not return. Its spool is in this directory.
     StillEnding(PathBuf),
     /// No thread could be started.
     Thread(io::Error),
@@ -67,7 +67,7 @@ impl fmt::Display for LoggerError {
             Self::StillEnding(path) => {
                 write!(
                     f,
-                    "{}: the logger or sink that was stopped has not ended yet; try again later",
+                    "{}: another logger of this process writes this log, or one that was stopped has not ended yet; give it another file, or try again later",
                     path.display()
                 )
             }

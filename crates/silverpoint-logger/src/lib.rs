@@ -74,6 +74,9 @@ pub use silverpoint_shm::synchronous::{Made, count as synchronous_handlers, give
 pub use silverpoint_wire::level::Level;
 pub use synchronous::SynchronousHandler;
 pub use syslog::{Facility, FacilityError, Syslog};
+/// For frontends in other languages: lines of the console among lines of theirs.
+#[doc(hidden)]
+pub use target::{Share, Shared, share_standard_output};
 
 /// Starts a logger that writes to standard error what is of level info and above, unless the environment says something else ([`Config::with_environment`]).
 ///

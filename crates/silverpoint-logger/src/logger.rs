@@ -1,5 +1,7 @@
 //! Starting, flushing and stopping.
 
+use std::fs::File;
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,6 +25,8 @@ const SPOOL_BYTES_MIN: u64 = 4 * PART_BYTES;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the collector may take to give the sessions back when the time is over.
 const LEAVING: Duration = Duration::from_millis(500);
+/// Descriptors of standard streams are below.
+const STREAMS: i32 = 3;
 /// Between two attempts to wake the collector.
 const NUDGE: Duration = Duration::from_millis(1);
 
@@ -31,7 +35,8 @@ const NUDGE: Duration = Duration::from_millis(1);
 #[must_use]
 pub enum Flushed {
     /// Everything that was recorded before the call is out: written to the console, or handed to the system for each file. What the spool had to give up before a sink had got it
-    /// is not owed any more: the sink says how many records that were, and so does [`Logger::skipped`].
+    /// is not owed any more: the sink says how many records that were, and so does [`Logger::skipped`]. Nor is what another
+    /// collector has taken (see [`Logger::start`]).
     Complete,
     /// The time was over first, or the call was made within a sink's function, which cannot be given more before it returns. So many sinks have not got everything; they go on.
     Late {
@@ -58,13 +63,16 @@ pub struct Logger {
 impl Logger {
     /// Starts: from now on tracepoints record what the configuration says, and what a process before this one left behind is delivered first.
     ///
-    /// A thread for the collector and one for each sink are started. When another collector has the process already (`silverpoint run`), that one keeps
+    /// Descriptors of standard streams that the program has closed (a daemon) lead to `/dev/null` from now on: else files of the logger's would have these numbers, and what the program prints come into them.
+    ///
+    /// A thread for the collector and one for each sink are started. When another collector has the process already (`silverpoint run`, another logger), that one keeps
     /// it: standard error says so, and the sinks get nothing.
     ///
     /// # Errors
     /// A configuration that makes no sense, files and directories that cannot be used, no thread.
     pub fn start(config: Config) -> Result<Self, LoggerError> {
         let mut config = config.checked()?;
+        occupy_standard_streams();
         let crash = config.crash;
         let spool = Arc::new(Spool::open(&config)?);
         spool.number_files(&mut config, true);
@@ -85,7 +93,7 @@ impl Logger {
         collecting.pass();
         if !collecting.sessions.iter().any(|name| name.pid == own) && is_collected_by_another(own) {
             say(
-                "another collector has this process already (`silverpoint run`?): its file gets what is recorded, not this logger's sinks",
+                "another collector has this process already (`silverpoint run`, another logger?): it gets what is recorded, and not this logger's sinks",
             );
         }
         let logger = Self { control: Arc::new(Control::new(config, shared, spool)?), process: own };
@@ -272,6 +280,16 @@ impl Drop for Logger {
                 "the spool, which is not whole, and in its session"
             };
             say(format_args!("{sinks} sinks have not got everything; what is missing waits in {place}"));
+        }
+    }
+}
+
+/// See [`Logger::start`].
+fn occupy_standard_streams() {
+    while let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
+        // It stays where it is.
+        if nothing.as_raw_fd() >= STREAMS || nothing.into_raw_fd() + 1 == STREAMS {
+            break;
         }
     }
 }

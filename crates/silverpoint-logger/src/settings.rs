@@ -145,8 +145,9 @@ impl Config {
             line: 0,
             text: format!("the current directory: {error}"),
         })?;
+        let fixed = config.fixed();
         config.file =
-            Some(ConfigFile { path: base.join(path), base, record: None, also: String::new(), seen });
+            Some(ConfigFile { path: base.join(path), base, record: None, also: String::new(), seen, fixed });
         Ok(config)
     }
 

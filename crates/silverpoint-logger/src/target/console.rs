@@ -2,6 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
@@ -22,6 +24,36 @@ const PIECE: usize = 64 << 10;
 /// How long it waits for room at a time; meanwhile the logger may end.
 const ROOM: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
+/// Before the next attempt when the program is within a line.
+const AGAIN: Duration = Duration::from_millis(1);
+/// Of patience: so much is spent by an attempt that finds a line begun, which may be finished in an hour, and so much by one that finds somebody writing. He has crashed there, if it is not over soon, and the
+/// process waits for what is to be written here.
+const PATIENCE: u32 = 1500;
+const WITHIN_LINE: u32 = 15;
+const BUSY: u32 = 1;
+
+/// How the program writes to standard output besides.
+static SHARED: OnceLock<Share> = OnceLock::new();
+
+/// Calls a function while nobody else writes to standard output, and nothing that was written there waits in a buffer.
+pub type Share = fn(&mut dyn FnMut()) -> Shared;
+
+/// What became of a call of [`Share`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// The function was called.
+    Called,
+    /// Somebody else is writing.
+    Busy,
+    /// A line has been begun and not been finished.
+    WithinLine,
+}
+
+/// For frontends in other languages, whose programs have a buffer of their own before standard output: what is cut where that is full is no line.
+pub fn share_standard_output(share: Share) {
+    let _ = SHARED.set(share);
+}
+
 /// Each record at most once: nobody can say what a terminal has got.
 ///
 /// Lines go out whole, in one system call each or several together, past the buffers of the standard library: what the program has printed of a line that is not at its end is still in
@@ -31,6 +63,9 @@ pub(super) struct Console {
     /// Bytes of them that are out.
     done: usize,
     write: fn(&[u8]) -> rustix::io::Result<usize>,
+    share: Option<Share>,
+    /// Patience that was spent.
+    spent: u32,
 }
 
 impl Console {
@@ -39,12 +74,51 @@ impl Console {
             let _own = STDERR.lock();
             write(io::stderr().lock().as_fd(), lines)
         };
-        Self { lines: lines(sink, trace), done: 0, write }
+        Self { lines: lines(sink, trace), done: 0, write, share: None, spent: 0 }
     }
 
     pub(super) fn stdout(sink: &Sink, trace: &Trace) -> Self {
-        Self { lines: lines(sink, trace), done: 0, write: |lines| write(io::stdout().lock().as_fd(), lines) }
+        let write = |lines: &[u8]| write(io::stdout().lock().as_fd(), lines);
+        let share = SHARED.get().copied();
+        Self { lines: lines(sink, trace), done: 0, write, share, spent: 0 }
     }
+
+    /// Writes a piece of what waits, not within a line of the program's; how many bytes need not be written again.
+    fn write_piece(&mut self) -> rustix::io::Result<usize> {
+        let piece = &self.lines.text.as_bytes()[self.done..];
+        let Some(share) = self.share else { return (self.write)(piece) };
+        // Whoever prints must not wait behind it for a reader.
+        if !has_room(Some(&ROOM)) {
+            return Ok(0);
+        }
+        let mut written = Ok(0);
+        let outcome = share(&mut || {
+            // What the program had in its buffer may have taken the room.
+            if has_room(Some(&Timespec::default())) {
+                written = (self.write)(piece);
+            }
+        });
+        let cost = match outcome {
+            Shared::Called => {
+                self.spent = 0;
+                return written;
+            }
+            // Till it is over nobody is waited for again.
+            _ if self.spent >= PATIENCE => return (self.write)(piece),
+            Shared::Busy => BUSY,
+            Shared::WithinLine => WITHIN_LINE,
+        };
+        self.spent += cost;
+        std::thread::sleep(AGAIN);
+        Ok(0)
+    }
+}
+
+/// Whether standard output takes something without a wait, or never will.
+fn has_room(patience: Option<&Timespec>) -> bool {
+    let out = io::stdout();
+    let mut ready = [PollFd::from_borrowed_fd(out.as_fd(), PollFlags::OUT)];
+    !matches!(poll(&mut ready, patience), Ok(0) | Err(Errno::INTR))
 }
 
 /// Writes one piece; how many bytes need not be written again.
@@ -109,7 +183,7 @@ impl Target for Console {
     }
 
     fn write(&mut self, _: &Reached<'_>) -> io::Result<()> {
-        self.done += (self.write)(&self.lines.text.as_bytes()[self.done..])?;
+        self.done += self.write_piece()?;
         if self.done >= self.lines.text.len() {
             self.lines.text.clear();
             self.done = 0;

@@ -23,6 +23,7 @@ use crate::error::LoggerError;
 use crate::shared::LogNote;
 use crate::spool::Spool;
 pub(crate) use compression::Compression;
+pub use console::{Share, Shared, share_standard_output};
 pub(crate) use old_name::Naming;
 pub(crate) use rotate::Keep;
 pub(crate) use socket::Address;

@@ -288,16 +288,17 @@ impl Names {
         lower_priority();
         while let Some(file) = self.next_plain() {
             match self.compress(&file, compression) {
-                Ok(true) => {}
+                Ok(true) => continue,
                 // Told to end.
-                Ok(false) => break,
+                Ok(false) => {}
                 Err(error) => {
                     say(format_args!("{}: compressing it: {error}; it stays as it is", file.path.display()));
-                    break;
                 }
             }
+            *self.lock() = false;
+            return;
         }
-        *self.lock() = false;
+        // That there is no further one was noted where it was found: meanwhile another thread may have begun.
     }
 
     /// The oldest file that is not compressed. Without one no further one is asked for.

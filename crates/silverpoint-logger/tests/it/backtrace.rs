@@ -4,9 +4,14 @@ use std::io::{Read, Write};
 
 use crate::harness::{Scratch, numbers};
 
-/// Lets the program do what the lines say; with `die` at the end it is killed.
+/// Lets the program do what the lines say; with `die` at the end it is killed, with `crash` it aborts.
 fn obey(scratch: &Scratch, records: &str, lines: &[&str]) {
-    let mut running = scratch.logging(["backtrace", records]).spawn().unwrap();
+    obey_rotated(scratch, records, "0", lines);
+}
+
+/// The same with a file that is rotated at so many bytes.
+fn obey_rotated(scratch: &Scratch, records: &str, bytes: &str, lines: &[&str]) {
+    let mut running = scratch.logging(["backtrace", records, bytes]).spawn().unwrap();
     let mut input = running.stdin.take().unwrap();
     for line in lines {
         writeln!(input, "{line}").unwrap();
@@ -15,18 +20,21 @@ fn obey(scratch: &Scratch, records: &str, lines: &[&str]) {
     let (mut out, mut err) = (String::new(), String::new());
     running.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     running.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    let died = lines.last() == Some(&"die");
+    let died = matches!(lines.last(), Some(&"die" | &"crash"));
     assert_eq!(running.wait().unwrap().success(), !died, "{err}");
     assert_eq!(out.lines().count(), lines.len() - usize::from(died), "{out}{err}");
 }
 
 /// The numbers in the file, those of a backtrace negative.
 fn came_out(scratch: &Scratch) -> Vec<i64> {
+    came_out_of(&scratch.read("app.log"))
+}
+
+fn came_out_of(text: &str) -> Vec<i64> {
     // A program that outruns the sinks has waited, which is a line too.
-    let text = scratch.read("app.log");
     let records = text.lines().filter(|line| !line.contains(" for room in the ring"));
     let marked = records.map(|line| line.contains(" [backtrace] number "));
-    let all = numbers(&text).into_iter().zip(marked);
+    let all = numbers(text).into_iter().zip(marked);
     all.map(|(number, is_marked)| if is_marked { -(number as i64) } else { number as i64 }).collect()
 }
 
@@ -76,6 +84,47 @@ fn successors_of_the_dead_keep_them_back_again() {
     assert_eq!(came_out(&scratch), all);
     obey(&scratch, "100", &["dump"]);
     assert_eq!(came_out(&scratch), [&all[..], &[-12, -13]].concat());
+}
+
+/// What is kept back belongs to the log, not to one of its files: it comes out in the file of the day, also in a successor's.
+#[test]
+fn they_come_out_behind_rotations_once() {
+    let scratch = Scratch::new();
+    let infos: Vec<String> = (100..200).map(|number| format!("info {number}")).collect();
+    let infos: Vec<&str> = infos.iter().map(String::as_str).collect();
+    let lines = [&["debug 1 100"][..], &infos, &["debug 200 210", "die"]].concat();
+    obey_rotated(&scratch, "60", "4096", &lines);
+    let whole = || {
+        let mut names = scratch.names();
+        names.retain(|name| name.starts_with("app.") && name.ends_with(".log"));
+        let age = |name: &str| name.split('.').nth(1).unwrap().parse::<u32>().unwrap_or(0);
+        names.sort_by_key(|name| std::cmp::Reverse(age(name)));
+        (names.len(), names.iter().map(|name| scratch.read(name)).collect::<String>())
+    };
+    let (files, text) = whole();
+    assert!(files > 2, "{:?}", scratch.names());
+    let mut expected: Vec<i64> = (100..200).collect();
+    assert_eq!(came_out_of(&text), expected);
+    obey_rotated(&scratch, "60", "4096", &["warn 210", "debug 211 213", "info 213", "error 214"]);
+    expected.extend((50..100).chain(200..210).map(|number| -number));
+    expected.extend([210, 213, -211, -212, 214]);
+    let (later, text) = whole();
+    assert!(later > files, "what came out fills files, too");
+    assert_eq!(came_out_of(&text), expected);
+}
+
+#[test]
+fn a_crash_brings_them_out() {
+    let scratch = Scratch::new();
+    obey(&scratch, "3", &["debug 1 3", "info 3", "debug 4 9", "crash"]);
+    let crash = |text: &str| text.lines().filter(|line| line.contains("silverpoint.crash")).count();
+    // A machine that was too busy to be waited for has left something to the next start.
+    obey(&scratch, "3", &[]);
+    let text = scratch.read("app.log");
+    let at = text.find("silverpoint.crash").unwrap_or_else(|| panic!("{text}"));
+    let before = &text[..text[..at].rfind('\n').unwrap() + 1];
+    assert_eq!((came_out_of(before), crash(&text)), (vec![3, -6, -7, -8], 1), "{text}");
+    assert_eq!(text.matches(" number ").count(), 4, "{text}");
 }
 
 /// With another number, or none at all, what was kept back goes no other ways.

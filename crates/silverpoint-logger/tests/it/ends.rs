@@ -121,6 +121,83 @@ fn two_processes_that_name_the_same_file_get_a_file_each() {
     assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
 }
 
+/// Until it has logged `held by PID`; it goes on to have its files.
+fn holding(scratch: &Scratch) -> std::process::Child {
+    scratch.logging(["hold"]).spawn().unwrap()
+}
+
+fn wait_for(holding: &mut std::process::Child) {
+    let mut line = String::new();
+    BufReader::new(holding.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "holding\n");
+}
+
+fn release(mut holding: std::process::Child) {
+    holding.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(holding.wait().unwrap().success());
+}
+
+#[test]
+fn two_loggers_of_one_process_do_not_write_one_file() {
+    let scratch = Scratch::new();
+    let (out, err) = scratch.run(["twice"]);
+    assert!(out.contains("app.log.spool: another logger of this process writes this log"), "{out}");
+    assert_eq!((err.as_str(), numbers(&scratch.read("app.log"))), ("", vec![0, 1]));
+    assert_eq!(scratch.names(), ["app.log"]);
+}
+
+/// One collector has a process.
+#[test]
+fn a_second_logger_of_a_process_is_told_that_it_gets_nothing() {
+    let scratch = Scratch::new();
+    let (_, err) = scratch.run(["two"]);
+    assert!(err.contains("another collector has this process already"), "{err}");
+    assert_eq!(numbers(&scratch.read("app.log")), [0]);
+    assert_eq!((scratch.read("app.log.other"), scratch.names().len()), (String::new(), 2));
+}
+
+#[test]
+fn processes_that_start_together_get_a_file_each() {
+    let scratch = Scratch::new();
+    let mut all: Vec<_> = (0..6).map(|_| holding(&scratch)).collect();
+    all.iter_mut().for_each(wait_for);
+    let mut names = scratch.names();
+    names.retain(|name| name.ends_with(".log"));
+    let expected = ["app-2.log", "app-3.log", "app-4.log", "app-5.log", "app-6.log", "app.log"];
+    assert_eq!(names, expected);
+    let mut held: Vec<String> = names.iter().map(|name| scratch.read(name)).collect();
+    for text in &held {
+        assert_eq!(text.lines().count(), 1, "{held:?}");
+    }
+    for process in all {
+        let word = format!("held by {} ", process.id());
+        let before = held.len();
+        held.retain(|text| !text.contains(&word));
+        assert_eq!(held.len() + 1, before, "{word}");
+        release(process);
+    }
+    assert_eq!(scratch.names(), expected, "no spool is left");
+}
+
+/// The first process made the file; for the next one, which found it there, the link was another name, and both wrote the same file.
+#[test]
+fn a_link_to_a_file_that_was_not_there_yet_was_another_log_for_the_next_process() {
+    use std::os::unix::fs::symlink;
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("logs")).unwrap();
+    symlink("logs/link.log", scratch.path("app.log")).unwrap();
+    symlink(scratch.path("logs/real.log"), scratch.path("logs/link.log")).unwrap();
+    let mut first = holding(&scratch);
+    wait_for(&mut first);
+    let (_, err) = scratch.run(["count", "3"]);
+    assert!(err.contains("real-2.log"), "{err}");
+    assert_eq!(numbers(&scratch.read("logs/real-2.log")), [0, 1, 2]);
+    assert_eq!(scratch.read("logs/real.log").lines().count(), 1, "{}", scratch.read("logs/real.log"));
+    release(first);
+    scratch.run(["count", "3"]);
+    assert_eq!(scratch.read("app.log").lines().count(), 4, "by any name");
+}
+
 /// Of two files each, one is the same: neither process writes what the other writes.
 #[test]
 fn two_processes_that_share_one_of_their_files_do_not_mix_it() {
@@ -256,6 +333,11 @@ fn a_forked_child_leaves_its_parents_logger_alone() {
     let log = scratch.read("app.log");
     assert!(log.lines().last().unwrap().contains("in the end"), "{log}");
     assert!(!log.contains("of the child"), "{log}");
-    assert!(scratch.read("app-2.log").contains("of the child"), "{:?}", scratch.names());
+    let own = scratch.read("app-2.log");
+    assert!(own.contains("of the child") && own.lines().count() == 1, "{own}");
+    // Those of the parent stand there once, whatever was on its way when a child was born; those of children without a logger do not.
+    let records: Vec<&str> = log.lines().filter(|line| line.contains("number ")).collect();
+    let found = numbers(&records.join("\n"));
+    assert!(!found.is_empty() && found.iter().zip(0..).all(|(found, expected)| *found == expected), "{log}");
     assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
 }

@@ -2,12 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::harness::{Scratch, numbers, wait_until};
+use crate::reload::{Obeying, until};
 
 /// A program that logs by a configuration, a step for each line that it is told.
 struct Steps(Child);
@@ -192,6 +195,164 @@ fn what_is_dropped_while_nothing_can_be_written_is_counted() {
     assert!(kept.is_sorted_by(|a, b| a < b), "in order, each once");
     assert!(lost > 0);
     assert_eq!(kept.len() as u64 + lost, steps * 50);
+}
+
+/// Old files are compressed as far as there is room: where there is none they stay as they are, and are compressed by a logger that has some.
+#[test]
+fn a_disk_that_is_full_while_old_files_are_compressed_keeps_them() {
+    let scratch = Scratch::new();
+    let Some(small) = Small::mount(scratch.path("small")) else { return };
+    let sink = "spool = 'spools'\n[[sink]]\nto = 'file'\npath = 'small/app.log'\n";
+    let rotated = format!("{sink}rotate-at = 'day'\nkeep = 9\ncompress = 'zstd'\n");
+    let mut program = Steps::configured(&scratch, sink, &["steps", "3000"]);
+    program.step();
+    program.end();
+    small.fill_after(&scratch, 3000);
+    // Of yesterday, whatever the day is: the first line rotates it.
+    let log = File::options().write(true).open(scratch.path("small/app.log")).unwrap();
+    log.set_modified(SystemTime::now() - Duration::from_secs(26 * 3600)).unwrap();
+    let mut program = Steps::configured(&scratch, &rotated, &["steps", "3000"]);
+    program.step();
+    program.until_told(&["small/app.1.log: compressing it", "No space left", "stays as it is"]);
+    assert_eq!(numbers(&scratch.read("small/app.1.log")), whole(3000));
+    let names = || {
+        let entries = fs::read_dir(scratch.path("small")).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| !name.ends_with(".spool"));
+        names.sort();
+        names
+    };
+    // The sink's thread makes the new file meanwhile.
+    let expected = ["app.1.log", "app.log", "filler"];
+    assert!(wait_until(|| names() == expected), "nothing half-way stays: {:?}", names());
+    small.make_room();
+    program.end();
+    let is_compressed = || {
+        if names() != ["app.1.log.zst", "app.log"] {
+            // The thread that compresses has the lowest priority, and may not have had its turn before the end.
+            Steps::configured(&scratch, &rotated, &["steps", "0"]).end();
+        }
+        names() == ["app.1.log.zst", "app.log"]
+    };
+    assert!(wait_until(is_compressed), "{:?}", names());
+    let old = zstd::decode_all(File::open(scratch.path("small/app.1.log.zst")).unwrap()).unwrap();
+    assert_eq!(numbers(std::str::from_utf8(&old).unwrap()), whole(3000));
+    assert_eq!(numbers(&scratch.read("small/app.log")), whole(3000));
+    drop(small);
+}
+
+/// Whatever keeps a sink from its records: a flush ends in time and says that one sink is late; and when it says that all is out, it is.
+#[test]
+fn a_flush_says_of_each_failing_sink_what_is_so() {
+    let journal = |scratch: &Scratch| -> Taken {
+        let socket = UnixDatagram::bind(scratch.path("socket")).unwrap();
+        Box::new(move |_| {
+            let mut bytes = vec![0; 64 << 10];
+            socket.set_nonblocking(true).unwrap();
+            let len = socket.recv(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes[..len]).into_owned()
+        })
+    };
+    flush_truly("to = 'journald'\naddress = 'SCRATCH/socket'", |_| {}, journal);
+    flush_truly("to = 'syslog'\naddress = 'SCRATCH/socket'", |_| {}, journal);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let tcp = |_: &Scratch| -> Taken {
+        let listener = TcpListener::bind(address).unwrap();
+        Box::new(move |_| {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut bytes = vec![0; 64 << 10];
+            let len = stream.read(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes[..len]).into_owned()
+        })
+    };
+    flush_truly(&format!("to = 'syslog'\naddress = 'tcp://{address}'"), |_| {}, tcp);
+    let make_pipe = |scratch: &Scratch| {
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, scratch.path("pipe"), kind, mode, 0).unwrap();
+    };
+    let read_pipe = |scratch: &Scratch| -> Taken {
+        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        let options = File::options().read(true).custom_flags(nonblocking).to_owned();
+        let mut reader = options.open(scratch.path("pipe")).unwrap();
+        Box::new(move |_| {
+            let mut bytes = vec![0; 64 << 10];
+            let len = reader.read(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes[..len]).into_owned()
+        })
+    };
+    flush_truly("to = 'file'\npath = 'pipe'", make_pipe, read_pipe);
+    let in_file = || -> Taken { Box::new(|scratch: &Scratch| scratch.read("logs/b.log")) };
+    let make_folder = |scratch: &Scratch| fs::create_dir(scratch.path("logs")).unwrap();
+    flush_truly("to = 'file'\npath = 'logs/b.log'", make_folder, |scratch| {
+        make_folder(scratch);
+        in_file()
+    });
+}
+
+/// The same while the disk is full, for the log and for the spool beside it.
+#[test]
+fn a_flush_on_a_full_disk_says_what_is_so() {
+    let scratch = Scratch::new();
+    let Some(small) = Small::mount(scratch.path("small")) else { return };
+    fs::write(scratch.path("log.toml"), "[[sink]]\nto = 'file'\npath = 'small/app.log'\n").unwrap();
+    let mut program = Obeying::start(&scratch, None);
+    let log = |program: &mut Obeying, number: u64, ms: u64| {
+        assert_eq!(program.tell(&format!("log number {number}")), "done");
+        program.tell(&format!("flush {ms}"))
+    };
+    assert_eq!(log(&mut program, 0, 60_000), "Complete");
+    small.fill_after(&scratch, 1);
+    let mut count = 1;
+    // What is left of the last pages takes some.
+    let said = loop {
+        let said = log(&mut program, count, 1000);
+        count += 1;
+        let written = scratch.read("small/app.log").lines().count() as u64;
+        assert!(said != "Complete" || written == count, "{written} of {count} lines");
+        if said != "Complete" && program.tell("flush 1000") != "Complete" {
+            break said;
+        }
+        assert!(count < 1000, "the disk is not full");
+    };
+    assert_eq!(said, "Late { sinks: 1 }");
+    small.make_room();
+    assert_eq!(program.tell("flush 60000"), "Complete");
+    assert_eq!(numbers(&scratch.read("small/app.log")), whole(count));
+    program.end();
+    drop(small);
+}
+
+/// Gives what a sink has got.
+type Taken = Box<dyn FnMut(&Scratch) -> String>;
+
+/// The sink cannot take anything until `mend`, which gives what it has then.
+fn flush_truly(sink: &str, prepare: impl Fn(&Scratch), mend: impl Fn(&Scratch) -> Taken) {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let sink = sink.replace("SCRATCH", &scratch.path("").display().to_string());
+    let config = format!("spool = 'spools'\n[[sink]]\nto = 'file'\npath = 'a.log'\n[[sink]]\n{sink}\n");
+    fs::write(scratch.path("log.toml"), config).unwrap();
+    let mut program = Obeying::start(&scratch, None);
+    let _ = fs::remove_dir_all(scratch.path("logs"));
+    assert_eq!(program.tell("log one"), "done");
+    until(&sink, || {
+        let begun = Instant::now();
+        let said = program.tell("flush 300");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{sink}: {:?}", begun.elapsed());
+        // On a busy machine the other one may be late too.
+        assert!(said.starts_with("Late"), "{sink}: {said}");
+        said == "Late { sinks: 1 }"
+    });
+    assert!(scratch.read("a.log").contains("info one"), "{sink}");
+    let mut taken = mend(&scratch);
+    assert_eq!(program.tell("flush 60000"), "Complete", "{sink}: {}", scratch.read("stderr"));
+    let taken = taken(&scratch);
+    assert!(taken.contains("info one"), "{sink}: {taken}");
+    program.end();
 }
 
 /// As far as no file may grow further: the program goes on, and the next one without the limit delivers everything.

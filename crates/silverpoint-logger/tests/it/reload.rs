@@ -9,22 +9,27 @@ use std::time::{Duration, Instant};
 use crate::harness::{Scratch, numbers};
 
 /// The program, doing what it is told.
-struct Obeying {
+pub struct Obeying {
     child: Child,
     out: BufReader<ChildStdout>,
 }
 
 impl Obeying {
-    fn start(scratch: &Scratch, environment: Option<&str>) -> Self {
+    pub fn start(scratch: &Scratch, environment: Option<&str>) -> Self {
         Self::start_with(scratch, environment, "")
     }
 
     /// The program itself wants something recorded, too.
     fn start_with(scratch: &Scratch, environment: Option<&str>, also: &str) -> Self {
+        let variables: Vec<_> = environment.map(|value| ("SILVERPOINT", value)).into_iter().collect();
+        Self::start_in(scratch, &variables, also)
+    }
+
+    /// With these variables in its environment.
+    fn start_in(scratch: &Scratch, variables: &[(&str, &str)], also: &str) -> Self {
         let mut command = scratch.logging(["obey", also]);
         let stderr = fs::File::create(scratch.path("stderr")).unwrap();
-        command.stderr(stderr).env_remove("SILVERPOINT");
-        environment.map(|value| command.env("SILVERPOINT", value));
+        command.stderr(stderr).env_remove("SILVERPOINT").envs(variables.iter().copied());
         let mut child = command.spawn().unwrap();
         let mut obeying = Self { out: BufReader::new(child.stdout.take().unwrap()), child };
         assert_eq!(obeying.line(), "ready");
@@ -37,7 +42,7 @@ impl Obeying {
         line.trim_end().to_owned()
     }
 
-    fn tell(&mut self, words: &str) -> String {
+    pub fn tell(&mut self, words: &str) -> String {
         writeln!(self.child.stdin.as_mut().unwrap(), "{words}").unwrap();
         self.line()
     }
@@ -46,7 +51,7 @@ impl Obeying {
         assert_eq!(self.tell(&format!("record {text}")), "Complete");
     }
 
-    fn end(mut self) {
+    pub fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().unwrap().success());
     }
@@ -58,7 +63,7 @@ fn configure(scratch: &Scratch, text: &str) {
     fs::rename(scratch.path("new.toml"), scratch.path("log.toml")).unwrap();
 }
 
-fn until(what: &str, mut is_met: impl FnMut() -> bool) {
+pub fn until(what: &str, mut is_met: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !is_met() {
         assert!(Instant::now() < end, "{what}");
@@ -147,6 +152,72 @@ fn a_changed_file_is_noticed_and_its_mistakes_are_told_in_the_log_too() {
     program.record("2");
     assert!(scratch.read("a.log").contains("info 2"));
     assert_eq!(scratch.read("a.log").matches("loud").count(), 1, "it is said once");
+    program.end();
+}
+
+/// Removed, emptied, replaced by something that cannot be read: what was in force stays; what comes back counts.
+#[test]
+fn a_configuration_that_is_gone_changes_nothing_until_it_comes_back() {
+    let scratch = Scratch::new();
+    let file = scratch.path("log.toml");
+    configure(&scratch, A);
+    let mut program = Obeying::start(&scratch, None);
+    program.record("1");
+    fs::remove_file(&file).unwrap();
+    let error = program.tell("reload");
+    assert!(error.contains("log.toml: No such file"), "{error}");
+    program.record("2");
+    // As a shell does before it writes; at several looks.
+    fs::write(&file, "").unwrap();
+    std::thread::sleep(Duration::from_millis(2500));
+    program.record("3");
+    let told = scratch.read("stderr");
+    assert_eq!(told, "", "nobody has to know of a file that is being replaced");
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    until("the mistake", || scratch.read("a.log").contains("log.toml: Is a directory"));
+    program.record("4");
+    fs::remove_dir(&file).unwrap();
+    // Root may read everything.
+    fs::write(&file, A).unwrap();
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    if fs::read(&file).is_err() {
+        until("the mistake", || scratch.read("a.log").contains("log.toml: Permission denied"));
+    }
+    program.record("5");
+    let all: Vec<String> = (1..6).flat_map(|n| [format!("info {n}"), format!("warn {n}")]).collect();
+    assert_eq!(words(&scratch, "a.log"), all);
+    configure(&scratch, &format!("{A}level = 'warn'\n"));
+    let mut number = 6;
+    until("what came back", || {
+        program.record(&number.to_string());
+        let is_in_force = !words(&scratch, "a.log").contains(&format!("info {number}"));
+        number += 1;
+        is_in_force
+    });
+    assert_eq!(words(&scratch, "a.log").last(), Some(&format!("warn {}", number - 1)));
+    program.end();
+}
+
+/// It was compared with what the file says, and so said to have changed by each reload.
+#[test]
+fn a_policy_of_the_environment_was_said_to_have_changed() {
+    let scratch = Scratch::new();
+    configure(&scratch, A);
+    let variables = [("SILVERPOINT_POLICY", "drop"), ("SILVERPOINT_BLOCK_MAX", "2s")];
+    let mut program = Obeying::start_in(&scratch, &variables, "");
+    configure(&scratch, &format!("{A}level = 'warn'\n"));
+    assert_eq!(program.tell("reload"), "true");
+    assert_eq!(scratch.read("stderr"), "");
+    for _ in 0..2 {
+        // Said when it has changed, not each time.
+        configure(&scratch, &format!("crash-wait = '1s'\nspool-size = '128M'\n{A}"));
+        assert_eq!(program.tell("reload"), "true");
+        let told = scratch.read("stderr");
+        assert_eq!(told.matches("with the next start only").count(), 1, "{told}");
+    }
+    program.record("1");
+    assert_eq!(words(&scratch, "a.log"), ["info 1", "warn 1"]);
     program.end();
 }
 

@@ -126,13 +126,23 @@ fn the_journal_gets_each_field_by_itself() {
 /// While nobody listens everything is accepted and waits; then it comes, each record once and in order, without a restart.
 #[test]
 fn a_journal_that_is_gone_and_comes_back_gets_everything() {
-    let scratch = Scratch::new();
-    let path = scratch.path("journal");
-    let mut child = configured(&scratch, &journald(&scratch), &["steps", "500"]);
     let number = |message: &[u8]| {
         let message = fields(message);
         numbers(field(&message, "MESSAGE"))[0]
     };
+    gone_and_back("journald", number);
+}
+
+#[test]
+fn a_syslog_that_is_gone_and_comes_back_gets_everything() {
+    gone_and_back("syslog", |message| numbers(std::str::from_utf8(message).unwrap())[0]);
+}
+
+fn gone_and_back(kind: &str, number: impl Fn(&[u8]) -> u64) {
+    let scratch = Scratch::new();
+    let path = scratch.path("socket");
+    let sink = format!("[[sink]]\nto = '{kind}'\naddress = '{}'\n", path.display());
+    let mut child = configured(&scratch, &sink, &["steps", "500"]);
     let mut err = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut seen = Vec::new();
     for round in 0..3 {
@@ -145,7 +155,8 @@ fn a_journal_that_is_gone_and_comes_back_gets_everything() {
             std::fs::remove_file(&path).unwrap();
         }
         let line = err.next().unwrap().unwrap();
-        assert!(line.contains("journald at ") && line.contains("waits in the spool"), "{line}");
+        let label = format!("{kind} at ");
+        assert!(line.contains(&label) && line.contains("waits in the spool"), "{line}");
         let socket = receiver(&path);
         while seen.len() < (round + 1) * 500 {
             seen.push(number(&receive(&socket).expect("in time")));
