@@ -1,12 +1,17 @@
 // ATrace into a file that stands for trace_marker, and into the ring; both have every call.
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <silverpoint/atrace.hpp>
 #include <sstream>
 #include <string>
@@ -57,6 +62,46 @@ void become(const std::string& text, atrace::Tag tags) {
         ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(120)) << text;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+}
+
+// One call of each kind.
+void call_everything() {
+    atrace::begin(atrace::kApp, "outer");
+    {
+        SP_ATRACE("inner");
+        atrace::instant(atrace::kApp, "point|of\ntime");
+        atrace::track_instant(atrace::kApp, "track", "point");
+    }
+    atrace::int32(atrace::kApp, "small", INT32_MIN);
+    atrace::int64(atrace::kApp, "large", INT64_MAX);
+    atrace::async_begin(atrace::kApp, "load", -7);
+    std::thread([] { atrace::async_end(atrace::kApp, "load", -7); }).join();
+    atrace::track_begin(atrace::kApp, "net", "fetch", 8);
+    atrace::track_end(atrace::kApp, "net", 8);
+    { SP_ATRACE_TAG(atrace::kGraphics, "off"); }
+    atrace::begin(atrace::kApp, std::string(3000, 'x'));
+    atrace::end(atrace::kApp);
+    atrace::end(atrace::kApp);
+}
+
+// What the kernel is given for that; the tag kGraphics is off.
+std::vector<std::string> messages(pid_t process) {
+    const std::string pid = "|" + std::to_string(process);
+    const std::string begin = "B" + pid + "|";
+    return {begin + "outer",
+            begin + "inner",
+            "I" + pid + "|point/of time",
+            "N" + pid + "|track|point",
+            "E" + pid,
+            "C" + pid + "|small|-2147483648",
+            "C" + pid + "|large|9223372036854775807",
+            "S" + pid + "|load|-7",
+            "F" + pid + "|load|-7",
+            "G" + pid + "|net|fetch|8",
+            "H" + pid + "|net|8",
+            begin + std::string(1023 - begin.size(), 'x'),
+            "E" + pid,
+            "E" + pid};
 }
 
 class Atrace : public testing::Test {
@@ -159,7 +204,88 @@ TEST_F(Atrace, TheRingAlone) {
     call_all();
     EXPECT_EQ(taken(), all);
     EXPECT_EQ(marker(), Names{});
-    until("\n", false);
+    // The kernel gets the tag while a stretch is open that only the ring has: it is not told of the end.
+    {
+        SP_ATRACE_TAG(atrace::kGraphics, "alone");
+        setenv("SILVERPOINT_ATRACE_MARKER", (place() + "/marker").c_str(), 1);
+        has_marker = true;
+        atrace::update_tags();
+        EXPECT_TRUE(atrace::is_in_marker(atrace::kGraphics));
+    }
+    EXPECT_EQ(marker(), Names{});
+    EXPECT_EQ(taken(), std::pair(Names{"alone"}, std::size_t{1}));
+    become("\n", 0);
+}
+
+// Tags go to the kernel, and no longer, while stretches of time are open: whatever it was told to begin it is
+// told to end, and nothing else; and so is the ring.
+TEST_F(Atrace, TheKernelIsToldOfAnEndWhereItWasToldOfTheBegin) {
+    const auto is_now = [](const char* flags) {
+        set_properties(std::string("debug.atrace.tags.enableflags=") + flags + "\n");
+        atrace::update_tags();
+    };
+    is_now("2");
+    (void)traced::session().drain();
+    {
+        SP_ATRACE_TAG(atrace::kGraphics, "outer");
+        is_now("4");
+        {
+            SP_ATRACE_TAG(atrace::kGraphics, "silent");
+            SP_ATRACE_TAG(atrace::kInput, "other");
+            is_now("2");
+        }
+        atrace::begin(atrace::kGraphics, "by hand");
+        is_now("0");
+        is_now("2");
+        atrace::end(atrace::kGraphics);
+        is_now("0");
+    }
+    is_now("2");
+    // As on Android, where nobody knows what it is of.
+    atrace::end(atrace::kGraphics);
+    const std::string pid = "|" + std::to_string(getpid());
+    const std::vector<std::string> expected = {"B" + pid + "|outer",
+                                               "B" + pid + "|other",
+                                               "E" + pid,
+                                               "B" + pid + "|by hand",
+                                               "E" + pid,
+                                               "E" + pid,
+                                               "E" + pid};
+    EXPECT_EQ(marker(), expected);
+    std::size_t begins = 0, ends = 0;
+    for (const auto& record : traced::session().drain()) (record.site == 3 ? ends : begins) += 1;
+    EXPECT_EQ(std::pair(begins, ends), std::pair(std::size_t{3}, std::size_t{3}));
+}
+
+TEST_F(Atrace, PropertiesOfAnySizeAndKindAreReadAsFarAsTheyAreLines) {
+    const std::string path = place() + "/properties", flags = "debug.atrace.tags.enableflags=0x1000";
+    const auto tags_of = [&](const std::string& text) {
+        set_properties(text);
+        atrace::update_tags();
+        return atrace::enabled_tags();
+    };
+    EXPECT_EQ(tags_of(flags), 0x1001u);
+    EXPECT_EQ(tags_of(""), 0u);
+    EXPECT_EQ(tags_of(flags + "\r\n"), 0x1001u);
+    const std::string before = "debug.atrace.tags.enableflags=0x10\n#";
+    for (const int beyond : {-1, 0, 1, 2, 100}) {
+        const auto size = static_cast<std::size_t>(65536 + beyond) - before.size() - flags.size() - 1;
+        EXPECT_EQ(tags_of(before + std::string(size, 'x') + "\n" + flags), beyond > 0 ? 0x11u : 0x1001u)
+            << beyond;
+    }
+    EXPECT_EQ(tags_of(flags + std::string(200000, ' ')), 0u);
+    // Nobody writes into a pipe, and there is nothing in a directory.
+    std::remove(path.c_str());
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    atrace::update_tags();
+    EXPECT_EQ(atrace::enabled_tags(), 0u);
+    std::remove(path.c_str());
+    ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+    atrace::update_tags();
+    EXPECT_EQ(atrace::enabled_tags(), 0u);
+    ASSERT_EQ(rmdir(path.c_str()), 0);
+    atrace::update_tags();
+    EXPECT_EQ(atrace::enabled_tags(), 0u);
 }
 
 TEST_F(Atrace, NamesOfAnyLengthAreMadeSafe) {
@@ -181,50 +307,55 @@ TEST_F(Atrace, NamesOfAnyLengthAreMadeSafe) {
     }
 }
 
+TEST_F(Atrace, LongNamesAreCutBetweenCharactersAndNumbersNever) {
+    const auto text = [](char letter, std::vector<std::string_view> names, const std::int64_t* number) {
+        return std::string(
+            silverpoint::detail::AtraceMessage(letter, 42, names.data(), names.size(), number).text());
+    };
+    std::string two, three, four;
+    for (int i = 0; i < 2000; ++i) two += "ä", three += "€", four += "\U0001F600";
+    const std::int64_t least = INT64_MIN;
+    for (const std::string& name : {two, three, four}) {
+        const std::size_t width = name.size() / 2000;
+        for (const std::string ahead : {"", "x", "xx", "xxx"}) {
+            const std::string begin = text('B', {ahead + name}, nullptr);
+            EXPECT_LE(begin.size(), 1023u);
+            EXPECT_GT(begin.size(), 1023 - width);
+            EXPECT_EQ((begin.size() - 5 - ahead.size()) % width, 0u);
+            const std::string counter = text('C', {ahead + name}, &least), tail = "|-9223372036854775808";
+            EXPECT_EQ(counter.substr(counter.size() - tail.size()), tail);
+            EXPECT_EQ((counter.size() - 5 - ahead.size() - tail.size()) % width, 0u);
+        }
+    }
+    // What is no UTF-8 is cut all the same, and not away.
+    EXPECT_EQ(text('B', {std::string(3000, '\x80')}, nullptr).size(), 1023u);
+    // A track is the same in all of its messages, and leaves room for what is on it.
+    const std::string track(2000, 't'), name(2000, 'n'), cut(900, 't');
+    const std::int64_t cookie = -7;
+    EXPECT_EQ(text('H', {track}, &cookie), "H|42|" + cut + "|-7");
+    EXPECT_EQ(text('G', {track, name}, &cookie).substr(0, 907), "G|42|" + cut + "|n");
+    EXPECT_EQ(text('N', {track, name}, nullptr).size(), 1023u);
+}
+
 TEST_F(Atrace, BothOutputsHaveEveryCall) {
     become("debug.atrace.tags.enableflags=0x1000\n", 0x1001);
     (void)traced::take();
-    atrace::begin(atrace::kApp, "outer");
-    {
-        SP_ATRACE("inner");
-        atrace::instant(atrace::kApp, "point|of\ntime");
-        atrace::track_instant(atrace::kApp, "track", "point");
-    }
-    atrace::int32(atrace::kApp, "small", INT32_MIN);
-    atrace::int64(atrace::kApp, "large", INT64_MAX);
-    atrace::async_begin(atrace::kApp, "load", -7);
-    std::thread([] { atrace::async_end(atrace::kApp, "load", -7); }).join();
-    atrace::track_begin(atrace::kApp, "net", "fetch", 8);
-    atrace::track_end(atrace::kApp, "net", 8);
-    { SP_ATRACE_TAG(atrace::kGraphics, "off"); }
-    atrace::begin(atrace::kApp, std::string(3000, 'x'));
-    atrace::end(atrace::kApp);
-    atrace::end(atrace::kApp);
-    const std::string pid = "|" + std::to_string(getpid());
-    const std::string begin = "B" + pid + "|";
-    const std::vector<std::string> expected = {begin + "outer",
-                                               begin + "inner",
-                                               "I" + pid + "|point/of time",
-                                               "N" + pid + "|track|point",
-                                               "E" + pid,
-                                               "C" + pid + "|small|-2147483648",
-                                               "C" + pid + "|large|9223372036854775807",
-                                               "S" + pid + "|load|-7",
-                                               "F" + pid + "|load|-7",
-                                               "G" + pid + "|net|fetch|8",
-                                               "H" + pid + "|net|8",
-                                               begin + std::string(1023 - begin.size(), 'x'),
-                                               "E" + pid,
-                                               "E" + pid};
-    EXPECT_EQ(marker(), expected);
+    call_everything();
+    EXPECT_EQ(marker(), messages(getpid()));
     std::vector<std::string> seen;
     auto records = traced::take();
     std::sort(records.begin(), records.end(),
               [](const auto& a, const auto& b) { return a.record.ticks < b.record.ticks; });
+    // What convert tells calls apart by (its tests have the same): kind, types and names of arguments.
+    std::set<std::string> shapes;
     for (const auto& one : records) {
         EXPECT_EQ(one.site.category, "atrace::app");
+        shapes.insert(std::to_string(one.site.kind) + " " + one.site.signature + " " + one.site.names);
         seen.push_back(std::to_string(one.site.kind) + " " + one.site.text.substr(0, 20) + " " + one.text);
     }
+    const std::set<std::string> known = {"3  ",      "4 l value\n",     "5  ",     "5 s track\n",
+                                         "6 L id\n", "6 Ls id\nname\n", "7 L id\n"};
+    EXPECT_EQ(shapes, known);
     const std::string id = std::to_string(static_cast<std::uint32_t>(-7));
     ASSERT_EQ(seen.size(), 11u) << testing::PrintToString(seen);
     EXPECT_EQ(seen[0].substr(0, 7), "3 outer");
@@ -238,6 +369,79 @@ TEST_F(Atrace, BothOutputsHaveEveryCall) {
     EXPECT_EQ(seen[9].substr(0, 5), "7 net");
     EXPECT_EQ(seen[10].substr(0, 22), "3 " + std::string(20, 'x'));
 }
+
+// A buffer of its own in the kernel, where this machine lets a test have one; tracefs is mounted if it is
+// nowhere yet.
+class Instance {
+  public:
+    Instance() {
+        std::string root;
+        for (const char* known : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
+            if (root.empty() && access((std::string(known) + "/trace_marker").c_str(), F_OK) == 0)
+                root = known;
+        if (root.empty()) {
+            root = mounted = ::place() + "/tracefs";
+            (void)mkdir(root.c_str(), 0700);
+            if (mount("nodev", root.c_str(), "tracefs", 0, nullptr) != 0) {
+                why = std::string("mount: ") + strerror(errno);
+                (void)rmdir(root.c_str());
+                mounted.clear();
+                return;
+            }
+        }
+        const std::string own = root + "/instances/silverpoint-cpp-" + std::to_string(getpid());
+        if (mkdir(own.c_str(), 0700) != 0) {
+            why = own + ": " + strerror(errno);
+            return;
+        }
+        path = own;
+        std::ofstream(path + "/tracing_on") << "1";
+    }
+    ~Instance() {
+        if (!path.empty()) (void)rmdir(path.c_str());
+        if (mounted.empty()) return;
+        (void)umount2(mounted.c_str(), MNT_DETACH);
+        (void)rmdir(mounted.c_str());
+    }
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+    // What the kernel has been given, in order.
+    std::vector<std::string> messages() const {
+        const std::string before = ": tracing_mark_write: ";
+        std::vector<std::string> all;
+        for (const std::string& line : lines_of(read_file(path + "/trace"))) {
+            const std::size_t at = line.find(before);
+            if (at != line.npos) all.push_back(line.substr(at + before.size()));
+        }
+        return all;
+    }
+    std::string path, why;  // empty: there is none, and why
+  private:
+    std::string mounted;
+};
+
+// By another process, which has opened nothing else yet.
+TEST_F(Atrace, TheKernelHasWhatWasWritten) {
+    if (std::getenv("TEST_RUNNER") != nullptr) GTEST_SKIP() << "an emulator does not start programs";
+    const Instance instance;
+    if (instance.path.empty()) GTEST_SKIP() << "there is no tracefs: " << instance.why;
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv("SILVERPOINT_ATRACE_MARKER", (instance.path + "/trace_marker").c_str(), 1);
+        unsetenv("SILVERPOINT_ATRACE_PROPERTIES");
+        setenv("debug.atrace.tags.enableflags", "0x1000", 1);
+        setenv("SILVERPOINT_FILTER", "off", 1);
+        execl("/proc/self/exe", "atrace_test", "--gtest_filter=AtraceKernel.DISABLED_Calls",
+              "--gtest_also_run_disabled_tests", nullptr);
+        _exit(2);
+    }
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    EXPECT_EQ(instance.messages(), messages(child));
+}
+// What that process does.
+TEST(AtraceKernel, DISABLED_Calls) { call_everything(); }
 
 TEST_F(Atrace, PropertiesAreFollowedAndNamePrograms) {
     become("debug.atrace.tags.enableflags = 2 # gfx\n", 3);

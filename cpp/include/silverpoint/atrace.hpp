@@ -96,10 +96,10 @@ inline void write_atrace(const AtraceCall& call) {
     const bool in_marker = to.marker(), in_ring = to.ring();
     if (!in_marker && !in_ring) return false;
     if (in_marker) write_atrace({'B', 1, {name}});
-    if (in_ring)
-        begin_atrace(tag, name);
-    else
-        open_atrace({});
+    AtraceOpen::One begun;
+    if (in_ring) begun = record_atrace_begin(tag, name);
+    if (in_marker) begun.id |= AtraceOpen::kTold;
+    open_atrace(begun);
     return true;
 }
 [[gnu::noinline]] inline bool atrace_begin(std::uint8_t gate, std::uint64_t tag, std::string_view name) {
@@ -109,13 +109,33 @@ inline void write_atrace(const AtraceCall& call) {
     return true;
 }
 
-// Ends the stretch that the calling thread has begun last. That of a scope also when its tag was switched off
-// meanwhile: it has begun.
+// Of one that the kernel was told of, or that is not in the ring.
+[[gnu::noinline]] inline void end_atrace_otherwise(const AtraceOpen::One& begun) {
+    if ((begun.id & AtraceOpen::kTold) != 0) write_atrace({'E'});
+    const std::uint32_t id = begun.id & ~AtraceOpen::kTold;
+    if (id != 0) record_atrace_end(begun, id);
+}
+// Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.
+SP_DETAIL_HOT bool end_atrace() {
+    AtraceOpen& open = tls_atrace_open;
+    if (open.depth == 0 || --open.depth >= AtraceOpen::kMost) return false;
+    const AtraceOpen::One& last = open.all[open.depth];
+    // (One comparison: neither nothing nor told.)
+    if (static_cast<std::int32_t>(last.id) > 0) [[likely]]
+        record_atrace_end(last, last.id);
+    else
+        end_atrace_otherwise(last);
+    return true;
+}
+
+// Ends the stretch that the calling thread has begun last, where it was begun. That of a scope also when its
+// tag was switched off meanwhile: it has begun.
 [[gnu::noinline]] inline void atrace_end_by_outputs(std::uint64_t tag, bool is_scope) {
     const AtraceTo to(tag);
     const bool in_marker = to.marker();
-    if (in_marker) write_atrace({'E'});
-    if (in_marker || is_scope || to.ring()) end_atrace();
+    if (!in_marker && !is_scope && !to.ring()) return;
+    // Where nothing was begun, the kernel is told as on Android.
+    if (!end_atrace() && in_marker) write_atrace({'E'});
 }
 [[gnu::noinline]] inline void atrace_end(std::uint8_t gate, std::uint64_t tag, bool is_scope) {
     if (gate != kAtraceRingAlone) [[unlikely]]
@@ -161,7 +181,8 @@ namespace atrace {
 inline void begin(Tag tag, std::string_view name) {
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_begin(gate, tag, name);
 }
-// Ends the stretch that the calling thread has begun last.
+// Ends the stretch that the calling thread has begun last, in the outputs that it was begun in. (As on
+// Android nothing is done while the tag is off: what has to end in any case is a Scope.)
 inline void end(Tag tag) {
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_end(gate, tag, false);
 }

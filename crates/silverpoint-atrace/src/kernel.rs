@@ -1,4 +1,4 @@
-//! The kernel's output alone: for adapters that have a way of their own into the rings. What is not enabled by properties is not written.
+//! The kernel's output alone: for adapters that have a way of their own into the rings. What is not enabled by properties is not begun.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -13,32 +13,34 @@ pub fn is_enabled(tag: Tag) -> bool {
     state::outputs(tag.bits()).marker()
 }
 
-/// As [`crate::begin`].
-pub fn begin(tag: Tag, name: &str) {
-    if is_enabled(tag) {
+/// As [`crate::begin`]. True: the kernel was told, and [`end`] is owed to it.
+#[must_use = "who has begun has to end"]
+pub fn begin(tag: Tag, name: &str) -> bool {
+    let is_told = is_enabled(tag);
+    if is_told {
         write(b'B', &[name], None);
     }
+    is_told
 }
 
-/// As [`crate::end`].
-pub fn end(tag: Tag) {
-    if is_enabled(tag) {
-        write(b'E', &[], None);
-    }
+/// Ends what the calling thread has begun last by [`begin`], whether its tag is enabled still or not.
+pub fn end() {
+    write(b'E', &[], None);
 }
 
-/// As [`crate::async_begin`].
-pub fn async_begin(tag: Tag, name: &str, cookie: i32) {
-    if is_enabled(tag) {
+/// As [`crate::async_begin`]. True: the kernel was told, and [`async_end`] is owed to it.
+#[must_use = "who has begun has to end"]
+pub fn async_begin(tag: Tag, name: &str, cookie: i32) -> bool {
+    let is_told = is_enabled(tag);
+    if is_told {
         write(b'S', &[name], Some(cookie.into()));
     }
+    is_told
 }
 
-/// As [`crate::async_end`].
-pub fn async_end(tag: Tag, name: &str, cookie: i32) {
-    if is_enabled(tag) {
-        write(b'F', &[name], Some(cookie.into()));
-    }
+/// Ends what was begun by [`async_begin`], whether its tag is enabled still or not.
+pub fn async_end(name: &str, cookie: i32) {
+    write(b'F', &[name], Some(cookie.into()));
 }
 
 /// As [`crate::instant`].

@@ -71,14 +71,12 @@ fn begin_enabled(outputs: Outputs, tag: Tag, name: &str) {
 #[inline(never)]
 fn begin_marked(outputs: Outputs, tag: Tag, name: &str) {
     kernel::write(b'B', &[name], None);
-    if outputs.ring() {
-        ring::begin(tag, name);
-    } else {
-        ring::open((0, 0));
-    }
+    let begun = if outputs.ring() { ring::record_words(&ring::SPAN, tag, name, []) } else { (0, 0) };
+    ring::open_marked(begun);
 }
 
-/// Ends the stretch that the calling thread has begun last.
+/// Ends the stretch that the calling thread has begun last, in the outputs that it was begun in: one whose tag goes to the kernel only since is no end there of another. (As on Android
+/// nothing is done while the tag is off: what has to end in any case is a [`scope`].)
 #[inline]
 pub fn end(tag: Tag) {
     let outputs = state::outputs(tag.bits());
@@ -92,13 +90,15 @@ fn end_enabled(outputs: Outputs) {
     if outputs.marker() {
         return end_marked();
     }
-    ring::end();
+    let _ = ring::end();
 }
 
+/// Where nothing was begun, the kernel is told as on Android.
 #[inline(never)]
 fn end_marked() {
-    kernel::write(b'E', &[], None);
-    ring::end();
+    if !ring::end() {
+        kernel::end();
+    }
 }
 
 /// Begins a stretch of time that may end in another thread: begin and end belong together by tag, name and cookie.
@@ -257,25 +257,51 @@ impl Drop for Scope {
 pub struct AsyncScope {
     tag: Tag,
     name: &'static str,
-    /// What belongs together, if it was begun.
-    cookie: Option<i32>,
+    cookie: i32,
+    /// Where it was begun.
+    in_marker: bool,
+    in_ring: bool,
 }
 
-/// Begins an asynchronous stretch of time, with a cookie of its own, that ends when its guard is dropped, in whatever thread.
+/// Begins an asynchronous stretch of time, with a cookie of its own, that ends when its guard is dropped, in whatever thread, and whatever was switched since.
 #[inline]
 pub fn async_scope(tag: Tag, name: &'static str) -> AsyncScope {
-    let cookie = is_tag_enabled(tag).then(kernel::new_cookie);
-    if let Some(cookie) = cookie {
-        async_begin(tag, name, cookie);
+    let outputs = state::outputs(tag.bits());
+    if outputs.any() {
+        return AsyncScope::begin(outputs, tag, name);
     }
-    AsyncScope { tag, name, cookie }
+    AsyncScope { tag, name, cookie: 0, in_marker: false, in_ring: false }
+}
+
+impl AsyncScope {
+    #[inline(never)]
+    fn begin(outputs: Outputs, tag: Tag, name: &'static str) -> Self {
+        let cookie = kernel::new_cookie();
+        let in_marker = outputs.marker();
+        if in_marker {
+            kernel::write(b'S', &[name], Some(cookie.into()));
+        }
+        let in_ring =
+            outputs.ring() && ring::record_words(&ring::ASYNC_BEGIN, tag, name, [id(cookie)]).1 != 0;
+        Self { tag, name, cookie, in_marker, in_ring }
+    }
+
+    #[inline(never)]
+    fn end(&self) {
+        if self.in_marker {
+            kernel::async_end(self.name, self.cookie);
+        }
+        if self.in_ring {
+            ring::end_async(self.tag, self.name, id(self.cookie));
+        }
+    }
 }
 
 impl Drop for AsyncScope {
     #[inline]
     fn drop(&mut self) {
-        if let Some(cookie) = self.cookie {
-            async_end(self.tag, self.name, cookie);
+        if self.in_marker || self.in_ring {
+            self.end();
         }
     }
 }

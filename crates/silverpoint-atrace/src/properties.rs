@@ -8,14 +8,17 @@
 //!  debug.atrace.app_1=/usr/bin/server
 //! ```
 
+use std::io::Read as _;
 use std::path::Path;
 use std::{env, fs};
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::tag::{Tag, VALID};
 
 /// Names the file.
 pub(crate) const FILE: &str = "SILVERPOINT_ATRACE_PROPERTIES";
-/// Bytes of the file that are read.
+/// Bytes of the file that are read; a line that goes on beyond them is none.
 const MOST_BYTES: u64 = 1 << 16;
 /// Programs that are looked at.
 const MOST_APPS: u32 = 64;
@@ -28,11 +31,7 @@ impl Properties {
     /// Reads file and environment. `None`: nobody has set anything.
     pub(crate) fn read(file: Option<&Path>) -> Option<Self> {
         let mut all = Vec::new();
-        if let Some(file) = file
-            && let Ok(open) = fs::File::open(file)
-        {
-            let mut text = Vec::new();
-            let _ = std::io::Read::read_to_end(&mut std::io::Read::take(open, MOST_BYTES), &mut text);
+        if let Some(text) = file.and_then(text_of) {
             all = parse(&String::from_utf8_lossy(&text));
         }
         let known = env::vars_os().filter_map(|(name, value)| {
@@ -63,6 +62,19 @@ impl Properties {
         }
         (flags | if is_app { Tag::APP.bits() } else { 0 } | Tag::ALWAYS.bits()) & VALID
     }
+}
+
+/// What is in a file, as far as it can be read. (Nobody waits for what writes into a pipe.)
+fn text_of(file: &Path) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let open = fs::File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
+    let mut text = Vec::new();
+    let _ = open.take(MOST_BYTES + 1).read_to_end(&mut text);
+    if text.len() as u64 > MOST_BYTES {
+        // Half a number would be another one.
+        text.truncate(text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0));
+    }
+    Some(text)
 }
 
 /// Lines `name=value`; `#` begins a comment.
@@ -102,6 +114,36 @@ mod tests {
         assert_eq!(tags(apps, "/usr/bin/third"), 0);
         assert_eq!(tags("debug.atrace.app_number=1\ndebug.atrace.app_0=*", "third"), 0x1001);
         assert_eq!(tags("debug.atrace.app_number=1\ndebug.atrace.app_1=third", "third"), 0);
+    }
+
+    #[test]
+    fn files_of_any_kind_are_read_as_far_as_they_are_lines() {
+        let place = env::temp_dir().join(format!("silverpoint-properties-{}", std::process::id()));
+        fs::create_dir(&place).unwrap();
+        let file = place.join("file");
+        let of = |file: &Path| Properties::read(Some(file)).expect("a file is named").tags("x");
+        let of_text = |text: &str| {
+            fs::write(&file, text).unwrap();
+            of(&file)
+        };
+        assert_eq!(of(&file), 0, "it is not there");
+        assert_eq!(of(&place), 0, "it is a directory");
+        assert_eq!(of_text(""), 0);
+        // The last line may end without a newline, also where no more is read.
+        let flags = "debug.atrace.tags.enableflags=0x1000";
+        assert_eq!(of_text(flags), 0x1001);
+        assert_eq!(of_text(&format!("{flags}\r\n")), 0x1001);
+        for (beyond, tags) in [(-1, 0x1001), (0, 0x1001), (1, 0x11), (2, 0x11), (100, 0x11)] {
+            let before = "debug.atrace.tags.enableflags=0x10\n#";
+            let size = (MOST_BYTES as i64 + beyond) as usize - before.len() - flags.len() - 1;
+            assert_eq!(of_text(&format!("{before}{}\n{flags}", "x".repeat(size))), tags, "{beyond}");
+        }
+        assert_eq!(of_text(&format!("{flags}{}", " ".repeat(200_000))), 0, "one line, and no end");
+        // Nobody writes into this one: to open it as other files would take for ever.
+        let pipe = place.join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        assert_eq!(of(&pipe), 0);
+        fs::remove_dir_all(place).unwrap();
     }
 
     #[test]

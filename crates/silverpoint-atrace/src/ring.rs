@@ -191,13 +191,34 @@ pub(crate) fn record(kind: &Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encod
     made(site.id, fill)
 }
 
+/// Ends what was begun by [`ASYNC_BEGIN`], whether it would be begun still or not.
+pub(crate) fn end_async(tag: Tag, name: &str, id: u64) {
+    let fill = |encoder: &mut Encoder<'_>| encoder.u64(id);
+    let site = if name.len() <= LONGEST { named(&ASYNC_END, tag, name) } else { None };
+    let _ = match site {
+        Some(site) => made(site.id, fill),
+        None => made_unnamed(unnamed_site(&ASYNC_END, tag), name, &fill),
+    };
+}
+
+/// The site of names that are not remembered.
+#[cold]
+fn unnamed_site(kind: &Kind, tag: Tag) -> Registered {
+    register(kind, tag, "atrace", ("atrace.name\n", "s"))
+}
+
 /// One whose name is not remembered.
 #[cold]
 fn unnamed(kind: &Kind, tag: Tag, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
-    let site = register(kind, tag, "atrace", ("atrace.name\n", "s"));
+    let site = unnamed_site(kind, tag);
     if !dynamic::is_on(&site) {
         return (0, 0);
     }
+    made_unnamed(site, name, fill)
+}
+
+#[cold]
+fn made_unnamed(site: Registered, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
     made(site.id, |encoder| {
         fill(encoder);
         encoder.text(name);
@@ -245,6 +266,9 @@ const NEAR: usize = 32;
 /// Begins that one thread may leave open; further ones are not ended in the ring.
 const MOST_OPEN: usize = 10_000;
 
+/// In a begin's site: the kernel was told of it, so that it is told of the end, too.
+const MARKED: u32 = 1 << 31;
+
 thread_local! {
     static OPEN: Open = const { Open { depth: Cell::new(0), near: [const { Cell::new((0, 0)) }; NEAR] } };
     /// Those within [`NEAR`] others.
@@ -257,9 +281,15 @@ pub(crate) fn begin(tag: Tag, name: &str) {
     open(record_words(&SPAN, tag, name, []));
 }
 
+/// Notes a begin that the kernel was told of.
+#[inline(always)]
+pub(crate) fn open_marked((site, ticks): (u32, u64)) {
+    open((site | MARKED, ticks));
+}
+
 /// Notes a begin: of a span that is not in the ring, too, so that its end ends nothing else.
 #[inline(always)]
-pub(crate) fn open(begun: (u32, u64)) {
+fn open(begun: (u32, u64)) {
     OPEN.with(|open| {
         let depth = open.depth.get();
         open.depth.set(depth + 1);
@@ -282,23 +312,42 @@ fn open_far(depth: usize, begun: (u32, u64)) {
     }
 }
 
-/// Ends the last.
+/// Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.
 #[inline(always)]
-pub(crate) fn end() {
+pub(crate) fn end() -> bool {
     OPEN.with(|open| {
-        let Some(depth) = open.depth.get().checked_sub(1) else { return };
+        let Some(depth) = open.depth.get().checked_sub(1) else { return false };
         let (site, begun) = match open.near.get(depth) {
             Some(place) => place.get(),
             None => end_far(depth),
         };
         open.depth.set(depth);
-        if site == 0 {
-            return;
+        // (One comparison: neither nothing nor marked.)
+        if site.cast_signed() <= 0 {
+            return end_otherwise(site, begun, depth);
         }
-        if let Err(later) = dynamic::end_span_at_once(site, begun) {
-            let _ = later.end_span(LEVEL, site, begun);
-        }
-    });
+        end_span(site, begun);
+        true
+    })
+}
+
+#[inline(always)]
+fn end_span(site: u32, begun: u64) {
+    if let Err(later) = dynamic::end_span_at_once(site, begun) {
+        let _ = later.end_span(LEVEL, site, begun);
+    }
+}
+
+/// Of one that the kernel was told of, or that is not in the ring.
+#[inline(never)]
+fn end_otherwise(site: u32, begun: u64, depth: usize) -> bool {
+    if site & MARKED != 0 {
+        crate::kernel::end();
+    }
+    if site & !MARKED != 0 {
+        end_span(site & !MARKED, begun);
+    }
+    depth < MOST_OPEN
 }
 
 #[cold]

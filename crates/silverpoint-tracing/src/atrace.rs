@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use silverpoint_atrace::kernel;
 use tracing_core::field::{Field, Visit};
 use tracing_core::span::{Attributes, Id, Record};
-use tracing_core::{Dispatch, Event, Interest, Metadata, Subscriber};
+use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata, Subscriber};
 use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
 use tracing_subscriber::registry::LookupSpan;
@@ -97,6 +97,11 @@ impl<S> LayerFilter<S> for Filter {
     fn callsite_enabled(&self, _: &'static Metadata<'static>) -> Interest {
         if kernel::is_enabled(self.0) { Interest::always() } else { Interest::never() }
     }
+
+    /// While the tag is off nothing is wanted: a line costs one comparison. Asked again whenever the properties change.
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(if kernel::is_enabled(self.0) { LevelFilter::TRACE } else { LevelFilter::OFF })
+    }
 }
 
 /// What a registry's span is to each layer that wants it.
@@ -120,7 +125,6 @@ struct Named {
 struct Entered {
     /// Of the layer that has told: ids of several registries may be the same, and a layer ends what it has begun.
     layer: u64,
-    tag: Tag,
     id: u64,
     /// It was left before those within it: its end comes with theirs.
     was_left: bool,
@@ -140,9 +144,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         let name = attributes.metadata().name();
         let text = text_of(name, |visitor| attributes.record(visitor));
         let cookie = self.has_lifetimes.then(kernel::new_cookie);
-        if let Some(cookie) = cookie {
-            kernel::async_begin(self.tag, name, cookie);
-        }
+        let cookie = cookie.filter(|cookie| kernel::async_begin(self.tag, name, *cookie));
         let named = Named { layer: self.number, text, cookie };
         let mut extensions = span.extensions_mut();
         match extensions.get_mut::<Names>() {
@@ -179,9 +181,12 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         let Some(span) = context.span(id).filter(|_| kernel::is_enabled(self.tag)) else { return };
         let extensions = span.extensions();
         let Some(named) = extensions.get::<Names>().and_then(|names| names.of(self.number)) else { return };
-        kernel::begin(self.tag, &named.text);
-        let entered = Entered { layer: self.number, tag: self.tag, id: id.into_u64(), was_left: false };
-        let _ = ENTERED.try_with(|all| all.borrow_mut().push(entered));
+        let entered = Entered { layer: self.number, id: id.into_u64(), was_left: false };
+        let _ = ENTERED.try_with(|all| {
+            if kernel::begin(self.tag, &named.text) {
+                all.borrow_mut().push(entered);
+            }
+        });
     }
 
     fn on_exit(&self, id: &Id, _: Context<'_, S>) {
@@ -193,8 +198,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
             // One that was entered while the tag was off has not begun.
             let Some(place) = all.iter().rposition(of) else { return };
             all[place].was_left = true;
-            while let Some(innermost) = all.pop_if(|innermost| innermost.was_left) {
-                kernel::end(innermost.tag);
+            // What has begun ends, whatever was switched off since.
+            while all.pop_if(|innermost| innermost.was_left).is_some() {
+                kernel::end();
             }
         });
     }
@@ -204,7 +210,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         let extensions = span.extensions();
         let named = extensions.get::<Names>().and_then(|names| names.of(self.number));
         if let Some(cookie) = named.and_then(|named| named.cookie) {
-            kernel::async_end(self.tag, span.name(), cookie);
+            kernel::async_end(span.name(), cookie);
         }
     }
 }

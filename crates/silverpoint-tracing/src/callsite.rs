@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
 use silverpoint::dynamic::{self, Registered, Shapes};
-use tracing_core::{Level, Metadata};
+use tracing_core::{Level, LevelFilter, Metadata};
 
 use crate::fields::{Describe, Description, Plan, Shape};
 use crate::open::What;
@@ -278,6 +278,18 @@ fn with_question<R>(meta: &Metadata<'_>, ask: impl FnOnce(&dynamic::Description<
 /// What the directives say of a callsite now, whether it is known or not.
 pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
     with_question(meta, dynamic::would_record)
+}
+
+/// The most verbose level that any callsite may be on at, by the directives as they are now. What is more verbose costs `tracing` one comparison.
+pub(crate) fn most_verbose() -> LevelFilter {
+    match dynamic::most_verbose() {
+        None => LevelFilter::OFF,
+        Some(0) => LevelFilter::TRACE,
+        Some(1) => LevelFilter::DEBUG,
+        Some(2) => LevelFilter::INFO,
+        Some(3) => LevelFilter::WARN,
+        Some(_) => LevelFilter::ERROR,
+    }
 }
 
 /// Callsites that are found by their address alone: a power of two. Others take a lock.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing_core::span::{Attributes, Id, Record};
-use tracing_core::{Dispatch, Event, Interest, Metadata, Subscriber};
+use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata, Subscriber};
 use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
 use tracing_subscriber::registry::LookupSpan;
@@ -69,6 +69,11 @@ impl<S> LayerFilter<S> for Filter {
         }
         let _ = callsite::of(meta);
         if callsite::would_record(meta) { Interest::always() } else { Interest::never() }
+    }
+
+    /// Asked again whenever the directives change.
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(callsite::most_verbose())
     }
 }
 

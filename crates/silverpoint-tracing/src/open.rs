@@ -149,6 +149,16 @@ impl Open {
         self.innermost.get()
     }
 
+    /// Whether a span is open: some are entered again within themselves.
+    #[inline(never)]
+    pub(crate) fn has(&self, id: u64) -> bool {
+        let depth = self.depth.get();
+        self.innermost.id.get() == id
+            || self.near[..depth.min(NEAR)].iter().any(|place| place.id.get() == id)
+            || depth > NEAR
+                && FAR.try_with(|far| far.borrow().iter().any(|frame| frame.id == id)).unwrap_or(false)
+    }
+
     /// Whether one more takes no allocation, and one less takes none back.
     #[inline(always)]
     pub(crate) fn is_near(&self) -> bool {
@@ -264,7 +274,9 @@ mod tests {
             // (24 and each of the steps have no common divisor.)
             for n in 0..count {
                 let id = n * step % count + 1;
+                assert!(open.has(id));
                 let gone = open.leave(id).unwrap();
+                assert!(!open.has(id));
                 assert_eq!((gone.id, gone.begun, gone.what.site()), (id, id * 10, id as u32));
                 assert!(open.leave(id).is_none());
                 left.retain(|other| *other != id);

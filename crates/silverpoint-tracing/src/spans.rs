@@ -497,7 +497,8 @@ fn ended_at(thread: &Thread, id: u64, slot: &'static Slot, begun: u64, what: Wha
     if what.is_first() {
         slot.first_busy.store(busy, Ordering::Relaxed);
         thread.left.set(id);
-    } else {
+    } else if !thread.open.has(id) {
+        // (What lies within another stretch of the same span counts with that.)
         slot.busy.fetch_add(busy, Ordering::Relaxed);
     }
 }

@@ -75,8 +75,10 @@ impl tracing_core::Subscriber for Subscriber {
         self.admits(meta) && (log_events::is_bridge(meta) || callsite::would_record(meta))
     }
 
+    /// Asked again whenever the directives change.
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        self.most
+        let most = callsite::most_verbose();
+        Some(self.most.map_or(most, |own| own.min(most)))
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {

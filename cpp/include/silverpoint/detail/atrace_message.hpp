@@ -53,9 +53,13 @@ class AtraceMessage {
     void put(std::string_view name, std::size_t most) {
         std::size_t size = name.size();
         if (size > most) {
+            // Not within a character; what is no UTF-8 has none.
+            const auto goes_on = [&](std::size_t at) {
+                return (static_cast<unsigned char>(name[at]) & 0xC0) == 0x80;
+            };
             size = most;
-            // Not within a character.
-            while (size > 0 && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80) --size;
+            while (size > 0 && most - size < 3 && goes_on(size)) --size;
+            if (goes_on(size)) size = most;
         }
         char* const to = bytes_ + size_;
         if (size >= 16) {

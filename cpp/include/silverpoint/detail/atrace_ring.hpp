@@ -202,6 +202,8 @@ SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string
 // ends end nothing else.
 struct AtraceOpen {
     static constexpr std::size_t kMost = 64;
+    // In an id: the kernel was told of the begin, so that it is told of the end, too.
+    static constexpr std::uint32_t kTold = std::uint32_t{1} << 31;
     struct One {
         Site* site = nullptr;
         std::uint32_t id = 0;
@@ -219,20 +221,19 @@ SP_DETAIL_HOT void open_atrace(AtraceOpen::One begun) {
     ++open.depth;
 }
 
-SP_DETAIL_HOT void begin_atrace(std::uint64_t tag, std::string_view name) {
+SP_DETAIL_HOT AtraceOpen::One record_atrace_begin(std::uint64_t tag, std::string_view name) {
     AtraceMade made{};
     if (tls_atrace_open.depth < AtraceOpen::kMost) [[likely]]
         made = record_atrace(Kind::kSpan, tag, "", name);
-    open_atrace({made.site, made.ticks == 0 ? 0 : made.site->id(), made.ticks});
+    return {made.site, made.ticks == 0 ? 0 : made.site->id(), made.ticks};
+}
+SP_DETAIL_HOT void begin_atrace(std::uint64_t tag, std::string_view name) {
+    open_atrace(record_atrace_begin(tag, name));
 }
 
-SP_DETAIL_HOT void end_atrace() {
+SP_DETAIL_HOT void record_atrace_end(const AtraceOpen::One& begun, std::uint32_t id) {
     constexpr std::uint64_t kEnd =
         std::uint64_t{kSiteSpanEnd} << 32 | head_size<std::uint32_t, std::uint64_t>();
-    AtraceOpen& open = tls_atrace_open;
-    if (open.depth == 0 || --open.depth >= AtraceOpen::kMost) return;
-    const AtraceOpen::One& last = open.all[open.depth];
-    if (last.ticks != 0) record_captured(kEnd, *last.site, last.id, last.ticks);
+    record_captured(kEnd, *begun.site, id, begun.ticks);
 }
-
 SP_DETAIL_END

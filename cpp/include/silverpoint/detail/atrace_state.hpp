@@ -97,8 +97,10 @@ class AtraceState {
     }
     // Type of the kernel's file system.
     static constexpr std::uint32_t kTracefs = 0x74726163;
+    // A line that goes on beyond the bytes that are read is none: half a number would be another one.
+    static constexpr std::size_t kMostBytes = 65536;
     struct Properties {
-        char file[65536];
+        char file[kMostBytes + 1];
         std::size_t size = 0;
     };
 
@@ -165,6 +167,10 @@ class AtraceState {
                 all.size += static_cast<std::size_t>(got);
             }
             if (file >= 0) ::close(file);
+            if (all.size > kMostBytes) {
+                const std::size_t end = std::string_view(all.file, all.size).rfind('\n');
+                all.size = end == std::string_view::npos ? 0 : end;
+            }
         }
         const std::string_view flags_text = value_of(all, "debug.atrace.tags.enableflags");
         const std::string_view count_text = value_of(all, "debug.atrace.app_number");

@@ -8,6 +8,7 @@ mod instance;
 mod reader;
 mod tracefs;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use silverpoint_atrace::{self as atrace, Tag, atrace, traced};
+use silverpoint_shm::observer::{self, ObservedSession};
+use silverpoint_shm::root::Root;
 
 const ROLE: &str = "SILVERPOINT_ATRACE_ROLE";
 
@@ -206,6 +209,21 @@ fn both_outputs_have_every_call() {
         "end",
     ];
     assert_eq!(all, expected);
+    // What `convert` tells calls apart by (its tests have the same): kind, types and names of arguments.
+    let used: BTreeSet<u32> = session.records().iter().map(|record| record.site).collect();
+    let sites = used.iter().filter_map(|site| session.sites.get(site));
+    let shapes: BTreeSet<_> =
+        sites.map(|site| (site.kind as u8, site.signature.as_str(), site.names.as_str())).collect();
+    let expected = [
+        (3, "", ""),
+        (4, "l", "value\n"),
+        (5, "", ""),
+        (5, "s", "track\n"),
+        (6, "L", "id\n"),
+        (6, "Ls", "id\nname\n"),
+        (7, "L", "id\n"),
+    ];
+    assert_eq!(shapes, expected.into());
 }
 
 #[test]
@@ -323,4 +341,116 @@ fn an_end_ends_what_was_begun_whatever_was_switched_in_between() {
     assert_eq!(count, 5001);
     // More names than are sites: theirs is an argument.
     assert!(session.args_of("atrace").iter().all(|args| args.starts_with("\"name ")));
+}
+
+/// Tags go to the kernel, and no longer, while stretches of time are open: whatever it was told to begin it is told to end, and nothing else.
+#[test]
+fn the_kernel_is_told_of_an_end_where_it_was_told_of_the_begin() {
+    let name = "the_kernel_is_told_of_an_end_where_it_was_told_of_the_begin";
+    if is_role(name) {
+        println!("pid={}", std::process::id());
+        let file = PathBuf::from(env::var_os("SILVERPOINT_ATRACE_PROPERTIES").unwrap());
+        let becomes = |flags: &str| {
+            fs::write(&file, format!("debug.atrace.tags.enableflags={flags}\n")).unwrap();
+            atrace::update_tags();
+        };
+        becomes("2");
+        assert_eq!(atrace::enabled_tags(), 3);
+        let outer = atrace::scope(Tag::GRAPHICS, "outer");
+        let later = atrace::async_scope(Tag::GRAPHICS, "later");
+        becomes("4");
+        // Off: neither its begin nor its end.
+        let silent = atrace::scope(Tag::GRAPHICS, "silent");
+        let silent_later = atrace::async_scope(Tag::GRAPHICS, "silent later");
+        {
+            let _other = atrace::scope(Tag::INPUT, "other");
+            becomes("2");
+        }
+        drop((silent, silent_later));
+        atrace::begin(Tag::GRAPHICS, "by hand");
+        // More of them than are kept without an allocation.
+        let deep: Vec<_> = (0..100).map(|_| atrace::scope(Tag::GRAPHICS, "deep")).collect();
+        becomes("0");
+        deep.into_iter().rev().for_each(drop);
+        becomes("2");
+        atrace::end(Tag::GRAPHICS);
+        becomes("0");
+        drop(later);
+        drop(outer);
+        becomes("2");
+        // As on Android, where nobody knows what it is of.
+        return atrace::end(Tag::GRAPHICS);
+    }
+    for filter in ["off", "atrace=info"] {
+        let place = Place::new();
+        let mut command = place.command(name);
+        command
+            .env("SILVERPOINT_ATRACE_PROPERTIES", place.at("properties"))
+            .env("SILVERPOINT_FILTER", filter);
+        let pid = check(&command.output().unwrap());
+        let found = place.text("marker").replace(&format!("|{pid}"), "|P");
+        let deep = |message: &'static str| std::iter::repeat_n(message, 100);
+        let mut expected = vec!["B|P|outer", "S|P|later|1", "B|P|other", "E|P", "B|P|by hand"];
+        expected.extend(deep("B|P|deep").chain(deep("E|P")));
+        expected.extend(["E|P", "F|P|later|1", "E|P", "E|P"]);
+        assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{filter}");
+        // The ring has what the kernel has, each end that of its begin.
+        let (mut open, mut ends) = (Vec::new(), 0);
+        if filter != "off" {
+            let session = reader::only_session(&place.at("sessions"));
+            for record in session.records() {
+                if record.what == "end" {
+                    let (site, begun): (u32, u64) = open.pop().unwrap();
+                    assert_eq!(record.args, format!("{site}, {begun}"));
+                    ends += 1;
+                } else if session.sites[&record.site].kind as u8 == 3 {
+                    open.push((record.site, record.ticks));
+                }
+            }
+            assert_eq!((open.len(), ends), (0, 103));
+            assert_eq!(session.args_of("later"), ["1", "1"]);
+        }
+    }
+}
+
+/// Directives switch everything off while stretches of time are open: those in the ring end there, the asynchronous ones, too, and what is made meanwhile is not in it.
+#[test]
+fn what_the_ring_has_begun_ends_after_directives_have_switched_it_off() {
+    let name = "what_the_ring_has_begun_ends_after_directives_have_switched_it_off";
+    let long = "y".repeat(5000);
+    if is_role(name) {
+        println!("pid={}", std::process::id());
+        let long: &'static str = long.leak();
+        let scope = atrace::scope(Tag::APP, "scope");
+        let later = [atrace::async_scope(Tag::APP, "later"), atrace::async_scope(Tag::APP, long)];
+        let root = Root::open_directory(env::var_os("SILVERPOINT_DIR").unwrap().as_ref()).unwrap();
+        let session = ObservedSession::open(&root, observer::list(&root).unwrap()[0]).unwrap();
+        let becomes = |text: &str, is_on: bool| {
+            session.write_directives(text).unwrap();
+            let start = Instant::now();
+            while atrace::is_tag_enabled(Tag::APP) != is_on {
+                assert!(start.elapsed() < Duration::from_secs(120), "{text}");
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        becomes("off", false);
+        let silent = (atrace::scope(Tag::APP, "silent"), atrace::async_scope(Tag::APP, "silent later"));
+        drop(later);
+        drop(scope);
+        becomes("atrace=info", true);
+        return drop(silent);
+    }
+    let place = Place::new();
+    let _ = check(&place.command(name).env("SILVERPOINT_FILTER", "atrace=info").output().unwrap());
+    let session = reader::only_session(&place.at("sessions"));
+    let all: Vec<String> = session
+        .records()
+        .iter()
+        .map(|record| match session.sites.get(&record.site) {
+            Some(site) => format!("{} {} {}", site.kind as u8, record.what, record.args),
+            None => "end".to_owned(),
+        })
+        .collect();
+    let expected = ["3 scope ", "6 later 1", "6 atrace 2, <5000>", "7 later 1", "7 atrace 2, <5000>", "end"];
+    assert_eq!(all, expected);
 }

@@ -87,6 +87,21 @@ impl Drop for OwnRoot {
     }
 }
 
+#[derive(Debug)]
+struct Lost(std::io::Error);
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("order lost")
+    }
+}
+
+impl std::error::Error for Lost {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
 #[test]
 fn texts_and_keys_are_recorded_with_their_places() {
     let name = "texts_and_keys_are_recorded_with_their_places";
@@ -103,7 +118,7 @@ fn texts_and_keys_are_recorded_with_their_places() {
         log::debug!("below");
         assert!(!log::log_enabled!(target: "quiet", log::Level::Warn));
         assert!(log::log_enabled!(log::Level::Warn));
-        let gone = std::io::Error::other("disk gone");
+        let gone = Lost(std::io::Error::other("disk gone"));
         for user in [7_u64, 8] {
             log::info!(target: "keys", user, tries = -3_i64, ratio = 0.5, ok = true, name = "ada", at:? = Some(1), err:err = gone; "{user} connected");
         }
@@ -115,7 +130,7 @@ fn texts_and_keys_are_recorded_with_their_places() {
     let texts: Vec<String> =
         ["number 0", "number 1", "number 2", "a literal", "heard"].map(|text| format!("{text:?}")).into();
     let keys = [7, 8].map(|user| {
-        format!("\"{user} connected\", {user}, -3, 0.5, true, \"ada\", \"Some(1)\", [\"disk gone\"]")
+        format!("\"{user} connected\", {user}, -3, 0.5, true, \"ada\", \"Some(1)\", [\"order lost\", \"disk gone\"]")
     });
     let long = [300, 70_000].map(|size| format!("<{size}>"));
     assert_eq!(session.args_of("{}"), [&texts[..], &keys, &long].concat());

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
 use silverpoint_tracing::atrace::{self, Filter, Layer, Tag};
+use tracing::level_filters::LevelFilter;
 use tracing::{debug, error_span, event, info, info_span, span, warn};
 use tracing_subscriber::filter::FilterExt as _;
 use tracing_subscriber::prelude::*;
@@ -196,6 +197,34 @@ fn other_filters_go_on_top() {
     assert_eq!(found, expected);
 }
 
+#[test]
+fn a_lifetime_that_has_begun_ends_after_its_tag_was_switched_off() {
+    let name = "atrace::a_lifetime_that_has_begun_ends_after_its_tag_was_switched_off";
+    if is_child(name) {
+        println!("\npid={}", std::process::id());
+        let file = PathBuf::from(env::var_os("SILVERPOINT_ATRACE_PROPERTIES").unwrap());
+        let becomes = |flags: &str| {
+            fs::write(&file, format!("debug.atrace.tags.enableflags={flags}\n")).unwrap();
+            silverpoint_atrace::update_tags();
+        };
+        becomes("0x1000");
+        let _guard = registry().with(Layer::new(Tag::APP).with_lifetimes()).set_default();
+        let task = info_span!("task");
+        becomes("0");
+        let silent = info_span!("silent");
+        drop(task);
+        becomes("0x1000");
+        return drop(silent);
+    }
+    let root = OwnRoot::new();
+    fs::create_dir(&root.0).unwrap();
+    let (marker, properties) = (root.0.join("marker"), root.0.join("properties"));
+    fs::write(&marker, "").unwrap();
+    let pid = run(name, &root, &marker, &[("SILVERPOINT_ATRACE_PROPERTIES", properties.to_str().unwrap())]);
+    let found = anonymous(fs::read_to_string(marker).unwrap().lines(), &pid);
+    assert_eq!(found, ["S|P|task|1", "F|P|task|1"]);
+}
+
 /// A layer of a tag that is off and one of a tag that is on.
 fn layers_of_two_tags() {
     let _guard = registry().with(Layer::new(Tag::GRAPHICS)).with(Layer::new(Tag::APP)).set_default();
@@ -231,6 +260,7 @@ fn callsites_follow_the_properties() {
             !span.is_disabled()
         };
         assert!(!is_on());
+        assert_eq!(LevelFilter::current(), LevelFilter::OFF);
         let becomes = |text: &str, wanted: bool| {
             fs::write(&file, text).unwrap();
             let start = Instant::now();
@@ -246,7 +276,10 @@ fn callsites_follow_the_properties() {
         let silent = info_span!("silent").entered();
         becomes("debug.atrace.tags.enableflags=0x1000\n", true);
         drop(silent);
+        becomes("", false);
+        // Left while it is off: it has begun, so it ends.
         drop(begun);
+        becomes("debug.atrace.tags.enableflags=0x1000\n", true);
         return info!("on again");
     }
     let root = OwnRoot::new();

@@ -2,9 +2,13 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::OnceLock;
 
-use tracing::field::Empty;
-use tracing::{Level, debug, error, event, info, info_span, warn};
+use tracing::callsite::Callsite;
+use tracing::field::{Empty, FieldSet, Value};
+use tracing::metadata::Kind;
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Span, debug, error, event, info, info_span, warn};
 
 use crate::{both_ways, recorded};
 
@@ -161,6 +165,119 @@ fn a_value_that_records_while_it_is_formatted_leaves_both_whole() {
     assert!(session.args_of("inner").len() >= 12);
 }
 
+/// Metadata that is made while the program runs.
+struct Made(OnceLock<Metadata<'static>>);
+
+impl Callsite for Made {
+    fn set_interest(&self, _: Interest) {}
+    fn metadata(&self) -> &Metadata<'_> {
+        self.0.get().expect("it is made before it is registered")
+    }
+}
+
+/// Records a map as an event of this name, with a field for each key, and as a span.
+fn record_map(name: &'static str, map: &[(String, u64)]) {
+    let keys: Vec<&'static str> = map.iter().map(|(key, _)| &*key.clone().leak()).collect();
+    let values: Vec<Option<&dyn Value>> = map.iter().map(|(_, value)| Some(value as &dyn Value)).collect();
+    for is_event in [true, false] {
+        let made: &'static Made = Box::leak(Box::new(Made(OnceLock::new())));
+        let fields = FieldSet::new(keys.clone().leak(), tracing::callsite::Identifier(made));
+        let kind = if is_event { Kind::EVENT } else { Kind::SPAN };
+        let meta = Metadata::new(name, "maps", Level::INFO, None, None, None, fields, kind);
+        assert!(made.0.set(meta).is_ok());
+        tracing::callsite::register(made);
+        let meta = made.0.get().unwrap();
+        let values = meta.fields().value_set_all(&values);
+        if is_event {
+            Event::dispatch(meta, &values);
+        } else {
+            let _entered = Span::new(meta, &values).entered();
+        }
+    }
+}
+
+#[test]
+fn maps_that_are_made_while_the_program_runs_are_recorded_up_to_what_a_signature_has() {
+    let name = "fields::maps_that_are_made_while_the_program_runs_are_recorded_up_to_what_a_signature_has";
+    const SIZES: [(&str, usize); 4] =
+        [("33 keys", 33), ("64 keys", 64), ("250 keys", 250), ("300 keys", 300)];
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            for (name, size) in SIZES {
+                let map: Vec<_> = (0..size).map(|n| (format!("key {n}"), n as u64)).collect();
+                record_map(name, &map);
+            }
+        });
+    };
+    for (name, size) in SIZES {
+        let kept = size.min(250);
+        let values: Vec<String> = (0..kept).map(|n| n.to_string()).collect();
+        // An event and a span, both ways; with so many fields it begins with an id.
+        let found = session.args_of(name);
+        let of_event = found.iter().filter(|args| **args == values.join(", "));
+        let of_span = found.iter().filter(|args| {
+            args.split_once(", ").is_some_and(|(id, rest)| id != "0" && rest == values.join(", "))
+        });
+        assert_eq!((of_event.count(), of_span.count()), (2, 2), "{found:?}");
+        let names: Vec<String> = (0..kept).map(|n| format!("key {n}")).collect();
+        let of_map = |kind: u8, before: &str| {
+            session.sites.values().any(|site| {
+                site.template == name
+                    && site.kind as u8 == kind
+                    && site.category == "maps"
+                    && site.names == format!("{before}{}\n", names.join("\n"))
+            })
+        };
+        assert!(of_map(2, "") && of_map(6, "id\n"), "{name}");
+    }
+}
+
+#[test]
+fn a_value_that_panics_while_it_is_formatted_harms_no_other_record() {
+    struct Panics;
+    impl fmt::Debug for Panics {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            std::panic::resume_unwind(Box::new(()))
+        }
+    }
+    let name = "fields::a_value_that_panics_while_it_is_formatted_harms_no_other_record";
+    let Some(session) = recorded(name, "info") else {
+        let panics = |record: &dyn Fn()| {
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(record)).is_err());
+        };
+        return both_ways(|| {
+            for n in 0..3 {
+                let _outer = info_span!("outer", n).entered();
+                panics(&|| event!(name: "lost", Level::INFO, before = 1, what = ?Panics));
+                event!(name: "after an event", Level::INFO, n);
+                panics(&|| drop(info_span!("never made", before = 1, what = ?Panics)));
+                event!(name: "after a span", Level::INFO, n);
+                let later = info_span!("later", what = Empty);
+                panics(&|| {
+                    later.record("what", tracing::field::debug(Panics));
+                });
+                later.in_scope(|| event!(name: "within", Level::INFO, n));
+            }
+        });
+    };
+    let lines = crate::spans::tree(&session);
+    for n in 0..3 {
+        for line in ["outer/after an event", "outer/after a span"] {
+            assert_eq!(
+                lines.iter().filter(|known| **known == format!("{line}({n})")).count(),
+                2,
+                "{lines:?}"
+            );
+        }
+        let within =
+            |line: &&String| line.starts_with("outer/later/within") && line.ends_with(&format!("({n})"));
+        assert_eq!(lines.iter().filter(within).count(), 2, "{lines:?}");
+    }
+    // Spans that were given a field later; and those around them, as they have an id. (A registry keeps for ever what is around a span that was never made.)
+    assert_eq!(crate::spans::ends(&session).len(), 6 + 3);
+    assert!(lines.iter().all(|line| !line.contains("lost") && !line.contains("never made")), "{lines:?}");
+}
+
 /// Those that are few have a way of their own: beside it, with one that is empty or of another type now and then, and through rings that are full many times.
 #[test]
 fn numbers_of_each_count_are_whole() {
@@ -251,4 +368,64 @@ fn a_value_that_makes_spans_while_it_is_formatted_leaves_all_whole() {
     assert!(made >= 3 && within == made, "{lines:?}");
     assert_eq!(count("later/kept(3)"), made, "{lines:?}");
     assert_eq!(crate::spans::ends(&session).len(), made, "each that was kept: {lines:?}");
+}
+
+/// What formats a field records by `tracing` itself: heard by the program's own dispatcher, and each is whole.
+fn record_within() {
+    struct Talker(u32);
+    impl fmt::Debug for Talker {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            event!(name: "said", Level::INFO, depth = self.0, text = "while it is formatted");
+            if self.0 > 0 {
+                event!(name: "outer", Level::INFO, before = 1, who = ?Talker(self.0 - 1), after = self.0);
+            }
+            write!(f, "talker {}", self.0)
+        }
+    }
+    for _ in 0..3 {
+        event!(name: "outer", Level::INFO, before = 1, who = ?Talker(2), after = 9);
+        let span = info_span!("holds", who = ?Talker(0), later = Empty).entered();
+        span.record("later", tracing::field::debug(Talker(0)));
+    }
+}
+
+fn check_within(session: &crate::reader::Session) {
+    let (outer, said) = (session.args_of("outer"), session.args_of("said"));
+    let count = |all: &[String], args: &str| all.iter().filter(|found| *found == args).count();
+    assert_eq!(count(&outer, "1, \"talker 2\", 9"), 3, "{outer:?}");
+    // (Formatted once more where its site is found only then, or there was no room for it.)
+    assert!(
+        count(&outer, "1, \"talker 1\", 2") >= 3 && count(&outer, "1, \"talker 0\", 1") >= 3,
+        "{outer:?}"
+    );
+    let known = ["talker 2\", 9", "talker 1\", 2", "talker 0\", 1"].map(|end| format!("1, \"{end}"));
+    assert!(outer.iter().all(|args| known.contains(args)), "{outer:?}");
+    for depth in 0..3 {
+        assert!(count(&said, &format!("{depth}, \"while it is formatted\"")) >= 3, "{said:?}");
+    }
+    let lines = crate::spans::tree(session);
+    let of = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    assert!(of("holds(\"talker 0\")") >= 1, "{lines:?}");
+    assert_eq!(crate::spans::ends(session).len(), 3);
+}
+
+#[test]
+fn a_value_that_logs_while_it_is_formatted_leaves_all_whole() {
+    let name = "fields::a_value_that_logs_while_it_is_formatted_leaves_all_whole";
+    let Some(session) = recorded(name, "info") else {
+        silverpoint_tracing::init();
+        return record_within();
+    };
+    check_within(&session);
+}
+
+#[test]
+fn a_value_that_logs_while_it_is_formatted_leaves_all_whole_by_a_layer_too() {
+    let name = "fields::a_value_that_logs_while_it_is_formatted_leaves_all_whole_by_a_layer_too";
+    let Some(session) = recorded(name, "info") else {
+        use tracing_subscriber::prelude::*;
+        tracing_subscriber::registry().with(silverpoint_tracing::layer()).init();
+        return record_within();
+    };
+    check_within(&session);
 }

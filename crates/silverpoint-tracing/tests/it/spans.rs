@@ -249,3 +249,52 @@ fn spans_within_many_others_end_in_any_order() {
     let once: Vec<usize> = (1..=DEEP).rev().collect();
     assert_eq!(paths, [once.clone(), once].concat());
 }
+
+/// Entered again within itself, as what calls itself does: its time counts once, however deep.
+#[test]
+fn a_span_that_is_entered_within_itself_is_busy_once() {
+    const STEP: Duration = Duration::from_millis(10);
+    let name = "spans::a_span_that_is_entered_within_itself_is_busy_once";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            for depth in [2, 20] {
+                let span = info_span!("self", depth);
+                let entered: Vec<_> = (0..depth).map(|_| span.enter()).collect();
+                thread::sleep(STEP);
+                drop(entered);
+                // Left the outermost first: that is no other span's end.
+                let (first, second) = (span.enter(), span.enter());
+                drop(first);
+                thread::sleep(STEP);
+                drop(second);
+            }
+        });
+    };
+    // What the records say: from each begin that lies in no other to its end, two for each span.
+    let (mut open, mut begun, mut stretches, mut ids) = (0, 0, Vec::new(), Vec::new());
+    for record in by_thread(&session).into_iter().flatten() {
+        match session.sites.get(&record.site).map(|site| site.kind as u8) {
+            None if record.what == "end" => {
+                open -= 1;
+                stretches.extend((open == 0).then(|| record.ticks - begun));
+            }
+            Some(3) => {
+                begun = if open == 0 { record.ticks } else { begun };
+                open += 1;
+            }
+            Some(7) => ids.push(record.args.split(", ").next().unwrap().parse::<u64>().unwrap()),
+            _ => {}
+        }
+    }
+    let times = ends(&session);
+    assert_eq!((open, stretches.len(), ids.len(), times.len()), (0, 8, 4, 4));
+    // A session that is a moment old knows its rate badly, where the processor does not tell it.
+    let ns_of = |ticks: u64| silverpoint::dynamic::ticks_to_ns(ticks);
+    ns_of(1);
+    thread::sleep(Duration::from_millis(50));
+    for (id, stretches) in ids.iter().zip(stretches.chunks(2)) {
+        let (busy, seen) = (times[id].0, ns_of(stretches.iter().sum()));
+        assert!(seen >= 2 * STEP.as_nanos() as u64);
+        assert!(seen.abs_diff(busy) <= seen / 10 + 10_000, "{busy} ns busy, {seen} seen");
+    }
+}

@@ -5,8 +5,10 @@ use std::{env, thread};
 
 use silverpoint_shm::observer::{self, ObservedSession};
 use silverpoint_shm::root::Root;
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::with_default;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::{EnvFilter, registry};
 
 use crate::{both_ways, recorded};
 
@@ -111,4 +113,42 @@ fn other_layers_hear_what_is_off_here() {
         });
     };
     assert_eq!(session.args_of("{}"), ["\"for both\""]);
+}
+
+#[test]
+fn levels_that_no_directive_names_are_off_as_a_whole() {
+    let name = "switching::levels_that_no_directive_names_are_off_as_a_whole";
+    let Some(session) = recorded(name, "error,net=info") else {
+        let becomes = |text: &str, level: LevelFilter| {
+            set_directives(text);
+            until(text, || LevelFilter::current() == level);
+        };
+        both_ways(|| {
+            assert_eq!(LevelFilter::current(), LevelFilter::INFO);
+            becomes("error,net=trace", LevelFilter::TRACE);
+            tracing::trace!(target: "net", "a target");
+            becomes("off", LevelFilter::OFF);
+            tracing::error!("not heard");
+            becomes("warn", LevelFilter::WARN);
+            becomes(&format!("off,switching.rs:{}=debug", line!() + 1), LevelFilter::DEBUG);
+            tracing::debug!("a line");
+            becomes("error,net=info", LevelFilter::INFO);
+        });
+        // What the program itself allows is not exceeded.
+        let subscriber = silverpoint_tracing::Subscriber::new().with_max_level(LevelFilter::WARN);
+        with_default(subscriber, || assert_eq!(LevelFilter::current(), LevelFilter::WARN));
+        let warnings = || silverpoint_tracing::Layer::new().with_filter(LevelFilter::WARN);
+        with_default(registry().with(silverpoint_tracing::layer()).with(warnings()), || {
+            assert_eq!(LevelFilter::current(), LevelFilter::INFO);
+        });
+        // Other layers may want more.
+        let all = tracing_subscriber::layer::Identity::new;
+        with_default(registry().with(silverpoint_tracing::layer()).with(all()), || {
+            assert_eq!(LevelFilter::current(), LevelFilter::TRACE);
+        });
+        return with_default(registry().with(all()).with(silverpoint_tracing::layer()), || {
+            assert_eq!(LevelFilter::current(), LevelFilter::TRACE);
+        });
+    };
+    assert_eq!(session.args_of("{}"), ["\"a target\"", "\"a line\"", "\"a target\"", "\"a line\""]);
 }

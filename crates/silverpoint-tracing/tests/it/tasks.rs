@@ -1,10 +1,16 @@
 //! Futures that move between threads.
 
 use std::collections::{HashMap, HashSet};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tracing::{Instrument as _, info_span, instrument};
+use tracing_subscriber::prelude::*;
 
+use crate::reader::{Record, Session};
 use crate::recorded;
 use crate::spans::{by_thread, end_of, ends};
 
@@ -30,33 +36,161 @@ async fn step(of: u64) {
 
 #[test]
 fn a_thousand_tasks_close_all_their_spans() {
-    let name = "tasks::a_thousand_tasks_close_all_their_spans";
-    let Some(session) = recorded(name, "info") else {
+    let Some(session) = recorded("tasks::a_thousand_tasks_close_all_their_spans", "info") else {
         silverpoint_tracing::init();
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap();
-        return runtime.block_on(async {
-            let tasks: Vec<_> = (0..TASKS)
-                .map(|number| tokio::spawn(fetch(number).instrument(info_span!("task", number))))
-                .collect();
-            let mut sum = 0;
-            for task in tasks {
-                sum += task.await.unwrap();
-            }
-            assert_eq!(sum, TASKS * (TASKS - 1) / 2);
-        });
+        return run_tasks();
     };
+    check_tasks(&session);
+}
+
+#[test]
+fn a_thousand_tasks_close_all_their_spans_by_a_layer_too() {
+    let Some(session) = recorded("tasks::a_thousand_tasks_close_all_their_spans_by_a_layer_too", "info")
+    else {
+        tracing_subscriber::registry().with(silverpoint_tracing::layer()).init();
+        return run_tasks();
+    };
+    check_tasks(&session);
+}
+
+fn run_tasks() {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap();
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..TASKS)
+            .map(|number| tokio::spawn(fetch(number).instrument(info_span!("task", number))))
+            .collect();
+        let mut sum = 0;
+        for task in tasks {
+            sum += task.await.unwrap();
+        }
+        assert_eq!(sum, TASKS * (TASKS - 1) / 2);
+    });
+}
+
+/// Pending once.
+async fn once_more() {
+    let mut was_polled = false;
+    std::future::poll_fn(move |context| {
+        if std::mem::replace(&mut was_polled, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+#[instrument(name = "fetch")]
+async fn fetch_by_hand(number: u64) {
+    once_more().await;
+    step_by_hand(number).await;
+    silverpoint::event!("native inside", number);
+}
+
+#[instrument(name = "step")]
+async fn step_by_hand(of: u64) {
+    for _ in 0..=of % 3 {
+        once_more().await;
+    }
+}
+
+/// Threads in a ring, each of which polls a future once and gives it to the next: no two polls of one that follow each other are in the same thread.
+fn pass_on_tasks() {
+    const THREADS: usize = 3;
+    type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        (0..THREADS).map(|_| mpsc::channel::<Option<Task>>()).unzip();
+    for number in 0..TASKS {
+        let task = fetch_by_hand(number).instrument(info_span!("task", number));
+        senders[number as usize % THREADS].send(Some(Box::pin(task))).unwrap();
+    }
+    let left = AtomicU64::new(TASKS);
+    std::thread::scope(|scope| {
+        for (own, receiver) in receivers.into_iter().enumerate() {
+            let (senders, left) = (senders.clone(), &left);
+            scope.spawn(move || {
+                let mut context = Context::from_waker(Waker::noop());
+                while let Some(mut task) = receiver.recv().unwrap() {
+                    if task.as_mut().poll(&mut context).is_pending() {
+                        senders[(own + 1) % THREADS].send(Some(task)).unwrap();
+                        continue;
+                    }
+                    drop(task);
+                    if left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                        senders.iter().for_each(|sender| sender.send(None).unwrap());
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Each poll of a task is in another thread than the last.
+fn check_passed_on(session: &Session) {
+    check_tasks(session);
+    let first = |record: &Record| record.args.split(", ").next().and_then(|first| first.parse::<u64>().ok());
+    let mut numbers = HashMap::new();
+    for record in session.records() {
+        if session.sites.get(&record.site).is_some_and(|site| site.kind as u8 == 6) {
+            numbers
+                .insert(first(&record).unwrap(), record.args.rsplit(", ").next().unwrap().parse().unwrap());
+        }
+    }
+    let mut threads: HashMap<(String, u64), HashSet<usize>> = HashMap::new();
+    for (thread, records) in by_thread(session).iter().enumerate() {
+        for record in records {
+            let Some(site) = session.sites.get(&record.site).filter(|site| site.kind as u8 == 3) else {
+                continue;
+            };
+            let first = first(record).unwrap();
+            // (The first stretch of those that got their ids late says the number.)
+            let number = if site.names == "id\n" { numbers[&first] } else { first };
+            threads.entry((record.what.clone(), number)).or_default().insert(thread);
+        }
+    }
+    assert_eq!(threads.len() as u64, 3 * TASKS);
+    assert!(threads.values().all(|threads| threads.len() > 1), "{threads:?}");
+}
+
+#[test]
+fn a_thousand_tasks_that_are_polled_in_another_thread_each_time() {
+    let Some(session) =
+        recorded("tasks::a_thousand_tasks_that_are_polled_in_another_thread_each_time", "info")
+    else {
+        silverpoint_tracing::init();
+        return pass_on_tasks();
+    };
+    check_passed_on(&session);
+}
+
+#[test]
+fn a_thousand_tasks_that_are_polled_in_another_thread_each_time_by_a_layer_too() {
+    let name = "tasks::a_thousand_tasks_that_are_polled_in_another_thread_each_time_by_a_layer_too";
+    let Some(session) = recorded(name, "info") else {
+        tracing_subscriber::registry().with(silverpoint_tracing::layer()).init();
+        return pass_on_tasks();
+    };
+    check_passed_on(&session);
+}
+
+fn check_tasks(session: &Session) {
     // Ids of the spans by name and the number that they are of.
     let mut ids: HashMap<(String, u64), u64> = HashMap::new();
     let mut busy = HashMap::<u64, u64>::new();
     // Spans that there are, and for how long they were entered before they had an id.
     let (mut spans, mut before) = (HashSet::new(), HashMap::new());
-    for records in by_thread(&session) {
-        let mut open = Vec::new();
+    // When each has begun, by its first record or, where that came late, its first stretch; and when those with an id have ended.
+    let (mut begun, mut ended) = (HashMap::new(), HashMap::<u64, u64>::new());
+    // Each stretch, and the one that it lies in: id, if it has one, and name with the first argument.
+    type Stretch = (Option<u64>, (String, u64));
+    let mut nested: Vec<(Stretch, Option<Stretch>)> = Vec::new();
+    for records in by_thread(session) {
+        let mut open: Vec<((u32, u64), Stretch)> = Vec::new();
         for record in &records {
             if record.what == "end" {
                 let (site, at) = end_of(record);
-                let (last, id, name) = open.pop().expect("something is open");
+                let (last, (id, name)) = open.pop().expect("something is open");
                 assert_eq!(last, (site, at));
                 match id {
                     Some(id) => *busy.entry(id).or_default() += record.ticks - at,
@@ -74,19 +208,26 @@ fn a_thousand_tasks_close_all_their_spans() {
                     let name = (record.what.clone(), first.unwrap());
                     if id.is_none() {
                         spans.insert(name.clone());
+                        begun.insert(name.clone(), record.ticks);
                     }
-                    open.push(((record.site, record.ticks), id, name));
+                    let outer = open.last().map(|(_, outer)| outer.clone());
+                    nested.push(((id, name.clone()), outer));
+                    open.push(((record.site, record.ticks), (id, name)));
                 }
                 6 => {
                     let (id, number) = record.args.split_once(", ").unwrap();
                     let (id, number) = (id.parse().unwrap(), number.parse().unwrap());
                     spans.insert((record.what.clone(), number));
+                    begun.entry((record.what.clone(), number)).or_insert(record.ticks);
                     assert_eq!(
                         ids.insert((record.what.clone(), number), id),
                         None,
                         "{} began once",
                         record.what
                     );
+                }
+                7 => {
+                    ended.insert(first.unwrap(), record.ticks);
                 }
                 _ => {}
             }
@@ -101,17 +242,35 @@ fn a_thousand_tasks_close_all_their_spans() {
         );
     }
     // Whatever has begun with an id has ended once, and its busy time is that of its stretches.
-    let times = ends(&session);
+    let times = ends(session);
     assert_eq!(times.keys().collect::<HashSet<_>>(), ids.values().collect::<HashSet<_>>());
     let ns_of = |ticks: u64| silverpoint::dynamic::ticks_to_ns(ticks);
     // A session that is a moment old knows its rate badly, where the processor does not tell it.
     ns_of(1);
     std::thread::sleep(std::time::Duration::from_millis(50));
     for (name, id) in &ids {
-        let busy_ns = times[id].0;
+        let (busy_ns, idle_ns) = times[id];
         let ticks = busy.get(id).unwrap_or(&0) + before.get(name).unwrap_or(&0);
         let seen = ns_of(ticks);
         assert!(seen.abs_diff(busy_ns) <= seen / 10 + 10_000, "{name:?}: {busy_ns} ns busy, {seen} seen");
+        // (What began late may have been recorded by a thread whose records are looked at later.)
+        if !before.contains_key(name) {
+            let whole = ns_of(ended[id].saturating_sub(begun[name]));
+            let said = busy_ns + idle_ns;
+            assert!(said.abs_diff(whole) <= whole / 10 + 10_000, "{name:?}: {said} ns, {whole} seen");
+        }
+    }
+    // Each stretch lies in one of its parent, whatever thread it is in.
+    let numbers: HashMap<u64, u64> = ids.iter().map(|((_, number), id)| (*id, *number)).collect();
+    let is_of = |(id, (name, first)): Stretch| (name, id.map_or(first, |id| numbers[&id]));
+    for (inner, outer) in nested {
+        let ((inner, number), outer) = (is_of(inner), outer.map(is_of));
+        let parent = match inner.as_str() {
+            "fetch" => Some("task"),
+            "step" => Some("fetch"),
+            _ => None,
+        };
+        assert_eq!(outer, parent.map(|parent| (parent.to_owned(), number)), "{inner} {number}");
     }
     // Parents: by a link where both have ids, else by lying within.
     let links: HashSet<String> = session.args_of("link").into_iter().collect();
