@@ -176,6 +176,125 @@ TEST(Statements, OffDoesNotTakeTheElse) {
     EXPECT_TRUE(other);
 }
 
+// Every macro that records, as the statement of an `if` and of its `else`: what the first branch records is
+// called "first". `evaluate()` stands once in each statement.
+#define SP_TEST_EITHER(first, second) \
+    do {                              \
+        if (yes)                      \
+            first;                    \
+        else                          \
+            second;                   \
+        ++statements;                 \
+        check(yes);                   \
+    } while (false)
+#define SP_TEST_CALLS(macro) SP_TEST_EITHER(macro("first", evaluate()), macro("second", evaluate()))
+#define SP_TEST_LEVEL(macro)                                                       \
+    SP_TEST_EITHER(macro("first {}", evaluate()), macro("second {}", evaluate())); \
+    SP_TEST_EITHER(macro << "first" << evaluate(), macro << "second" << evaluate())
+#define SP_TEST_FORMS(macro)                                                                             \
+    SP_TEST_EITHER(macro##F("first %d", evaluate()), macro##F("second %d", evaluate()));                 \
+    SP_TEST_EITHER(macro##_IF(true, "first {}", evaluate()), macro##_IF(true, "second {}", evaluate())); \
+    SP_TEST_EITHER(macro##_ONCE("first {}", evaluate()), macro##_ONCE("second {}", evaluate()));         \
+    SP_TEST_EITHER(macro##_EVERY_N(1) << "first" << evaluate(), macro##_EVERY_N(1)                       \
+                                                                    << "second" << evaluate());          \
+    SP_TEST_EITHER(macro##_EVERY(0, "first {}", evaluate()), macro##_EVERY(0, "second {}", evaluate())); \
+    SP_TEST_EITHER(macro##_FIRST_N(9, "first {}", evaluate()), macro##_FIRST_N(9, "second {}", evaluate()))
+#define SP_TEST_AT(macro) SP_TEST_EITHER(macro(warn, "first", evaluate()), macro(warn, "second", evaluate()))
+#define SP_TEST_STATEMENTS()                                                                             \
+    SP_TEST_LEVEL(SP_TRACE);                                                                             \
+    SP_TEST_LEVEL(SP_DEBUG);                                                                             \
+    SP_TEST_FORMS(SP_DEBUG);                                                                             \
+    SP_TEST_LEVEL(SP_INFO);                                                                              \
+    SP_TEST_LEVEL(SP_WARN);                                                                              \
+    SP_TEST_LEVEL(SP_ERROR);                                                                             \
+    SP_TEST_LEVEL(SP_FATAL);                                                                             \
+    SP_TEST_CALLS(SP_EVENT);                                                                             \
+    SP_TEST_CALLS(SP_INSTANT);                                                                           \
+    SP_TEST_CALLS(SP_COUNTER);                                                                           \
+    SP_TEST_CALLS(SP_SPAN);                                                                              \
+    SP_TEST_CALLS(SP_EVENT_ONCE);                                                                        \
+    SP_TEST_CALLS(SP_ASYNC_BEGIN);                                                                       \
+    SP_TEST_CALLS(SP_ASYNC_INSTANT);                                                                     \
+    SP_TEST_CALLS(SP_ASYNC_END);                                                                         \
+    SP_TEST_CALLS(SP_FLOW_BEGIN);                                                                        \
+    SP_TEST_CALLS(SP_FLOW_STEP);                                                                         \
+    SP_TEST_CALLS(SP_FLOW_END);                                                                          \
+    SP_TEST_AT(SP_EVENT_AT);                                                                             \
+    SP_TEST_AT(SP_SPAN_AT);                                                                              \
+    SP_TEST_AT(SP_ASYNC_BEGIN_AT);                                                                       \
+    SP_TEST_EITHER(SP_EVENT_EVERY_N(1, "first", evaluate()), SP_EVENT_EVERY_N(1, "second", evaluate())); \
+    SP_TEST_EITHER(SP_EVENT_IF(true, "first", evaluate()), SP_EVENT_IF(true, "second", evaluate()));     \
+    SP_TEST_EITHER(SP_LOG(warn, "net", "first {}", evaluate()),                                          \
+                   SP_LOG(warn, "net", "second {}", evaluate()));                                        \
+    SP_TEST_EITHER(SP_TO(warn, "net") << "first" << evaluate(), SP_TO(warn, "net") << "second" << evaluate())
+
+template <bool kIsOn>
+int statements_at_run_time(bool yes) {
+    int statements = 0;
+    const auto check = [](bool is_first) {
+        const auto seen = take();
+        ASSERT_EQ(seen.size(), kIsOn ? 1u : 0u);
+        if (kIsOn) {
+            EXPECT_TRUE(seen[0].site.text.starts_with(is_first ? "first" : "second")) << seen[0].site.text;
+        }
+    };
+    SP_TEST_STATEMENTS();
+    return statements;
+}
+
+TEST(Statements, EveryMacroStandsBeforeAnElse) {
+    for (const bool yes : {true, false}) {
+        evaluated = 0;
+        const int statements = statements_at_run_time<true>(yes);
+        EXPECT_EQ(statements, 36);
+        EXPECT_EQ(evaluated, statements);
+    }
+}
+
+TEST(Statements, EveryMacroThatIsOffEvaluatesNothing) {
+    const Filter filter("off");
+    for (const bool yes : {true, false, true, false}) {
+        evaluated = 0;
+        EXPECT_EQ(statements_at_run_time<false>(yes), 36);
+        EXPECT_EQ(evaluated, 0);
+    }
+}
+
+// Levels that are not compiled.
+#undef SP_MIN_LEVEL
+#define SP_MIN_LEVEL 6
+int statements_not_compiled(bool yes) {
+    int statements = 0;
+    const auto check = [](bool) { EXPECT_TRUE(take().empty()); };
+    SP_TEST_STATEMENTS();
+    EXPECT_FALSE(SP_ENABLED(fatal));
+    return statements;
+}
+#undef SP_MIN_LEVEL
+#define SP_MIN_LEVEL 4
+int some_not_compiled() {
+    SP_WARN("left out {}", evaluate());
+    SP_COUNTER("left out", evaluate());
+    SP_SPAN("left out", evaluate());
+    SP_EVENT_AT(warn, "left out", evaluate());
+    SP_ERROR("compiled {}", evaluate());
+    SP_EVENT_AT(error, "compiled", evaluate());
+    return 2;
+}
+#undef SP_MIN_LEVEL
+#define SP_MIN_LEVEL 0
+
+TEST(Statements, EveryMacroThatIsNotCompiledEvaluatesNothing) {
+    const std::size_t sites = traced::session().sites().size();
+    evaluated = 0;
+    for (const bool yes : {true, false}) EXPECT_EQ(statements_not_compiled(yes), 36);
+    EXPECT_EQ(evaluated, 0);
+    EXPECT_EQ(traced::session().sites().size(), sites);
+    EXPECT_EQ(some_not_compiled(), evaluated);
+    EXPECT_EQ(take().size(), 2u);
+    EXPECT_EQ(traced::session().sites().size(), sites + 2);
+}
+
 TEST(Statements, KeepErrno) {
     errno = 4711;
     SP_INFO("first {}", 1);

@@ -127,6 +127,34 @@ TEST(Values, Texts) {
     EXPECT_VALUE("S", "u\"(null)\"", null16);
 }
 
+// Units as they are, whether they are characters or not.
+TEST(Values, UnitsOfWideTextsAreKept) {
+    const char16_t halves[] = {u'a', 0xD800, 0xDC00, 0xDFFF, 0};
+    const std::string kept16 = R"(u"a\x{D800}\x{DC00}\x{DFFF}")";
+    EXPECT_VALUE("S", kept16, std::u16string(halves));
+    EXPECT_VALUE("S", kept16, std::u16string_view(halves));
+    EXPECT_VALUE("S", kept16, halves);
+    const char16_t* const pointer16 = halves;
+    EXPECT_VALUE("S", kept16, pointer16);
+    EXPECT_VALUE("w", "'\\x{DFFF}'", halves[3]);
+    const wchar_t wide[] = {L'a', static_cast<wchar_t>(0xD800), static_cast<wchar_t>(0x110000), 0};
+    const std::string kept32 = R"(U"a\x{D800}\x{110000}")";
+    EXPECT_VALUE("Z", kept32, std::wstring(wide));
+    EXPECT_VALUE("Z", kept32, std::wstring_view(wide));
+    EXPECT_VALUE("Z", kept32, wide);
+    const wchar_t* const pointer = wide;
+    EXPECT_VALUE("Z", kept32, pointer);
+    const wchar_t* const none = nullptr;
+    EXPECT_VALUE("Z", "U\"(null)\"", none);
+    EXPECT_VALUE("[Z", "[U\"w\", U\"\"]", (std::vector<std::wstring>{L"w", L""}));
+    EXPECT_VALUE("{SZ", "{u\"k\": U\"v\"}", (std::map<std::u16string, std::u32string>{{u"k", U"v"}}));
+    EXPECT_VALUE("s", "\"u8\"", std::u8string_view(u8"u8"));
+    EXPECT_VALUE("S", R"(u"a\x{0}b")", std::u16string_view(u"a\0b", 3));
+    EXPECT_VALUE("Z", R"(U"a\x{0}b")", std::wstring_view(L"a\0b", 3));
+    EXPECT_VALUE("S", "u\"a\"", u"a\0b");
+    EXPECT_VALUE("Z", "U\"a\"", L"a\0b");
+}
+
 TEST(Values, TextsOfAllLengths) {
     for (std::size_t len = 0; len < 200; ++len) {
         std::string text;

@@ -95,9 +95,9 @@ impl Wanted {
     pub fn filter(&self) -> Result<Filter, Failed> {
         let usage = |message: String| Failed::new(Exit::Usage, message);
         let zone = self.zone();
-        let when = |text: &Option<String>| {
+        let when = |option: &str, text: &Option<String>| {
             text.as_deref()
-                .map(|text| When::parse(text, &zone).map_err(|error| usage(error.to_string())))
+                .map(|text| When::parse(text, &zone).map_err(|error| usage(format!("{option}: {error}"))))
                 .transpose()
         };
         let who = |patterns: &[String]| patterns.iter().map(|text| WhoPattern::parse(text)).collect();
@@ -112,8 +112,8 @@ impl Wanted {
             functions: self.function.clone(),
             threads: who(&self.thread),
             processes: who(&self.process),
-            since: when(&self.since)?,
-            until: when(&self.until)?,
+            since: when("--since", &self.since)?,
+            until: when("--until", &self.until)?,
             expression: expression.transpose()?,
             zone: Some(zone),
         })

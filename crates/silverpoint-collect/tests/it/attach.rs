@@ -106,6 +106,26 @@ fn directives_are_refused_whole_when_malformed() {
 }
 
 #[test]
+fn directives_reach_each_of_thousands_of_sites() {
+    let scratch = Scratch::new("directives-many");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    // More than are read at a time, with descriptions of more than are read ahead.
+    let templates = ["short".to_owned(), "long ".repeat(40)];
+    for number in 0..2500 {
+        let category = if number % 3 == 0 { "net" } else { "disk" };
+        fake.register(&site(&templates[number % 2], Level::Debug, category));
+    }
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let session = ObservedSession::open(&root, list(&root).unwrap()[0]).unwrap();
+    for (text, on) in [("net=debug", [1, 0, 0]), ("disk=debug", [0, 1, 1]), ("off", [0, 0, 0])] {
+        let wanted: Vec<u8> = on.iter().copied().cycle().take(2500).collect();
+        let count = session.write_directives(text).unwrap();
+        assert_eq!(count as usize, wanted.iter().filter(|state| **state == 1).count(), "{text}");
+        assert_eq!(fake.states(2500), wanted, "{text}");
+    }
+}
+
+#[test]
 fn the_mode_comes_back_after_a_collector_that_died() {
     let scratch = Scratch::new("attach-died");
     for heir in ["attach", "collect", "sweep", "control"] {
@@ -174,5 +194,90 @@ fn the_mode_comes_back_after_a_collector_that_died() {
             lock_file.len() as u64,
             "{heir}"
         );
+    }
+}
+
+/// Makes writes at this offset of any file fail with EIO, in this thread and for good. False: this system has no such filters.
+fn refuse_writes_at(offset: usize) -> bool {
+    let instruction = |code: u32, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+    let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+    let is_equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    let answer = libc::BPF_RET | libc::BPF_K;
+    let fourth = std::mem::offset_of!(libc::seccomp_data, args) + 3 * size_of::<u64>();
+    let mut filter = [
+        instruction(load, 0, std::mem::offset_of!(libc::seccomp_data, nr) as u32),
+        instruction(is_equal, 3, libc::SYS_pwrite64 as u32),
+        instruction(load, 0, fourth as u32),
+        instruction(is_equal, 1, offset as u32),
+        instruction(answer, 0, libc::SECCOMP_RET_ERRNO | libc::EIO as u32),
+        instruction(answer, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: both calls take numbers, and the second a program that lives during the call, which the kernel copies.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    }
+}
+
+/// It is said last that the session has a collector: when that failed, what had been changed before stayed.
+#[test]
+fn a_session_that_an_attachment_could_not_take_stays_as_it_was() {
+    let words = [
+        ("policy", at::POLICY),
+        ("block_max_ms", at::BLOCK_MAX_MS),
+        ("length of the directives", at::DIRECTIVES_LEN),
+        ("collector_sleeping", at::COLLECTOR_SLEEPING),
+        ("heartbeat", at::HEARTBEAT),
+        ("collector_state", at::COLLECTOR_STATE),
+        ("collector_pid", at::COLLECTOR_PID),
+    ];
+    for (word, offset) in words {
+        let scratch = Scratch::new("attach-refused");
+        let mut fake = Fake::new(&scratch.root(), 1);
+        let net = fake.register(&site("net {}", Level::Debug, "net"));
+        fake.register(&site("io {}", Level::Info, "io"));
+        fake.set_mode("io=warn", &[0, 1]);
+        fake.control.write_all_at(&[0, 2, 0, 1, 0, 2], at::POLICY as u64).unwrap();
+        let before = control_bytes(&fake);
+        let intent = fs::read(fake.path.join("collector")).unwrap();
+        let attached = || {
+            let mut config = scratch.config();
+            config.attach = Some(AttachMode {
+                directives: Some("net=debug".into()),
+                policy: Some([0; 6]),
+                block_max_ms: Some(20),
+            });
+            Collector::new(config).unwrap()
+        };
+        let is_refused = std::thread::scope(|scope| {
+            let refused = scope.spawn(|| {
+                let mut collector = attached();
+                if !refuse_writes_at(offset) {
+                    return false;
+                }
+                collector.pass();
+                assert_eq!(collector.stats().sessions, 0, "{word}: it was taken");
+                assert_eq!(control_bytes(&fake), before, "{word}: not every byte is as it was");
+                true
+            });
+            refused.join().unwrap()
+        });
+        if !is_refused {
+            eprintln!("SKIPPED: this system has no filters of system calls");
+            return;
+        }
+        // Whoever comes next takes it, and gives it back.
+        let slab = fake.slab(11);
+        let mut ring = fake.ring(slab, 1);
+        let before = control_bytes(&fake);
+        let mut collector = attached();
+        collector.pass();
+        assert_eq!(fake.states(2), [1, 0], "{word}");
+        ring.put(net, 5);
+        collector.leave();
+        assert_eq!(control_bytes(&fake), before, "{word}: afterwards");
+        assert_eq!(fs::read(fake.path.join("collector")).unwrap(), intent, "{word}");
+        assert_eq!(read(&scratch.trace()).values(&fake.session_id, 1), [5], "{word}");
     }
 }

@@ -22,11 +22,11 @@ const PROCESS_AT: u64 = 12_288;
 const DIRECTIVES_AT: u64 = 16_384;
 const STATES_AT: u64 = 20_480;
 const SITES_AT: u64 = 24_576;
-const SITES_CAP: u32 = 1024;
+const SITES_CAP: u32 = 3072;
 const DESCS_AT: u64 = SITES_AT + 32 * SITES_CAP as u64;
 const DESCS_SIZE: u64 = 512 << 10;
 const INDEX_AT: u64 = DESCS_AT + DESCS_SIZE;
-const INDEX_CAP: u32 = 2048;
+const INDEX_CAP: u32 = 8192;
 const CONTROL_SIZE: u64 = INDEX_AT + 4 * INDEX_CAP as u64;
 const PROCESS: &str = "exe=/bin/fake\ncmdline=fake --test\nlanguage=none\n";
 
