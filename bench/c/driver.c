@@ -50,6 +50,14 @@ CASE(text, SP_INFO("bench text %lu %g %s", id, fraction, text))
 LOOP(empty, (void)0)
 LOOP(disabled, SP_TRACE("bench disabled %lu %s", id, path))
 
+/* Of the mode `switch`. */
+__attribute__((noinline)) static int is_on(void) { return SP_ENABLED(trace); }
+__attribute__((noinline)) static int switched(uint64_t id) {
+    int evaluated = 0;
+    SP_TRACE("bench switched %lu", (evaluated = 1, id));
+    return evaluated;
+}
+
 int main(int argc, char** argv) {
     static const struct bench_case cases[] = {
         {"literal", literal_burst, literal_singles},
@@ -62,6 +70,8 @@ int main(int argc, char** argv) {
                                             .empty = empty,
                                             .disabled = disabled,
                                             .prepare_thread = sp_prepare_thread,
-                                            .observe = bench_observe_session};
+                                            .observe = bench_observe_session,
+                                            .is_on = is_on,
+                                            .switched = switched};
     return bench_main(argc, argv, &facility);
 }

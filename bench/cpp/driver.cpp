@@ -51,6 +51,14 @@ CASE(atrace_scope, SP_ATRACE("name of 10"))
 LOOP(empty, (void)0)
 LOOP(disabled, SP_TRACE("bench disabled {} {}", id, inputs.path))
 
+// Of the mode `switch`.
+[[gnu::noinline]] static int is_on() { return SP_ENABLED(trace) ? 1 : 0; }
+[[gnu::noinline]] static int switched(std::uint64_t id) {
+    int evaluated = 0;
+    SP_TRACE("bench switched {}", (evaluated = 1, id));
+    return evaluated;
+}
+
 int main(int argc, char** argv) {
     static const bench_case cases[] = {
         {"literal", literal_burst, literal_singles},
@@ -76,5 +84,7 @@ int main(int argc, char** argv) {
     facility.disabled = disabled;
     facility.prepare_thread = [] { silverpoint::prepare_thread(); };
     facility.observe = bench_observe_session;
+    facility.is_on = is_on;
+    facility.switched = switched;
     return bench_main(argc, argv, &facility);
 }

@@ -268,7 +268,7 @@ uint32_t quantile_u32(const uint32_t* sorted, uint64_t n, double q) {
 static int usage(const struct bench_facility* facility) {
     fprintf(stderr,
             "usage: %s-driver list\n"
-            "       %s-driver burst|single|sustained|paced|first|idle CASE [NAME=NUMBER ...]\n"
+            "       %s-driver burst|single|sustained|paced|first|idle|switch CASE [NAME=NUMBER ...]\n"
             "       %s-driver disabled [NAME=NUMBER ...]\n"
             "       %s-driver count CASE | count-disabled [NAME=NUMBER ...]\n",
             facility->name, facility->name, facility->name, facility->name);
@@ -281,9 +281,10 @@ int bench_main(int argc, char** argv, const struct bench_facility* facility) {
         bool wants_case;
         int (*go)(struct run*);
     } modes[] = {
-        {"burst", true, mode_burst}, {"single", true, mode_single}, {"sustained", true, mode_sustained},
-        {"first", true, mode_first}, {"idle", true, mode_idle},     {"disabled", false, mode_disabled},
-        {"paced", true, mode_paced}, {"count", true, mode_count},   {"count-disabled", false, mode_count},
+        {"burst", true, mode_burst},   {"single", true, mode_single}, {"sustained", true, mode_sustained},
+        {"first", true, mode_first},   {"idle", true, mode_idle},     {"disabled", false, mode_disabled},
+        {"paced", true, mode_paced},   {"count", true, mode_count},   {"count-disabled", false, mode_count},
+        {"switch", true, mode_switch},
     };
     if (argc < 2) return usage(facility);
     if (strcmp(argv[1], "list") == 0) {

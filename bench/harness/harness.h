@@ -53,6 +53,11 @@ struct bench_facility {
     void (*flush)(void);
     /* Returns 0, or -1 when there is nothing to observe; NULL when the facility has no such means. */
     int (*observe)(struct bench_observation* out);
+    /* Both NULL when nobody can switch it from outside. A tracepoint that is off at first: whether it would
+     * record now, and the tracepoint itself with this id, which returns whether its argument was evaluated.
+     */
+    int (*is_on)(void);
+    int (*switched)(uint64_t id);
 };
 
 /* Runs the mode that the command line asks for; returns the exit status. */

@@ -78,5 +78,6 @@ int mode_sustained(struct run* run); /* sustained.c */
 int mode_paced(struct run* run);     /* paced.c: records at a rate */
 int mode_first(struct run* run);     /* threads.c: first record of a thread */
 int mode_idle(struct run* run);      /* threads.c: what the facility costs while nothing happens */
+int mode_switch(struct run* run);    /* switch.c: switched on and off by another process */
 int mode_count(struct run* run);     /* counted.c: for a tool that counts instructions */
 #endif

@@ -88,7 +88,7 @@ def drivers(bench, rust):
     return tuple(zip(LANGUAGES, (rust, bench.cxx_driver(building.BENCH / "cpp/atrace.cpp", "atrace-cpp-driver"))))
 
 
-def steps(programs, tracefs, repeats):
+def steps(programs, tracefs):
     """(backend, mode, case, what the harness is told beside the number of pairs) of each run. `tracefs`: None where there is none."""
     found = []
     for language, driver in programs:
@@ -97,7 +97,7 @@ def steps(programs, tracefs, repeats):
             found.append((Backend(language, driver, "off", call), "disabled", None, {}))
             if tracefs:
                 found.append((Backend(language, driver, "marker", call, tracefs), "disabled", None, {"calls": MARKER_CALLS}))
-    return found * repeats
+    return found
 
 
 def markdown(results):

@@ -7,6 +7,7 @@ import subprocess
 
 from . import build as building
 from .numbers import again, median
+from .plan import turns
 from .report import text
 
 HEADERS = {"nlohmann": ("/usr/include/nlohmann/json.hpp", "nlohmann-json3-dev"), "Qt 6": ("qt6/QtCore/QString", "qt6-base-dev")}
@@ -28,23 +29,22 @@ def drivers(bench):
     if qt is None or not pathlib.Path(HEADERS["nlohmann"][0]).exists():
         raise building.Failed("bind: qt6-base-dev and nlohmann-json3-dev must be installed (scripts/setup bench)")
     program = bench.directory / "bind-driver"
-    building.call(["g++", *building.CXX_FLAGS, "-fPIC", f"-I{building.ROOT / 'cpp/include'}", "-isystem", qt, "-isystem", qt / "QtCore",
+    building.compiled(["g++", *building.CXX_FLAGS, "-fPIC", f"-I{building.ROOT / 'cpp/include'}", "-isystem", qt, "-isystem", qt / "QtCore",
                    building.BENCH / "bind/driver.cpp", "-o", program, "-lQt6Core"])
     target = bench.directory / "serde"
     bench.cargo(cwd=building.BENCH / "bind/serde", target=target)
     return [program, target / "release/silverpoint-bench-serde"]
 
 
-def measure(bench, rounds, repeats, seed):
+def measure(bench, turns_each, repeats, seed, until):
     """({(case, operation, library): {"bytes": …, "ns": [one of each process]}}, problems): processes in random order."""
     try:
-        steps = [program for program in drivers(bench) for _ in range(repeats)]
+        programs = drivers(bench)
     except building.Failed as failed:
         return {}, [str(failed)]
-    random.Random(seed).shuffle(steps)
     results, problems = {}, []
-    for number, program in enumerate(steps):
-        done = subprocess.run([program, str(rounds), str(seed % 1000 + number)], capture_output=True, text=True, timeout=TIMEOUT_S)
+    for number, program in enumerate(turns(programs, repeats, until, random.Random(seed))):
+        done = subprocess.run([program, str(turns_each), str(seed % 1000 + number)], capture_output=True, text=True, timeout=TIMEOUT_S)
         if done.returncode != 0:
             problems.append(f"{program.name}: exit {done.returncode}: {done.stderr.strip()[:300]}")
             continue
@@ -57,7 +57,7 @@ def measure(bench, rounds, repeats, seed):
 def markdown(results, problems, rounds, repeats, machine):
     """The page."""
     lines = ["# Own types as JSON and CBOR", "",
-             f"Nanoseconds of one value, from the program's own type to bytes in memory and back; medians of {repeats} processes of {rounds} turns each, all candidates "
+             f"Nanoseconds of one value, from the program's own type to bytes in memory and back; medians of up to {repeats} processes of {rounds} turns each, all candidates "
              "in turn; written by `bench/run --part bind`. In brackets: how many times as long as silverpoint. Every output is read back and compared first.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems)]
     cases = list(dict.fromkeys(case for case, _, _ in results))

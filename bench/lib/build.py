@@ -4,12 +4,13 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
 C_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
 CXX_FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
-HARNESS_SOURCES = ["harness", "pairs", "sustained", "paced", "threads", "counted", "session"]
+HARNESS_SOURCES = ["harness", "pairs", "sustained", "paced", "threads", "counted", "switch", "session"]
 
 
 class Failed(Exception):
@@ -22,6 +23,25 @@ def call(command, **options):
     if done.returncode != 0:
         raise Failed(f"{' '.join(str(part) for part in command)} (exit {done.returncode}):\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+# Seconds of this process that went into compilers.
+_compiling_s = 0.0
+
+
+def compiled(command, **options):
+    """`call` of a compiler: its time does not count for the bound of a run (`clock`)."""
+    global _compiling_s
+    began = time.monotonic()
+    try:
+        return call(command, **options)
+    finally:
+        _compiling_s += time.monotonic() - began
+
+
+def clock():
+    """time.monotonic without the time that went into compilers: what a run is bounded by."""
+    return time.monotonic() - _compiling_s
 
 
 class Build:
@@ -37,16 +57,16 @@ class Build:
         objects = []
         for source in [BENCH / "floor/floor.c", *(BENCH / f"harness/{name}.c" for name in HARNESS_SOURCES)]:
             objects.append(self.directory / f"{source.stem}.o")
-            call(["gcc", *C_FLAGS, "-c", source, "-o", objects[-1]])
+            compiled(["gcc", *C_FLAGS, "-c", source, "-o", objects[-1]])
         archive = self.directory / "libharness.a"
         archive.unlink(missing_ok=True)
-        call(["ar", "rcs", archive, *objects])
-        call(["gcc", *C_FLAGS, BENCH / "harness/verify.c", "-o", self.directory / "verify"])
-        call(["gcc", *C_FLAGS, BENCH / "floor/driver.c", archive, "-o", self.directory / "floor-driver", "-pthread", "-lm"])
+        compiled(["ar", "rcs", archive, *objects])
+        compiled(["gcc", *C_FLAGS, BENCH / "harness/verify.c", "-o", self.directory / "verify"])
+        compiled(["gcc", *C_FLAGS, BENCH / "floor/driver.c", archive, "-o", self.directory / "floor-driver", "-pthread", "-lm"])
 
     def cxx_driver(self, source, name, extra=()):
         program = self.directory / name
-        call(["g++", *CXX_FLAGS, f"-I{ROOT / 'cpp/include'}", source, self.directory / "libharness.a", "-o", program,
+        compiled(["g++", *CXX_FLAGS, f"-I{ROOT / 'cpp/include'}", source, self.directory / "libharness.a", "-o", program,
               "-pthread", "-lm", *extra])
         return program
 
@@ -54,15 +74,15 @@ class Build:
         """As a user's program in C: the C compiler, and the library for C."""
         include = f"-I{ROOT / 'cpp/include'}"
         cold = self.directory / "silverpoint_c.o"
-        call(["g++", *CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", include, "-c", ROOT / "cpp/src/silverpoint_c.cpp", "-o", cold])
+        compiled(["g++", *CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", include, "-c", ROOT / "cpp/src/silverpoint_c.cpp", "-o", cold])
         program = self.directory / name
-        call(["gcc", *C_FLAGS, include, source, cold, self.directory / "libharness.a", "-o", program, "-pthread", "-lm"])
+        compiled(["gcc", *C_FLAGS, include, source, cold, self.directory / "libharness.a", "-o", program, "-pthread", "-lm"])
         return program
 
     def cargo(self, *arguments, cwd=ROOT, target=None):
         environment = dict(os.environ, SILVERPOINT_BENCH_HARNESS=str(self.directory))
         environment["CARGO_TARGET_DIR"] = str(target or self.cargo_target)
-        call(["cargo", "build", "--release", "--quiet", *arguments], cwd=cwd, env=environment)
+        compiled(["cargo", "build", "--release", "--quiet", *arguments], cwd=cwd, env=environment)
 
     def program(self):
         """The `silverpoint` program."""

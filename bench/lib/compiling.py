@@ -7,6 +7,7 @@ import subprocess
 
 from . import build as building
 from .numbers import median
+from .plan import turns
 
 # What a C++ program includes anyway. Containers and text, no chrono, filesystem, iostream or thread.
 STANDARD = ("array", "atomic", "cstdint", "cstdio", "cstdlib", "cstring", "functional", "map", "memory", "optional", "set", "string",
@@ -29,14 +30,13 @@ def cpu_seconds(compiler, source):
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def measure(compiler, times):
-    """Medians in seconds over `times` interleaved compilations: {plain, header, using}."""
+def measure(compiler, times, until):
+    """Medians in seconds over up to `times` interleaved compilations: {plain, header, using}."""
     sources = {"plain": PLAIN, "header": WITH, "using": USING}
     found = {name: [] for name in sources}
     for name in sources:
         cpu_seconds(compiler, sources[name])  # files into the page cache
-    for _ in range(times):
-        for name in random.sample(sorted(sources), len(sources)):
-            found[name].append(cpu_seconds(compiler, sources[name]))
+    for name in turns(sorted(sources), times, until, random):
+        found[name].append(cpu_seconds(compiler, sources[name]))
     return {name: median(values) for name, values in found.items()} | {
         "pairs": list(zip(found["header"], found["plain"], strict=True))}

@@ -55,9 +55,8 @@ def steps(facilities, floor, size, seed, cpu=None):
         if given != wanted:
             raise build.Failed(f"{facility.name}: cases and lib/costs.py differ in {', '.join(sorted(given ^ wanted))}")
         chosen += [(facility, PREFIX + name) for name in sorted(given)]
-    found = [plan.Step(facility, "burst", case, {"pairs": size.argument_pairs, "seed": source.randrange(1, 1 << 31)} | pin)
-             for facility, case in chosen for _ in range(size.argument_repeats)]
-    source.shuffle(found)
+    found = [plan.Step(facility, "burst", case, {"pairs": size.argument_pairs, "seed": source.randrange(1, 1 << 31)} | pin, needed=turn == 0)
+             for turn in range(size.argument_repeats) for facility, case in source.sample(chosen, len(chosen))]
     return found
 
 

@@ -29,11 +29,11 @@ def driver(bench):
     if not shutil.which("mono") or not shutil.which("mcs"):
         raise building.Failed("mono-runtime and mono-mcs must be installed (scripts/setup bench)")
     program, source = bench.directory / "dotnet-driver.exe", building.BENCH / "dotnet"
-    building.call(["mcs", "-define:TRACE", "-optimize+", "-warnaserror+", f"-out:{program}", source / "driver.cs"])
+    building.compiled(["mcs", "-define:TRACE", "-optimize+", "-warnaserror+", f"-out:{program}", source / "driver.cs"])
     include = f"-I{building.ROOT / 'cpp/include'}"
     cold = bench.directory / "silverpoint_c_shared.o"
-    building.call(["g++", *building.CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fPIC", include, "-c", building.ROOT / "cpp/src/silverpoint_c.cpp", "-o", cold])
-    building.call(["gcc", *building.C_FLAGS, "-fPIC", "-shared", include, source / "tracepoint.c", cold, "-o", bench.directory / "libbench_tracepoint.so", "-pthread"])
+    building.compiled(["g++", *building.CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fPIC", include, "-c", building.ROOT / "cpp/src/silverpoint_c.cpp", "-o", cold])
+    building.compiled(["gcc", *building.C_FLAGS, "-fPIC", "-shared", include, source / "tracepoint.c", cold, "-o", bench.directory / "libbench_tracepoint.so", "-pthread"])
     return program
 
 

@@ -64,7 +64,8 @@ def _paced(data):
 
 def _scale(data):
     for row in data["results"]:
-        for key in row.keys() - {"axis", "x", "again"}:
+        # Sorted: a report made twice of the same results is the same.
+        for key in sorted(row.keys() - {"axis", "x", "again"}):
             yield _figure(f"{row['axis']}/{row['x']}/{key}", row[key], row["again"].get(key), "", key.endswith("_per_s"))
 
 

@@ -17,9 +17,16 @@ from .plan import rounds
 from .report import text
 
 THREADS = (1, 2, 4, 8, 16)
+# So many times as many entries as one thread logs are logged by all together, at most: with many threads the slow ones would leave no time for repeats.
+MOST = 4
 TIMEOUT_S = 600
 # In the entry, before its number.
 MARKER = " iteration #"
+
+
+def entries_of(threads, entries):
+    """How many entries each of so many threads logs, when one alone logs `entries`."""
+    return min(entries, MOST * entries // threads)
 
 
 def losses_in(directory):
@@ -73,7 +80,7 @@ def measure(bench, entries, repeats, seed, until):
     for _ in rounds(repeats, until):
         order.shuffle(steps)
         for rival, program, threads in steps:
-            result = run(bench, count, rival, program, threads, entries)
+            result = run(bench, count, rival, program, threads, entries_of(threads, entries))
             if isinstance(result, str):
                 problems.append(result)
             else:
@@ -96,7 +103,7 @@ def markdown(results, problems, facilities, missing, entries, repeats, machine):
     """The page."""
     of_table = [name for name, rival in facilities.items() if "s4" in rival.parts and any(key[0] == name for key in results)]
     lines = ["# Loggers inside the process", "",
-             f"{entries:,} entries a thread, medians of up to {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
+             f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of up to {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
              "`title iteration #N pointer string and a float: 3.14159`. Each run's file was read: every entry is in it, and their numbers add up.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing)]
@@ -114,11 +121,11 @@ def markdown(results, problems, facilities, missing, entries, repeats, machine):
               "| | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |", "|---|" + "---|" * len(THREADS)]
     # glog's files are written by a handler, in another thread.
     for name in (name for name, rival in facilities.items() if rival.own and "glog" not in name):
-        rates = [[n * entries / r["sink_s"] / 1e6 for r in results.get((name, n), []) if r["sink_s"] > 0] for n in THREADS]
+        rates = [[n * entries_of(n, entries) / r["sink_s"] / 1e6 for r in results.get((name, n), []) if r["sink_s"] > 0] for n in THREADS]
         lines.append(f"| {name} | " + " | ".join(text(median(rate)) if rate else "–" for rate in rates) + " |")
     lines += ["", "## Bytes an entry in the file", "", "| | bytes |", "|---|---|"]
     for name in of_table:
-        sizes = [r["bytes"] / entries / threads for (who, threads), runs in results.items() if who == name for r in runs]
+        sizes = [r["bytes"] / entries_of(threads, entries) / threads for (who, threads), runs in results.items() if who == name for r in runs]
         lines.append(f"| {name} | {text(median(sizes))} |")
     lines += ["", "## How they are set up", "", *(f"- {name}: {rival.how}" for name, rival in facilities.items())]
     return "\n".join(lines) + "\n"
@@ -128,7 +135,7 @@ def as_json(results, problems, facilities, missing, entries, repeats, machine):
     """For programs: medians over processes, and where those of another run as long would lie; curve and single calls of the first."""
     rows = []
     for (name, threads), runs in results.items():
-        row = {"logger": name, "threads": threads, "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
+        row = {"logger": name, "threads": threads, "entries": entries_of(threads, entries), "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
         row |= {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS}
         rows.append(row | {"again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
     return json.dumps({"machine": machine, "entries": entries, "repeats": repeats, "problems": problems, "missing": missing,

@@ -1,9 +1,9 @@
 """What is run, how often, and in which order: random, so that a slow drift of the machine meets everybody alike."""
 
 import random
-import time
 from dataclasses import dataclass, field
 
+from .build import clock
 from .watching import WATCHERS
 
 CASES = ("literal", "three", "text", "map", "floats")
@@ -18,6 +18,7 @@ class Size:
     pairs: int  # batches of bursts a process
     groups: int  # of single calls a process
     sustained: int  # processes a sustained figure
+    switchings: int  # of a tracepoint by another process, a process
     newcomers: int  # threads whose first record is timed
     idle_seconds: int
     compilations: int
@@ -50,14 +51,14 @@ class Size:
     scale_most_text: int  # records that are made text
 
 
-QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
+QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, switchings=20, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
              argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
              bind_rounds=100, bind_repeats=2, signal_events=5_000_000, signal_seconds=1, signal_repeats=1, dotnet_calls=2000, dotnet_repeats=1, modern_repeats=1, paced_milliseconds=500, paced_repeats=1,
              scale_records=1_000_000, scale_bytes=500_000_000, scale_repeats=1, scale_threads=(1, 2, 4, 16, 64, 256, 1000, 10_000), scale_processes=(1, 5, 20, 50, 200),
              scale_sites=(10, 1000, 10_000, 50_000), scale_payloads=(0, 64, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000), scale_most_text=3_000_000)
-FULL = Size(repeats=3, pairs=600, groups=12, sustained=9, newcomers=150, idle_seconds=20, compilations=9, rate_records=8_000_000,
-            argument_repeats=3, argument_pairs=300, log_entries=100_000, log_repeats=5, convert_records=1_000_000, convert_repeats=3, convert_streamed=25_000_000,
-            bind_rounds=300, bind_repeats=5, signal_events=100_000_000, signal_seconds=5, signal_repeats=3, dotnet_calls=20_000, dotnet_repeats=5, modern_repeats=5, paced_milliseconds=1000, paced_repeats=5,
+FULL = Size(repeats=3, pairs=600, groups=12, sustained=6, switchings=34, newcomers=150, idle_seconds=20, compilations=5, rate_records=8_000_000,
+            argument_repeats=3, argument_pairs=150, log_entries=100_000, log_repeats=5, convert_records=700_000, convert_repeats=3, convert_streamed=25_000_000,
+            bind_rounds=150, bind_repeats=4, signal_events=100_000_000, signal_seconds=5, signal_repeats=3, dotnet_calls=20_000, dotnet_repeats=5, modern_repeats=4, paced_milliseconds=650, paced_repeats=5,
             scale_records=4_000_000, scale_bytes=2_000_000_000, scale_repeats=3, scale_threads=(1, 2, 4, 8, 16, 64, 256, 1000, 4000, 10_000), scale_processes=(1, 2, 5, 10, 20, 50, 100, 200),
             scale_sites=(10, 100, 1000, 10_000, 50_000), scale_payloads=(0, 16, 64, 256, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000, 100_000_000),
             scale_most_text=3_000_000)
@@ -73,17 +74,22 @@ class Step:
     numbers: dict = field(default_factory=dict)
     options: tuple = ()
     watch: str | None = None  # who looks on meanwhile: see driving.WATCHERS
+    needed: bool = False  # run also when the time is over: without it a row would have no figure
 
 
-def steps(facilities, floor, by_hand, size, seed, cpu=None):
-    """All steps in random order. `cpu` pins the producer of single-threaded modes."""
+def steps(facilities, floor, by_hand, size, seed, cpu=None, crowd=()):
+    """All steps in random order, but each figure's processes spread evenly over the whole: what is left out when the time is over is the last of them.
+
+    `cpu` pins the producer of single-threaded modes. `crowd`: facilities of which switching from outside alone is measured.
+    """
     source = random.Random(seed)
     pin = {} if cpu is None else {"cpu": cpu}
     found = []
 
     def add(times, facility, mode, case=None, watch=None, **numbers):
-        for _ in range(times):
-            found.append(Step(facility, mode, case, numbers | {"seed": source.randrange(1, 1 << 31)}, watch=watch))
+        for turn in range(times):
+            step = Step(facility, mode, case, numbers | {"seed": source.randrange(1, 1 << 31)}, watch=watch, needed=turn == 0)
+            found.append(((turn + source.random()) / times, step))
 
     add(size.repeats, floor, "burst", "three", pairs=size.pairs, **pin)
     add(size.repeats, floor, "single", "three", groups=size.groups, **pin)
@@ -101,35 +107,47 @@ def steps(facilities, floor, by_hand, size, seed, cpu=None):
                 add(size.sustained, facility, "sustained", "three", threads=threads, records=records, timed=timed)
         for alive, prepared in ((1, 0), (0, 0), (1, 1)):
             add(size.repeats, facility, "first", "three", threads=size.newcomers, alive=alive, prepared=prepared)
-    source.shuffle(found)
+        add(size.repeats, facility, "switch", "three", switchings=size.switchings)
+    for facility, case, records in crowd:
+        add(size.repeats, facility, "switch", case, switchings=size.switchings, records=records)
+    found = [step for _, step in sorted(found, key=lambda placed: placed[0])]
     # One after the other at the end: idling is long, and the collector is the same for all frontends.
-    found.append(Step(facilities[0][0], "idle", "three", {"seconds": size.idle_seconds}))
+    found.append(Step(facilities[0][0], "idle", "three", {"seconds": size.idle_seconds}, needed=True))
     return found
 
 
 # ---- the bound of a run ----
 
-# Of the time that is left, by part, in the order in which they run.
-SHARES = {"drivers": 8, "reading": 2, "header": 1, "tracing": 2, "structured": 2, "modern": 2, "paced": 2, "scale": 3, "loggers": 9, "convert": 3, "bind": 1, "signals": 3, "dotnet": 1, "arguments": 2}
+# Of the time that is left, by part, in the order in which they run: about the seconds that each is worth on two cores.
+SHARES = {"drivers": 305, "reading": 50, "header": 45, "tracing": 192, "structured": 210, "modern": 100, "paced": 125, "scale": 135, "loggers": 178, "convert": 115, "bind": 75, "signals": 160, "dotnet": 25,
+          "arguments": 78}
+# Of the whole, kept back: a part's first round is always run, the last part's as well.
+RESERVE = 0.02
 
 
 class Time:
-    """How long a run may take. Each part gets its share of what is left, so that one that takes less leaves more to the others."""
+    """How long a run may take, by build.clock. Each part gets its share of what is left, so that one that takes less leaves more to the others."""
 
-    def __init__(self, minutes, parts, now=time.monotonic):
+    def __init__(self, minutes, parts, now=clock):
         self._now = now
-        self._end = now() + 60 * minutes
+        self._end = now() + 60 * minutes * (1 - RESERVE)
         self._left = [part for part in SHARES if part in parts]
 
     def begin(self, part):
-        """The moment at which a part should end, by time.monotonic."""
+        """The moment at which a part should end, by build.clock."""
         weight = sum(SHARES[one] for one in self._left)
         self._left.remove(part)
         now = self._now()
         return now + max(self._end - now, 0) * SHARES[part] / weight
 
 
-def rounds(repeats, until, now=time.monotonic):
+def turns(steps, repeats, until, source, now=clock):
+    """All steps in random order, and that again as often as `rounds` says."""
+    for _ in rounds(repeats, until, now):
+        yield from source.sample(steps, len(steps))
+
+
+def rounds(repeats, until, now=clock):
     """The numbers of the turns in which everything is run once: the first always, another when it would end in time if it took as long as the longest so far."""
     longest = 0
     for number in range(repeats):

@@ -135,6 +135,25 @@ def sustained_rows(results, facility):
             yield paired(part, f"{name}: longest call", facility, longest, numbers.ratio, "× floor's", 2.0 if threads == 1 else None, "µs")
 
 
+SWITCHED_MS = 10.0
+
+
+def switch_rows(results, facility):
+    """A tracepoint that `silverpoint ctl` switches on and off, from before that program is started."""
+    part = "switched by another process"
+    runs = pick(results, facility=facility, mode="switch")
+    if not runs or any(r.get("unsupported") for r in runs):
+        return
+    among = f", among {runs[0]['records']:,} sites" if runs[0]["records"] > 1 else ""
+    seen, ended = ([[ns / 1e6 for ns in r[name]] for r in runs] for name in ("seen", "ended"))
+    for what, each, limit, note in (("until it is so in the process", seen, SWITCHED_MS, f"{sum(map(len, seen))} times on or off, none missed, each time it was on a record in the file"),
+                                    ("until `silverpoint ctl` has ended", ended, None, "then every place is switched")):
+        values = [value for run in each for value in run]
+        low, high = numbers.interval([[(value, 1) for value in run] for run in each], numbers.ratio)
+        yield Row(part, what + among, facility, f"median {text(numbers.median(values))} ms, worst {text(max(values))} ms", numbers.median(values), low, high, "ms", limit,
+                  note=note, again=numbers.again([numbers.median(run) for run in each]))
+
+
 def first_rows(results, facility):
     part = "first record of a thread"
     kinds = {(1, 0): ("cold", 20_000), (0, 0): ("cold, after another thread's end", 20_000), (1, 1): ("prepared", 1000)}
@@ -184,9 +203,9 @@ def rate_rows(rates):
 def rows(results, compilers, rates):
     facilities = sorted({r["facility"] for r in results}, key=lambda name: (name not in YARDSTICKS, name))
     found = []
-    for section in (burst_rows, watched_rows, single_rows, disabled_rows, sustained_rows, first_rows):
+    for section in (burst_rows, watched_rows, single_rows, disabled_rows, sustained_rows, first_rows, switch_rows):
         for facility in facilities:
-            if facility in YARDSTICKS and section in (watched_rows, disabled_rows, sustained_rows, first_rows):
+            if facility in YARDSTICKS and section in (watched_rows, disabled_rows, sustained_rows, first_rows, switch_rows):
                 continue
             found.extend(section(results, facility))
     found.extend(idle_rows(results))

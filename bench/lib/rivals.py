@@ -81,7 +81,7 @@ def compiled(bench, source, name, rival):
         bench.cargo("-p", "silverpoint-ffi")
         links[links.index("ours")] = bench.cargo_target / "release/libsilverpoint_ffi.a"
     program = bench.directory / f"{name}-{rival.header.stem}"
-    building.call(["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", f"-I{building.ROOT / 'cpp/include'}", f"-I{building.BENCH / 'logging'}",
+    building.compiled(["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", f"-I{building.ROOT / 'cpp/include'}", f"-I{building.BENCH / 'logging'}",
                    f'-DFACILITY="facilities/{rival.header.name}"', source, bench.directory / "libharness.a", "-o", program, *links, "-pthread", "-ldl", "-lm"])
     return program
 
@@ -103,7 +103,7 @@ def built(bench, source, name, part):
 def counter(bench):
     """Builds the program that counts what has arrived."""
     program = bench.directory / "count"
-    building.call(["gcc", *building.C_FLAGS, building.BENCH / "logging/count.c", "-o", program])
+    building.compiled(["gcc", *building.C_FLAGS, building.BENCH / "logging/count.c", "-o", program])
     return program
 
 

@@ -26,8 +26,8 @@ MOST_THREADS = 256
 class Driver(silverpoint.Facility):
     """bench/scale/driver.c, with what the environment says."""
 
-    def __init__(self, driver, environment=None):
-        super().__init__("silverpoint-scale", None)
+    def __init__(self, driver, environment=None, name="silverpoint-scale", make=None):
+        super().__init__(name, make)
         self.driver, self.environment = driver, environment or {}
 
     def launch(self, bench, arguments, workspace, options=()):

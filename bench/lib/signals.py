@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
+import random
 import subprocess
 
 from . import bind
 from . import build as building
 from .numbers import again, median
+from .plan import turns
 from .report import text
 
 TIMEOUT_S = 300
@@ -25,13 +27,13 @@ def driver(bench):
     made = bench.directory / "signals"
     made.mkdir(parents=True, exist_ok=True)
     source, program = building.BENCH / "signals/driver.cpp", made / "driver"
-    building.call([moc, source, "-o", made / "driver.moc"])
-    building.call(["g++", *building.CXX_FLAGS, "-fPIC", f"-I{building.ROOT / 'cpp/include'}", f"-I{made}", f"-I{source.parent}", "-isystem", qt, "-isystem", qt / "QtCore",
+    building.compiled([moc, source, "-o", made / "driver.moc"])
+    building.compiled(["g++", *building.CXX_FLAGS, "-fPIC", f"-I{building.ROOT / 'cpp/include'}", f"-I{made}", f"-I{source.parent}", "-isystem", qt, "-isystem", qt / "QtCore",
                    source, "-o", program, "-lQt6Core", "-pthread"])
     return program
 
 
-def measure(bench, events, seconds, repeats):
+def measure(bench, events, seconds, repeats, seed, until):
     """({(part, who, what): [one of each process]}, problems)."""
     try:
         program = driver(bench)
@@ -39,8 +41,7 @@ def measure(bench, events, seconds, repeats):
         return {}, [str(failed)]
     results, problems = {}, []
     steps = [("floor", 100_000, {}), ("direct", events, {}), ("latest", events, {}), ("cross", events, {}), ("cross", events, {"QT_NO_GLIB": "1"}), ("stalled", 2_000_000, {}), ("timer", seconds, {})]
-    for step in steps * repeats:
-        part, size, environment = step
+    for part, size, environment in turns(steps, repeats, until, random.Random(seed)):
         done = subprocess.run([program, part, str(size)], capture_output=True, text=True, timeout=TIMEOUT_S, env=os.environ | environment)
         if done.returncode != 0:
             problems.append(f"{part}: exit {done.returncode}: {done.stderr.strip()[:300]}")
@@ -78,7 +79,7 @@ def markdown(results, problems, events, seconds, repeats, machine):
     """The page."""
     milliseconds = {"total": 1e6}
     lines = ["# Signals", "",
-             f"Medians of {repeats} processes; {events:,} events of one `unsigned` each (of QObject queued and the mutex at most 2,000,000, since their queues have no bound); "
+             f"Medians of up to {repeats} processes; {events:,} events of one `unsigned` each (of QObject queued and the mutex at most 2,000,000, since their queues have no bound); "
              "written by `bench/run --part signals`. Every receiver counts and adds up what it gets, and a process in which an event is missing counts for nothing. "
              "A row `no signal: …` does the same work in the least way: what this machine takes at least.", "",
              *(f"- {key}: {value}" for key, value in machine.items()),

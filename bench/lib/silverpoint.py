@@ -28,6 +28,8 @@ class Facility:
         """(command, environment) that run the driver; the trace file will be in `workspace`. `options` go to `silverpoint run`."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SILVERPOINT_")}
         environment["SILVERPOINT_DIR"] = str(workspace.sessions)
+        # Of the mode `switch`: who is called, and where it looks for sessions.
+        environment |= {"BENCH_CONTROL": str(bench.silverpoint), "BENCH_CONTROL_DIR": str(workspace.sessions)}
         command = [bench.silverpoint, "run", "-o", workspace.trace, "--filter", FILTER, *options, "--", self.driver, *arguments]
         return [str(part) for part in command], environment
 

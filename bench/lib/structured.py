@@ -12,6 +12,7 @@ import subprocess
 from . import bind, silverpoint
 from . import build as building
 from .numbers import again, figures, interval, ratio
+from .plan import turns
 from .report import text
 
 CASES = ("literal", "map", "floats")
@@ -123,19 +124,18 @@ def rivals(bench):
     return found, missing
 
 
-def measure(bench, own, runner, repeats, pairs, seed):
+def measure(bench, own, runner, repeats, pairs, seed, until):
     """({(name, case): [result]}, facilities, problems): every case of every facility, in random order."""
     facilities, missing = rivals(bench)
     own.build(bench)
     source = random.Random(seed)
-    steps = [(own, f"{case}.stream", case, pairs) for case in CASES for _ in range(repeats)]
+    steps = [(own, f"{case}.stream", case, pairs) for case in CASES]
     for facility in facilities:
         # Slow ones get fewer calls.
         cases = (*CASES, "three.fields", "floats.fields") if isinstance(facility, Lttng) else CASES
-        steps += [(facility, case, case, max(pairs // 5, 10)) for case in cases for _ in range(repeats)]
-    source.shuffle(steps)
+        steps += [(facility, case, case, max(pairs // 8, 10)) for case in cases]
     results = {}
-    for facility, driven, case, count in steps:
+    for facility, driven, case, count in turns(steps, repeats, until, source):
         result = runner.run(facility, "burst", driven, pairs=count, seed=source.randrange(1, 1 << 31))
         if result:
             results.setdefault((facility.name, case), []).append(result)
@@ -193,7 +193,7 @@ def markdown(results, rendered, facilities, own, problems, repeats, machine):
     """The page."""
     names = [own, *(facility.name for facility in facilities)]
     lines = ["# Structured tracepoints beside qDebug and LTTng", "",
-             f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; in brackets how many times as long as "
+             f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, up to {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; in brackets how many times as long as "
              "silverpoint. Every record was found in what was written, those of the map by their ids. Written by `bench/run --part structured`.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems), "",
              "| | " + " | ".join(TITLES[case] for case in CASES) + " | the source's, µs |", "|---|" + "---|" * (len(CASES) + 1)]

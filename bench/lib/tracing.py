@@ -8,6 +8,7 @@ import re
 from . import build as building
 from . import atrace, driving, silverpoint
 from .numbers import figures
+from .plan import turns
 from .report import text
 
 # Name, mode of the driver's backend, cases, how it is set up.
@@ -74,7 +75,7 @@ class Backend(silverpoint.Facility):
         return [] if seen == result["counted"] else [f"{result['counted']} calls made, {seen} received"]
 
 
-def measure(bench, log, repeats, pairs, seed):
+def measure(bench, log, repeats, pairs, seed, until):
     """(results, problems): every case of every backend, in random order."""
     target = bench.directory / "tracing"
     bench.cargo(cwd=building.BENCH / "tracing", target=target)
@@ -84,10 +85,10 @@ def measure(bench, log, repeats, pairs, seed):
     steps = []
     for name, mode, cases, _ in BACKENDS:
         backend = Backend(name, mode, driver)
-        steps += [(backend, "burst", case, {}) for case in cases for _ in range(repeats)]
+        steps += [(backend, "burst", case, {}) for case in cases]
         if mode not in OF_THEIR_OWN:
-            steps += [(backend, "disabled", None, {})] * repeats
-    steps += [(Backend("none", "none", driver), "disabled", None, {})] * repeats
+            steps.append((backend, "disabled", None, {}))
+    steps.append((Backend("none", "none", driver), "disabled", None, {}))
     programs = atrace.drivers(bench, driver)
     results, problems = {}, []
     with contextlib.ExitStack() as stack:
@@ -96,13 +97,12 @@ def measure(bench, log, repeats, pairs, seed):
         except OSError as error:
             tracefs = None
             problems.append(f"ATrace into trace_marker: there is no tracefs that this may write to: {error}")
-        steps += atrace.steps(programs, tracefs, repeats)
+        steps += atrace.steps(programs, tracefs)
         for name, mode in ATRACE if tracefs else ATRACE[:1]:
             backend = Backend(name, mode, driver, tracefs)
-            steps += [(backend, "burst", case, {}) for case, _ in ROWS for _ in range(repeats)]
-            steps += [(backend, "disabled", None, {})] * repeats
-        source.shuffle(steps)
-        for backend, mode, case, numbers in steps:
+            steps += [(backend, "burst", case, {}) for case, _ in ROWS]
+            steps.append((backend, "disabled", None, {}))
+        for backend, mode, case, numbers in turns(steps, repeats, until, source):
             if mode == "burst":
                 numbers = numbers | {"seed": source.randrange(1, 1 << 31)}
             result = runner.run(backend, mode, case, pairs=pairs, **numbers)
@@ -115,7 +115,7 @@ def markdown(results, problems, repeats, machine):
     """The page."""
     names = [name for name, *_ in BACKENDS]
     lines = ["# tracing and ATrace", "",
-             f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; written by "
+             f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, up to {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; written by "
              "`bench/run --part tracing`. In each run what has arrived was counted: every call (but of Tracy, whose calls stay where they are).", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), "",

@@ -66,6 +66,14 @@ CASE(sites, at_site(id))
 CASE(payload, SP_INFO("bench payload %lu %s", id, SP_TEXT_N(payload, payload_size)))
 CASE(three, SP_INFO("bench three %d %g %lu", (int32_t)id, 0.125, id))
 
+/* Of the mode `switch`. */
+__attribute__((noinline)) static int is_on(void) { return SP_ENABLED(trace); }
+__attribute__((noinline)) static int switched(uint64_t id) {
+    int evaluated = 0;
+    SP_TRACE("bench switched %lu", (evaluated = 1, id));
+    return evaluated;
+}
+
 static void make_sites(void) {
     sites = calloc(site_count, sizeof *sites);
     if (!sites) {
@@ -107,7 +115,9 @@ int main(int argc, char** argv) {
     const struct bench_facility facility = {.name = "silverpoint-scale",
                                             .cases = cases,
                                             .case_count = sizeof cases / sizeof cases[0],
-                                            .observe = bench_observe_session};
+                                            .observe = bench_observe_session,
+                                            .is_on = is_on,
+                                            .switched = switched};
     site_count = from_environment("BENCH_SITES", 10, 1000000);
     payload_size = from_environment("BENCH_PAYLOAD", 0, 1u << 24);
     if (site_count == 0) site_count = 1;

@@ -8,6 +8,14 @@ pub type Burst = extern "C" fn(n: u64, first_id: u64);
 /// The same with the counter read around each call; `elapsed_ticks` has `n` entries.
 pub type Singles = extern "C" fn(n: u64, first_id: u64, elapsed_ticks: *mut u32);
 
+/// A tracepoint that another process switches; it is off at first.
+pub struct Switching {
+    /// Not 0: it would record now.
+    pub is_on: extern "C" fn() -> c_int,
+    /// The tracepoint itself. Not 0: its argument was evaluated.
+    pub switched: extern "C" fn(id: u64) -> c_int,
+}
+
 /// One tracepoint.
 pub struct Case {
     pub name: &'static str,
@@ -39,6 +47,8 @@ struct RawFacility {
     turn_ends: Option<extern "C" fn()>,
     flush: Option<extern "C" fn()>,
     observe: Option<unsafe extern "C" fn(*mut Observation) -> c_int>,
+    is_on: Option<extern "C" fn() -> c_int>,
+    switched: Option<extern "C" fn(u64) -> c_int>,
 }
 
 unsafe extern "C" {
@@ -73,6 +83,7 @@ pub fn run(
     empty: Burst,
     disabled: Burst,
     prepare_thread: Option<extern "C" fn()>,
+    switching: Option<Switching>,
 ) -> i32 {
     let raw: Vec<RawCase> = cases
         .iter()
@@ -89,6 +100,8 @@ pub fn run(
         turn_ends: None,
         flush: None,
         observe: Some(bench_observe_session),
+        is_on: switching.as_ref().map(|one| one.is_on),
+        switched: switching.as_ref().map(|one| one.switched),
     };
     let mut arguments: Vec<*const c_char> = std::env::args().map(|argument| c_text(&argument)).collect();
     let count = arguments.len() as c_int;

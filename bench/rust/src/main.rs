@@ -5,11 +5,12 @@ mod arguments;
 mod harness;
 
 use std::collections::BTreeMap;
+use std::ffi::c_int;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use harness::Case;
-use silverpoint::{info, trace};
+use harness::{Case, Switching};
+use silverpoint::{enabled, info, trace};
 
 /// What the tracepoints take as arguments.
 struct Inputs {
@@ -79,6 +80,21 @@ macro_rules! bare_loop {
 bare_loop!(empty, |inputs, id| {});
 bare_loop!(disabled, |inputs, id| trace!(target: "bench", "bench disabled {} {}", id, inputs.path));
 
+#[inline(never)]
+extern "C" fn is_on() -> c_int {
+    enabled!(target: "bench", Trace).into()
+}
+
+#[inline(never)]
+extern "C" fn switched(id: u64) -> c_int {
+    let mut evaluated = 0;
+    trace!(target: "bench", "bench switched {}", {
+        evaluated = 1;
+        id
+    });
+    evaluated
+}
+
 extern "C" fn prepare_thread() {
     silverpoint::prepare_thread();
 }
@@ -110,6 +126,13 @@ fn main() -> ExitCode {
     cases.extend(arguments::cases());
     cases.extend(adapters::cases());
     adapters::begin();
-    let status = harness::run("silverpoint-rust", &cases, empty, disabled, Some(prepare_thread));
+    let status = harness::run(
+        "silverpoint-rust",
+        &cases,
+        empty,
+        disabled,
+        Some(prepare_thread),
+        Some(Switching { is_on, switched }),
+    );
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

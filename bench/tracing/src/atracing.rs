@@ -66,5 +66,5 @@ pub fn loops() -> (Burst, Burst) {
 
 pub fn run() -> i32 {
     let (reference, candidate) = loops();
-    harness::run("atrace-rust", &cases(), reference, candidate, Some(crate::prepare_thread))
+    harness::run("atrace-rust", &cases(), reference, candidate, Some(crate::prepare_thread), None)
 }

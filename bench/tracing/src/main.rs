@@ -92,7 +92,7 @@ fn main() -> ExitCode {
             }),
         ],
     };
-    let status = harness::run(&format!("tracing-{backend}"), &cases, empty, disabled, Some(prepare_thread));
+    let status = harness::run(&format!("tracing-{backend}"), &cases, empty, disabled, Some(prepare_thread), None);
     finish();
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }
