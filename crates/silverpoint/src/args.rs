@@ -16,6 +16,8 @@ pub trait Args {
     const CLASSES: Classes;
     /// Whether `size` is what `write` writes, to the byte.
     const EXACT: Known<Self>;
+    /// Bytes of the first ones up to the first whose size varies, or is not sure.
+    const LEAD: usize;
     /// Tells signatures apart; never 0.
     const HASH: u32 = Self::SIGNATURE.hash();
 
@@ -25,6 +27,10 @@ pub trait Args {
     fn least(&self) -> usize;
     /// Writes them.
     fn write(&self, writer: &mut Writer<'_>);
+    /// Writes those that are [`LEAD`](Self::LEAD).
+    fn write_lead(&self, writer: &mut Writer<'_>);
+    /// Writes those behind them.
+    fn write_rest(&self, writer: &mut Writer<'_>);
 
     /// Whether the size of any is dear to know (see [`Trace::DEAR`]).
     const DEAR: bool;
@@ -85,6 +91,7 @@ impl Args for () {
     const FIXED: Option<usize> = Some(0);
     const CLASSES: Classes = Classes(None);
     const EXACT: Known<Self> = Known::when(true);
+    const LEAD: usize = 0;
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -96,6 +103,10 @@ impl Args for () {
     }
     #[inline(always)]
     fn write(&self, _: &mut Writer<'_>) {}
+    #[inline(always)]
+    fn write_lead(&self, _: &mut Writer<'_>) {}
+    #[inline(always)]
+    fn write_rest(&self, _: &mut Writer<'_>) {}
 
     const DEAR: bool = false;
     #[inline(always)]
@@ -110,6 +121,7 @@ impl<A: Args> Args for &A {
     const FIXED: Option<usize> = A::FIXED;
     const CLASSES: Classes = Classes(A::CLASSES.0);
     const EXACT: Known<Self> = Known::when(A::EXACT.is_so());
+    const LEAD: usize = A::LEAD;
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -123,6 +135,14 @@ impl<A: Args> Args for &A {
     fn write(&self, writer: &mut Writer<'_>) {
         (**self).write(writer);
     }
+    #[inline(always)]
+    fn write_lead(&self, writer: &mut Writer<'_>) {
+        (**self).write_lead(writer);
+    }
+    #[inline(always)]
+    fn write_rest(&self, writer: &mut Writer<'_>) {
+        (**self).write_rest(writer);
+    }
 
     const DEAR: bool = A::DEAR;
     #[inline(always)]
@@ -131,11 +151,20 @@ impl<A: Args> Args for &A {
     }
 }
 
+/// Whether every value of the type takes the same number of bytes, and surely so.
+const fn is_lead<T: Trace + ?Sized>() -> bool {
+    T::FIXED.is_some() && T::EXACT.is_so()
+}
+
 impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
     const SIGNATURE: Sig = Sig::List(&[T::SIGNATURE, R::SIGNATURE]);
     const FIXED: Option<usize> = fixed_sum(&[T::FIXED, R::FIXED]);
     const CLASSES: Classes = Classes(Some((T::CLASS, &R::CLASSES)));
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so() && R::EXACT.is_so());
+    const LEAD: usize = match T::FIXED {
+        Some(size) if is_lead::<T>() => size + R::LEAD,
+        _ => 0,
+    };
 
     #[inline(always)]
     fn size(&self) -> usize {
@@ -147,8 +176,31 @@ impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
     }
     #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>) {
-        self.0.trace_write(writer);
-        self.1.write(writer);
+        if const { Self::LEAD == 0 } {
+            self.0.trace_write(writer);
+            return self.1.write(writer);
+        }
+        // SAFETY: these are of one size each, which is what they write.
+        if let Some(before) = unsafe { writer.together(Self::LEAD) } {
+            self.write_lead(writer);
+            writer.apart(before);
+            self.write_rest(writer);
+        }
+    }
+    #[inline(always)]
+    fn write_lead(&self, writer: &mut Writer<'_>) {
+        if const { is_lead::<T>() } {
+            self.0.trace_write(writer);
+            self.1.write_lead(writer);
+        }
+    }
+    #[inline(always)]
+    fn write_rest(&self, writer: &mut Writer<'_>) {
+        if const { is_lead::<T>() } {
+            self.1.write_rest(writer);
+        } else {
+            self.write(writer);
+        }
     }
 
     const DEAR: bool = T::DEAR || R::DEAR;

@@ -19,6 +19,9 @@ pub(crate) const FORMAT_SLACK: usize = 24;
 /// Elements of no size that a sequence may have.
 const MAX_ZERO_SIZED: usize = 65_536;
 
+/// Whether values were checked one by one, before some were checked together.
+pub(crate) struct Checked(bool);
+
 /// The room of one record's arguments.
 pub struct Writer<'a> {
     at: *mut u8,
@@ -97,6 +100,28 @@ impl<'a> Writer<'a> {
         self.end as usize - self.at as usize
     }
 
+    /// Looks once whether there is room for several values, which then are not looked at one by one until [`apart`](Self::apart) is called with what this gives;
+    /// nothing, and they must not be written, when there is not. (No closure: it would not be sure to be inlined, and the writer not to stay in registers.)
+    ///
+    /// # Safety
+    /// What is written until then takes at most `bytes` when nothing has to be cut.
+    #[inline(always)]
+    pub(crate) unsafe fn together(&mut self, bytes: usize) -> Option<Checked> {
+        if self.checked && !self.cutting && self.left() < bytes {
+            self.overrun = true;
+            return None;
+        }
+        let before = Checked(self.checked);
+        self.checked &= self.cutting;
+        Some(before)
+    }
+
+    /// Each value is looked at again, if it was before.
+    #[inline(always)]
+    pub(crate) fn apart(&mut self, before: Checked) {
+        self.checked = before.0;
+    }
+
     /// Bytes of a number in little-endian order.
     #[inline(always)]
     pub fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
@@ -142,8 +167,12 @@ impl<'a> Writer<'a> {
             *self = Self { ..*self }.text_cut(text);
             return;
         }
-        self.length(text.len());
-        self.raw(text);
+        // SAFETY: a length and the text, and a text is never so long that the sum overflows.
+        if let Some(before) = unsafe { self.together(4 + text.len()) } {
+            self.length(text.len());
+            self.raw(text);
+            self.apart(before);
+        }
     }
 
     // Functions that are not inlined take and give the writer as a value: were its address given away, it would live in memory on the hot path too.

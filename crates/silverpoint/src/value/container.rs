@@ -197,8 +197,18 @@ macro_rules! maps {
             fn trace_write(&self, writer: &mut Writer<'_>) {
                 writer.length(self.len());
                 for (key, value) in self {
-                    key.trace_write(writer);
-                    value.trace_write(writer);
+                    if const { K::EXACT.is_so() && V::EXACT.is_so() } {
+                        // SAFETY: their sizes are what they write. (No two values in memory are so large that the sum overflows.)
+                        let Some(before) = (unsafe { writer.together(key.trace_size() + value.trace_size()) }) else {
+                            return;
+                        };
+                        key.trace_write(writer);
+                        value.trace_write(writer);
+                        writer.apart(before);
+                    } else {
+                        key.trace_write(writer);
+                        value.trace_write(writer);
+                    }
                 }
             }
             fn trace_item(&self, item: &mut Item<'_>) {

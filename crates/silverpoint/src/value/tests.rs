@@ -300,6 +300,33 @@ fn a_wrong_size_costs_the_record_only() {
 }
 
 #[test]
+fn what_is_checked_together_stays_in_the_room() {
+    fn check(args: &impl Args) {
+        let size = args.size();
+        for room in 0..size + 8 {
+            let mut bytes = vec![0xEE; size + 16];
+            let start = bytes.as_mut_ptr();
+            // SAFETY: the bytes are the test's.
+            let (len, overrun) = unsafe {
+                let mut writer = Writer::whole(start, start.add(room), true, false);
+                args.write(&mut writer);
+                (writer.position() as usize - start as usize, writer.has_overrun())
+            };
+            assert!(bytes[room..].iter().all(|byte| *byte == 0xEE), "{room} of {size}");
+            assert_eq!(overrun, room < size, "{room} of {size}");
+            assert!(overrun || len == size, "{len} of {size}");
+        }
+    }
+    let texts: BTreeMap<&str, i32> = [("", 1), ("beta", 2), ("a key of more bytes than sixteen", 3)].into();
+    let nested: BTreeMap<u8, Vec<String>> =
+        [(1, vec!["one".to_owned()]), (2, vec![]), (3, vec![String::new(); 3])].into();
+    check(&(&1i32, (&2.5f64, (&texts, (&3u64, ())))));
+    check(&(&1i32, (&(), (&nested, (&"a text", (&4u16, ()))))));
+    check(&(&(), (&texts, (&(), ()))));
+    check(&(&"", (&1u8, (&texts, ()))));
+}
+
+#[test]
 fn short_copies_are_copies() {
     let source: Vec<u8> = (0..=255).collect();
     for len in 0..=crate::writer::COPY_MAX {
