@@ -109,6 +109,11 @@ fn steps() {
             "nest" => event!("subject.nest", value = Nested(number)),
             // A record that takes so many milliseconds to write.
             "slow" => event!("subject.slow", value = Slow(number)),
+            // So many MiB more of memory, until the end.
+            "memory" => {
+                let memory = vec![0u8; number as usize * (1 << 20)].leak();
+                memory.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+            }
             other => panic!("subject: unknown step {other}"),
         }
         say("done");

@@ -86,7 +86,7 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
         let name = *name;
         let fail = |source| CollectError::Session { name: name.to_string(), source };
         let observed = ObservedSession::open(root, name).map_err(fail)?;
-        if !observed.lock_collector().map_err(fail)? || observed.is_alive().map_err(fail)? {
+        if !observed.lock_collector().map_err(fail)? || observed.lives_on().map_err(fail)? {
             return Err(CollectError::InUse(name.to_string()));
         }
         let remark = take_over(&observed, &sink.trace).map_err(fail)?;

@@ -384,6 +384,18 @@ fn main() {
             println!("holding");
             let _ = std::io::stdin().read_line(&mut String::new());
         }
+        // Has so much memory that its end takes time.
+        [file, "heavy", mib] => {
+            let mut memory = vec![0u8; number(mib) as usize * (1 << 20)];
+            memory.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+            let logger = start(Config::new("info").sink(Sink::file(file)));
+            info!("number 0");
+            let _ = logger.flush(Duration::from_secs(60));
+            info!("number 1");
+            println!("holding");
+            let _ = std::io::stdin().read_line(&mut String::new());
+            assert_eq!(std::hint::black_box(memory).last(), Some(&0));
+        }
         // As the environment says.
         [_, "init"] => {
             let _logger = silverpoint_logger::init().unwrap_or_else(|error| panic!("{error}"));

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, OFlags, fcntl_lock, flock};
 use rustix::io::Errno;
 
+use silverpoint_shm::ending::{await_end, started};
+
 /// Of a lock file that is read.
 const TEXT_MAX: u64 = 64;
 /// How long the list of this process's locks is waited for. A forked child may have been born while another thread had it, and would wait for ever.
@@ -38,6 +40,8 @@ pub(crate) enum Attempt {
     Taken(Lock),
     /// Another process has it.
     Others,
+    /// Another process had it, which was ending: to be tried again.
+    Ended,
     /// Something in this process has it.
     Own,
     /// The file was removed or replaced meanwhile: to be tried again.
@@ -81,7 +85,10 @@ impl Lock {
             Err(error) => return Err(error.into()),
         };
         if !is_free {
-            return Ok(if is_named(&file, path) { Attempt::Others } else { Attempt::Gone });
+            if !is_named(&file, path) {
+                return Ok(Attempt::Gone);
+            }
+            return Ok(if is_of_ending(&file) { Attempt::Ended } else { Attempt::Others });
         }
         let own = format!("{} {}", std::process::id(), started().unwrap_or_default());
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -140,6 +147,14 @@ impl Drop for Lock {
     }
 }
 
+/// Lets the process that a lock file names end, if it is about to. True when it was.
+fn is_of_ending(file: &File) -> bool {
+    let mut text = String::new();
+    let _ = file.take(TEXT_MAX).read_to_string(&mut text);
+    let owner = text.split_once(' ').and_then(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?)));
+    owner.is_some_and(|(pid, start)| await_end(pid, start))
+}
+
 /// None in a child whose parent was changing the list when it was born; what it says is of the parent anyway.
 fn held() -> Option<MutexGuard<'static, Vec<Key>>> {
     let until = Instant::now() + PATIENCE;
@@ -163,13 +178,6 @@ fn is_named(file: &File, path: &Path) -> bool {
         (Ok(open), Ok(named)) => key(&open) == key(&named),
         _ => false,
     }
-}
-
-/// When this process was started, in the kernel's ticks: numbers of processes come again.
-fn started() -> Option<u64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may hold anything, field 22 is the twentieth.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -314,7 +314,7 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
         let left_behind = left_behind.clone();
         Collector::new(silverpoint_collect::Config {
             roots: Vec::new(),
-            filter: Filter::by(move |name| name.pid == own || left_behind.contains(&name)),
+            filter: Filter::by(move |name| name.pid == own || left_behind.holds(name)),
             output,
             attach: Some(mode.clone()),
             backtrace: None,

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use silverpoint_shm::ending::await_end;
 use silverpoint_shm::observer::{ObservedSession, SessionName, list};
 use silverpoint_shm::root::Root;
 
@@ -223,20 +224,19 @@ impl Spool {
         fs::rename(self.file(), &to).map(|()| to)
     }
 
-    /// Sessions that a logger which died had collected here, and that are dead.
-    pub(crate) fn left_behind(&self, root: &Root) -> HashSet<SessionName> {
+    /// Sessions that a logger which died had collected here.
+    pub(crate) fn left_behind(&self, root: &Root) -> LeftBehind {
         let mut text = String::new();
         let read = File::open(self.directory.join("sessions"));
         let _ = read.and_then(|file| file.take(SESSIONS_MAX).read_to_string(&mut text));
         let listed: HashSet<&str> = text.lines().collect();
         let mut names: HashSet<SessionName> = list(root).unwrap_or_default().into_iter().collect();
-        names.retain(|name| {
-            listed.contains(name.to_string().as_str())
-                && ObservedSession::open(root, *name)
-                    .and_then(|session| session.is_alive())
-                    .is_ok_and(|alive| !alive)
-        });
-        names
+        names.retain(|name| listed.contains(name.to_string().as_str()));
+        for name in &names {
+            // The lock of the spool may be given back before that of the session.
+            await_end(name.pid, name.start);
+        }
+        LeftBehind { names }
     }
 
     /// Notes sessions for a successor.
@@ -260,6 +260,20 @@ impl Spool {
         let gone = self.directory.with_file_name(name);
         fs::rename(&self.directory, &gone)?;
         remove_directory(&gone)
+    }
+}
+
+/// Sessions that loggers before this one have collected, and that nobody collects any more.
+#[derive(Clone, Debug)]
+pub(crate) struct LeftBehind {
+    names: HashSet<SessionName>,
+}
+
+impl LeftBehind {
+    /// Whether it is one of them, and dead by now: one that lives is its process's business.
+    pub(crate) fn holds(&self, name: SessionName) -> bool {
+        let is_alive = |root| ObservedSession::open(&root, name).and_then(|session| session.is_alive());
+        self.names.contains(&name) && Root::open().is_ok_and(|root| is_alive(root).is_ok_and(|alive| !alive))
     }
 }
 
@@ -320,7 +334,7 @@ fn lock(directory: &Path) -> Result<Option<Lock>, LoggerError> {
             Attempt::Taken(lock) => return Ok(Some(lock)),
             Attempt::Others => return Ok(None),
             Attempt::Own => return Err(LoggerError::StillEnding(directory.to_owned())),
-            Attempt::Gone => {}
+            Attempt::Ended | Attempt::Gone => {}
         }
     }
     Ok(None)

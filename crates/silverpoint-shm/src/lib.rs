@@ -6,6 +6,7 @@
 //!  ring       the producer's side of a ring: reserve, commit, wrap, overwrite, wait
 //!  synchronous  functions that are given each record before its tracepoint returns
 //!  crash      why the process ends, and where: one record, made in a signal handler
+//!  ending     processes that are about to end, and what they still hold
 //!  hangup     SIGHUP for who wants files opened anew, and as it was before when nobody does
 //!  probe      what this kernel and this process allow
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
@@ -16,6 +17,7 @@
 
 pub mod clock;
 pub mod crash;
+pub mod ending;
 pub mod hangup;
 mod lines;
 pub mod observer;

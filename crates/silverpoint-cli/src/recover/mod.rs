@@ -121,7 +121,7 @@ fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Fou
                 continue;
             }
         };
-        if session.is_alive().map_err(|error| place.failed(error))? {
+        if session.lives_on().map_err(|error| place.failed(error))? {
             continue;
         }
         if session.is_collected().map_err(|error| place.failed(error))? {

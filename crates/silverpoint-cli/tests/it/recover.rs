@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::FileExt;
 
-use crate::harness::{Ended, Scratch, end};
+use rustix::process::Signal;
+
+use crate::harness::{Ended, Running, Scratch, end};
 
 /// A program that recorded without a collector and was killed; gives its process id.
 pub fn dead_session(scratch: &Scratch, records: &str, settings: &[(&str, &str)]) -> String {
@@ -23,6 +25,24 @@ fn what_a_killed_program_recorded_is_stored() {
     assert_eq!(scratch.run(["recover", &pid]).code(), Some(6));
     assert_eq!(scratch.run(["recover", "--all"]).code(), Some(0));
     assert_eq!(scratch.run(["recover"]).code(), Some(2));
+}
+
+/// A process with much memory takes its time to end, and its session had no death to recover from meanwhile.
+#[test]
+fn a_session_is_recovered_at_once_after_a_kill() {
+    let scratch = Scratch::new();
+    let mut program =
+        Running::start_with_input(scratch.subject(["steps"]).env("SILVERPOINT_FILTER", "trace"));
+    assert_eq!(program.line(), "ready");
+    for step in ["memory 1024\n", "count 10\n"] {
+        program.write(step);
+        assert_eq!(program.line(), "done");
+    }
+    let pid = program.pid().to_string();
+    program.signal(Signal::KILL);
+    let ended = scratch.run(["recover", &pid, "-o", "t.silver"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(scratch.records("t.silver"), 10);
 }
 
 #[test]

@@ -121,6 +121,24 @@ fn two_processes_that_name_the_same_file_get_a_file_each() {
     assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
 }
 
+/// A process that ends gives its locks back one after the other, and late when it has much memory: whoever was started at once found the log taken, or
+/// the session of the dead alive, and left its records where they were.
+#[test]
+fn a_program_that_is_killed_and_started_again_at_once_goes_on_in_its_log() {
+    for mib in [1, 1024] {
+        let scratch = Scratch::new();
+        let mut first = scratch.logging(["heavy", &mib.to_string()]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(first.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "holding\n");
+        first.kill().unwrap();
+        let (_, err) = scratch.run(["count", "3"]);
+        assert_eq!(numbers(&scratch.read("app.log")), [0, 1, 0, 1, 2], "{mib} MiB: {err}");
+        first.wait().unwrap();
+        assert_eq!((scratch.names(), scratch.sessions()), (vec!["app.log".to_owned()], 0), "{mib} MiB");
+    }
+}
+
 /// Until it has logged `held by PID`; it goes on to have its files.
 fn holding(scratch: &Scratch) -> std::process::Child {
     scratch.logging(["hold"]).spawn().unwrap()

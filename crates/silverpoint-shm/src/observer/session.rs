@@ -14,6 +14,7 @@ use super::doorbell::FutexMap;
 use super::files::{Access, open_directory, open_file, read_exact, write_all};
 use super::{ControlHeader, ObserveError, SessionName};
 use crate::clock::{Instant, Source};
+use crate::ending::await_end;
 use crate::ofd::{self, Lock};
 use crate::root::Root;
 
@@ -117,6 +118,11 @@ impl ObservedSession {
     /// Whether a process of the session still lives: it holds the owner lock (spec/wire.md, section 2).
     pub fn is_alive(&self) -> Result<bool, ObserveError> {
         ofd::is_locked_against(self.owner.as_fd(), 0, Lock::Exclusive).map_err(|e| ObserveError::io(OWNER, e))
+    }
+
+    /// As [`Self::is_alive`], for who goes on with what a process leaves: one that is about to end is let end first (module [`crate::ending`]).
+    pub fn lives_on(&self) -> Result<bool, ObserveError> {
+        Ok(self.is_alive()? && !(await_end(self.name.pid, self.name.start) && !self.is_alive()?))
     }
 
     /// Whether another collector has it.
