@@ -205,15 +205,17 @@ TEST_F(Atrace, TheRingAlone) {
     EXPECT_EQ(taken(), all);
     EXPECT_EQ(marker(), Names{});
     // The kernel gets the tag while a stretch is open that only the ring has: it is not told of the end.
-    {
+    const auto nest = [&](const auto& again, int depth) -> void {
         SP_ATRACE_TAG(atrace::kGraphics, "alone");
+        if (depth < 1000) return again(again, depth + 1);
         setenv("SILVERPOINT_ATRACE_MARKER", (place() + "/marker").c_str(), 1);
         has_marker = true;
         atrace::update_tags();
         EXPECT_TRUE(atrace::is_in_marker(atrace::kGraphics));
-    }
+    };
+    nest(nest, 1);
     EXPECT_EQ(marker(), Names{});
-    EXPECT_EQ(taken(), std::pair(Names{"alone"}, std::size_t{1}));
+    EXPECT_EQ(taken(), std::pair(Names(64, "alone"), std::size_t{64}));
     become("\n", 0);
 }
 
@@ -255,6 +257,29 @@ TEST_F(Atrace, TheKernelIsToldOfAnEndWhereItWasToldOfTheBegin) {
     std::size_t begins = 0, ends = 0;
     for (const auto& record : traced::session().drain()) (record.site == 3 ? ends : begins) += 1;
     EXPECT_EQ(std::pair(begins, ends), std::pair(std::size_t{3}, std::size_t{3}));
+}
+
+// Deeper than the ring's ends are known: the kernel was left with every one of those open when the tag was
+// switched off, and was told of ends that were none of its own.
+TEST_F(Atrace, TheKernelIsToldOfAnEndHoweverDeepItsBeginLies) {
+    const auto is_now = [](const char* flags) {
+        set_properties(std::string("debug.atrace.tags.enableflags=") + flags + "\n");
+        atrace::update_tags();
+    };
+    // Every second one is the kernel's.
+    const auto nest = [&](const auto& again, int depth) -> void {
+        if (depth == 1000) return is_now("0");
+        SP_ATRACE_TAG(depth % 2 == 0 ? atrace::kGraphics : atrace::kInput, "s");
+        again(again, depth + 1);
+    };
+    const std::string end = "E|" + std::to_string(getpid());
+    for (const std::size_t round : {1, 2}) {
+        is_now("2");
+        nest(nest, 0);
+        std::size_t begins = 0, ends = 0;
+        for (const std::string& line : marker()) (line == end ? ends : begins) += 1;
+        EXPECT_EQ(std::pair(begins, ends), std::pair(500 * round, 500 * round));
+    }
 }
 
 TEST_F(Atrace, PropertiesOfAnySizeAndKindAreReadAsFarAsTheyAreLines) {

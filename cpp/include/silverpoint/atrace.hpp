@@ -115,11 +115,21 @@ inline void write_atrace(const AtraceCall& call) {
     const std::uint32_t id = begun.id & ~AtraceOpen::kTold;
     if (id != 0) record_atrace_end(begun, id);
 }
+// Of one that lies so deep that the ring does not have it, or of none.
+SP_DETAIL_COLD bool end_atrace_deep() {
+    AtraceOpen& open = tls_atrace_open;
+    if (open.depth == 0 || --open.depth >= AtraceOpen::kMostTold) return false;
+    if (open.is_told(open.depth)) write_atrace({'E'});
+    return true;
+}
 // Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.
 SP_DETAIL_HOT bool end_atrace() {
     AtraceOpen& open = tls_atrace_open;
-    if (open.depth == 0 || --open.depth >= AtraceOpen::kMost) return false;
-    const AtraceOpen::One& last = open.all[open.depth];
+    const std::size_t at = open.depth - 1;
+    if (at >= AtraceOpen::kMost) [[unlikely]]
+        return end_atrace_deep();
+    open.depth = at;
+    const AtraceOpen::One& last = open.all[at];
     // (One comparison: neither nothing nor told.)
     if (static_cast<std::int32_t>(last.id) > 0) [[likely]]
         record_atrace_end(last, last.id);

@@ -202,6 +202,8 @@ SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string
 // ends end nothing else.
 struct AtraceOpen {
     static constexpr std::size_t kMost = 64;
+    // Of those that lie deeper only this is known, up to here: whether the kernel was told of the begin.
+    static constexpr std::size_t kMostTold = 1024;
     // In an id: the kernel was told of the begin, so that it is told of the end, too.
     static constexpr std::uint32_t kTold = std::uint32_t{1} << 31;
     struct One {
@@ -210,14 +212,29 @@ struct AtraceOpen {
         std::uint64_t ticks = 0;
     };
     std::size_t depth = 0;
-    One all[kMost] = {};  // of those that lie deeper the ends are not in the ring
+    One all[kMost] = {};
+    std::uint64_t told[(kMostTold - kMost) / 64] = {};  // a bit each, from kMost on
+
+    void set_told(std::size_t at, bool is_told) {
+        if (at >= kMostTold) return;
+        const std::uint64_t bit = std::uint64_t{1} << at % 64;
+        std::uint64_t& word = told[(at - kMost) / 64];
+        word = is_told ? word | bit : word & ~bit;
+    }
+    bool is_told(std::size_t at) const { return (told[(at - kMost) / 64] >> at % 64 & 1) != 0; }
 };
 inline thread_local constinit AtraceOpen tls_atrace_open;
 
+SP_DETAIL_COLD void open_atrace_deep(const AtraceOpen::One& begun) {
+    AtraceOpen& open = tls_atrace_open;
+    open.set_told(open.depth, (begun.id & AtraceOpen::kTold) != 0);
+}
 SP_DETAIL_HOT void open_atrace(AtraceOpen::One begun) {
     AtraceOpen& open = tls_atrace_open;
     if (open.depth < AtraceOpen::kMost) [[likely]]
         open.all[open.depth] = begun;
+    else
+        open_atrace_deep(begun);
     ++open.depth;
 }
 
