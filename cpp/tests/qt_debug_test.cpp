@@ -550,6 +550,37 @@ TEST(QtDebugDeathTest, FatalWarnings) {
             std::exit(0);
         },
         testing::ExitedWithCode(0), "");
+    // What is no number is one; others are counted down.
+    EXPECT_DEATH(
+        {
+            qputenv("QT_FATAL_CRITICALS", "yes");
+            qCritical("too much");
+        },
+        "too much");
+    EXPECT_DEATH(
+        {
+            qputenv("QT_FATAL_WARNINGS", "0x2");
+            qWarning() << "not yet";
+            qWarning() << "too much";
+        },
+        "not yet\ntoo much\n");
+}
+
+// These were printed, each one.
+TEST(QtDebugDeathTest, WarningsThatAreNotFatalAreNotPrinted) {
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    for (const char* none : {"0", "", "-1", "0x0"}) {
+        EXPECT_EXIT(
+            {
+                qputenv("QT_FATAL_WARNINGS", none);
+                qputenv("QT_FATAL_CRITICALS", none);
+                qWarning() << "harmless";
+                qCritical("%d", 1);
+                std::exit(0);
+            },
+            testing::ExitedWithCode(0), "^$")
+            << none;
+    }
 }
 
 }  // namespace

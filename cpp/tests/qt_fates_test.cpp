@@ -108,6 +108,31 @@ TEST(QtFates, StatementsWhileAnExceptionIsUnderWay) {
     EXPECT_EQ(seen(), (Lines{"{} | u\"left 0\"", "{} | u\"left 1\"", "left {} | 2"}));
 }
 
+// --- Held streams
+
+// They wrote into one text of the thread that began them, which was gone before they were.
+TEST(QtFates, StreamsThatAreOffMayOutliveTheirThread) {
+    int printed = 0;
+    static int* count = nullptr;
+    count = &printed;
+    const auto before = qInstallMessageHandler([](QtMsgType, auto&, auto&) { ++*count; });
+    // (Whatever is enabled everywhere, what is off is off.)
+    QLoggingCategory::setFilterRules("*=true\nfates.debug=false");
+    std::vector<QDebug> held;
+    for (int i = 0; i < 4; ++i) {
+        std::thread([&] {
+            held.push_back(qDebug(fates));
+            held.back() << QString(100, 'x');
+        }).join();
+    }
+    for (QDebug& one : held) one << QString(100'000, 'y') << 1;
+    held.clear();
+    QLoggingCategory::setFilterRules("");
+    qInstallMessageHandler(before);
+    EXPECT_EQ(printed, 0);
+    EXPECT_EQ(seen(), Lines{});
+}
+
 // --- First uses at the same time
 
 TEST(QtFates, LiteralsAreThoseOfTheRecord) {

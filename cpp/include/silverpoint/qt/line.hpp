@@ -26,10 +26,18 @@ inline void echo(bool on) { echo_flag().store(on, std::memory_order_relaxed); }
 
 SP_DETAIL_BEGIN
 
+// Whether Qt counts the messages of a type down to the one that ends the program: by the number of this
+// variable, 1 for what is no number.
+inline bool is_counted_by_qt(const char* variable) {
+    const QByteArray value = qgetenv(variable);
+    bool is_number = false;
+    const int count = value.toInt(&is_number, 0);
+    return !value.isEmpty() && (!is_number || count > 0);
+}
 // Whether Qt must see a message of this type whatever is recorded: it may end the program.
 inline bool is_fatal_in_qt(QtMsgType type) {
-    static const bool warnings = std::getenv("QT_FATAL_WARNINGS") != nullptr;
-    static const bool criticals = std::getenv("QT_FATAL_CRITICALS") != nullptr;
+    static const bool warnings = is_counted_by_qt("QT_FATAL_WARNINGS");
+    static const bool criticals = is_counted_by_qt("QT_FATAL_CRITICALS");
     return type == QtFatalMsg || (type == QtWarningMsg && warnings) ||
            (type == QtCriticalMsg && (criticals || warnings));
 }
@@ -90,9 +98,10 @@ struct QtHead {
     // A stream of Qt's own, whose message comes back to the handler.
     SP_DETAIL_COLD QDebug real() const {
         if (place == nullptr) {
-            static thread_local QString nowhere;
-            nowhere.clear();
-            return QDebug(&nowhere);
+            // It may live longer than this thread: Qt's own of a category that is off, whatever rules say.
+            static auto* const off = new QLoggingCategory("silverpoint.off");
+            off->setEnabled(QtDebugMsg, false);
+            return QMessageLogger().debug(*off);
         }
         ensure_qt_handler();
         capture_qt_source(place->type, place->site.site.file, static_cast<int>(place->site.site.line),
