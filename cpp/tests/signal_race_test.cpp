@@ -661,40 +661,4 @@ TEST(Poll, WaitingEndsWithEventsOrWithTheTimeNotWithATurnThatFindsNothing) {
     sender.join();
 }
 
-TEST(Queued, ACapacityOfAnySizeIsABound) {
-    for (const std::size_t capacity : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 2 + 2}) {
-        signal<std::string> changed;
-        inbox here;
-        std::vector<std::string> got;
-        changed.connect_queued(here, [&](const std::string& text) { got.push_back(text); },
-                               {.capacity = capacity});
-        for (int i = 0; i < 200; ++i) changed(std::string(40, static_cast<char>('a' + i % 26)));
-        EXPECT_EQ(here.drain(), 200u);
-        for (std::size_t i = 0; i < got.size(); ++i)
-            EXPECT_EQ(got[i], std::string(40, static_cast<char>('a' + i % 26)));
-    }
-}
-
-TEST(Poll, ATimedDescriptorIsReadableOnceAnInterval) {
-    signal<int> changed;
-    poll_inbox slow = poll_inbox::timed(std::chrono::hours(1)),
-               quick = poll_inbox::timed(std::chrono::milliseconds(1));
-    std::vector<int> got;
-    for (poll_inbox* to : {&slow, &quick})
-        changed.connect_queued(*to, [&](int value) { got.push_back(value); });
-    const auto readable = [](const poll_inbox& one, int milliseconds) {
-        pollfd wait{one.fd(), POLLIN, 0};
-        return poll(&wait, 1, milliseconds) == 1;
-    };
-    EXPECT_FALSE(readable(slow, 0) || readable(quick, 5));  // nothing has come
-    changed(1);
-    EXPECT_TRUE(readable(slow, 60'000) && readable(quick, 60'000));  // at once
-    EXPECT_EQ(slow.drain() + quick.drain(), 2u);
-    for (int i = 2; i < 5; ++i) changed(i);
-    EXPECT_FALSE(readable(slow, 5));
-    EXPECT_EQ(quick.wait_and_drain(60'000), 3u);
-    EXPECT_EQ(got, (std::vector<int>{1, 1, 2, 3, 4}));
-    EXPECT_EQ(slow.drain(), 3u);  // by hand
-}
-
 }  // namespace
