@@ -122,7 +122,11 @@ impl ObservedSession {
 
     /// As [`Self::is_alive`], for who goes on with what a process leaves: one that is about to end is let end first (module [`crate::ending`]).
     pub fn lives_on(&self) -> Result<bool, ObserveError> {
-        Ok(self.is_alive()? && !(await_end(self.name.pid, self.name.start) && !self.is_alive()?))
+        if !self.is_alive()? {
+            return Ok(false);
+        }
+        let ended = await_end(self.name.pid, self.name.start);
+        Ok(!ended || self.is_alive()?)
     }
 
     /// Whether another collector has it.
