@@ -26,6 +26,7 @@ mod secure;
 mod split;
 mod sql;
 mod storage;
+mod systrace;
 mod table;
 mod terminal;
 mod vectors;
