@@ -1,6 +1,7 @@
 """The report's page: one file of HTML that needs nothing else."""
 
 import html
+import re
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --paper: #ffffff; --line: #d0d7de; --own: #0b63a5; --band: #f6f8fa; }
@@ -23,11 +24,21 @@ def escape(text):
     return html.escape(str(text))
 
 
+def emphasised(text):
+    """Escaped, and what stands between stars in italics."""
+    return re.sub(r"\*([^*]+)\*", r"<em>\1</em>", escape(text))
+
+
+def coded(text):
+    """Escaped, and what stands between grave accents as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
 def table(head, rows, own=(), prose=False):
-    """A table; rows whose first cell is in `own` stand out; with `prose` the last column is text."""
+    """A table; rows whose first cell is in `own` stand out; with `prose` the last column is text, in which grave accents mark code."""
     lines = [f'<div class="wide"><table{" class=prose" if prose else ""}><thead><tr>', *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead><tbody>"]
     for row in rows:
-        cells = (f"<td>{escape(cell)}</td>" for cell in row)
+        cells = (f"<td>{coded(cell) if prose else escape(cell)}</td>" for cell in row)
         lines.append(f'<tr{" class=own" if row[0] in own else ""}>{"".join(cells)}</tr>')
     return "\n".join([*lines, "</tbody></table></div>"])
 
