@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from .report import text
 
+# Between several of the same: it does not begin a line.
+AND = "\u00a0· "
 # What a reason is when neither code nor a measurement says one.
 UNKNOWN = "not explained"
 BEYOND, WITHIN, UNSURE, ELSEWHERE = "beyond noise", "within noise", "no spread", "another machine"
@@ -119,12 +121,12 @@ def _row(losses):
 
 
 def _once(words):
-    return words[0] if len(set(words)) == 1 else " · ".join(words)
+    return words[0] if len(set(words)) == 1 else AND.join(words)
 
 
 def _conditions(said):
     """What follows several numbers alike is said once: 1 · 2 threads."""
     words = {one.partition(" ")[2].removesuffix("s") for one in said}
     if len(said) > 1 and len(words) == 1 and words != {""} and all(one[:1].isdigit() for one in said):
-        return f"{' · '.join(one.partition(' ')[0] for one in said)} {words.pop()}s"
-    return " · ".join(said)
+        return f"{AND.join(one.partition(' ')[0] for one in said)} {words.pop()}s"
+    return AND.join(said)

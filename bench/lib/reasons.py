@@ -47,13 +47,12 @@ def loggers(key, own, who):
             return f"{first}; theirs waits for one place in a queue of entries"
         return f"{first}; who writes within the call waits a little in each instead"
     if key in ("total_s", "cpu_s"):
-        copies = "a record is copied twice before it is a line: into the ring, and by the collector into the spool, which survives the process"
-        more = {"silverpoint json": ", and its line of JSON is longer than theirs", "silverpoint glog.hpp": ""}.get(own, "")
+        copies = "a record is copied twice before it is a line: into the ring, and by the collector into the spool, which survives the process; lines of JSON are longer besides"
         if key == "cpu_s":
-            return copies + more
+            return copies
         who_formats = {"spdlog": "spdlog formats and writes in the callers' threads, at once and on as many processors as there are",
                        "spdlog async": "spdlog's callers format the text of an entry themselves, and its one worker the rest of the line"}.get(who)
-        return f"{copies}; then one thread formats all lines of the file{more}, where {who_formats}" if who_formats else ""
+        return f"{copies}; one thread formats all lines of a file, where {who_formats}" if who_formats else ""
     if key == "entry_bytes":
         return {"silverpoint json": "each of its lines names its members, and has the template and the arguments beside the text; nobody else here writes JSON",
                 "silverpoint glog.hpp": "it writes glog's line, which has level, date and time, thread, file and line; theirs has less of that"}.get(

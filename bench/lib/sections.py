@@ -295,7 +295,7 @@ def of_dotnet(data, better):
 
     for key, column in DOTNET_COLUMNS:
         for case in (case for case in rows if case not in ("md5", "silverpoint")):
-            better.look(f"S5. Trace.Write of .NET, {column}, µs", OWN, value("silverpoint", key), dotnet.TITLES[case], value(case, key), "µs", reasons.of_dotnet(case, key))
+            better.look("S5. Trace.Write of .NET, µs", OWN, value("silverpoint", key), dotnet.TITLES[case], value(case, key), "µs", reasons.of_dotnet(case, key), at=column)
     table = [(title, *("–" if case == "md5" and key == "above_us" or value(case, key) is None else f"{value(case, key).value:.3f}" if key == "above_us" else show(value(case, key)) for key, _ in DOTNET_COLUMNS))
              for case, title in dotnet.TITLES.items() if case in rows]
     return ["<h2>S5. Trace.Write of .NET</h2>", "<p>Microseconds of MD5 of 10,000 bytes, its text, and one <code>Trace.Write</code> of it, under Mono; of the call: beside turns without it in the same process.</p>",

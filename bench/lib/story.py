@@ -45,7 +45,7 @@ def page(found):
     where = None
     for group in better.grouped():
         head += [] if group.where == where else [f"<h3>{html.escape(group.where)}</h3>"]
-        head += [html.table(comparing.HEAD, group.rows, prose=True), f"<p>Why: {html.coded(group.why)}.</p>"]
+        head += [html.table(comparing.HEAD, group.rows, brief=True), f"<p>Why: {html.coded(group.why)}.</p>"]
         where = group.where
     head += ["<h2>Not run here</h2>", html.table(("what", "why"), missing(found), prose=True)]
     head.append(f"<h2>The sources' tables</h2><p>{html.emphasised(tables.EXPLAINED)} Checked: {html.emphasised(checked.MEANING)}</p>")
