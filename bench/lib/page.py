@@ -17,7 +17,7 @@ table.prose th:last-child { text-align: left; } table.prose th, table.prose td {
 table.brief td:last-child { min-width: 0; } table.prose td:first-child { min-width: 9rem; } table.brief td:first-child { min-width: 0; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; color: var(--ink); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 40rem) { th, td { padding: 0.25rem 0.4rem; } body { padding: 0.8rem; } table.prose { font-size: 0.8rem; } table.prose th, table.prose td { padding: 0.25rem 0.15rem; white-space: normal; } table.prose:not(.brief) td:last-child { min-width: 8rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
+@media (max-width: 40rem) { th, td { padding: 0.25rem 0.4rem; } body { padding: 0.8rem; } table.prose { font-size: 0.8rem; } table.prose th, table.prose td { padding: 0.25rem 0.15rem; white-space: normal; } table.prose:not(.brief) td:last-child { min-width: 13rem; } table.prose:not(.brief) td:first-child { min-width: 7rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: 0.4rem; } }
 """
 
 

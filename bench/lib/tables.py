@@ -49,9 +49,9 @@ class Line:
 
     def cells(self):
         """Text of each column."""
-        ratio = "–" if self.ratio is None else f"{_short(self.ratio)} ×"
+        ratio = "–" if self.ratio is None else f"{_short(self.ratio)}\u00a0×"
         note = "; ".join(part for part in (self.note, self.reasons()) if part)
-        source = f"{self.source} {self.unit}" if self.source else "–"
+        source = f"{self.source}\u00a0{self.unit}" if self.source else "–"
         return self.what, source, self.who or "–", _figure(self.theirs), _range(self.theirs), _figure(self.ours), _range(self.ours), ratio, self.checked or "–", note
 
 

@@ -137,7 +137,7 @@ class SourceTables(unittest.TestCase):
         loggers = {"results": [{"logger": "glog", "threads": 1, "mean_ns": 2000.0, "peak_ns": 4e6, "entries": 50, "again": {"mean_ns": [1000.0, 4000.0]}},
                                {"logger": "silverpoint", "threads": 1, "mean_ns": 50.0, "peak_ns": 1e6, "entries": 50}]}
         lines = tables.s4({"loggers": loggers})
-        self.assertEqual(lines[0].cells(), ("average of a call, glog, 1 thread × 50 entries; SP_INFO", "11.11 µs", "glog", "2.00", "1.00 to 4.00", "0.05", "–", "40.0 ×", "count and sum", ""))
+        self.assertEqual(lines[0].cells(), ("average of a call, glog, 1 thread × 50 entries; SP_INFO", "11.11\u00a0µs", "glog", "2.00", "1.00 to 4.00", "0.05", "–", "40.0\u00a0×", "count and sum", ""))
         self.assertIn("ours: " + absent.NOT_MEASURED, lines[1].cells()[-1])  # by glog.hpp
         found = {line.what: line for line in lines}
         self.assertEqual(found["peak of glog over that of g2log, 1 thread × 50 entries"].ours.value, 4.0)
@@ -167,6 +167,17 @@ class SourceTables(unittest.TestCase):
             # Each as often as it stands there at least.
             for figure in set(map(str, figures)):
                 self.assertGreaterEqual(made[name].count(figure), list(map(str, figures)).count(figure), (name, figure))
+
+    def test_structuring_alone_has_own_types_and_what_a_tracepoint_takes_beyond_the_floor(self):
+        rows = [("write JSON", "Qt QJsonDocument", 600.0), ("write JSON", "silverpoint", 20.0), ("write text", "Qt QDebug", 200.0)]
+        found = {"bind": {"results": [{"operation": operation, "library": library, "case": "a literal", "ns": ns} for operation, library, ns in rows]},
+                 "structured": {"results": [{"facility": "silverpoint-cpp", "case": "literal", "ns": 16.0, "floor_ns": 12.0}]}}
+        lines = {line.what: line for line in tables.s1(found)}
+        written, shown, copied = (lines[f"structuring alone, {who}, << literal"] for who in ("JSON", "QDebug", "BindableCopy"))
+        self.assertEqual((written.source, round(written.ratio), written.checked), ("2", 30, "read back, the same"))
+        self.assertEqual((shown.theirs.value, shown.ours), (0.2, None))
+        self.assertIn("no call makes text", shown.cells()[-1])
+        self.assertAlmostEqual(copied.ours.value, 0.004)
 
     def test_a_kind_that_is_filtered_has_a_figure_of_its_own_and_an_end_in_the_ring_too(self):
         rows = [("ATrace layer, off", case, value) for case, value in (("event", 1.0), ("event3", 2.0), ("span", 3.0), ("span2", 4.0))]
