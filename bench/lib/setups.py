@@ -13,7 +13,7 @@ NOTES = {
     "structured": (_COMPILED, _BURSTS, "Arguments: an unsigned id, an int, a double and a map of three texts to int; 128 floats. Ours are `std::map<std::string, std::int32_t>` and `std::array<float, 128>`, those of Qt `QMap<QString, int>` "
                    "and `QList<float>`, of LTTng `QMap` and `std::array`. Qt is compiled with QT_MESSAGELOGCONTEXT and run with `QT_LOGGING_RULES=bench.debug=true`; a buffered file is one of the C library, whose buffer is as large as that "
                    "makes it."),
-    "tracing": (_COMPILED + " codegen-units = 1.", _BURSTS, "A text: `info!(target: \"bench\", \"bench event\")`; 3 fields: an i64, an f64 and a u64; spans are made, entered, left and closed; filtered: a `trace!` with one field, where `Targets` "
+    "tracing": (_COMPILED[:-1] + ", with `codegen-units = 1`.", _BURSTS, "A text: `info!(target: \"bench\", \"bench event\")`; 3 fields: an i64, an f64 and a u64; spans are made, entered, left and closed; filtered: a `trace!` with one field, where `Targets` "
                 "lets the target pass from info on. Backends of text and those that count have the filter on the layer."),
     "signals": (_COMPILED, "Candidates in one thread take turns of 4,096 emissions; the figure is the median of the turns. From thread to thread one process sends all events in a loop; the receiver is there before the first."),
     "loggers": (_COMPILED, "Each thread logs its entries in a loop without a pause and reads the time stamp counter around each call; then the logger is flushed and ended, which counts into the total."),
@@ -89,12 +89,18 @@ def _words(part, cases):
 
 
 def _with_cases(data, name, key, value):
-    return [(value, row[key], row[key]) for row in data["results"] if row[name] == value]
+    return [(value, case, case) for case in sorted({row[key] for row in data["results"] if row[name] == value})]
+
+
+def _in_order(data, member, known):
+    """Names of a member of the rows: ours first, the others as they are known, then by name."""
+    known = list(known)
+    return sorted({row[member] for row in data["results"]}, key=lambda name: (not name.startswith("silverpoint"), known.index(name) if name in known else len(known), name))
 
 
 def _structured(data):
     known = data.get("how", {})
-    for name in dict.fromkeys(row["facility"] for row in data["results"]):
+    for name in _in_order(data, "facility", known):
         yield name, known.get(name, "`SP_INFO << …`, under `silverpoint run`, raw blocks to disk"), _with_cases(data, "facility", "case", name)
 
 
@@ -103,14 +109,14 @@ def _tracing(data):
     layer = "`registry()` with `silverpoint_tracing::atrace::Layer` and its filter, under `Targets`"
     kernel = "into `trace_marker` of a buffer of its own in the kernel, whose account of messages taken is compared"
     how |= {"ATrace layer, off": f"{layer}; no property is set", "ATrace layer, on": f"{layer}; the tag is set; {kernel}", "none": "no subscriber at all"}
-    for name in dict.fromkeys(row["backend"] for row in data["results"]):
+    for name in _in_order(data, "backend", how):
         place = name.rpartition(", ")[2]
-        said = how.get(name) or {"ring": "`silverpoint run`, raw blocks to disk", "off": "the same calls, no property set, beside an empty loop", "marker": f"loops of 2,000 calls, {kernel}"}.get(place, "")
+        said = how.get(name) or {"ring": "`silverpoint run`, raw blocks to disk", "off": "loops of calls beside an empty loop, no property set", "marker": f"loops of 2,000 calls, {kernel}"}.get(place, "")
         yield name, said, _with_cases(data, "backend", "case", name)
 
 
 def _signals(data):
-    for name in dict.fromkeys(row["who"] for row in data["results"] if row["part"] != "floor"):
+    for name in _in_order({"results": [row for row in data["results"] if row["part"] != "floor"]}, "who", (prefix for prefix, _ in _SIGNALS)):
         how = next((said for prefix, said in _SIGNALS if name.startswith(prefix)), "")
         parts = dict.fromkeys(row["part"] for row in data["results"] if row["who"] == name)
         yield name, how, [(name, part, part) for part in parts]
@@ -126,12 +132,13 @@ def _stated(key, case):
 
 
 def _dotnet(data):
-    for row in data["results"]:
-        yield dotnet.TITLES[row["case"]], _DOTNET[row["case"]], [("", row["case"], "")]
+    for case, title in dotnet.TITLES.items():
+        if any(row["case"] == case for row in data["results"]):
+            yield title, _DOTNET[case], [("", case, "")]
 
 
 def _bind(data):
-    for name in dict.fromkeys(row["library"] for row in data["results"]):
+    for name in _in_order(data, "library", _BIND):
         operations = dict.fromkeys(row["operation"] for row in data["results"] if row["library"] == name)
         yield name, _BIND.get(name, ""), [(name, operation, operation) for operation in operations]
 
