@@ -39,6 +39,10 @@ def _tracing(facility, case):
 
 
 def _signals(facility, case):
+    if facility == "no sender":
+        return NOTHING
+    if "adds up" in facility:
+        return SUM
     # (Of ours that stall, those that were dropped are counted too; nobody asks the mutex' queue.)
     stalled = SUM if facility.startswith("QObject") else COUNT if facility.startswith("silverpoint") else NOTHING
     return {"direct": "each value", "cross": SUM, "latest": "the newest, in order", "stalled": stalled, "timer": "some have arrived"}.get(case, NOTHING)

@@ -7,7 +7,7 @@ from . import tracing as lines_of_tracing
 
 HEAD = ("", "checked", "how")
 _COMPILED = "C++ by `g++ -std=c++20 -O2`, C by `gcc -O2`, Rust in release builds; libraries as Debian has them, crates as the lock files say."
-_BURSTS = "A figure is the mean of a call in bursts of 20, with 20 µs between bursts; 50 bursts are a batch, and batches of the facility and of the floor alternate at random in one process."
+_BURSTS = "50 bursts of 20 calls, 20 µs apart, are a batch and give one mean; batches of the facility and of the floor alternate at random in one process. The figure is the median of them, and then of the processes."
 # What all rows of a part have in common.
 NOTES = {
     "structured": (_COMPILED, _BURSTS, "Arguments: an unsigned id, an int, a double and a map of three texts to int; 128 floats. Ours are `std::map<std::string, std::int32_t>` and `std::array<float, 128>`, those of Qt `QMap<QString, int>` "

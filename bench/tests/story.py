@@ -218,6 +218,8 @@ class Setups(unittest.TestCase):
         self.assertEqual([checked.of("tracing", name, "event3") for name in ("silverpoint-tracing", "fastrace", "Tracy", "ATrace layer, off", "ATrace, Rust, ring")],
                          [checked.SUM, checked.COUNT, checked.NOTHING, checked.NOTHING, checked.COUNT])
         self.assertEqual([checked.of("loggers", name) for name in ("nothing", "glog")], [checked.NOTHING, checked.SUM])
+        self.assertEqual([checked.of("signals", *one) for one in (("no sender", "timer"), ("silverpoint direct", "direct"), ("mutex and condition", "stalled"), ("QObject queued", "stalled"))],
+                         [checked.NOTHING, "each value", checked.NOTHING, checked.SUM])
         self.assertEqual([checked.of("dotnet", "", case) for case in ("none", "text")], [checked.NOTHING, checked.SUM])
         self.assertEqual((checked.both("count", "count"), checked.both("", "count"), checked.both("count", "not checked")), ("count", "count", "theirs count, ours not checked"))
         setup = {name: word for name, word, _ in setups.rows("structured", {"results": [{"facility": "a", "case": case} for case in ("literal", "map")], "how": {"a": "so"}})}
