@@ -3,9 +3,9 @@
 import json
 import pathlib
 import random
-import subprocess
 
 from . import build as building
+from . import processes
 from .numbers import again, median
 from .plan import turns
 from .report import text
@@ -44,7 +44,11 @@ def measure(bench, turns_each, repeats, seed, until):
         return {}, [str(failed)]
     results, problems = {}, []
     for number, program in enumerate(turns(programs, repeats, until, random.Random(seed))):
-        done = subprocess.run([program, str(turns_each), str(seed % 1000 + number)], capture_output=True, text=True, timeout=TIMEOUT_S)
+        try:
+            done = processes.run([program, turns_each, seed % 1000 + number], TIMEOUT_S)
+        except processes.Hung as hung:
+            problems.append(f"{program.name}: {hung}")
+            continue
         if done.returncode != 0:
             problems.append(f"{program.name}: exit {done.returncode}: {done.stderr.strip()[:300]}")
             continue

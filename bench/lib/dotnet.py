@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 from . import build as building
+from . import processes
 from .numbers import again, median
 from .plan import rounds
 from .silverpoint import Workspace
@@ -61,12 +62,12 @@ def run(bench, program, case, calls):
         if case == "silverpoint":
             command = [bench.silverpoint, "run", "-o", workspace.trace, "--", *command]
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+            done = processes.run(command, TIMEOUT_S, env=environment)
             if done.returncode != 0 or not done.stdout.startswith("{"):
                 return f"{TITLES[case]}: exit {done.returncode}: {done.stderr.strip()[:300]}"
             result = json.loads(done.stdout)
             there = arrived(bench, case, workspace.directory)
-        except (subprocess.SubprocessError, OSError) as error:
+        except (building.Failed, subprocess.SubprocessError, OSError) as error:
             return f"{TITLES[case]}: {error}"
     if there not in (None, (result["written"], result["sum"])):
         return f"{TITLES[case]}: {result['written']} texts written whose digits add up to {result['sum']}, {there[0]} found with {there[1]}"

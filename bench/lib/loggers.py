@@ -6,12 +6,10 @@ import pathlib
 import random
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 
 from . import build as building
-from . import rivals
+from . import processes, rivals
 from .numbers import again, median
 from .plan import rounds
 from .report import text
@@ -42,13 +40,12 @@ def run(bench, count, rival, program, threads, entries):
     sessions = pathlib.Path(tempfile.mkdtemp(prefix="silverpoint-logging-", dir=shared))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SILVERPOINT")} | {"SILVERPOINT_DIR": str(sessions)}
     label = f"{rival.facility}, {threads} threads"
-    process = subprocess.Popen([program, str(threads), str(entries), directory / "driver.log"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
     try:
-        out, told = process.communicate(timeout=TIMEOUT_S)
-        if process.returncode != 0 or not out.startswith("{"):
-            return f"{label}: exit {process.returncode}: {told.strip()[:300]}"
-        result = json.loads(out)
+        done = processes.run([program, threads, entries, directory / "driver.log"], TIMEOUT_S, env=environment)
+        told = done.stderr
+        if done.returncode != 0 or not done.stdout.startswith("{"):
+            return f"{label}: exit {done.returncode}: {told.strip()[:300]}"
+        result = json.loads(done.stdout)
         result["bytes"] = sum(file.stat().st_size for file in rivals.files_in(directory))
         there = rivals.arrived(count, MARKER, directory)
         wanted = (threads * entries, threads * (entries * (entries - 1) // 2))
@@ -57,10 +54,8 @@ def run(bench, count, rival, program, threads, entries):
             return (f"{label}: {wanted[0]} entries logged whose numbers add up to {wanted[1]}, {there['numbered']} in the file with {there['sum']} "
                     f"({losses_in(directory)} told as lost there; {said})")
         return result
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return f"{label}: no end after {TIMEOUT_S} s"
+    except (building.Failed, OSError, ValueError) as failed:
+        return f"{label}: {failed}"
     finally:
         rivals.sweep()
         shutil.rmtree(directory, ignore_errors=True)

@@ -13,6 +13,7 @@ import tempfile
 import time
 
 from . import build as building
+from . import processes as running
 from . import silverpoint
 from .numbers import again, figures, median
 from .plan import rounds
@@ -91,9 +92,9 @@ def all_processes(bench, runner, driver, n, records):
         command, environment = facility.launch(bench, ["many"], workspace)
         before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            runner.problems.append(f"{label}: no end after {TIMEOUT_S} s")
+            done = running.run(command, TIMEOUT_S, env=environment)
+        except running.Hung as hung:
+            runner.problems.append(f"{label}: {hung}")
             return None
         wall = time.monotonic() - begin
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -156,7 +157,10 @@ def traces(bench, runner, driver, size):
         with silverpoint.Workspace(bench) as workspace:
             command, environment = facility.launch(bench, ["sustained", "three", "threads=1", f"records={records}"], workspace)
             try:
-                result = json.loads(building.call(command, env=environment))
+                done = running.run(command, TIMEOUT_S, env=environment)
+                if done.returncode != 0:
+                    raise building.Failed(f"exit {done.returncode}: {done.stderr.strip()[-200:]}")
+                result = json.loads(done.stdout)
                 wrong = facility.verify(bench, workspace, result)
                 if wrong:
                     raise building.Failed("; ".join(wrong))

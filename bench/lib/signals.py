@@ -4,9 +4,8 @@ import json
 import os
 import pathlib
 import random
-import subprocess
 
-from . import bind
+from . import bind, processes
 from . import build as building
 from .numbers import again, median
 from .plan import turns
@@ -42,7 +41,11 @@ def measure(bench, events, seconds, repeats, seed, until):
     results, problems = {}, []
     steps = [("floor", 100_000, {}), ("direct", events, {}), ("latest", events, {}), ("cross", events, {}), ("cross", events, {"QT_NO_GLIB": "1"}), ("stalled", 2_000_000, {}), ("timer", seconds, {})]
     for part, size, environment in turns(steps, repeats, until, random.Random(seed)):
-        done = subprocess.run([program, part, str(size)], capture_output=True, text=True, timeout=TIMEOUT_S, env=os.environ | environment)
+        try:
+            done = processes.run([program, part, size], TIMEOUT_S, env=os.environ | environment)
+        except processes.Hung as hung:
+            problems.append(f"{part}: {hung}")
+            continue
         if done.returncode != 0:
             problems.append(f"{part}: exit {done.returncode}: {done.stderr.strip()[:300]}")
             continue
