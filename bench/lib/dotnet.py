@@ -10,6 +10,7 @@ import subprocess
 from . import build as building
 from . import processes
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import rounds
 from .silverpoint import Workspace
 
@@ -92,10 +93,10 @@ def measure(bench, calls, repeats, seed, until):
     return results, problems
 
 
-def markdown(results, problems, calls, repeats, machine):
+def markdown(results, problems, calls, machine):
     """The page."""
     lines = ["# Trace.Write of .NET", "",
-             f"Microseconds of a turn: MD5 of 10,000 bytes, its text, and one `Trace.Write` of it; medians of up to {repeats} processes of {calls:,} turns each, in random order; written by "
+             f"Microseconds of a turn: MD5 of 10,000 bytes, its text, and one `Trace.Write` of it; medians of {count_of([len(runs) for runs in results.values()])} of {calls:,} turns each, in random order; written by "
              "`bench/run --part dotnet`. *Of the call* is the median difference to turns without it in the same process, in blocks of a hundred that alternate. The file and the trace file were "
              "read: every text is in them.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems),
@@ -113,5 +114,5 @@ def markdown(results, problems, calls, repeats, machine):
 
 def as_json(results, problems, machine):
     """For programs."""
-    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "again": again([run["us"] for run in runs])} for case, runs in results.items()]
+    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "processes": len(runs), "again": again([run["us"] for run in runs])} for case, runs in results.items()]
     return json.dumps({"machine": machine, "problems": problems, "results": rows}, indent=1) + "\n"

@@ -11,6 +11,7 @@ import tempfile
 from . import build as building
 from . import processes, rivals
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import rounds
 from .report import text
 
@@ -94,11 +95,11 @@ COLUMNS = (
 )
 
 
-def markdown(results, problems, facilities, missing, entries, repeats, machine):
+def markdown(results, problems, facilities, missing, entries, machine):
     """The page."""
     of_table = [name for name, rival in facilities.items() if "s4" in rival.parts and any(key[0] == name for key in results)]
     lines = ["# Loggers inside the process", "",
-             f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of up to {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
+             f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of {count_of([len(runs) for runs in results.values()])} each, in random order; written by `bench/run --part loggers`. The entry: "
              "`title iteration #N pointer string and a float: 3.14159`. Each run's file was read: every entry is in it, and their numbers add up.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing)]
@@ -126,12 +127,12 @@ def markdown(results, problems, facilities, missing, entries, repeats, machine):
     return "\n".join(lines) + "\n"
 
 
-def as_json(results, problems, facilities, missing, entries, repeats, machine):
+def as_json(results, problems, facilities, missing, entries, machine):
     """For programs: medians over processes, and where those of another run as long would lie; curve and single calls of the first."""
     rows = []
     for (name, threads), runs in results.items():
         row = {"logger": name, "threads": threads, "entries": entries_of(threads, entries), "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
         row |= {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS}
-        rows.append(row | {"again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
-    return json.dumps({"machine": machine, "entries": entries, "repeats": repeats, "problems": problems, "missing": missing,
+        rows.append(row | {"processes": len(runs), "again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
+    return json.dumps({"machine": machine, "entries": entries, "problems": problems, "missing": missing,
                        "how": {name: rival.how for name, rival in facilities.items()}, "results": rows}) + "\n"

@@ -2,7 +2,7 @@
 
 import re
 
-from . import absent, dotnet, figures, pacing, scaling, sources, tables
+from . import absent, conditions, dotnet, figures, pacing, scaling, sources, tables
 from . import page as html
 from .atrace import CALLS as ATRACE_CALLS
 from .atrace import LANGUAGES as ATRACE_LANGUAGES
@@ -260,7 +260,7 @@ def scale(data, better):
         if not points:
             continue
         # A figure that no point has, and memory beside rates, are no curves.
-        drawn = [(key, name, factor) for key, name, factor in columns if any(row.get(key) for row in points) and not key.endswith("_mib")]
+        drawn = [(key, name, factor) for key, name, factor in columns if any(row.get(key) for row in points) and not key.endswith(("_mib", "_mb"))]
         series = {name: [(row["x"], row[key] * factor) for row in points if row.get(key)] for key, name, factor in drawn}
         parts += [f"<h3>{title}</h3>", html.table((x, *(name for _, name, _ in columns)), [(f"{row['x']:,}", *(scaling.cell(row, key, factor) for key, _, factor in columns)) for row in points]),
                   html.figure(plots.lines(title, series, x, "", list(series), base=10), "Both axes logarithmic."), f"<p>{html.escape(scaling.BENDS[axis])}</p>"]
@@ -340,10 +340,10 @@ def page(found):
     machines = {name: data["machine"] for name, data in found.items()}
     first = next(iter(machines.values()))
     whole = {key: value for key, value in first.items() if key not in ("commit", "time")}
-    made = [(COMMANDS.get(name, f"bench/run --part {name}"), machine.get("commit", ""), machine.get("time", "")) for name, machine in machines.items()]
     unmeasured = [name for name, _ in SECTIONS if name not in found]
     head = ["<h1>Silverpoint, measured</h1>", f"<p>Every figure is of one machine ({html.escape(whole.get('cpu', ''))}, {whole.get('cores', '?')} cores); everything in a table ran in one go, in random "
-            "order, each in a process of its own, and each record was found in what was written, or the run was not counted. The sources' figures are others', of other machines and other years: only ratios compare.</p>"]
+            "order, each in a process of its own, and each record was found in what was written, or the run was not counted. The sources' figures are others', of other machines and other years: only ratios compare.</p>",
+            f"<p>{html.escape(conditions.said(found))}</p>"]
     if unmeasured:
         head.append(f'<p class="note">Not measured yet: {html.escape(", ".join(unmeasured))}.</p>')
     head.append("<h2>Where others are better</h2>")
@@ -353,7 +353,7 @@ def page(found):
     head.append("<h2>The sources' tables</h2><p>The source's figure; the facility that stands for it, here; ours, on the caller's side; and how many times ours theirs is.</p>")
     for title, rows in source_tables(found):
         head += [f"<h3>{html.escape(title)}</h3>", html.table(tables.HEAD, rows, prose=True) if rows else "<p>Not measured yet.</p>"]
-    foot = ["<h2>The machine, and what made these figures</h2>", html.facts(whole), html.table(("made by", "commit", "at"), made)]
+    foot = ["<h2>The machine, and what made these figures</h2>", html.facts(whole), html.table(conditions.HEAD, conditions.rows(found, COMMANDS), prose=True)]
     return html.page("Silverpoint, measured", head + sections + foot)
 
 
@@ -370,13 +370,14 @@ def markdown(found):
     _, better = gathered(found)
     lines = ["# Silverpoint, measured", "", "The page with all plots is [report.html](report.html); figures and their spreads are in [report.json](report.json).", ""]
     machine = next(iter(found.values()))["machine"]
-    lines += [f"- {key}: {value}" for key, value in machine.items() if key not in ("commit", "time")]
-    lines += ["", "## Where others are better", "", *(_table(BETTER, better.grouped()) if better.rows else ["In no column."])]
+    lines += [conditions.said(found), "", "## Where others are better", "", *(_table(BETTER, better.grouped()) if better.rows else ["In no column."])]
     lines += ["", "## Not run here", "", *_table(("what", "why"), missing(found))]
     lines += ["", "## The sources' tables", "", "The source's figure; the facility that stands for it, here; ours, on the caller's side; and how many times ours theirs is."]
     for title, rows in source_tables(found):
         lines += ["", f"### {title}", "", *(_table(tables.HEAD, rows) if rows else ["Not measured yet."])]
     lines += ["", "## Tracepoints beside today's loggers", "", *_table(*tables.modern(found))]
+    lines += ["", "## The machine, and what made these figures", "", *(f"- {key}: {value}" for key, value in machine.items() if key not in ("commit", "time")), "",
+              *_table(conditions.HEAD, conditions.rows(found, COMMANDS))]
     lines += ["", "## Each part", "", *(f"- [{name}]({name}.md)" for name, _ in SECTIONS if name in found)]
     return "\n".join(lines) + "\n"
 
@@ -385,6 +386,6 @@ def document(found):
     """The same for programs, and for a later comparison."""
     _, better = gathered(found)
     return {"schema": 1, "machines": {name: data["machine"] for name, data in found.items()},
-            "better": [dict(zip(BETTER, row, strict=True)) for row in better.rows], "missing": [{"what": what, "why": why} for what, why in missing(found)],
+            "circumstances": figures.circumstances(found), "better": [dict(zip(BETTER, row, strict=True)) for row in better.rows], "missing": [{"what": what, "why": why} for what, why in missing(found)],
             "tables": {title: [dict(zip(tables.HEAD[:-1], row)) | {"note": row[-1]} for row in rows] for title, rows in source_tables(found)},
             "figures": figures.as_rows(figures.of(found))}
