@@ -1,4 +1,4 @@
-"""Tests of a whole run, bench/run, with nothing built and nothing measured; and of what it says of the machine."""
+"""Tests of a whole run, bench/run, with nothing built and nothing measured; of what it says of the machine; and of the still of its report."""
 
 import contextlib
 import importlib.machinery
@@ -158,6 +158,42 @@ class Conditions(unittest.TestCase):
         with mock.patch.object(machine, "run_text", lambda *_: "libx-dev 1.2-3 installed\nliby-dev  not-installed\ndpkg-query: no packages found"):
             self.assertEqual(machine.packages({"libx-dev", "liby-dev"}), ["libx-dev 1.2-3"])
         self.assertTrue({"hypervisor", "cpu_mhz", "tsc_mhz", "rivals", "rivals in Rust"} <= machine.describe(build.ROOT).keys())
+
+
+class Still(unittest.TestCase):
+    """bench/still with a stand-in for the browser."""
+
+    def taken(self, browser, path=""):
+        """(exit status, what was told, whether the still was replaced)."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "report.html").write_text("<p>")
+            (folder / "old.png").write_text("old")
+            python = pathlib.Path(sys.executable)
+            (folder / "python3").symlink_to(python)
+            if browser:
+                (folder / "chromium").write_text(f"#!{python}\nimport sys\n{browser}")
+                (folder / "chromium").chmod(0o755)
+            done = subprocess.run([python, build.BENCH / "still", "--page", folder / "report.html", "--out", folder / "old.png"], env={"PATH": str(folder)}, capture_output=True, text=True)
+            return done.returncode, done.stdout + done.stderr, (folder / "old.png").read_bytes() != b"old"
+
+    DRAWS = """import struct
+out = next(word for word in sys.argv if word.startswith("--screenshot=")).partition("=")[2]
+size = next(word for word in sys.argv if word.startswith("--window-size=")).partition("=")[2]
+assert sys.argv[-1].startswith("file:///") and sys.argv[-1].endswith("/report.html")
+open(out, "wb").write(b"\\x89PNG\\r\\n\\x1a\\n" + b"\\0\\0\\0\\rIHDR" + struct.pack(">II", *map(int, size.split(","))) + b"rest")
+"""
+
+    def test_it_is_taken_by_the_browser_that_is_there_and_left_alone_where_there_is_none(self):
+        self.assertEqual(self.taken(self.DRAWS)[::2], (0, True))
+        status, told, replaced = self.taken(None)
+        self.assertEqual((status, replaced), (77, False))
+        self.assertIn("SKIPPED: no Chromium here", told)
+
+    def test_what_is_no_picture_of_the_page_does_not_replace_the_still(self):
+        for browser in ("sys.exit(3)", "pass", self.DRAWS.replace('map(int, size.split(","))', "(5, 5)")):
+            status, told, replaced = self.taken(browser)
+            self.assertEqual((status, replaced), (1, False), told)
 
 
 class Tracers(unittest.TestCase):
