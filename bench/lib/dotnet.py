@@ -9,7 +9,9 @@ import statistics
 import subprocess
 
 from . import build as building
+from . import processes
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import rounds
 from .silverpoint import Workspace
 
@@ -62,12 +64,12 @@ def run(bench, program, case, calls):
         if case == "silverpoint":
             command = [bench.silverpoint, "run", "-o", workspace.trace, "--", *command]
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+            done = processes.run(command, TIMEOUT_S, env=environment)
             if done.returncode != 0 or not done.stdout.startswith("{"):
                 return f"{TITLES[case]}: exit {done.returncode}: {done.stderr.strip()[:300]}"
             result = json.loads(done.stdout)
             there = arrived(bench, case, workspace.directory)
-        except (subprocess.SubprocessError, OSError) as error:
+        except (building.Failed, subprocess.SubprocessError, OSError) as error:
             return f"{TITLES[case]}: {error}"
     if there not in (None, (result["written"], result["sum"])):
         return f"{TITLES[case]}: {result['written']} texts written whose digits add up to {result['sum']}, {there[0]} found with {there[1]}"
@@ -92,10 +94,10 @@ def measure(bench, calls, repeats, seed, until):
     return results, problems
 
 
-def markdown(results, problems, calls, repeats, machine):
+def markdown(results, problems, calls, machine):
     """The page."""
     lines = ["# Trace.Write of .NET", "",
-             f"Microseconds of a turn: MD5 of 10,000 bytes, its text, and one `Trace.Write` of it; medians of up to {repeats} processes of {calls:,} turns each, in random order; written by "
+             f"Microseconds of a turn: MD5 of 10,000 bytes, its text, and one `Trace.Write` of it; medians of {count_of([len(runs) for runs in results.values()])} of {calls:,} turns each, in random order; written by "
              "`bench/run --part dotnet`. *Of the call* is the median difference to turns without it in the same process, in blocks of a hundred that alternate. The file and the trace file were "
              "read: every text is in them.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems),
@@ -119,6 +121,6 @@ def deviation(runs):
 
 def as_json(results, problems, machine):
     """For programs."""
-    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "deviation_us": deviation(runs), "again": again([run["us"] for run in runs])}
+    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "deviation_us": deviation(runs), "processes": len(runs), "again": again([run["us"] for run in runs])}
             for case, runs in results.items()]
     return json.dumps({"machine": machine, "problems": problems, "results": rows}, indent=1) + "\n"

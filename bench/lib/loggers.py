@@ -6,13 +6,12 @@ import pathlib
 import random
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 
 from . import build as building
-from . import rivals
+from . import processes, rivals
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import rounds
 from .report import text
 
@@ -42,13 +41,12 @@ def run(bench, count, rival, program, threads, entries):
     sessions = pathlib.Path(tempfile.mkdtemp(prefix="silverpoint-logging-", dir=shared))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SILVERPOINT")} | {"SILVERPOINT_DIR": str(sessions)}
     label = f"{rival.facility}, {threads} threads"
-    process = subprocess.Popen([program, str(threads), str(entries), directory / "driver.log"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
     try:
-        out, told = process.communicate(timeout=TIMEOUT_S)
-        if process.returncode != 0 or not out.startswith("{"):
-            return f"{label}: exit {process.returncode}: {told.strip()[:300]}"
-        result = json.loads(out)
+        done = processes.run([program, threads, entries, directory / "driver.log"], TIMEOUT_S, env=environment)
+        told = done.stderr
+        if done.returncode != 0 or not done.stdout.startswith("{"):
+            return f"{label}: exit {done.returncode}: {told.strip()[:300]}"
+        result = json.loads(done.stdout)
         result["bytes"] = sum(file.stat().st_size for file in rivals.files_in(directory))
         there = rivals.arrived(count, MARKER, directory)
         wanted = (threads * entries, threads * (entries * (entries - 1) // 2))
@@ -57,10 +55,8 @@ def run(bench, count, rival, program, threads, entries):
             return (f"{label}: {wanted[0]} entries logged whose numbers add up to {wanted[1]}, {there['numbered']} in the file with {there['sum']} "
                     f"({losses_in(directory)} told as lost there; {said})")
         return result
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return f"{label}: no end after {TIMEOUT_S} s"
+    except (building.Failed, OSError, ValueError) as failed:
+        return f"{label}: {failed}"
     finally:
         rivals.sweep()
         shutil.rmtree(directory, ignore_errors=True)
@@ -99,11 +95,11 @@ COLUMNS = (
 )
 
 
-def markdown(results, problems, facilities, missing, entries, repeats, machine):
+def markdown(results, problems, facilities, missing, entries, machine):
     """The page."""
     of_table = [name for name, rival in facilities.items() if "s4" in rival.parts and any(key[0] == name for key in results)]
     lines = ["# Loggers inside the process", "",
-             f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of up to {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
+             f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of {count_of([len(runs) for runs in results.values()])} each, in random order; written by `bench/run --part loggers`. The entry: "
              "`title iteration #N pointer string and a float: 3.14159`. Each run's file was read: every entry is in it, and their numbers add up.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing)]
@@ -131,12 +127,12 @@ def markdown(results, problems, facilities, missing, entries, repeats, machine):
     return "\n".join(lines) + "\n"
 
 
-def as_json(results, problems, facilities, missing, entries, repeats, machine):
+def as_json(results, problems, facilities, missing, entries, machine):
     """For programs: medians over processes, and where those of another run as long would lie; curve and single calls of the first."""
     rows = []
     for (name, threads), runs in results.items():
         row = {"logger": name, "threads": threads, "entries": entries_of(threads, entries), "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
         row |= {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS}
-        rows.append(row | {"again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
-    return json.dumps({"machine": machine, "entries": entries, "repeats": repeats, "problems": problems, "missing": missing,
+        rows.append(row | {"processes": len(runs), "again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
+    return json.dumps({"machine": machine, "entries": entries, "problems": problems, "missing": missing,
                        "how": {name: rival.how for name, rival in facilities.items()}, "results": rows}) + "\n"

@@ -273,7 +273,7 @@ def scale(data, better):
         if not points:
             continue
         # A figure that no point has, and memory beside rates, are no curves.
-        drawn = [(key, name, factor) for key, name, factor in columns if any(row.get(key) for row in points) and not key.endswith("_mib")]
+        drawn = [(key, name, factor) for key, name, factor in columns if any(row.get(key) for row in points) and not key.endswith(("_mib", "_mb"))]
         series = {name: [(row["x"], row[key] * factor) for row in points if row.get(key)] for key, name, factor in drawn}
         parts += [f"<h3>{title}</h3>", html.table((x, *(name for _, name, _ in columns)), [(f"{row['x']:,}", *(scaling.cell(row, key, factor) for key, _, factor in columns)) for row in points]),
                   html.figure(plots.lines(title, series, x, "", list(series), base=10), "Both axes logarithmic."), f"<p>{html.escape(scaling.BENDS[axis])}</p>"]

@@ -15,10 +15,8 @@ FILTER = "debug"
 class Facility:
     """One frontend under `silverpoint run`. `make` builds its driver and returns the path."""
 
-    records_to_file = True
-
-    def __init__(self, name, make):
-        self.name = name
+    def __init__(self, name, make, parts=()):
+        self.name, self.parts = name, parts
         self._make = make
 
     def build(self, bench):

@@ -1,12 +1,12 @@
 """What the report says, as a page, as Markdown and for programs: first of all where others are better, then what was not run, the sources' tables, and each part of the suite."""
 
-from . import absent, checked, figures, sections, setups, tables
+from . import absent, checked, conditions, figures, sections, setups, tables
 from . import better as comparing
 from . import page as html
 
 COMMANDS = {"latest": "bench/run --part drivers --part reading --part header"}
 # How figures came about, in a few words; README.md has the rest.
-ORDER = ("what stands in one table ran in one go, each figure in processes of its own, in random order; formats, trace files that are read, renderings and the points of scale come one after the other")
+ORDER = "what stands in one table ran in one go, each figure in processes of its own, in random order"
 
 
 def missing(found):
@@ -35,10 +35,10 @@ def page(found):
     machines = {name: data["machine"] for name, data in found.items()}
     first = next(iter(machines.values()))
     whole = {key: value for key, value in first.items() if key not in ("commit", "time")}
-    made = [(COMMANDS.get(name, f"bench/run --part {name}"), machine.get("commit", ""), machine.get("time", "")) for name, machine in machines.items()]
     unmeasured = [name for name, _ in sections.ALL if name not in found]
     head = ["<h1>Silverpoint, measured</h1>", f"<p>Every figure is of one machine ({html.escape(whole.get('cpu', ''))}, {whole.get('cores', '?')} cores); {ORDER}. A run whose output is not what was called does not "
-            "count; how each row is known to be whole stands beside it. The sources' figures are others', of other machines and other years: only ratios compare.</p>"]
+            "count; how each row is known to be whole stands beside it. The sources' figures are others', of other machines and other years: only ratios compare.</p>",
+            f"<p>{html.escape(conditions.said(found))}</p>"]
     if unmeasured:
         head.append(f'<p class="note">Not measured yet: {html.escape(", ".join(unmeasured))}.</p>')
     head += ["<h2>Where others are better</h2>", f"<p>{html.escape(better.summary())}</p>", f"<p class=note>{html.emphasised(comparing.VERDICTS)}</p>" if better.rows else ""]
@@ -51,7 +51,7 @@ def page(found):
     head.append(f"<h2>The sources' tables</h2><p>{html.emphasised(tables.EXPLAINED)} Checked: {html.emphasised(checked.MEANING)}</p>")
     for title, rows in source_tables(found):
         head += [f"<h3>{html.escape(title)}</h3>", html.table(tables.HEAD, rows, prose=True) if rows else "<p>Not measured yet.</p>"]
-    foot = ["<h2>The machine, and what made these figures</h2>", html.facts(whole), html.table(("made by", "commit", "at"), made)]
+    foot = ["<h2>The machine, and what made these figures</h2>", html.facts(whole), html.table(conditions.HEAD, conditions.rows(found, COMMANDS), prose=True)]
     return html.page("Silverpoint, measured", head + parts + foot)
 
 
@@ -68,8 +68,7 @@ def markdown(found):
     _, better = gathered(found)
     lines = ["# Silverpoint, measured", "", "The page with all plots is [report.html](report.html); figures and their spreads are in [report.json](report.json).", ""]
     machine = next(iter(found.values()))["machine"]
-    lines += [f"- {key}: {value}" for key, value in machine.items() if key not in ("commit", "time")]
-    lines += ["", f"{ORDER[0].upper()}{ORDER[1:]}.", "", "## Where others are better", "", better.summary()]
+    lines += [f"{ORDER[0].upper()}{ORDER[1:]}.", "", conditions.said(found), "", "## Where others are better", "", better.summary()]
     lines += ["", comparing.VERDICTS] if better.rows else []
     where = None
     for group in better.grouped():
@@ -85,6 +84,8 @@ def markdown(found):
     for name, _ in sections.ALL:
         if name in found and (rows := setups.rows(name, found[name])):
             lines += [f"### {name}", "", *(f"{line}\n" for line in setups.notes(name)), *_table(setups.HEAD, rows), ""]
+    lines += ["## The machine, and what made these figures", "", *(f"- {key}: {value}" for key, value in machine.items() if key not in ("commit", "time")), "",
+              *_table(conditions.HEAD, conditions.rows(found, COMMANDS)), ""]
     lines += ["## Each part", "", *(f"- [{name}]({name}.md)" for name, _ in sections.ALL if name in found)]
     return "\n".join(lines) + "\n"
 
@@ -96,6 +97,6 @@ def document(found):
     """The same for programs, and for a later comparison."""
     _, better = gathered(found)
     return {"schema": 1, "machines": {name: data["machine"] for name, data in found.items()},
-            "compared": better.looked, "better": [vars(loss) for loss in better.rows], "missing": [{"what": what, "why": why} for what, why in missing(found)],
+            "circumstances": figures.circumstances(found), "compared": better.looked, "better": [vars(loss) for loss in better.rows], "missing": [{"what": what, "why": why} for what, why in missing(found)],
             "tables": {title: [dict(zip(tables.HEAD, row, strict=True)) for row in rows] for title, rows in source_tables(found)},
             "figures": figures.as_rows(figures.of(found))}

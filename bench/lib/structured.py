@@ -1,5 +1,6 @@
 """The table of S1: a structured tracepoint beside qDebug, LTTng and structured lines through Qt's classes, in one run. Writes bench/results/structured.md and .json."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import subprocess
 
 from . import bind, silverpoint
 from . import build as building
-from .numbers import again, figures, interval, ratio
+from .numbers import again, figures, interval, median, processes, ratio
 from .plan import turns
 from .report import text
 
@@ -142,34 +143,44 @@ def measure(bench, own, runner, repeats, pairs, seed, until):
     return results, facilities, missing + runner.problems
 
 
-def renderings(bench, own, records):
-    """What becomes of the caller's records elsewhere: CPU time of reading a trace file and writing each format, ns a record."""
+# Name and command of each format that our records become.
+FORMATS = (("text", "cat"), ("qDebug's text", "cat", "--style", "qdebug"), ("Qt's message", "cat", "--style", "qt"), ("summary", "cat", "--style", "summary"),
+           ("JSON", "convert", "--to", "jsonl"), ("TSV+JSON", "convert", "--to", "tsv"), ("CBOR", "convert", "--to", "cbor"))
+# 128 floats take many times as long as the others: so many times fewer of them say as much.
+FEWER = {"floats": 8}
+TIMEOUT_S = 180
+
+
+def one_rendering(bench, files, options, environment, place, wanted):
+    """(CPU seconds, how often the record's words stand in it) of one process that writes a format."""
+    output = ["-"] if options[0] == "convert" else []
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(place, "wb") as out:
+        subprocess.run([str(bench.silverpoint), *options, *map(str, files), *output], stdout=out, check=True, env=environment, timeout=TIMEOUT_S)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, place.read_bytes().count(wanted)
+
+
+def renderings(bench, own, records, repeats, seed, until):
+    """What becomes of the caller's records elsewhere: CPU time of reading a trace file and writing each format, ns a record; {(format, case): [one of each process]}, in random order."""
     found = {}
-    with silverpoint.Workspace(bench) as workspace:
+    with contextlib.ExitStack() as stack:
+        steps = []
         for case in CASES:
-            command, environment = own.launch(bench, ["sustained", f"{case}.stream", "threads=1", f"records={records}"], workspace)
+            workspace = stack.enter_context(silverpoint.Workspace(bench))
+            command, environment = own.launch(bench, ["sustained", f"{case}.stream", "threads=1", f"records={records // FEWER.get(case, 1)}"], workspace)
             result = json.loads(building.call(command, env=environment))
             wrong = own.verify(bench, workspace, result)
             if wrong:
                 raise building.Failed(f"what is read: {wrong}")
-            for name, *options in (("text", "cat"), ("qDebug's text", "cat", "--style", "qdebug"), ("Qt's message", "cat", "--style", "qt"), ("summary", "cat", "--style", "summary"),
-                                   ("JSON", "convert", "--to", "jsonl"), ("TSV+JSON", "convert", "--to", "tsv"), ("CBOR", "convert", "--to", "cbor")):
-                files = sorted(workspace.directory.glob("*.silver"))
-                output = ["-"] if options[0] == "convert" else []
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                with open(workspace.directory / "rendered", "wb") as out:
-                    subprocess.run([str(bench.silverpoint), *options, *map(str, files), *output], stdout=out, check=True, env=environment)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                wanted = f"bench {case}".encode()
-                with open(workspace.directory / "rendered", "rb") as made:
-                    seen = made.read().count(wanted)
-                if seen < result["counted"]:
-                    raise building.Failed(f"{name}: {seen} of {result['counted']} records with {wanted}")
-                used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                found[name, case] = used / result["counted"] * 1e9
-            for file in workspace.directory.glob("*.silver"):
-                file.unlink()
-    return found
+            files = sorted(workspace.directory.glob("*.silver"))
+            steps += [(name, case, options, files, environment, workspace.directory / "rendered", result["counted"]) for name, *options in FORMATS]
+        for name, case, options, files, environment, place, counted in turns(steps, repeats, until, random.Random(seed)):
+            seconds, seen = one_rendering(bench, files, options, environment, place, f"bench {case}".encode())
+            if seen < counted:
+                raise building.Failed(f"{name}: {seen} of {counted} records of {case}")
+            found.setdefault((name, case), []).append(seconds / counted * 1e9)
+    return {(name, case): found[name, case] for name, *_ in FORMATS for case in CASES}
 
 
 def verdicts(results, own):
@@ -189,11 +200,11 @@ def verdicts(results, own):
     return lines
 
 
-def markdown(results, rendered, facilities, own, problems, repeats, machine):
+def markdown(results, rendered, facilities, own, problems, machine):
     """The page."""
     names = [own, *(facility.name for facility in facilities)]
     lines = ["# Structured tracepoints beside qDebug and LTTng", "",
-             f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, up to {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; in brackets how many times as long as "
+             f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, {processes([len(runs) for runs in results.values()])} a figure, in random order; in brackets how many times as long as "
              "silverpoint. Every record was found in what was written, those of the map by their ids. Written by `bench/run --part structured`.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems), "",
              "| | " + " | ".join(TITLES[case] for case in CASES) + " | the source's, µs |", "|---|" + "---|" * (len(CASES) + 1)]
@@ -218,7 +229,7 @@ def markdown(results, rendered, facilities, own, problems, repeats, machine):
               "CPU time of another process, in which nobody waits: reading the trace file and writing it, ns a record.", "",
               "| | " + " | ".join(TITLES[case] for case in CASES) + " |", "|---|" + "---|" * len(CASES)]
     for name in dict.fromkeys(name for name, _ in rendered):
-        lines.append(f"| {name} | " + " | ".join(text(rendered[name, case]) for case in CASES) + " |")
+        lines.append(f"| {name} | " + " | ".join(text(median(rendered[name, case])) if (name, case) in rendered else "–" for case in CASES) + " |")
     lines += ["", "## How they are set up", "", f"- {own}: `SP_INFO << …`, under `silverpoint run`, raw blocks to disk", *(f"- {facility.name}: {facility.how}" for facility in facilities)]
     return "\n".join(lines) + "\n"
 
@@ -226,6 +237,6 @@ def markdown(results, rendered, facilities, own, problems, repeats, machine):
 def as_json(results, rendered, facilities, problems, machine):
     """For programs."""
     rows = [{"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2),
-             "again": again([figures([run])[0] for run in runs])} for (name, case), runs in results.items()]
-    others = [{"format": name, "case": case, "ns": round(value, 1)} for (name, case), value in rendered.items()]
+             "processes": len(runs), "again": again([figures([run])[0] for run in runs])} for (name, case), runs in results.items()]
+    others = [{"format": name, "case": case, "ns": round(median(each), 1), "processes": len(each), "again": again(each)} for (name, case), each in rendered.items()]
     return json.dumps({"machine": machine, "problems": problems, "how": {facility.name: facility.how for facility in facilities}, "results": rows, "renderings": others}, indent=1) + "\n"
