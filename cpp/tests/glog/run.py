@@ -11,8 +11,8 @@ A source says how it is run, one line each:
     // unordered: NAME                          threads: lines are compared without their order
     // times: NAME                              the hours by which times differ from UTC are compared, too
 
-In a run, @WORD stands for the number of the line that ends in the comment `// @WORD`. A run that is not at the beginning of a line of its own, where
-it would not be found, is a mistake.
+In a run, @WORD stands for the number of the line that ends in the comment `// @WORD`. What is not at the beginning of a line of its own, where it
+would not be found, is a mistake.
 """
 
 import concurrent.futures
@@ -28,6 +28,7 @@ import tempfile
 import time
 
 RUN = re.compile(r"^// run: (.*)$", re.M)
+SAID = re.compile(r"// .*\b(run|skip|unordered|times): ")
 PREFIX = re.compile(r"([IWEF])(\d{8}|\d{4}) (\d\d):(\d\d):\d\d\.\d{6} +\d+ ")
 RAW_PREFIX = re.compile(r"([IWEF]00000000 00:00:00\.000000) +\d+ ")
 STAMP = re.compile(r"\d{8}-\d{6}\.\d+")
@@ -144,8 +145,9 @@ def main():
             if not variants:
                 failures.append(f"{source.stem}: no such program in {ours_at}")
             lines = RUN.findall(text)
-            if text.count("run: ") != len(lines):
-                failures.append(f"{source.name}: of {text.count('run: ')} runs {len(lines)} stand at the beginning of a line of their own")
+            for number, line in enumerate(text.split("\n"), 1):
+                if (said := SAID.search(line)) and not line.startswith(f"// {said[1]}: "):
+                    failures.append(f"{source.name}:{number}: '{said[1]}:' stands at the beginning of a line of its own, where it is looked for")
             for variant in variants:
                 for line in lines:
                     runs.append(pool.submit(run, theirs_at / variant, ours_at / variant, text, line))
