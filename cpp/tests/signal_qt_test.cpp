@@ -58,6 +58,35 @@ TEST_F(Qt, OneTurnIsLimitedSoThatTimersRun) {
     EXPECT_LT(at_timer, 200u);
 }
 
+// A device that speaks a million times a second, for a second: the loop has its timer beside every event.
+TEST_F(Qt, AMillionEventsASecondLeaveTheLoopItsTimer) {
+    signal<unsigned> sent;
+    qt_inbox here;
+    constexpr unsigned kAll = 1'000'000;
+    unsigned next = 0, ticks = 0;
+    bool is_in_order = true;
+    sent.connect_queued(here, [&](unsigned number) {
+        is_in_order = is_in_order && number == next;
+        if (++next == kAll) application_.quit();
+    });
+    QTimer timer;
+    QObject::connect(&timer, &QTimer::timeout, [&] { ++ticks; });
+    timer.start(5);
+    std::thread sender([&] {
+        const auto begin = std::chrono::steady_clock::now();
+        for (unsigned i = 0; i < kAll; ++i) {
+            while (std::chrono::steady_clock::now() < begin + std::chrono::microseconds(i)) continue;
+            sent(i);
+        }
+    });
+    application_.exec();
+    sender.join();
+    EXPECT_TRUE(is_in_order);
+    EXPECT_EQ(next, kAll);
+    // (Of 200, where nothing else runs on the machine.)
+    EXPECT_GE(ticks, 10u);
+}
+
 TEST_F(Qt, TheLatestIsSeenByALoopWithATimer) {
     signal<unsigned> published;
     qt_inbox here = qt_inbox::timed(std::chrono::milliseconds(1));
