@@ -1,6 +1,11 @@
 // Streams that are held as a QDebug, categories that change at one place, and the handlers of others: what
 // becomes of the message, in the record and in Qt's output.
-#include <QCoreApplication>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
 #include <thread>
 
 #include "silverpoint/qt/debug.hpp"
@@ -123,6 +128,41 @@ TEST(QtHandlersDeathTest, HeldStreamsThatEndTheProgramArePrinted) {
             std::exit(0);
         },
         testing::ExitedWithCode(0), "^held 8\n$");
+}
+
+// What a child records that ends by itself: the records of its session, with their templates.
+template <class F>
+Lines recorded_by_dying(const F& body) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit none{0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        std::signal(SIGABRT, SIG_DFL);
+        if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(1);
+        qInstallMessageHandler(nullptr);
+        body();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
+    Lines all;
+    reader::Session session(reader::Session::path_of(child));
+    for (const reader::Record& record : session.drain()) {
+        if (record.site < 16) continue;
+        const reader::Site site = session.site(record.site);
+        all.push_back(std::to_string(static_cast<int>(site.level)) + ' ' + site.category + ": " + site.text +
+                      " | " + reader::text_of(record, site));
+    }
+    return all;
+}
+
+TEST_F(QtHandlers, WhatEndsTheProgramIsRecordedBeforeItDoes) {
+    constexpr int kNumber = 5;
+    EXPECT_EQ(recorded_by_dying([] { qFatal("the end %d", kNumber); }), Lines{"5 default: the end %d | 5"});
+    EXPECT_EQ(recorded_by_dying([] { qFatal() << "the end" << kNumber; }),
+              Lines{"5 default: the end {} | 5"});
+    EXPECT_EQ(recorded_by_dying([] { qCFatal(net, "the end %d", kNumber); }), Lines{"5 net: the end %d | 5"});
 }
 
 // --- Handlers of others
