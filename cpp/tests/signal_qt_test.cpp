@@ -107,6 +107,27 @@ TEST_F(Qt, TheLatestIsSeenByALoopWithATimer) {
     EXPECT_LE(reads, all);
 }
 
+TEST_F(Qt, AConnectionEndsWithAnObjectOfQts) {
+    signal<int> sent;
+    qt_inbox here;
+    int got = 0;
+    const auto receive = [&](int value) { got += value; };
+    auto* const object = new QObject;
+    const auto queued = silverpoint::until_destroyed(object, sent.connect_queued(here, receive));
+    silverpoint::until_destroyed(object, sent.connect_latest(here, receive));
+    silverpoint::until_destroyed(object, sent.connect(receive)).disconnect();
+    sent(1);
+    here.drain();
+    EXPECT_EQ(got, 2);
+    sent(10);
+    delete object;
+    sent(100);
+    here.drain();
+    EXPECT_EQ(got, 2) << "what waited is not delivered any more";
+    EXPECT_FALSE(queued.connected());
+    EXPECT_EQ(sent.connected(), 0u);
+}
+
 TEST_F(Qt, TheInboxMayDieWhileOthersEmit) {
     signal<unsigned> sent;
     std::atomic<bool> over{false};
