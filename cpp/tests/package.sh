@@ -39,6 +39,19 @@ int main(int, char** argv) {
     spdlog::basic_logger_mt("app", argv[1])->info("number {}", 7);
 }
 END
+cat >>"$scratch/app/CMakeLists.txt" <<'END'
+# A program of Qt's, captured: its source knows nothing of Silverpoint.
+find_package(Qt6 6.2 QUIET COMPONENTS Core)
+if(Qt6_FOUND)
+    add_executable(with_qt qt.cpp)
+    target_link_libraries(with_qt PRIVATE Qt6::Core)
+    silverpoint_capture_qt(with_qt)
+endif()
+END
+cat >"$scratch/app/qt.cpp" <<'END'
+#include <QDebug>
+int main() { qInfo() << "number" << 7; }
+END
 cmake -S "$scratch/app" -B "$scratch/app/build" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$scratch/usr" >"$scratch/log" &&
     cmake --build "$scratch/app/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
 pc=$(find "$scratch/usr" -name silverpoint.pc)
@@ -112,4 +125,12 @@ for program in with_static with_shared with_spdlog_names with_pkg_config folder/
     grep -q 'number 7' "$scratch/program.log" || { echo "$program: nothing in its log"; exit 1; }
     rm -r "$scratch/program.log"*
 done
-echo "six programs logged, and two of C recorded"
+qt="without Qt 6 none of its own"
+if [ -x "$scratch/app/build/with_qt" ]; then
+    mkdir -m 700 "$scratch/sessions"
+    SILVERPOINT_FILTER=info SILVERPOINT_DIR=$scratch/sessions "$scratch/app/build/with_qt" 2>"$scratch/printed"
+    grep -rq 'number {}' "$scratch/sessions" || { echo "with_qt: nothing in its session"; exit 1; }
+    if [ -s "$scratch/printed" ]; then cat "$scratch/printed"; exit 1; fi
+    qt="and one of Qt"
+fi
+echo "six programs logged, and two of C recorded, $qt"
