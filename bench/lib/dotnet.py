@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shutil
+import statistics
 import subprocess
 
 from . import build as building
@@ -100,11 +101,12 @@ def markdown(results, problems, calls, machine):
              "`bench/run --part dotnet`. *Of the call* is the median difference to turns without it in the same process, in blocks of a hundred that alternate. The file and the trace file were "
              "read: every text is in them.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems),
-             "", "| | a turn, µs | of the call, µs | flush at the end, µs | CPU of the process, a turn, µs |", "|---|---|---|---|---|"]
+             "", "| | a turn, µs | its standard deviation between processes | of the call, µs | flush at the end, µs | CPU of the process, a turn, µs |", "|---|---|---|---|---|---|"]
     for case, title in TITLES.items():
         if runs := results.get(case):
             us, above, flush, cpu = (median([run[key] for run in runs]) for key in KEYS)
-            lines.append(f"| {title} | {us:.2f} | {'–' if case == 'md5' else f'{above:.3f}'} | {flush:.0f} | {cpu:.2f} |")
+            spread = deviation(runs)
+            lines.append(f"| {title} | {us:.2f} | {'–' if spread is None else f'{spread:.2f}'} | {'–' if case == 'md5' else f'{above:.3f}'} | {flush:.0f} | {cpu:.2f} |")
     lines += ["", "- Mono runs it, with `TRACE` defined. Its default listener hands the text to a debugger, and to the file or console that `MONO_TRACE_LISTENER` names; there is neither here, and no "
               "OutputDebugString, which takes half of the time on Windows.",
               "- The difference of *no listener* is that of two equal programs: what the method cannot tell.",
@@ -112,7 +114,13 @@ def markdown(results, problems, calls, machine):
     return "\n".join(lines) + "\n"
 
 
+def deviation(runs):
+    """Standard deviation of a turn between processes, µs, as the source says one for each of its means; None of a single process."""
+    return round(statistics.stdev(run["us"] for run in runs), 4) if len(runs) > 1 else None
+
+
 def as_json(results, problems, machine):
     """For programs."""
-    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "processes": len(runs), "again": again([run["us"] for run in runs])} for case, runs in results.items()]
+    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "deviation_us": deviation(runs), "processes": len(runs), "again": again([run["us"] for run in runs])}
+            for case, runs in results.items()]
     return json.dumps({"machine": machine, "problems": problems, "results": rows}, indent=1) + "\n"

@@ -61,7 +61,7 @@ def markdown(results, how, missing, problems, machine):
     """The page."""
     lines = ["# Tracepoints beside today's loggers", "",
              f"Nanoseconds of a call, medians of bursts of 20, {processes([len(runs) for runs in results.values()])} a figure, in random order; of what is switched off, over an empty loop. Written by "
-             "`bench/run --part modern`. Each record was found in what was written, by its words and the sum of the ids.", "", *(f"- {key}: {fact}" for key, fact in machine.items()), "",
+             "`bench/run --part modern`. Each record was found in what was written, by its words, and where it has an id by the sum of the ids.", "", *(f"- {key}: {fact}" for key, fact in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing), "",
              "| | " + " | ".join(TITLES.values()) + " |", "|---|" + "---|" * len(TITLES)]
     for name in how:
