@@ -67,7 +67,7 @@ def markdown(found):
     _, better = gathered(found)
     lines = ["# Silverpoint, measured", "", "The page with all plots is [report.html](report.html); figures and their spreads are in [report.json](report.json).", ""]
     machine = next(iter(found.values()))["machine"]
-    lines += [f"{ORDER[0].upper()}{ORDER[1:]}. {conditions.said(found)}", "", "## Where others are better", "", better.summary()]
+    lines += [f"{ORDER[0].upper()}{ORDER[1:]}.", "", conditions.said(found), "", "## Where others are better", "", better.summary()]
     lines += ["", comparing.VERDICTS] if better.rows else []
     where = None
     for group in better.grouped():
