@@ -109,7 +109,7 @@ def stream(program, records):
 def middle(runs):
     """The run of the middle by its CPU time, with the range in which another one's rate (M records/s) lies."""
     ordered = sorted(runs, key=lambda run: run["cpu_seconds"])
-    return ordered[len(ordered) // 2] | {"processes": len(runs), "again": again([rate(run) for run in runs])}
+    return ordered[len(ordered) // 2] | {"processes": len(runs), "again": again([rate(run) if run["cpu_seconds"] else 0.0 for run in runs])}
 
 
 def files(program, directory, records):

@@ -80,6 +80,15 @@ class Step:
     needed: bool = False  # run also when the time is over: without it a row would have no figure
 
 
+# A caller that is pinned cannot leave a core onto which the kernel puts somebody else. The floor's reader, the collector and the rest of the system are three at least, and want cores of their own.
+PINNED_FROM = 4
+
+
+def core(cores):
+    """Where the caller of bursts and single calls is pinned on a machine of so many cores: the last one, far from most interrupts; None on small machines."""
+    return cores - 1 if cores >= PINNED_FROM else None
+
+
 def steps(facilities, floor, by_hand, size, seed, cpu=None, crowd=()):
     """All steps in random order, but each figure's processes spread evenly over the whole: what is left out when the time is over is the last of them.
 

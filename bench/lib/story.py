@@ -32,8 +32,7 @@ def source_tables(found):
 def page(found):
     """The whole document."""
     parts, better = gathered(found)
-    machines = {name: data["machine"] for name, data in found.items()}
-    first = next(iter(machines.values()))
+    first = next(iter(found.values()))["machine"]
     whole = {key: value for key, value in first.items() if key not in ("commit", "time")}
     unmeasured = [name for name, _ in sections.ALL if name not in found]
     head = ["<h1>Silverpoint, measured</h1>", f"<p>Every figure is of one machine ({html.escape(whole.get('cpu', ''))}, {whole.get('cores', '?')} cores); {ORDER}. A run whose output is not what was called does not "

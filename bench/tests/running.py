@@ -116,6 +116,9 @@ class Running(unittest.TestCase):
 
 
 class Conditions(unittest.TestCase):
+    def test_nobody_is_pinned_where_too_few_cores_are_left_to_the_others(self):
+        self.assertEqual([plan.core(cores) for cores in (1, 2, 3, 4, 64)], [None, None, None, 3, 63])
+
     def test_what_was_noisy_is_called_so(self):
         def account(floors=((10.0, 10.1),), stalls=0, **busy):
             results = [{"mode": "burst", "pairs": [[20.0, floor] for floor in one], "floor_stalls": stalls} for one in floors]
