@@ -96,9 +96,12 @@ inline void write_atrace(const AtraceCall& call) {
     const bool in_marker = to.marker(), in_ring = to.ring();
     if (!in_marker && !in_ring) return false;
     if (in_marker) write_atrace({'B', 1, {name}});
-    AtraceOpen::One begun;
-    if (in_ring) begun = record_atrace_begin(tag, name);
-    if (in_marker) begun.id |= AtraceOpen::kTold;
+    AtraceBegun begun;
+    if (in_ring)
+        begun = record_atrace_begin(tag, name);
+    else if (!has_room_atrace())
+        make_room_atrace();
+    if (in_marker) begun.id |= AtraceBegun::kTold;
     open_atrace(begun);
     return true;
 }
@@ -109,32 +112,31 @@ inline void write_atrace(const AtraceCall& call) {
     return true;
 }
 
-// Of one that the kernel was told of, or that is not in the ring.
-[[gnu::noinline]] inline void end_atrace_otherwise(const AtraceOpen::One& begun) {
-    if ((begun.id & AtraceOpen::kTold) != 0) write_atrace({'E'});
-    const std::uint32_t id = begun.id & ~AtraceOpen::kTold;
+// Of one that the kernel was told of, or that is not in the ring; or none is known, or it lies deep.
+[[gnu::noinline]] inline bool end_atrace_otherwise() {
+    AtraceBegun* const next = tls_atrace_next;
+    if (next > tls_atrace_limit) {
+        bool is_told = false;
+        if (!close_atrace_deep(is_told)) return false;
+        if (is_told) write_atrace({'E'});
+        return true;
+    }
+    if (next == tls_atrace_open->bottom()) return false;
+    tls_atrace_next = next - 1;
+    const AtraceBegun begun = next[-1];
+    if ((begun.id & AtraceBegun::kTold) != 0) write_atrace({'E'});
+    const std::uint32_t id = begun.id & ~AtraceBegun::kTold;
     if (id != 0) record_atrace_end(begun, id);
-}
-// Of one that lies so deep that the ring does not have it, or of none.
-SP_DETAIL_COLD bool end_atrace_deep() {
-    AtraceOpen& open = tls_atrace_open;
-    if (open.depth == 0 || --open.depth >= AtraceOpen::kMostTold) return false;
-    if (open.is_told(open.depth)) write_atrace({'E'});
     return true;
 }
 // Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.
 SP_DETAIL_HOT bool end_atrace() {
-    AtraceOpen& open = tls_atrace_open;
-    const std::size_t at = open.depth - 1;
-    if (at >= AtraceOpen::kMost) [[unlikely]]
-        return end_atrace_deep();
-    open.depth = at;
-    const AtraceOpen::One& last = open.all[at];
+    AtraceBegun* const last = tls_atrace_next - 1;
     // (One comparison: neither nothing nor told.)
-    if (static_cast<std::int32_t>(last.id) > 0) [[likely]]
-        record_atrace_end(last, last.id);
-    else
-        end_atrace_otherwise(last);
+    if (static_cast<std::int32_t>(last->id) <= 0) [[unlikely]]
+        return end_atrace_otherwise();
+    tls_atrace_next = last;
+    record_atrace_end(*last, last->id);
     return true;
 }
 

@@ -2,8 +2,7 @@
 // directives, readers and converters know them as spans, async spans, counters and instants.
 #pragma once
 
-#include <new>
-
+#include "atrace_open.hpp"
 #include "atrace_state.hpp"
 #include "front.hpp"
 
@@ -198,49 +197,9 @@ SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string
     return record_atrace_long<Ts...>(kind, bit, source, name, args...);
 }
 
-// Begins of the calling thread that have not ended: of spans that are not in the ring, too, so that their
-// ends end nothing else.
-struct AtraceOpen {
-    static constexpr std::size_t kMost = 64;
-    // Of those that lie deeper only this is known, up to here: whether the kernel was told of the begin.
-    static constexpr std::size_t kMostTold = 1024;
-    // In an id: the kernel was told of the begin, so that it is told of the end, too.
-    static constexpr std::uint32_t kTold = std::uint32_t{1} << 31;
-    struct One {
-        Site* site = nullptr;
-        std::uint32_t id = 0;
-        std::uint64_t ticks = 0;
-    };
-    std::size_t depth = 0;
-    One all[kMost] = {};
-    std::uint64_t told[(kMostTold - kMost) / 64] = {};  // a bit each, from kMost on
-
-    void set_told(std::size_t at, bool is_told) {
-        if (at >= kMostTold) return;
-        const std::uint64_t bit = std::uint64_t{1} << at % 64;
-        std::uint64_t& word = told[(at - kMost) / 64];
-        word = is_told ? word | bit : word & ~bit;
-    }
-    bool is_told(std::size_t at) const { return (told[(at - kMost) / 64] >> at % 64 & 1) != 0; }
-};
-inline thread_local constinit AtraceOpen tls_atrace_open;
-
-SP_DETAIL_COLD void open_atrace_deep(const AtraceOpen::One& begun) {
-    AtraceOpen& open = tls_atrace_open;
-    open.set_told(open.depth, (begun.id & AtraceOpen::kTold) != 0);
-}
-SP_DETAIL_HOT void open_atrace(AtraceOpen::One begun) {
-    AtraceOpen& open = tls_atrace_open;
-    if (open.depth < AtraceOpen::kMost) [[likely]]
-        open.all[open.depth] = begun;
-    else
-        open_atrace_deep(begun);
-    ++open.depth;
-}
-
-SP_DETAIL_HOT AtraceOpen::One record_atrace_begin(std::uint64_t tag, std::string_view name) {
+SP_DETAIL_HOT AtraceBegun record_atrace_begin(std::uint64_t tag, std::string_view name) {
     AtraceMade made{};
-    if (tls_atrace_open.depth < AtraceOpen::kMost) [[likely]]
+    if (has_room_atrace() || make_room_atrace()) [[likely]]
         made = record_atrace(Kind::kSpan, tag, "", name);
     return {made.site, made.ticks == 0 ? 0 : made.site->id(), made.ticks};
 }
@@ -248,7 +207,7 @@ SP_DETAIL_HOT void begin_atrace(std::uint64_t tag, std::string_view name) {
     open_atrace(record_atrace_begin(tag, name));
 }
 
-SP_DETAIL_HOT void record_atrace_end(const AtraceOpen::One& begun, std::uint32_t id) {
+SP_DETAIL_HOT void record_atrace_end(const AtraceBegun& begun, std::uint32_t id) {
     constexpr std::uint64_t kEnd =
         std::uint64_t{kSiteSpanEnd} << 32 | head_size<std::uint32_t, std::uint64_t>();
     record_captured(kEnd, *begun.site, id, begun.ticks);
