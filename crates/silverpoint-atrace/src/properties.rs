@@ -229,7 +229,7 @@ mod tests {
             return;
         }
         if !rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED: a program of another user can be made by root only");
+            silverpoint_tests::skipped!("a program of another user can be made by root only");
             return;
         }
         let place = place("privileged");
