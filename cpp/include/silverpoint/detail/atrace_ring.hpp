@@ -147,6 +147,25 @@ SP_DETAIL_HOT AtraceMade record_atrace_at(AtraceName& known, unsigned bit, Kind 
     return {&known.site, record_named(known.site, kind, name, source, args...)};
 }
 
+// The site of names that are not remembered, or very long: each kind's own. (Of those that have the same
+// arguments there are two at most.)
+template <class... Ts>
+inline Site& atrace_unnamed(Kind kind, unsigned bit) {
+    static constinit AtraceAsked others[2][kAtraceTags];
+    return others[kind == Kind::kAsyncEnd || kind == Kind::kInstant ? 1 : 0][bit].site;
+}
+// The name is an argument there.
+template <class... Ts>
+inline std::uint64_t record_atrace_unnamed(Site& site, Kind kind, std::string_view source,
+                                           std::string_view name, const Ts&... args) {
+    char names[64];
+    std::size_t size = 0;
+    for (const std::string_view part :
+         {source, std::string_view(source.empty() ? "atrace.name" : ", atrace.name")})
+        for (const char c : part) names[size++] = c;
+    return record_named(site, kind, "atrace", {names, size}, args..., name);
+}
+
 // Of a name that is not where it is looked for first. (Its key is made once more: so nobody else has it in
 // memory.)
 template <class... Ts>
@@ -156,16 +175,24 @@ template <class... Ts>
     AtraceName* const known = find_atrace_name(kind, bit, sizeof...(Ts), name);
     if (known != nullptr) [[likely]]
         return record_atrace_at<Ts...>(*known, bit, kind, source, name, args...);
-    // One of too many names, or a very long one: the name is an argument.
-    static constinit AtraceAsked others[kAtraceTags];
-    Site& site = others[bit].site;
-    if (!site.is_on("", kAtraceCategories[bit])) return {};
-    char names[64];
-    std::size_t size = 0;
-    for (const std::string_view part :
-         {source, std::string_view(source.empty() ? "atrace.name" : ", atrace.name")})
-        for (const char c : part) names[size++] = c;
-    return {&site, record_named(site, kind, "atrace", {names, size}, args..., name)};
+    AtraceMade made;
+    if (Site& site = atrace_unnamed<Ts...>(kind, bit); site.is_on("", kAtraceCategories[bit]))
+        made = {&site, record_atrace_unnamed(site, kind, source, name, args...)};
+    return made;
+}
+
+// The same, whether its tag is on or not: the end of what was begun while it was.
+template <class... Ts>
+[[gnu::noinline]] inline void record_atrace_anyway(Kind kind, std::uint64_t tag, std::string_view source,
+                                                   std::string_view name, Ts... args) {
+    const unsigned bit = atrace_bit(tag);
+    AtraceName* const known = find_atrace_name(kind, bit, sizeof...(Ts), name);
+    Site& site = known != nullptr ? known->site : atrace_unnamed<Ts...>(kind, bit);
+    site.is_on("", kAtraceCategories[bit]);  // makes the site known
+    if (known != nullptr)
+        record_named(site, kind, name, source, args...);
+    else
+        record_atrace_unnamed(site, kind, source, name, args...);
 }
 
 // Of a long name, which is compared whole.

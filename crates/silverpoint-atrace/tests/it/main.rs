@@ -6,6 +6,7 @@ mod instance;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
 mod reader;
+mod surface;
 mod tracefs;
 
 use std::collections::BTreeSet;
