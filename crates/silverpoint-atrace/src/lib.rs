@@ -43,10 +43,11 @@ pub fn is_in_marker(tag: Tag) -> bool {
     state::outputs(tag.bits()).marker()
 }
 
-/// Whether any of these tags goes into the ring.
+/// Whether these tags go into the ring: the category of the lowest must be on there.
 #[inline]
 pub fn is_in_ring(tag: Tag) -> bool {
     state::outputs(tag.bits()).ring()
+        && (tag.bits().is_power_of_two() || state::is_category_on(tag.category()))
 }
 
 /// All tags that are enabled, as bits.

@@ -109,11 +109,14 @@ fn read() -> bool {
     OUTPUTS.swap(new, Ordering::AcqRel) != new
 }
 
+/// Whether a category may record, by the directives.
+pub(crate) fn is_category_on(category: &str) -> bool {
+    Place { level: crate::ring::LEVEL, line: 0, target: category, file: "" }.would_record()
+}
+
 /// Tags whose category may record, by the directives.
 fn ring_tags() -> u64 {
-    let is_on =
-        |category| Place { level: crate::ring::LEVEL, line: 0, target: category, file: "" }.would_record();
-    NAMES.iter().filter(|(_, name)| is_on(name)).fold(0, |tags, (bit, _)| tags | 1 << bit)
+    NAMES.iter().filter(|(_, name)| is_category_on(name)).fold(0, |tags, (bit, _)| tags | 1 << bit)
 }
 
 /// The file of properties.

@@ -2,6 +2,7 @@
 
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
+mod enabled;
 mod instance;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
