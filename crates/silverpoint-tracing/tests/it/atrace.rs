@@ -120,7 +120,7 @@ fn the_kernel_has_what_was_recorded() {
     fs::create_dir(&root.0).unwrap();
     let instance = match Instance::new(&root.0) {
         Ok(instance) => instance,
-        Err(why) => return eprintln!("SKIPPED: {name}: there is no tracefs: {why}"),
+        Err(why) => return silverpoint_tests::skipped!("there is no tracefs: {why}"),
     };
     let marker = instance.path.join("trace_marker");
     let pid = run(name, &root, &marker, &[("debug.atrace.tags.enableflags", "0x1000")]);
