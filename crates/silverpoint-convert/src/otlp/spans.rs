@@ -158,8 +158,8 @@ pub(super) struct Spans {
     recent_in_order: VecDeque<Begin>,
 }
 
-/// The trace of a span, and its parent.
-type Place = ([u8; 16], Option<[u8; 8]>);
+/// Ids of a span, and its parent.
+type Place = (Ids, Option<[u8; 8]>);
 
 impl Spans {
     /// The number of the next one.
@@ -183,7 +183,7 @@ impl Spans {
     /// One begins in a thread. `begin`: if it may turn out to be an async one.
     pub(super) fn begin(&mut self, thread: (usize, u32), mut span: Span, begin: Option<Begin>) {
         span.thread = Some(thread);
-        let (site, place) = (span.site, (span.ids.trace, span.parent));
+        let (site, place) = (span.site, (span.ids, span.parent));
         let number = self.add(span);
         self.open(thread, number, site, false);
         if let Some(begin) = begin
@@ -225,8 +225,9 @@ impl Spans {
             self.name_async(key, number);
             return true;
         }
-        if let Some((_, (trace, parent))) = known {
-            (span.ids.trace, span.parent) = (trace, parent);
+        if let Some((_, (first, parent))) = known {
+            // Beside its first stretch, or within it where there is nothing around.
+            (span.ids.trace, span.parent) = (first.trace, Some(parent.unwrap_or(first.span)));
         }
         self.begin_async(key, span);
         false

@@ -119,7 +119,11 @@ fn parents_that_are_said_are_links() {
         let link = |from: u64, to: u64| format!("{from}, {to}");
         assert_eq!(followed[way], link(others[way], children[way]));
         for parent in [link(requests[way], children[way]), link(0, roots[way])] {
-            assert_eq!(parents.iter().filter(|known| **known == parent).count(), 1, "{parent} in {parents:?}");
+            assert_eq!(
+                parents.iter().filter(|known| **known == parent).count(),
+                1,
+                "{parent} in {parents:?}"
+            );
         }
         assert!(session.args_of("of").contains(&format!("{}, 2", requests[way])));
     }

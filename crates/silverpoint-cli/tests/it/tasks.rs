@@ -1,0 +1,141 @@
+//! A program whose spans come from `tracing`, under the program: its tree of spans is whole in what other programs are given.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use crate::harness::{Scratch, end, example};
+
+const TASKS: u64 = 200;
+
+/// The trace of the tasks, in `t.silver`.
+fn recorded(scratch: &Scratch) {
+    let mut command = scratch.silverpoint(["run", "-q", "-o", "t.silver", "--"]);
+    command.arg(example("traced_tasks")).args([&TASKS.to_string(), "4"]);
+    let ended = end(&mut command);
+    assert_eq!((ended.code(), ended.out.as_str()), (Some(0), "done\n"), "{ended:?}");
+}
+
+/// Items of requests of OTLP.
+fn items(lines: &str, path: [&str; 3]) -> Vec<Value> {
+    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let requests = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let resources = requests.flat_map(|request| list(&request, path[0]));
+    let scopes = resources.flat_map(|resource| list(&resource, path[1]));
+    scopes.flat_map(|scope| list(&scope, path[2])).collect()
+}
+
+/// The number that a span or a log record is of.
+fn number(item: &Value) -> Option<u64> {
+    let attributes = item["attributes"].as_array().unwrap();
+    let number =
+        attributes.iter().find(|attribute| ["number", "of"].contains(&attribute["key"].as_str().unwrap()))?;
+    number["value"]["intValue"].as_str()?.parse().ok()
+}
+
+#[test]
+fn tasks_are_one_trace_each_in_otlp() {
+    let scratch = Scratch::new();
+    recorded(&scratch);
+    let ended = scratch.run(["convert", "--to", "otlp", "t.silver", "t.otlp.json"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let lines = std::fs::read_to_string(scratch.path("t.otlp.json")).unwrap();
+    let spans = items(&lines, ["resourceSpans", "scopeSpans", "spans"]);
+    let text = |item: &Value, key: &str| item[key].as_str().unwrap_or("").to_owned();
+    let by_id: HashMap<String, &Value> = spans.iter().map(|span| (text(span, "spanId"), span)).collect();
+    assert_eq!(by_id.len(), spans.len());
+    let mut traces: HashMap<u64, BTreeSet<String>> = HashMap::new();
+    let mut seen: HashMap<(String, u64), u64> = HashMap::new();
+    for span in spans.iter().filter(|span| !["starting", "last"].contains(&text(span, "name").as_str())) {
+        let (name, number) = (text(span, "name"), number(span).unwrap());
+        traces.entry(number).or_default().insert(text(span, "traceId"));
+        *seen.entry((name.clone(), number)).or_default() += 1;
+        let parent = by_id.get(&text(span, "parentSpanId"));
+        let of = match name.as_str() {
+            "fetch" => "task",
+            "step" => "fetch",
+            "whole" => "step",
+            _ => {
+                // One that began late lies in its first stretch, where that has ended before.
+                assert!(parent.is_none_or(|parent| text(parent, "name") == "task"), "{span}");
+                continue;
+            }
+        };
+        let parent = parent.unwrap_or_else(|| panic!("{span} has no parent"));
+        assert_eq!((text(parent, "name").as_str(), self::number(parent)), (of, Some(number)), "{span}");
+    }
+    assert_eq!(traces.len(), TASKS as usize);
+    assert!(traces.values().all(|ids| ids.len() == 1), "one trace a task: {traces:?}");
+    let distinct: BTreeSet<_> = traces.values().flatten().collect();
+    assert_eq!(distinct.len(), TASKS as usize);
+    for name in ["task", "fetch", "step", "whole"] {
+        // One each, and one more for a first stretch that had ended before its span got an id.
+        let all = (0..TASKS).map(|number| seen.get(&(name.to_owned(), number)).copied().unwrap_or(0));
+        assert!(all.clone().all(|count| (1..=2).contains(&count)), "{name}: {:?}", all.collect::<Vec<_>>());
+    }
+    // What was recorded within them is theirs: native events, too.
+    let mut of_spans = 0;
+    for log in items(&lines, ["resourceLogs", "scopeLogs", "logRecords"]) {
+        let body = text(&log["body"], "stringValue");
+        let of = match body.split(" of=").next().unwrap().split(" number=").next().unwrap() {
+            "native inside" => "fetch",
+            "in a step" => "step",
+            "native deep inside" => "whole",
+            "told of another span.parent=1" | "told of another" => "starting",
+            _ => continue,
+        };
+        let span = by_id.get(&text(&log, "spanId")).unwrap_or_else(|| panic!("{log} is of no span"));
+        assert_eq!(text(span, "name"), of, "{log}");
+        assert_eq!(text(&log, "traceId"), text(span, "traceId"));
+        if of != "starting" {
+            assert_eq!(number(span), number(&log), "{log}");
+        }
+        of_spans += 1;
+    }
+    assert_eq!(of_spans, 3 * TASKS + 1);
+    // What was followed is a link, and no parent.
+    let named = |name: &str| spans.iter().find(|span| span["name"] == name).unwrap();
+    let (last, starting) = (named("last"), named("starting"));
+    assert_eq!(last["links"][0]["spanId"], starting["spanId"], "{last}");
+    assert!(last.get("parentSpanId").is_none(), "{last}");
+    let keys: Vec<&str> =
+        last["attributes"].as_array().unwrap().iter().filter_map(|a| a["key"].as_str()).collect();
+    assert!(keys.ends_with(&["number", "end.busy", "end.idle"]), "{last}");
+}
+
+#[test]
+fn tasks_are_one_tree_each_in_sql() {
+    let scratch = Scratch::new();
+    recorded(&scratch);
+    let ask = |query: &str| {
+        let ended = scratch.run(["sql", "t.silver", "--csv", query]);
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        ended.out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    // Whatever lies in a span is of the same task, or is a stretch of it.
+    let number =
+        |of: &str| format!("coalesce(json_extract({of}.args, '$.number'), json_extract({of}.args, '$.of'))");
+    let pairs = format!(
+        "select s.name, p.name, count(*) as n from spans s join spans p on p.id = s.parent \
+where {} is not null and {} is not null and {} <> {} group by 1, 2",
+        number("s"),
+        number("p"),
+        number("s"),
+        number("p"),
+    );
+    assert_eq!(ask(&pairs), [""; 0]);
+    // From each span of the innermost kind up to its outermost.
+    let path = "with recursive up(id, parent, path) as (select id, parent, name from spans where name = 'whole' \
+union all select up.id, s.parent, s.name || '/' || up.path from up join spans s on s.id = up.parent) \
+select path, count(*) from up where parent is null group by path";
+    let paths = ask(path);
+    let mut count = 0;
+    for line in &paths {
+        let (path, number) = line.split_once(',').unwrap();
+        let mut steps: Vec<&str> = path.split('/').collect();
+        steps.dedup();
+        assert_eq!(steps, ["task", "fetch", "step", "whole"], "{paths:?}");
+        count += number.parse::<u64>().unwrap();
+    }
+    assert_eq!(count, TASKS);
+}
