@@ -242,6 +242,35 @@ fn times_and_later_fields_of_a_span() {
     assert_eq!(never.iter().filter(|args| args.ends_with(", \"none\"")).count(), 2, "{never:?}");
 }
 
+/// As the guide says under its limits: what is around the only stretch of a span is not recorded; what is between two is.
+#[test]
+fn a_span_that_is_entered_once_where_it_was_made_has_the_time_of_its_entry() {
+    const STEP: Duration = Duration::from_millis(20);
+    let name = "spans::a_span_that_is_entered_once_where_it_was_made_has_the_time_of_its_entry";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            let once = info_span!("once");
+            thread::sleep(STEP);
+            once.in_scope(|| ());
+            thread::sleep(STEP);
+            drop(once);
+            let twice = info_span!("twice");
+            twice.in_scope(|| ());
+            thread::sleep(STEP);
+            twice.in_scope(|| ());
+        });
+    };
+    let kinds = |name: &str| -> Vec<u8> {
+        let all = session.records();
+        let its = all.iter().filter(|record| record.what == name);
+        its.map(|record| session.sites[&record.site].kind as u8).collect()
+    };
+    assert_eq!(kinds("once"), [3, 3]);
+    let times = ends(&session);
+    assert_eq!(times.len(), 2);
+    assert!(times.values().all(|(_, idle)| *idle >= STEP.as_nanos() as u64), "{times:?}");
+}
+
 #[test]
 fn dispatchers_within_dispatchers() {
     let name = "spans::dispatchers_within_dispatchers";
