@@ -107,35 +107,40 @@ fn tasks_are_one_trace_each_in_otlp() {
 fn tasks_are_one_tree_each_in_sql() {
     let scratch = Scratch::new();
     recorded(&scratch);
-    let ask = |query: &str| {
-        let ended = scratch.run(["sql", "t.silver", "--csv", query]);
-        assert_eq!(ended.code(), Some(0), "{ended:?}");
-        ended.out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
-    };
-    // Whatever lies in a span is of the same task, or is a stretch of it.
-    let number =
-        |of: &str| format!("coalesce(json_extract({of}.args, '$.number'), json_extract({of}.args, '$.of'))");
-    let pairs = format!(
-        "select s.name, p.name, count(*) as n from spans s join spans p on p.id = s.parent \
-where {} is not null and {} is not null and {} <> {} group by 1, 2",
-        number("s"),
-        number("p"),
-        number("s"),
-        number("p"),
-    );
-    assert_eq!(ask(&pairs), [""; 0]);
-    // From each span of the innermost kind up to its outermost.
-    let path = "with recursive up(id, parent, path) as (select id, parent, name from spans where name = 'whole' \
-union all select up.id, s.parent, s.name || '/' || up.path from up join spans s on s.id = up.parent) \
-select path, count(*) from up where parent is null group by path";
-    let paths = ask(path);
-    let mut count = 0;
-    for line in &paths {
-        let (path, number) = line.split_once(',').unwrap();
-        let mut steps: Vec<&str> = path.split('/').collect();
-        steps.dedup();
-        assert_eq!(steps, ["task", "fetch", "step", "whole"], "{paths:?}");
-        count += number.parse::<u64>().unwrap();
+    let query = "select id, name, kind, coalesce(parent, 0), \
+coalesce(json_extract(args, '$.number'), json_extract(args, '$.of'), -1) from spans";
+    let ended = scratch.run(["sql", "t.silver", "--csv", query]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let rows: HashMap<u64, (String, String, u64, i64)> = ended
+        .out
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let [id, name, kind, parent, number] = line.split(',').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let row = (name.to_owned(), kind.to_owned(), parent.parse().unwrap(), number.parse().unwrap());
+            (id.parse().unwrap(), row)
+        })
+        .collect();
+    // From each span of the innermost kind up to its outermost; all that have a number have the same.
+    let (mut paths, mut through_asyncs) = (0, 0);
+    for (name, _, parent, number) in rows.values() {
+        if name != "whole" {
+            continue;
+        }
+        let (mut path, mut at) = (vec![name.as_str()], *parent);
+        while at != 0 {
+            let (name, kind, parent, of) = &rows[&at];
+            assert!([-1, *number].contains(of), "{name} of {of} around one of {number}");
+            path.push(name);
+            through_asyncs += u64::from(kind == "async");
+            at = *parent;
+        }
+        path.dedup();
+        assert_eq!(path, ["whole", "step", "fetch", "task"]);
+        paths += 1;
     }
-    assert_eq!(count, TASKS);
+    assert_eq!(paths, TASKS);
+    assert!(through_asyncs > TASKS, "{through_asyncs}");
 }
