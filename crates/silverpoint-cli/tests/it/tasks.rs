@@ -1,6 +1,8 @@
 //! A program whose spans come from `tracing`, under the program: its tree of spans is whole in what other programs are given.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -143,4 +145,29 @@ coalesce(json_extract(args, '$.number'), json_extract(args, '$.of'), -1) from sp
     }
     assert_eq!(paths, TASKS);
     assert!(through_asyncs > TASKS, "{through_asyncs}");
+}
+
+#[test]
+fn ctl_switches_a_single_callsite_of_tracing() {
+    let scratch = Scratch::new();
+    let mut command = scratch.silverpoint([
+        "run",
+        "-q",
+        "-o",
+        "t.silver",
+        "--filter",
+        "error",
+        "--",
+        "sh",
+        "-c",
+        "echo $$; exec \"$0\" 0",
+    ]);
+    let mut running = command.arg(example("traced_tasks")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(running.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let (pid, line) = (said.next().unwrap(), said.next().unwrap());
+    let ended = scratch.run(["ctl", &pid, &format!("error,traced_tasks.rs:{line}=on")]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(running.wait().unwrap().success());
+    let messages = scratch.messages("t.silver");
+    assert_eq!(messages, ["wanted is_on=false"]);
 }

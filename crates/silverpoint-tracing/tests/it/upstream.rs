@@ -1,4 +1,23 @@
-//! What `tracing`'s own suites hold of subscribers and layers in general, asked of ours. `docs/guide/tracing.md` says which of their tests that is, and where the others are.
+//! What `tracing`'s own suites hold of subscribers and layers in general, asked of ours. What applies of tracing 0.1.44, tracing-attributes 0.1.31 and tracing-subscriber 0.3.23, and where it is:
+//!
+//! | their test | here |
+//! |---|---|
+//! | `(cached, hinted, unhinted)_layer_filters_dont_break_other_layers`, `layer_filter_interests_are_cached`, `multiple_layer_filter_interests_cached`, `same_len_filters` | [`filters_of_other_layers_do_not_break_ours_nor_ours_theirs`] |
+//! | `option`, `option_filter_interest_caching`, `vec`, `vec_subscriber_filter_interests_cached`, `layer_filters::boxed` | [`a_layer_may_be_absent_one_of_many_or_boxed`] |
+//! | `reload`, `reload_max_log_level` | [`a_filter_on_top_of_ours_is_exchanged_while_it_runs`] |
+//! | `filters_dont_leak`, `scoped_clobbers_default`, `no_subscriber`, `filter_caching_is_lexically_scoped` | [`what_one_subscriber_does_not_want_does_not_leak_to_the_next`], `spans::dispatchers_within_dispatchers` |
+//! | `registry_span_instrument_drop` | [`a_span_that_is_entered_in_a_thread_without_a_subscriber_is_whole`] |
+//! | `registry_with_subscriber`, `future_send`, `instrument` | [`futures_take_their_subscribers_along_and_may_be_sent`], `tasks` |
+//! | `register_callsite_deadlock`, `missed_register_callsite` | [`who_records_while_a_callsite_is_registered_does_not_wait_for_itself`] |
+//! | attributes: `err`, `ret`, `parents`, `follows_from`, `levels`, `targets`, `names`, `fields`; `async_fn` | [`what_the_attribute_says_is_recorded`]; `tasks` |
+//! | `registry_max_level_hint`, `max_level_hint`, `multiple_max_level_hints`, `filters_are_(not_)reevaluated_for_…` | `switching::levels_that_no_directive_names_are_off_as_a_whole`, `switching` |
+//! | `env_filter`, `layer_filters::(targets, combinators, filter_scopes, per_event, trees)`, `field_filter` | `switching::an_env_filter_decides_too`, `composed`: the filters are theirs |
+//! | `filter_log` | `log_records` |
+//! | `on_register_dispatch_is_called` | `switching`: without that call no directive that changes would be heard of |
+//! | `event`, `span`, `subscriber`, `duplicate_spans`, `enabled` | `fields`, `spans`, `owners` |
+//!
+//! Not ours: `macros`, `macro_imports`, `macros_incompatible_concat`, `dead_code`, `destructuring`, `ui` (what the macros accept), `ansi_escaping`, `fmt_max_level_hint`, `utils` (their formatter),
+//! `event_enabling` and `layer_filters::downcast_raw` (their layers among themselves).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
