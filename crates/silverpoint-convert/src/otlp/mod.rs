@@ -388,11 +388,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
                     return;
                 }
             }
-            Kind::Link => {
-                if said.is_some_and(|said| self.link(record.process_number, said)) {
-                    return;
-                }
-            }
+            Kind::Link if said.is_some_and(|said| self.link(record.process_number, said)) => return,
             Kind::AsyncInstant => {
                 let key = self.key(record, site, args);
                 if self.spans.of_key(&key).is_some() {
