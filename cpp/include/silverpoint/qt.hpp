@@ -16,6 +16,12 @@
 // Needs Qt 6 and its Core module alone. What is sent by qDebug() without a word of this: qt/debug.hpp.
 #pragma once
 
+#include <QtGlobal>
+
+#if QT_VERSION < QT_VERSION_CHECK(6, 2, 0)
+#    error "silverpoint/qt.hpp needs Qt 6.2 or newer; with Qt 5 there are signals (silverpoint/signal/qt.hpp)"
+#endif
+
 #include "qt/containers.hpp"
 #include "qt/enums.hpp"
 #include "qt/geometry.hpp"
