@@ -150,12 +150,17 @@ TEST(QtFates, LiteralsAreThoseOfTheRecord) {
          }()),
          ...);
     };
-    constexpr auto kPlaces = std::make_index_sequence<50>();
+#if defined(__OPTIMIZE__)  // each place takes long to compile
+    constexpr std::size_t kCount = 2;
+#else
+    constexpr std::size_t kCount = 50;
+#endif
+    constexpr auto kPlaces = std::make_index_sequence<kCount>();
     std::thread other([&] { all(kPlaces, true); });
     all(kPlaces, false);
     other.join();
     const auto lines = seen();
-    EXPECT_EQ(lines.size(), 200u);
+    EXPECT_EQ(lines.size(), 4 * kCount);
     for (const std::string& line : lines) {
         const bool is_on = line.find("on") != std::string::npos;
         const bool is_one = line.find(" 1 ") != std::string::npos;

@@ -153,7 +153,11 @@ TEST(QtGeometry, RecordsOfNumbers) {
                  "QLine{p1: QPoint{x: 1, y: 2}, p2: QPoint{x: 3, y: 4}}", QLine(1, 2, 3, 4));
     EXPECT_VALUE("<QMargins|left:i,top:i,right:i,bottom:i,>",
                  "QMargins{left: 1, top: 2, right: 3, bottom: 4}", QMargins(1, 2, 3, 4));
-    EXPECT_VALUE("<QColor|red:H,green:H,blue:H,alpha:H,>",
+    EXPECT_VALUE("?<QColor|red:H,green:H,blue:H,alpha:H,>", "none", QColor());
+    EXPECT_VALUE("[?<QColor|red:H,green:H,blue:H,alpha:H,>",
+                 "[QColor{red: 0, green: 0, blue: 65535, alpha: 65535}, none]",
+                 (QList<QColor>{QColor(Qt::blue), QColor()}));
+    EXPECT_VALUE("?<QColor|red:H,green:H,blue:H,alpha:H,>",
                  "QColor{red: 65535, green: 257, blue: 0, alpha: 65535}", QColor(255, 1, 0));
     EXPECT_VALUE("[<QPoint|x:i,y:i,>", "[QPoint{x: 1, y: 2}]", (QList<QPoint>{{1, 2}}));
 }
@@ -209,6 +213,12 @@ TEST(QtObjects, ClassAndName) {
     EXPECT_EQ(one().site.signature, kSign);
     const QScopedPointer<Station> scoped;
     EXPECT_VALUE(kSign, "none", scoped);
+    // They were an address alone.
+    const std::shared_ptr<Station> standard(&station, [](Station*) {});
+    EXPECT_VALUE(kSign, shown, standard);
+    EXPECT_VALUE(kSign, "none", std::unique_ptr<QObject>());
+    const std::vector<std::shared_ptr<Station>> several{standard, nullptr};
+    EXPECT_VALUE(("[" + std::string(kSign)), "[" + shown + ", none]", several);
 }
 
 // An object whose class is another one each time that it is asked.
@@ -241,6 +251,8 @@ TEST(QtObjects, AreAskedOnce) {
     check(std::map<int, QObject*>{{5, &object}}, object, "{5: " + shown);
     const auto shared = QSharedPointer<Changeling>::create();
     check(shared, *shared, shown);
+    const std::unique_ptr<Changeling> owner(new Changeling);
+    check(owner, *owner, shown);
     check(QList<QSharedPointer<Changeling>>{shared}, *shared, "[" + shown);
     check(QSharedPointer<QList<QObject*>>::create(QList<QObject*>{&object}), object, "[" + shown);
 }

@@ -24,11 +24,3 @@ SP_STRUCT_OF(QLine, (p1, v.p1()), (p2, v.p2()))
 SP_STRUCT_OF(QLineF, (p1, v.p1()), (p2, v.p2()))
 SP_STRUCT_OF(QMargins, (left, v.left()), (top, v.top()), (right, v.right()), (bottom, v.bottom()))
 SP_STRUCT_OF(QMarginsF, (left, v.left()), (top, v.top()), (right, v.right()), (bottom, v.bottom()))
-
-// QtGui's headers are often found where the module is not linked: it must be asked for by its own macro.
-#if defined(QT_GUI_LIB) && __has_include(<QColor>)
-#    include <QColor>
-// 16 bits a channel, whatever the colour was given as. An invalid one is black.
-SP_STRUCT_OF(QColor, (red, v.rgba64().red()), (green, v.rgba64().green()), (blue, v.rgba64().blue()),
-             (alpha, v.rgba64().alpha()))
-#endif

@@ -3,10 +3,10 @@
 // | type | recorded as |
 // |---|---|
 // | QObject*, and pointers to classes derived from it | nothing, or a record of class, name and address |
-// | QPointer, QSharedPointer and QScopedPointer to such | the same |
-// | other QSharedPointer and QScopedPointer | nothing, or what they point to; its address where that cannot
-// be recorded | | QWeakPointer | whether its object is still there | | types with Q_GADGET | their properties
-// by name, each with its own type |
+// | QPointer, QSharedPointer, QScopedPointer, std::unique_ptr and std::shared_ptr to such | the same |
+// | other QSharedPointer and QScopedPointer | nothing, or what they point to; its address where it cannot be
+// | | QWeakPointer | whether its object is still there | | types with Q_GADGET | their properties by name,
+// each with its own type |
 //
 // Everything is read while the tracepoint runs: no record refers to an object.
 #pragma once
@@ -16,6 +16,7 @@
 #include <QPointer>
 #include <QScopedPointer>
 #include <QSharedPointer>
+#include <memory>
 
 #include "variant.hpp"
 
@@ -30,6 +31,8 @@ struct OfObject {
     static ObjectPointer of(const T& pointer) {
         if constexpr (std::is_pointer_v<T>) {
             return ObjectPointer::of(pointer);
+        } else if constexpr (requires { pointer.get(); }) {
+            return ObjectPointer::of(pointer.get());
         } else {
             return ObjectPointer::of(pointer.data());
         }
@@ -48,6 +51,19 @@ template <ObjectClass C>
 inline constexpr bool kIsUnsteady<C*> = true;
 template <class C>
 inline constexpr bool kIsUnsteady<QPointer<C>> = true;
+
+template <ObjectClass C, class Deleter>
+struct Codec<std::unique_ptr<C, Deleter>> : CodecAs<std::unique_ptr<C, Deleter>, OfObject> {};
+template <ObjectClass C, class Deleter>
+struct Capture<std::unique_ptr<C, Deleter>> : CaptureAs<std::unique_ptr<C, Deleter>, OfObject> {};
+template <ObjectClass C, class Deleter>
+inline constexpr bool kIsUnsteady<std::unique_ptr<C, Deleter>> = true;
+template <ObjectClass C>
+struct Codec<std::shared_ptr<C>> : CodecAs<std::shared_ptr<C>, OfObject> {};
+template <ObjectClass C>
+struct Capture<std::shared_ptr<C>> : CaptureAs<std::shared_ptr<C>, OfObject> {};
+template <ObjectClass C>
+inline constexpr bool kIsUnsteady<std::shared_ptr<C>> = true;
 
 // The others of Qt's pointers, to a C.
 template <class C>
