@@ -372,7 +372,9 @@ impl Collector {
         }
         let state =
             if self.failing.is_some() { collector_state::SINK_FULL } else { collector_state::COLLECTING };
-        if let Err(error) = announce(&mut session, state) {
+        // Also of one that is killed before anything of it is stored, whoever comes finds where that would have been.
+        let taken = session.write_intent(&self.sink.trace.intent());
+        if let Err(error) = taken.and_then(|()| announce(&mut session, state)) {
             // Nothing of a session that is not taken may stay changed.
             if let Some(saved) = &session.saved {
                 let _ = session.observed.restore_mode(saved);

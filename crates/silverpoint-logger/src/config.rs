@@ -20,6 +20,7 @@ use silverpoint_wire::policy::Policy;
 use crate::backtrace::Backtrace;
 use crate::error::LoggerError;
 use crate::pace::{Flush, Sync};
+use crate::settings::SettingsError;
 use crate::syslog::Syslog;
 use crate::target::{Compression, Keep, Naming};
 
@@ -156,14 +157,17 @@ impl Config {
     pub(crate) fn checked_in(mut self, base: &Path) -> Result<Self, LoggerError> {
         directive::check(&self.record).map_err(LoggerError::Directives)?;
         self.mode()?;
-        let mut seen: Vec<PathBuf> = Vec::new();
+        let mut seen: Vec<(PathBuf, Option<Place>)> = Vec::new();
         for sink in &mut self.sinks {
             if let To::File(file) = &mut sink.to {
                 file.path = resolved(&base.join(&file.path))?;
-                if seen.contains(&file.path) {
-                    return Err(LoggerError::SameFile(file.path.clone()));
+                if let Some((path, first)) = seen.iter().find(|(path, _)| *path == file.path) {
+                    return Err(match (first, &sink.place) {
+                        (Some(first), Some(place)) => place.twice(path, first).into(),
+                        _ => LoggerError::SameFile(path.clone()),
+                    });
                 }
-                seen.push(file.path.clone());
+                seen.push((file.path.clone(), sink.place.clone()));
             }
         }
         if let Some(spool) = &mut self.spool {
@@ -252,8 +256,32 @@ pub struct Sink {
     pub(crate) flush: Option<Flush>,
     pub(crate) sync: Sync,
     pub(crate) backtrace: Option<Backtrace>,
+    /// Where a configuration's text says it.
+    pub(crate) place: Option<Place>,
     /// It stands in the configuration file, and goes when it does not any more.
     pub(crate) is_of_file: bool,
+}
+
+/// Where the text of a configuration says something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) source: String,
+    /// From 1.
+    pub(crate) line: usize,
+}
+
+impl Place {
+    /// What another place had said already.
+    fn twice(&self, path: &Path, first: &Self) -> SettingsError {
+        let Self { source, line } = self.clone();
+        let where_first = match first.source == source {
+            true => format!("of line {}", first.line),
+            false => format!("of {}:{}", first.source, first.line),
+        };
+        let text =
+            format!("the sink {where_first} has this file, too: {}; give each its own", path.display());
+        SettingsError { source, line, text }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -327,6 +355,7 @@ impl Sink {
             flush: None,
             sync: Sync::Never,
             backtrace: None,
+            place: None,
             is_of_file: false,
         }
     }

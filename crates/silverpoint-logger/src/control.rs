@@ -213,6 +213,9 @@ impl Control {
         let mut next = first..;
         current.numbers =
             numbers.into_iter().map(|number| number.or_else(|| next.next()).unwrap_or(first)).collect();
+        if let Err(error) = self.spool.note_sinks(&new) {
+            say(format_args!("{}: what its sinks are: {error}", self.spool.file().display()));
+        }
         current.config = new;
         // The caller's next record is treated by the new rules, unless a sink is held up.
         self.wait(|state| !state.is_switching && !state.is_changing.contains(&true));

@@ -1,9 +1,10 @@
 //! What a file sink is about to write, said before it is written: where in the file, how much, and how far the records in it reach.
 //!
 //! Two files take turns, so that the entry before the last is always whole. A successor reads the newest valid entry. When what it announces is in the log, its positions are where
-//! to go on; otherwise the log is cut to where the write began, and the entry before says where to go on.
+//! to go on; otherwise the log is cut to where the write began, and the entry before says where to go on. A log that has another name by now is looked for beside it; when it is nowhere, what was announced
+//! and not said to be done counts as not written.
 //!
-//! An entry: magic, sequence, device, inode, begin, length (u64 each); number of positions, reserved (u32 each); for each position the session's id (16 bytes), ring position (u64),
+//! An entry: magic, sequence, device, inode, begin, length (u64 each); number of positions, CRC-32C of what is written (u32 each); for each position the session's id (16 bytes), ring position (u64),
 //! stream, kind (u32 each): 0 up to where it was delivered, 1 from where on something is kept back (module `backtrace`); CRC-32C of all this (u32). Little-endian. Of an entry that is being written when its process dies the checksum is wrong.
 //! When what it announces has been written, the complement of its sequence (u64) follows: a log that is shorter then was cut by somebody else, and nothing is repeated.
 
@@ -32,6 +33,8 @@ pub(crate) struct Entry {
     pub(crate) log: (u64, u64),
     pub(crate) begin: u64,
     pub(crate) len: u64,
+    /// CRC-32C of what is written: another file may have the inode of one that was removed.
+    pub(crate) checksum: u32,
     /// What it announces was written, for certain.
     pub(crate) is_done: bool,
     /// After it.
@@ -72,6 +75,11 @@ impl Cursor {
         self.files[(entry.sequence % 2) as usize].write_all_at(&self.bytes, 0)
     }
 
+    /// What the newest entry announced came to nothing: the next announcement takes its place, and not that of the entry before, which holds.
+    pub(crate) fn take_back(&mut self) {
+        self.sequence = self.sequence.wrapping_sub(1);
+    }
+
     /// What was announced is in the log.
     pub(crate) fn done(&mut self) {
         self.sequence = self.sequence.wrapping_add(1);
@@ -87,7 +95,7 @@ impl Entry {
             out.extend_from_slice(&word.to_le_bytes());
         }
         out.extend_from_slice(&((self.positions.len() + self.held.len()) as u32).to_le_bytes());
-        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&self.checksum.to_le_bytes());
         let delivered = self.positions.iter().map(|position| (position, DELIVERED));
         for ((session, stream, position), kind) in
             delivered.chain(self.held.iter().map(|position| (position, HELD)))
@@ -126,6 +134,7 @@ impl Entry {
             log: (word(16)?, word(24)?),
             begin: word(32)?,
             len: word(40)?,
+            checksum: (word(48)? >> 32) as u32,
             is_done: word(end + 4) == Some(!word(8)?),
             positions: of_kind(DELIVERED),
             held: of_kind(HELD),
@@ -151,6 +160,7 @@ mod tests {
             log: (1, 2),
             begin: 30,
             len: 40,
+            checksum: 50,
             is_done: false,
             positions,
             held: vec![([9; 16], 3, 8)],

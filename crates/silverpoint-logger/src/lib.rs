@@ -52,6 +52,7 @@ mod spool;
 mod synchronous;
 mod syslog;
 mod target;
+mod unfinished;
 
 pub use backtrace::Backtrace;
 pub use config::{Config, ConfigFile, Sink};
@@ -77,6 +78,7 @@ pub use syslog::{Facility, FacilityError, Syslog};
 /// For frontends in other languages: lines of the console among lines of theirs.
 #[doc(hidden)]
 pub use target::{Share, Shared, share_standard_output};
+pub use unfinished::Unfinished;
 
 /// Starts a logger that writes to standard error what is of level info and above, unless the environment says something else ([`Config::with_environment`]).
 ///

@@ -50,7 +50,7 @@ pub enum Flushed {
 /// A running logger. Methods may be called from any thread.
 ///
 /// Dropping it delivers what there is, for at most 5 seconds, and ends it: keep it as long as `main` runs. A process that ends without that loses nothing that goes to files: the next
-/// logger with the same files delivers it, and so does `silverpoint recover`, into a trace file.
+/// logger with the same files delivers it, and so does `silverpoint recover`.
 ///
 /// A forked child has a copy of it that does nothing: each method returns at once, and dropping it leaves the parent's logger as it is. A child that wants one of its own starts it.
 #[derive(Debug)]
@@ -73,20 +73,28 @@ impl Logger {
     pub fn start(config: Config) -> Result<Self, LoggerError> {
         let mut config = config.checked()?;
         occupy_standard_streams();
+        let own = std::process::id();
         let crash = config.crash;
         let spool = Arc::new(Spool::open(&config)?);
         spool.number_files(&mut config, true);
+        // Before anything lies there that only these sinks are owed.
+        if let Err(error) = spool.note_sinks(&config) {
+            say(format_args!("{}: what its sinks are: {error}", spool.file().display()));
+        }
         let shared = Arc::new(Shared::new(config.sinks.len()));
         let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
-        let mut collecting =
-            Collecting::new(collector(&config, &spool)?, quota, Arc::clone(&spool), Arc::clone(&shared));
+        let mut collecting = Collecting::new(
+            collector(&config, &spool, root()?, Some(own))?,
+            quota,
+            Arc::clone(&spool),
+            Arc::clone(&shared),
+        );
         // Before anything is attached: what cannot start must leave the program as it was.
         let mut deliveries = Vec::new();
         for (number, sink) in config.sinks.iter().enumerate() {
             deliveries.push(Delivery::open(number, sink.clone(), &spool, Arc::clone(&shared))?);
         }
         // Attached when this returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
-        let own = std::process::id();
         if !silverpoint_collect::has_session(own) {
             silverpoint_shm::owner::start();
         }
@@ -96,12 +104,8 @@ impl Logger {
                 "another collector has this process already (`silverpoint run`, another logger?): it gets what is recorded, and not this logger's sinks",
             );
         }
-        let logger = Self { control: Arc::new(Control::new(config, shared, spool)?), process: own };
-        let control = Arc::clone(&logger.control);
-        logger.control.spawn("sp-collect", move || collecting.run(&control))?;
-        for delivery in deliveries {
-            logger.control.spawn("sp-sink", move || delivery.run())?;
-        }
+        let control = Arc::new(Control::new(config, shared, spool)?);
+        let logger = Self::run(control, collecting, deliveries)?;
         if let Some(options) = &crash
             && !silverpoint_shm::crash::install(options)
         {
@@ -110,6 +114,35 @@ impl Logger {
         silverpoint_shm::crash::set_drain(|timeout_ms| {
             crate::crash::drain(timeout_ms);
         });
+        Ok(logger)
+    }
+
+    /// Collects what dead processes left to this spool, and nothing else.
+    pub(crate) fn of_dead(config: Config, spool: Arc<Spool>, root: Root) -> Result<Self, LoggerError> {
+        let shared = Arc::new(Shared::new(config.sinks.len()));
+        let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
+        let collector = collector(&config, &spool, root, None)?;
+        let collecting = Collecting::new(collector, quota, Arc::clone(&spool), Arc::clone(&shared));
+        let mut deliveries = Vec::new();
+        for (number, sink) in config.sinks.iter().enumerate() {
+            deliveries.push(Delivery::open(number, sink.clone(), &spool, Arc::clone(&shared))?);
+        }
+        let control = Arc::new(Control::new(config, shared, spool)?);
+        Self::run(control, collecting, deliveries)
+    }
+
+    /// Starts the threads.
+    fn run(
+        control: Arc<Control>,
+        collecting: Collecting,
+        deliveries: Vec<Delivery>,
+    ) -> Result<Self, LoggerError> {
+        let logger = Self { control, process: std::process::id() };
+        let control = Arc::clone(&logger.control);
+        logger.control.spawn("sp-collect", move || collecting.run(&control))?;
+        for delivery in deliveries {
+            logger.control.spawn("sp-sink", move || delivery.run())?;
+        }
         Ok(logger)
     }
 
@@ -294,11 +327,13 @@ fn occupy_standard_streams() {
     }
 }
 
-/// A collector of this process's sessions, and of those that a logger before it left.
-fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
-    let root =
-        Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))?;
-    let own = std::process::id();
+/// Where sessions are.
+fn root() -> Result<Root, LoggerError> {
+    Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
+}
+
+/// A collector of a process's sessions, and of those that a logger before it left.
+fn collector(config: &Config, spool: &Spool, root: Root, own: Option<u32>) -> Result<Collector, LoggerError> {
     let left_behind = spool.left_behind(&root);
     let mode = config.mode()?;
     let new = || {
@@ -314,9 +349,10 @@ fn collector(config: &Config, spool: &Spool) -> Result<Collector, LoggerError> {
         let left_behind = left_behind.clone();
         Collector::new(silverpoint_collect::Config {
             roots: Vec::new(),
-            filter: Filter::by(move |name| name.pid == own || left_behind.holds(name)),
+            filter: Filter::by(move |name| Some(name.pid) == own || left_behind.holds(name)),
             output,
-            attach: Some(mode.clone()),
+            // The dead record nothing more.
+            attach: own.map(|_| mode.clone()),
             backtrace: None,
             remove_dead: true,
             is_eager: true,

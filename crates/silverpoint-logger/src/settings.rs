@@ -21,6 +21,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 mod trace_file;
+mod written;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,7 +39,8 @@ use silverpoint_wire::policy::Policy;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::{Config, ConfigFile, Sink, To, fingerprint};
+use crate::config::{Config, ConfigFile, Place, Sink, To, fingerprint};
+use crate::error::LoggerError;
 use crate::pace::{Flush, Sync};
 
 /// Variables of the environment.
@@ -156,8 +158,11 @@ impl Config {
     /// # Errors
     /// A mistake.
     pub fn from_text(text: &str, source: &str) -> Result<Self, SettingsError> {
-        let reader = Reader { text, source };
-        let table = DeTable::parse(text).map_err(|error| {
+        Self::read(&Reader { text, source, has_own_keys: false })
+    }
+
+    fn read(reader: &Reader<'_>) -> Result<Self, SettingsError> {
+        let table = DeTable::parse(reader.text).map_err(|error| {
             reader.mistake(error.span().unwrap_or(0..0), error.message().trim().to_owned())
         })?;
         reader.config(table.get_ref())
@@ -168,10 +173,14 @@ impl Config {
     /// # Errors
     /// What [`crate::Logger::start`] would refuse before it touches anything.
     pub fn check(self) -> Result<Self, SettingsError> {
-        self.checked().map_err(|error| SettingsError {
-            source: "configuration".to_owned(),
-            line: 0,
-            text: error.to_string(),
+        let file = self.file.as_ref().map(|file| file.path.display().to_string());
+        let source = self.sinks.iter().find_map(|sink| sink.place.as_ref()).map(|place| place.source.clone());
+        self.checked().map_err(|error| match error {
+            LoggerError::Settings(error) => error,
+            error => {
+                let source = source.or(file).unwrap_or_else(|| "configuration".to_owned());
+                SettingsError { source, line: 0, text: error.to_string() }
+            }
         })
     }
 
@@ -241,6 +250,8 @@ fn read(path: &Path) -> Result<String, SettingsError> {
 struct Reader<'t> {
     text: &'t str,
     source: &'t str,
+    /// Also the keys that only a spool has.
+    has_own_keys: bool,
 }
 
 type Value<'t> = Spanned<DeValue<'t>>;
@@ -296,7 +307,10 @@ impl Reader<'_> {
         let Some(table) = value.get_ref().as_table() else {
             return Err(self.mistake(value.span(), "a sink is a table: [[sink]]".into()));
         };
-        self.check_keys(table, SINK_KEYS, " of a sink")?;
+        match self.has_own_keys {
+            true => self.check_keys(table, &[SINK_KEYS, written::OWN_KEYS].concat(), " of a sink")?,
+            false => self.check_keys(table, SINK_KEYS, " of a sink")?,
+        }
         let Some(to) = table.get("to") else {
             let text = format!("this sink has no to = …; valid are {DESTINATIONS}");
             return Err(self.mistake(value.span(), text));
@@ -329,6 +343,8 @@ impl Reader<'_> {
         self.check_trace_file(table, &sink)?;
         self.pace(table, &mut sink)?;
         self.backtrace(table, &mut sink)?;
+        let line = self.line(path.unwrap_or(to).span().start);
+        sink.place = Some(Place { source: self.source.to_owned(), line });
         Ok(sink)
     }
 
@@ -366,6 +382,12 @@ impl Reader<'_> {
         }
         if let Some(value) = table.get("location") {
             sink.text.location = self.boolean(value)?;
+        }
+        if let Some(value) = table.get("process") {
+            sink.text.process = self.boolean(value)?;
+        }
+        if let Some(value) = table.get("long") {
+            sink.text.long = self.boolean(value)?;
         }
         if let Some(value) = table.get("time") {
             let read = |text: &str| {
@@ -495,8 +517,12 @@ impl Reader<'_> {
     }
 
     fn mistake(&self, span: Range<usize>, text: String) -> SettingsError {
-        let line = self.text.get(..span.start).map_or(0, |before| before.matches('\n').count() + 1);
-        SettingsError { source: self.source.to_owned(), line, text }
+        SettingsError { source: self.source.to_owned(), line: self.line(span.start), text }
+    }
+
+    /// Of a byte, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.text.get(..at).map_or(0, |before| before.matches('\n').count() + 1)
     }
 }
 

@@ -4,6 +4,7 @@
 //!  lock              held as long as any thread of a logger uses the directory (module lock)
 //!  spool.silver      the trace file, with older parts spool.N.silver until every sink has read them
 //!  sessions          names of the sessions that were collected into it, one a line
+//!  sinks.toml        what the sinks are, for whoever delivers without the program (module unfinished)
 //!  NAME-HASH.0, .1   the cursor of a file sink (module cursor)
 //! ```
 //!
@@ -36,6 +37,13 @@ const RACES: u32 = 100;
 const SESSIONS_MAX: u64 = 1 << 20;
 /// Names of spools that nobody continues, and of those that are being removed.
 const TEMPORARY: &str = "silverpoint-log-";
+
+/// The trace file.
+const TRACE: &str = "spool.silver";
+/// The list of sessions.
+const SESSIONS: &str = "sessions";
+/// What the sinks are.
+pub(crate) const SINKS: &str = "sinks.toml";
 
 /// See the module.
 #[derive(Debug)]
@@ -111,6 +119,56 @@ impl Spool {
         Err(LoggerError::io(base, "finding a spool that no other process has")(
             io::ErrorKind::AddrInUse.into(),
         ))
+    }
+
+    /// That of a logger that died, with its logs; an error when another process has one of them.
+    pub(crate) fn left(directory: &Path, config: &Config) -> Result<Self, LoggerError> {
+        let taken = || {
+            LoggerError::io(directory, "taking it, which another process has")(
+                io::ErrorKind::AddrInUse.into(),
+            )
+        };
+        let own = lock(directory)?.ok_or_else(taken)?;
+        let spool = Self {
+            directory: directory.to_owned(),
+            _lock: own,
+            claims: Mutex::default(),
+            number: 1,
+            is_temporary: false,
+            known: Mutex::default(),
+        };
+        for file in config.sinks.iter().filter_map(sink_file) {
+            spool.claim(file)?;
+        }
+        Ok(spool)
+    }
+
+    /// Notes what the sinks are, as far as a successor owes them anything.
+    pub(crate) fn note_sinks(&self, config: &Config) -> io::Result<()> {
+        if self.is_temporary {
+            return Ok(());
+        }
+        let path = self.directory.join(SINKS);
+        let new = self.directory.join("spool.sinks");
+        let written = match config.written() {
+            // Whole or not at all.
+            Some(text) => {
+                let options =
+                    OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).to_owned();
+                let written = options.open(&new).and_then(|mut file| file.write_all(text.as_bytes()));
+                written.and_then(|()| fs::rename(&new, &path))
+            }
+            None => Err(io::ErrorKind::Unsupported.into()),
+        };
+        match written {
+            Ok(()) => Ok(()),
+            // None rather than what holds no more.
+            Err(error) => match fs::remove_file(path) {
+                Err(gone) if gone.kind() != io::ErrorKind::NotFound => Err(gone),
+                _ if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+                _ => Err(error),
+            },
+        }
     }
 
     /// For a logger without files, and one whose files nobody goes on with after it.
@@ -193,7 +251,7 @@ impl Spool {
 
     /// The trace file.
     pub(crate) fn file(&self) -> PathBuf {
-        self.directory.join("spool.silver")
+        self.directory.join(TRACE)
     }
 
     /// Part `number` of the trace file, after its rotation.
@@ -226,9 +284,7 @@ impl Spool {
 
     /// Sessions that a logger which died had collected here.
     pub(crate) fn left_behind(&self, root: &Root) -> LeftBehind {
-        let mut text = String::new();
-        let read = File::open(self.directory.join("sessions"));
-        let _ = read.and_then(|file| file.take(SESSIONS_MAX).read_to_string(&mut text));
+        let text = sessions(&self.directory);
         let listed: HashSet<&str> = text.lines().collect();
         let mut names: HashSet<SessionName> = list(root).unwrap_or_default().into_iter().collect();
         names.retain(|name| listed.contains(name.to_string().as_str()));
@@ -236,7 +292,7 @@ impl Spool {
             // The lock of the spool may be given back before that of the session.
             await_end(name.pid, name.start);
         }
-        LeftBehind { names }
+        LeftBehind { root: root.path().to_owned(), names }
     }
 
     /// Notes sessions for a successor.
@@ -248,7 +304,7 @@ impl Spool {
             return Ok(());
         }
         let options = OpenOptions::new().create(true).append(true).mode(0o600).to_owned();
-        options.open(self.directory.join("sessions"))?.write_all(new.concat().as_bytes())
+        options.open(self.directory.join(SESSIONS))?.write_all(new.concat().as_bytes())
     }
 
     /// Removes what loggers put there, and the directory when nothing else is in it: every sink has got everything.
@@ -266,6 +322,7 @@ impl Spool {
 /// Sessions that loggers before this one have collected, and that nobody collects any more.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftBehind {
+    root: PathBuf,
     names: HashSet<SessionName>,
 }
 
@@ -273,8 +330,28 @@ impl LeftBehind {
     /// Whether it is one of them, and dead by now: one that lives is its process's business.
     pub(crate) fn holds(&self, name: SessionName) -> bool {
         let is_alive = |root| ObservedSession::open(&root, name).and_then(|session| session.is_alive());
-        self.names.contains(&name) && Root::open().is_ok_and(|root| is_alive(root).is_ok_and(|alive| !alive))
+        self.names.contains(&name)
+            && Root::open_directory(&self.root).is_ok_and(|root| is_alive(root).is_ok_and(|alive| !alive))
     }
+}
+
+/// Whether a path may be that of a spool's trace file, or was before it was rotated.
+pub(crate) fn is_trace_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == TRACE)
+        && path.parent().and_then(Path::extension).is_some_and(|extension| extension == "spool")
+}
+
+/// Whether a spool's list names a session.
+pub(crate) fn has_session(directory: &Path, name: &str) -> bool {
+    sessions(directory).lines().any(|line| line == name)
+}
+
+/// The list of a spool.
+fn sessions(directory: &Path) -> String {
+    let mut text = String::new();
+    let read = File::open(directory.join(SESSIONS));
+    let _ = read.and_then(|file| file.take(SESSIONS_MAX).read_to_string(&mut text));
+    text
 }
 
 /// What a process uses that finds others with the same files: `app-2.log`, `app-3.log` …
@@ -341,7 +418,7 @@ fn lock(directory: &Path) -> Result<Option<Lock>, LoggerError> {
 }
 
 /// A directory that is there must be ours alone: what is put into it is read again, and removed.
-fn check_own(directory: &Path) -> Result<(), LoggerError> {
+pub(crate) fn check_own(directory: &Path) -> Result<(), LoggerError> {
     let refuse =
         |why: &'static str| Err(LoggerError::io(directory, "using it as the spool")(io::Error::other(why)));
     let Ok(found) = fs::symlink_metadata(directory) else { return Ok(()) };
@@ -360,7 +437,7 @@ fn remove_directory(directory: &Path) -> io::Result<()> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_cursor = name.ends_with(".0") || name.ends_with(".1");
-        if name == "lock" || name == "sessions" || name.starts_with("spool.") || is_cursor {
+        if name == "lock" || name == SESSIONS || name == SINKS || name.starts_with("spool.") || is_cursor {
             fs::remove_file(&path)?;
         }
     }

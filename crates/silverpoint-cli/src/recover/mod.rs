@@ -2,6 +2,7 @@
 
 mod account;
 mod file;
+mod logs;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +20,9 @@ use crate::summary::Summary;
 /// Store what dead sessions hold, or what is intact in a damaged trace file
 ///
 /// A program that dies leaves its session behind; everything that it had recorded is in there. A session is removed when it is stored.
+///
+/// What a logger inside the program had collected goes where it would have gone: into the logger's own logs, in order, each record once, as by the program's next start. With --keep it is copied into the
+/// trace file like all others, and still waits for the log.
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit status: 0 everything is there; 5 stored, but something was really lost (standard error says what); 1 failed, or a \
@@ -96,7 +100,16 @@ impl Found {
         let outcome = match (places.is_empty(), unopened) {
             (true, 0) => return Err(no_session(&none())),
             (true, _) => Ok(Exit::Success),
-            (false, _) => sessions_into_file(args, places),
+            // What is left where it is is not a log's to have.
+            (false, _) if args.keep => sessions_into_file(args, places),
+            (false, _) => {
+                let (others, delivered) = logs::deliver(places);
+                let stored = match others.is_empty() {
+                    true => Ok(Exit::Success),
+                    false => sessions_into_file(args, others),
+                };
+                delivered.and(stored)
+            }
         };
         match unopened {
             0 => outcome,

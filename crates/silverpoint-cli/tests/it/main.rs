@@ -16,6 +16,7 @@ mod guide;
 mod harness;
 mod hostile;
 mod listed;
+mod logs;
 mod look;
 mod manual;
 mod own_types;

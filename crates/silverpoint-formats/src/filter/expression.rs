@@ -90,6 +90,64 @@ impl Literal {
     }
 }
 
+impl std::fmt::Display for Expression {
+    /// As it can be read again, which gives the same.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Chains are read from the left; without parentheses there they need no depth.
+        match self {
+            Self::And(left, right) => {
+                match **left {
+                    Self::Or(..) => write!(f, "({left})")?,
+                    _ => write!(f, "{left}")?,
+                }
+                match **right {
+                    Self::Or(..) | Self::And(..) => write!(f, " and ({right})"),
+                    _ => write!(f, " and {right}"),
+                }
+            }
+            Self::Or(left, right) => match **right {
+                Self::Or(..) => write!(f, "{left} or ({right})"),
+                _ => write!(f, "{left} or {right}"),
+            },
+            Self::Not(inner) => match **inner {
+                Self::Test(_) | Self::Not(_) => write!(f, "not {inner}"),
+                _ => write!(f, "not ({inner})"),
+            },
+            Self::Test(test) => write!(f, "{test}"),
+        }
+    }
+}
+
+impl std::fmt::Display for Test {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("args")?;
+        for (number, name) in self.path.iter().enumerate() {
+            // Only what is not the first may stand in brackets, and must if it is no name.
+            let is_name = !name.is_empty() && !name.contains(ends_name);
+            match is_name || number == 0 {
+                true => write!(f, ".{name}")?,
+                false => write!(f, "[{name}]")?,
+            }
+        }
+        let operator = match self.operator {
+            Operator::Exists => return Ok(()),
+            Operator::Equal => "=",
+            Operator::NotEqual => "!=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Like => "~",
+            Operator::NotLike => "!~",
+        };
+        let Literal { text, integer, number } = &self.literal;
+        match integer.is_some() || number.is_some() {
+            true => write!(f, "{operator}{text}"),
+            false => write!(f, "{operator}\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+        }
+    }
+}
+
 /// A malformed expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
@@ -224,10 +282,7 @@ impl Parser<'_> {
         self.skip_spaces();
         let mut path = Vec::new();
         loop {
-            let len = self
-                .rest()
-                .find(|c: char| c.is_whitespace() || "=!<>~()[].&|\"".contains(c))
-                .unwrap_or(self.rest().len());
+            let len = self.rest().find(ends_name).unwrap_or(self.rest().len());
             if len == 0 {
                 return Err(self.error("the name of an argument"));
             }
@@ -290,6 +345,11 @@ impl Parser<'_> {
     }
 }
 
+/// What no name of an argument holds, unless it stands in brackets.
+fn ends_name(c: char) -> bool {
+    c.is_whitespace() || "=!<>~()[].&|\"".contains(c)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,6 +377,27 @@ mod tests {
         assert_eq!(shown("p.x[3].y>=-1.5e3"), "p/x/3/y GreaterOrEqual -1.5e3");
         assert_eq!(shown("args!=1 and order = x"), "(args NotEqual 1 & order Equal x)");
         assert_eq!(shown("0 == 1"), "0 Equal 1");
+    }
+
+    #[test]
+    fn an_expression_that_is_written_is_read_as_the_same() {
+        for text in [
+            "a=1 or b=2 and not c",
+            "(a=1||b=2)&&!c",
+            "not (a and (b or not not c)) and (d and e)",
+            "a or (b or c) or d",
+            "args.user ~ \"b\\\"o\\\\ *\"",
+            "p.x[3][a.b c].y>=-1.5e3",
+            "args!=1 and args.args = x and context.id !~ \"7\"",
+            "0 == 0x10 and not.and < 'or'",
+        ] {
+            let read = Expression::parse(text).unwrap();
+            let written = read.to_string();
+            assert_eq!(Expression::parse(&written).as_ref(), Ok(&read), "{text}: {written}");
+        }
+        let long = ["a=1"; 1000].join(" and ");
+        let read = Expression::parse(&long).unwrap();
+        assert_eq!(Expression::parse(&read.to_string()), Ok(read));
     }
 
     #[test]

@@ -150,6 +150,11 @@ impl WhoPattern {
         Self { id: text.parse().ok(), pattern: text.to_owned() }
     }
 
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.pattern
+    }
+
     /// Whether it means the one with this id and name.
     pub fn matches(&self, id: u32, name: &str) -> bool {
         self.id == Some(id) || glob::matches(&self.pattern, name)

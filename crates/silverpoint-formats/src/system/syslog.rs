@@ -112,6 +112,12 @@ impl fmt::Display for FacilityError {
 
 impl std::error::Error for FacilityError {}
 
+impl fmt::Display for Facility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(FACILITIES.get(usize::from(self.0)).unwrap_or(&"user"))
+    }
+}
+
 impl FromStr for Facility {
     type Err = FacilityError;
 

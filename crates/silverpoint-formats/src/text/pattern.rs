@@ -40,7 +40,11 @@ use crate::tracefile::{Event, What};
 ///
 /// Or one of Qt's, with `%{category}` and `%{if-category}…%{endif}`; or one of spdlog's behind `spdlog:`, as in `spdlog:[%H:%M:%S] [%l] %v`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(pub(super) Vec<Item>);
+pub struct Pattern {
+    pub(super) items: Vec<Item>,
+    /// As it was written; none of those that have a name of their own.
+    text: Option<String>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
@@ -142,7 +146,7 @@ impl PatternError {
 impl Pattern {
     /// Nothing but the message.
     pub fn message() -> Self {
-        Self(vec![Item::Field(Field::Message, Spec::default())])
+        Self::of(vec![Item::Field(Field::Message, Spec::default())])
     }
 
     /// Qt's own: the category if there is one, and the message.
@@ -151,7 +155,7 @@ impl Pattern {
         items.push(Item::Field(Field::QtCategory, Spec::default()));
         items.extend([Item::Literal(": ".into()), Item::EndIf]);
         items.push(Item::Field(Field::Message, Spec::default()));
-        Self(items)
+        Self::of(items)
     }
 
     /// Time of day to the millisecond, the level's letter, the category if there is one, and the message.
@@ -161,12 +165,17 @@ impl Pattern {
         items.push(Item::Literal(" ".into()));
         items.push(Item::Field(Field::LevelLetter, Spec::default()));
         items.push(Item::Literal(" ".into()));
-        items.extend(Self::qt().0);
-        Self(items)
+        items.extend(Self::qt().items);
+        Self::of(items)
     }
 
     pub(super) fn of(items: Vec<Item>) -> Self {
-        Self(items)
+        Self { items, text: None }
+    }
+
+    /// As it was written; `None` of [`Pattern::message`], [`Pattern::qt`] and [`Pattern::summary`], which were not.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     /// Reads a pattern.
@@ -174,6 +183,11 @@ impl Pattern {
     /// # Errors
     /// A template that is none, or names that are not in the list.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let read = Self::read(text)?;
+        Ok(Self { text: Some(text.to_owned()), ..read })
+    }
+
+    fn read(text: &str) -> Result<Self, PatternError> {
         if let Some(text) = text.strip_prefix("spdlog:") {
             return Ok(spdlog_pattern::parse(text));
         }
@@ -202,7 +216,7 @@ impl Pattern {
                 Err(PatternError(format!("{{}} needs a name; valid are {}", names())))
             }
         };
-        pieces.into_iter().map(item).collect::<Result<_, _>>().map(Self)
+        pieces.into_iter().map(item).collect::<Result<_, _>>().map(Self::of)
     }
 }
 
@@ -226,7 +240,7 @@ impl PatternWriter {
             }
             _ => None,
         };
-        let times = pattern.0.iter().map(time).collect();
+        let times = pattern.items.iter().map(time).collect();
         let (zone, colour) = (options.zone.clone(), options.colour);
         Self { pattern: pattern.clone(), times, zone, colour, before_ns: None }
     }
@@ -238,7 +252,7 @@ impl PatternWriter {
             _ => None,
         };
         let (mut is_left_out, mut painted) = (false, None);
-        for (item, time) in self.pattern.0.iter().zip(&mut self.times) {
+        for (item, time) in self.pattern.items.iter().zip(&mut self.times) {
             match item {
                 Item::EndIf => is_left_out = false,
                 _ if is_left_out => {}
@@ -377,10 +391,10 @@ mod tests {
     #[test]
     fn every_field_is_read_and_nothing_else() {
         for (name, field) in FIELDS {
-            let Pattern(items) = Pattern::parse(&format!("{{{name}}}")).unwrap();
+            let Pattern { items, .. } = Pattern::parse(&format!("{{{name}}}")).unwrap();
             assert_eq!(items, [Item::Field(field, Spec::default())], "{name}");
         }
-        let Pattern(items) = Pattern::parse("{context_user_id:<8}").unwrap();
+        let Pattern { items, .. } = Pattern::parse("{context_user_id:<8}").unwrap();
         assert!(
             matches!(&items[..], [Item::OfContext(name, spec)] if name == "user_id" && spec.width == 8),
             "{items:?}"
@@ -391,13 +405,13 @@ mod tests {
             assert!(Pattern::parse(bad).is_err(), "{bad}");
         }
         let literal = Pattern::parse("a {{b}}").unwrap();
-        assert_eq!(literal, Pattern(vec![Item::Literal("a {b}".into())]));
+        assert_eq!(literal.items, [Item::Literal("a {b}".into())]);
     }
 
     #[test]
     fn texts_are_cut_and_filled_by_columns() {
         let fitted = |text: &str, pattern: &str| {
-            let Pattern(items) = Pattern::parse(pattern).unwrap();
+            let Pattern { items, .. } = Pattern::parse(pattern).unwrap();
             let [Item::Field(field, spec)] = items[..] else { panic!("{pattern}") };
             let mut out = format!(">{text}");
             fit(&mut out, 1, &spec, field);

@@ -271,7 +271,7 @@ mod tests {
     const WALL: i64 = 1_786_028_645_012_345_678;
 
     fn moment(flag: &str) -> String {
-        let Pattern(items) = parse(flag);
+        let Pattern { items, .. } = parse(flag);
         let mut out = String::new();
         for item in &items {
             match item {
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn widths_align_and_cut() {
         let spec = |text: &str| {
-            let Pattern(items) = parse(text);
+            let Pattern { items, .. } = parse(text);
             let [Item::Field(Field::SpdlogLevel, spec)] = items[..] else { panic!("{text}: {items:?}") };
             (spec.width, spec.align, spec.precision)
         };
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn the_default_has_a_name_where_there_is_one() {
-        let Pattern(items) = parse("%+");
+        let Pattern { items, .. } = parse("%+");
         assert!(items.contains(&Item::If(Condition::Named)) && items.contains(&Item::Paint(true)));
         assert_eq!(parse("[%n] %v"), parse("[%n] %v"));
         assert_ne!(parse("[%n] %v"), parse("[%n]%v"));

@@ -16,6 +16,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("policy", "block, or what SILVERPOINT_POLICY says"),
     ("block-max", "1s, or what SILVERPOINT_BLOCK_MAX says"),
     ("crash", "true"),
+    ("crash-wait", "\"3s\""),
     ("reopen-on-hangup", "false"),
 ];
 /// Defaults of a sink's keys, with the destinations that have them; empty: all.
@@ -34,7 +35,7 @@ const SINK_DEFAULTS: &[(&str, &[&str], &str)] = &[
     ("rotate-size", FILES, "never"),
     ("rotate-age", FILES, "never"),
     ("rotate-at", FILES, "never"),
-    ("keep", FILES, "0"),
+    ("keep", FILES, "5"),
     ("compress", &["file"], "\"none\""),
     ("rotate-names", &["file"], "\"number\""),
     ("identity", &["journald", "syslog"], "the program's name"),
@@ -63,7 +64,7 @@ impl Config {
     /// A mistake, as of [`Config::from_text`] and [`Config::check`].
     pub fn effective(text: &str, source: &str) -> Result<String, SettingsError> {
         Self::from_text(text, source)?.check()?;
-        let reader = Reader { text, source };
+        let reader = Reader { text, source, has_own_keys: false };
         let table = DeTable::parse(text).map_err(|error| {
             reader.mistake(error.span().unwrap_or(0..0), error.message().trim().to_owned())
         })?;
@@ -76,6 +77,7 @@ impl Config {
             let defaults: Vec<(&str, &str)> = SINK_DEFAULTS
                 .iter()
                 .filter(|(_, whose, _)| whose.is_empty() || whose.contains(&to))
+                .filter(|(key, ..)| !is_meaningless(key, table))
                 .map(|(key, _, default)| (*key, *default))
                 .collect();
             out.push_str("\n[[sink]]\n");
@@ -122,6 +124,16 @@ impl Reader<'_> {
     }
 }
 
+/// Of a file that is never rotated nothing is kept, and where bytes decide, no number does.
+fn is_meaningless(key: &str, table: &DeTable<'_>) -> bool {
+    let is_rotated = ["rotate-size", "rotate-age", "rotate-at"].iter().any(|key| table.get(*key).is_some());
+    match key {
+        "keep" => !is_rotated || table.get("keep-size").is_some(),
+        "compress" | "rotate-names" => !is_rotated,
+        _ => false,
+    }
+}
+
 /// Whether a default is something that can be written.
 fn is_value(text: &str) -> bool {
     text.starts_with('"')
@@ -140,12 +152,20 @@ mod tests {
     #[test]
     fn what_is_shown_can_be_read_and_means_the_same() {
         let text = "record = 'info,net=debug'\n[[sink]]\nto = 'stderr'\nlevel = 'warn'\n\
+                    [[sink]]\nto = 'file'\npath = '/x/plain.log'\n\
+                    [[sink]]\nto = 'file'\npath = '/x/other.log'\nrotate-size = '1M'\n\
+                    [[sink]]\nto = 'file'\npath = '/x/sized.log'\nrotate-size = '1M'\nkeep-size = '9M'\n\
                     [[sink]]\nto = 'file'\npath = '/x/app.log'\ncategory = ['a', 'b']\nflush.level = 'warn'\n\
                     rotate-at = 'day'\nkeep = 3\nbacktrace.records = 9\n[[sink]]\nto = 'syslog'\n";
         let shown = Config::effective(text, "a.toml").unwrap();
         let again = Config::effective(&shown, "shown").unwrap();
         assert_eq!(again, shown.replace("  # default", ""));
-        let (one, other) = (Config::from_text(text, "").unwrap(), Config::from_text(&shown, "").unwrap());
+        let read = |text: &str| {
+            let mut config = Config::from_text(text, "").unwrap();
+            config.sinks.iter_mut().for_each(|sink| sink.place = None);
+            config
+        };
+        let (one, other) = (read(text), read(&shown));
         // The lowest level is no restriction.
         let plain = |config: &Config| {
             let text = format!("{config:#?}")
@@ -162,6 +182,8 @@ mod tests {
             "category = ['a', 'b']\n",
             "backtrace.records = 9\nbacktrace.trigger = \"warn\"  # default\n",
             "facility = \"user\"  # default\n",
+            "crash-wait = \"3s\"  # default\n",
+            "rotate-size = '1M'\n# rotate-age: never\n# rotate-at: never\nkeep = 5  # default\n",
         ] {
             assert!(shown.contains(line), "{line}: {shown}");
         }
@@ -196,8 +218,14 @@ mod tests {
         let of = |list: &[(&str, &str)], key: &str| -> Vec<String> {
             list.iter().filter(|(known, _)| *known == key).map(|(_, default)| (*default).to_owned()).collect()
         };
+        let wait = silverpoint_shm::crash::Options::default().wait;
+        assert_eq!(of(DEFAULTS, "crash-wait"), [format!("\"{}s\"", wait.as_secs())]);
         let top: Vec<&str> = KEYS.iter().copied().filter(|key| *key != "sink").collect();
-        check("The logger", &top, "", &|key| of(DEFAULTS, key));
+        check("The logger", &top, "", &|key| {
+            let all = of(DEFAULTS, key);
+            assert!(!all.is_empty(), "{key} is left out where nothing is said of it");
+            all
+        });
         let sinks: Vec<&str> =
             SINK_KEYS.iter().copied().filter(|key| !matches!(*key, "flush" | "backtrace")).collect();
         check("Sinks", &sinks, "", &|key| {

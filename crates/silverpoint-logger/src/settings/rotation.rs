@@ -7,6 +7,9 @@ use super::{Reader, SettingsError, units};
 use crate::config::{Sink, To};
 use crate::target::{Compression, Naming};
 
+/// Old files that stay when nothing is said of them.
+const KEEP: u32 = 5;
+
 impl Reader<'_> {
     /// When a file begins anew, and what becomes of the old ones.
     pub(super) fn rotation(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
@@ -20,6 +23,8 @@ impl Reader<'_> {
                 self.mistake(first.span(), "only a sink to = \"file\" or \"trace-file\" is rotated".into())
             );
         };
+        // Not none: whoever leaves this out wants no log to be removed with all that is in it.
+        file.keep.count = KEEP;
         if let Some(value) = size {
             file.rotate_bytes = Some(self.parsed(value, "a size such as \"64M\"", units::size)?.max(4096));
         }
@@ -89,6 +94,17 @@ mod tests {
     fn read(keys: &str) -> Result<Config, String> {
         let text = format!("[[sink]]\nto = 'file'\npath = 'app.log'\nrotate-at = 'day'\n{keys}\n");
         Config::from_text(&text, "log.toml").map_err(|error| error.to_string())
+    }
+
+    /// None were: each rotation removed the log.
+    #[test]
+    fn old_files_stay_when_nothing_is_said_of_them() {
+        let count = |keys: &str| match &read(keys).unwrap().sinks[0].to {
+            To::File(file) => file.keep.count,
+            other => panic!("{other:?}"),
+        };
+        let counts = ["", "keep = 0", "keep = 9", "keep-size = '1M'"].map(count);
+        assert_eq!(counts, [KEEP, 0, 9, u32::MAX]);
     }
 
     #[test]

@@ -137,6 +137,24 @@ fn mistakes_are_told_with_their_line_and_what_is_valid() {
     }
 }
 
+/// The message named neither the configuration nor a line.
+#[test]
+fn two_sinks_with_one_file_are_told_with_file_and_line() {
+    let text = "[[sink]]\nto = 'file'\npath = '/x/app.log'\n\n[[sink]]\nto = 'stderr'\n[[sink]]\npath = '/x/./app.log'\nto = 'file'\n";
+    let error = Config::from_text(text, "b.toml").and_then(Config::check).unwrap_err();
+    let expected = "b.toml:8: the sink of line 3 has this file, too: /x/app.log; give each its own";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(Config::effective(text, "b.toml").unwrap_err(), error);
+    // Of two configurations each is named; what code says has no line.
+    let mut both = Config::from_text(&text[..41], "a.toml").unwrap();
+    both.sinks.extend(Config::from_text(&text[..41], "b.toml").unwrap().sinks);
+    assert!(
+        both.check().unwrap_err().to_string().starts_with("b.toml:3: the sink of a.toml:3 has this file")
+    );
+    let coded = Config::new("info").sink(Sink::file("/x/a")).sink(Sink::file("/x/a"));
+    assert!(coded.check().unwrap_err().to_string().contains("/x/a: two sinks have this file"));
+}
+
 #[test]
 fn the_environment_names_directives_or_a_file() {
     let config = || Config::new("info").sink(Sink::stderr());

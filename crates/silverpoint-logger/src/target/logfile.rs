@@ -20,6 +20,9 @@ use crate::pace::Sync;
 /// Descriptors of the standard streams are below.
 const OTHERS: i32 = 3;
 
+/// Read at once, to see whether something was written.
+const PIECE: usize = 256 << 10;
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct LogFile {
@@ -54,8 +57,8 @@ impl Open {
 impl LogFile {
     /// Opens the cursor, cuts off what a dead process had not finished, and says where to go on.
     pub(super) fn open(config: FileSink, sink: &Sink, cursor: &Path) -> io::Result<(Self, Entry)> {
-        let (cursor, entries) = Cursor::open(cursor)?;
-        let positions = resume(&config.path, entries)?;
+        let (mut cursor, entries) = Cursor::open(cursor)?;
+        let positions = resume(&config.path, &mut cursor, entries)?;
         let old = OldFiles::new(&config.path, config.keep);
         let (zone, is_synced) = (sink.text.zone.clone(), sink.sync != Sync::Never);
         let mut log = Self { config, zone, is_synced, old, cursor, open: None, mode: None };
@@ -102,8 +105,8 @@ impl LogFile {
         // What others did to it (`truncate` of a log rotator) counts.
         let begin = found.len();
         let log = open.identity;
-        let mut entry =
-            Entry { sequence: 0, log, begin, len: lines.len() as u64, is_done: false, positions, held };
+        let (len, checksum) = (lines.len() as u64, crc32c::crc32c(lines));
+        let mut entry = Entry { log, begin, len, checksum, positions, held, ..Entry::default() };
         self.cursor.announce(&mut entry)?;
         if !found.is_file() {
             // A pipe or a terminal (`/dev/stdout`) has no places, and keeps what it was given: of lines that it took in part the rest would be written twice.
@@ -243,26 +246,76 @@ fn ns(time: SystemTime) -> i64 {
 }
 
 /// Where to go on; see module `cursor`.
-fn resume(path: &Path, entries: Vec<Entry>) -> io::Result<Entry> {
+fn resume(path: &Path, cursor: &mut Cursor, entries: Vec<Entry>) -> io::Result<Entry> {
     let mut entries = entries.into_iter();
     let Some(last) = entries.next() else { return Ok(Entry::default()) };
     // What a pipe or a device has got, nobody can say; and a pipe that nobody reads is not opened before somebody does.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(last);
     }
-    let Ok(file) = OpenOptions::new().write(true).open(path) else { return Ok(last) };
-    let found = file.metadata()?;
-    // Another file has the name: the one that is meant was whole when it was moved away.
-    if (found.dev(), found.ino()) != last.log || found.len() >= last.begin.saturating_add(last.len) {
-        return Ok(last);
+    let file = match meant(path, last.log)? {
+        Some(file) => Some(file),
+        // Another file has the name, or none: the one that is meant was whole when it was moved away.
+        None if last.is_done => return Ok(last),
+        // Somebody made room, or rotated it, after a write that had failed or was cut short.
+        None => moved(path, last.log)?,
+    };
+    // Nowhere any more: what may have been in it is written again.
+    if let Some(file) = file {
+        let len = file.metadata()?.len();
+        if len >= last.begin.saturating_add(last.len) {
+            if last.is_done || holds(&file, &last)? {
+                return Ok(last);
+            }
+            // Another file with the number of one that was removed.
+        } else {
+            // Cut by somebody else after it was written (`copytruncate`).
+            if last.is_done && (len < last.begin || len == 0) {
+                return Ok(last);
+            }
+            file.set_len(last.begin.min(len))?;
+        }
     }
-    // Cut by somebody else after it was written (`copytruncate`).
-    if last.is_done && (found.len() < last.begin || found.len() == 0) {
-        return Ok(last);
-    }
-    file.set_len(last.begin.min(found.len()))?;
+    cursor.take_back();
     let before = entries.next().filter(|before| before.sequence.wrapping_add(1) == last.sequence);
     Ok(before.unwrap_or_default())
+}
+
+/// Whether what was announced stands where it was announced.
+fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
+    let mut piece = vec![0; (entry.len as usize).min(PIECE)];
+    let (mut at, mut left, mut checksum) = (entry.begin, entry.len as usize, 0);
+    while left > 0 {
+        let piece = &mut piece[..left.min(PIECE)];
+        file.read_exact_at(piece, at)?;
+        checksum = crc32c::crc32c_append(checksum, piece);
+        (at, left) = (at + piece.len() as u64, left - piece.len());
+    }
+    Ok(checksum == entry.checksum)
+}
+
+/// The file of a name, if it is the one that is meant.
+fn meant(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
+    let file = match OpenOptions::new().read(true).write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let found = file.metadata()?;
+    Ok(((found.dev(), found.ino()) == identity).then_some(file))
+}
+
+/// A log that has another name in its directory by now.
+fn moved(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
+    let Some(folder) = path.parent() else { return Ok(None) };
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        // One that goes meanwhile is none.
+        let is_it = |found: fs::Metadata| found.is_file() && (found.dev(), found.ino()) == identity;
+        if entry.metadata().is_ok_and(is_it) {
+            return meant(&entry.path(), identity);
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -281,7 +334,9 @@ mod tests {
         if unfinished {
             let log_identity = log.open.as_ref().unwrap().identity;
             let positions = vec![([1; 16], 1, 16)];
-            let mut entry = Entry { log: log_identity, begin: 4, len: 4, positions, ..Entry::default() };
+            let checksum = crc32c::crc32c(b"two\n");
+            let mut entry =
+                Entry { log: log_identity, begin: 4, len: 4, checksum, positions, ..Entry::default() };
             log.cursor.announce(&mut entry).unwrap();
             log.open.as_ref().unwrap().file.write_all_at(b"tw", 4).unwrap();
         }
@@ -289,8 +344,8 @@ mod tests {
     }
 
     fn resumed(directory: &Path, path: &Path) -> Vec<Position> {
-        let (_, entries) = Cursor::open(&directory.join("cursor")).unwrap();
-        resume(path, entries).unwrap().positions
+        let (mut cursor, entries) = Cursor::open(&directory.join("cursor")).unwrap();
+        resume(path, &mut cursor, entries).unwrap().positions
     }
 
     #[test]
@@ -306,6 +361,46 @@ mod tests {
         let (directory, path) = left("unfinished", true);
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
         assert_eq!(fs::read(&path).unwrap(), b"one\n");
+        fs::remove_dir_all(directory).unwrap();
+    }
+    /// The write had failed for want of room, say, and somebody made some before the next start: what was announced was taken for written, and never was.
+    #[test]
+    fn a_write_that_was_not_finished_is_repeated_when_the_log_is_gone() {
+        let (directory, path) = left("gone", true);
+        fs::remove_file(&path).unwrap();
+        assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
+        // Also when another has its name, and its number.
+        fs::write(&path, "another program's\n").unwrap();
+        assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn a_write_that_was_not_finished_is_taken_back_from_a_log_that_was_moved() {
+        let (directory, path) = left("moved", true);
+        let moved = directory.join("app.1.log");
+        fs::rename(&path, &moved).unwrap();
+        assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
+        assert_eq!(fs::read(&moved).unwrap(), b"one\n");
+        // One that had been finished but for saying so is there, and not repeated.
+        let (directory, path) = left("moved", true);
+        fs::rename(&path, &moved).unwrap();
+        File::options().write(true).open(&moved).unwrap().write_all_at(b"two\n", 4).unwrap();
+        assert_eq!(resumed(&directory, &path), [([1; 16], 1, 16)]);
+        assert_eq!(fs::read(&moved).unwrap(), b"one\ntwo\n");
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// The second one overwrote the entry that says how far the log is for certain, and the first, which had come to nothing, was taken for it.
+    #[test]
+    fn two_writes_in_a_row_that_were_not_finished_are_both_taken_back() {
+        let (directory, path) = left("twice", true);
+        let (mut cursor, entries) = Cursor::open(&directory.join("cursor")).unwrap();
+        let log = entries[0].log;
+        assert_eq!(resume(&path, &mut cursor, entries).unwrap().positions, [([1; 16], 1, 8)]);
+        let positions = vec![([1; 16], 1, 24)];
+        cursor.announce(&mut Entry { log, begin: 4, len: 9, positions, ..Entry::default() }).unwrap();
+        assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
         fs::remove_dir_all(directory).unwrap();
     }
 }

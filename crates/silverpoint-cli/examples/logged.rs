@@ -1,0 +1,34 @@
+//! A program with a logger inside: `logged FILE flood` logs numbers until it is killed, and says how far it is; `logged FILE count N` logs so many and ends.
+
+use std::io::Write;
+use std::time::Duration;
+
+use silverpoint::info;
+use silverpoint_formats::filter::Expression;
+use silverpoint_logger::{Config, Filter, Flushed, Logger, Sink, text};
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let [file, how, count @ ..] = &words[..] else { panic!("logged FILE flood, or logged FILE count N") };
+    // What code can say and a configuration file cannot, too.
+    let options = text::Options { process: true, ..text::Options::default() };
+    let some = Filter { expression: Expression::parse("number < 5").ok(), ..Filter::default() };
+    let config = Config::new("info")
+        .sink(Sink::file(*file).text(options))
+        .sink(Sink::file(format!("{file}.jsonl")).json())
+        .sink(Sink::file(format!("{file}.few")).only(some));
+    let logger = Logger::start(config).unwrap_or_else(|error| panic!("{error}"));
+    let mut out = std::io::stdout();
+    let end = match *how {
+        "flood" => u64::MAX,
+        _ => count[0].parse().unwrap(),
+    };
+    for number in 0..end {
+        info!(number, "number {}", number);
+        if number.is_multiple_of(100) {
+            let _ = writeln!(out, "{number}").and_then(|()| out.flush());
+        }
+    }
+    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+}

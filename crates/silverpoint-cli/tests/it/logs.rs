@@ -1,0 +1,97 @@
+//! `recover`, and the logs of loggers that were killed.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::harness::{Running, Scratch, end, example};
+
+/// The numbers of the records in a log of text. A program that outruns the sinks has waited, which is a line too.
+fn numbers(scratch: &Scratch, log: &str) -> Vec<u64> {
+    let text = std::fs::read_to_string(scratch.path(log)).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| line.split("number ").nth(1));
+    lines.map(|rest| rest.split_whitespace().next().unwrap().parse().unwrap()).collect()
+}
+
+/// Those of a log of JSON.
+fn json_numbers(scratch: &Scratch, log: &str) -> Vec<u64> {
+    let text = std::fs::read_to_string(scratch.path(log)).unwrap_or_default();
+    let objects = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    objects.filter_map(|object| object["args"]["number"].as_u64()).collect()
+}
+
+/// A program with a logger that was killed within its work; gives up to where it had come at least.
+fn killed(scratch: &Scratch) -> u64 {
+    let log = scratch.path("app.log");
+    let words = [log.to_str().unwrap(), "flood"];
+    let mut program = Running::start(&mut scratch.command(example("logged"), words));
+    let mut told = program.line();
+    std::thread::sleep(Duration::from_millis(20));
+    program.signal(Signal::KILL);
+    let ended = program.end();
+    // The last line may have been cut by the kill.
+    if let Some(whole) = ended.out.lines().rev().nth(1) {
+        told = whole.to_owned();
+    }
+    told.parse().unwrap()
+}
+
+fn assert_whole(scratch: &Scratch, told: u64) {
+    let found = numbers(scratch, "app.log");
+    assert!(found.len() as u64 > told, "{} of at least {}", found.len(), told + 1);
+    let wrong = found.iter().zip(0..).find(|(found, expected)| **found != *expected);
+    assert_eq!(wrong, None, "of {} records", found.len());
+    assert_eq!(json_numbers(scratch, "app.log.jsonl"), found);
+    assert_eq!(numbers(scratch, "app.log.few"), [0, 1, 2, 3, 4]);
+}
+
+/// It took what was in the rings into a trace file, and the log had a hole that nobody mentioned.
+#[test]
+fn what_a_killed_logger_had_not_delivered_is_added_to_its_log() {
+    let scratch = Scratch::new();
+    let told = killed(&scratch);
+    let ended = scratch.run(["recover", "--all"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(ended.err.contains("app.log.jsonl") && ended.err.contains("what was missing"), "{ended:?}");
+    assert_whole(&scratch, told);
+    assert!(!scratch.path("recovered.silver").exists());
+    assert!(scratch.left().is_empty() && !scratch.path("app.log.spool").exists(), "{:?}", scratch.left());
+    // As any line of its own, with what code alone can ask for.
+    let text = std::fs::read_to_string(scratch.path("app.log")).unwrap();
+    assert!(text.lines().all(|line| line.contains("logged[")), "{}", text.lines().next_back().unwrap());
+    // The next start has nothing to add, and goes on.
+    let before = numbers(&scratch, "app.log").len();
+    let log = scratch.path("app.log");
+    let next = end(&mut scratch.command(example("logged"), [log.to_str().unwrap(), "count", "3"]));
+    assert_eq!(next.code(), Some(0), "{next:?}");
+    assert_eq!(numbers(&scratch, "app.log")[before..], [0, 1, 2]);
+}
+
+#[test]
+fn a_copy_of_a_killed_loggers_session_takes_nothing_from_its_log() {
+    let scratch = Scratch::new();
+    let told = killed(&scratch);
+    let left = scratch.left();
+    let ended = scratch.run(["recover", "--all", "--keep", "-o", "copy.silver"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(scratch.left(), left);
+    let ended = scratch.run(["recover", &left[0]]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_whole(&scratch, told);
+}
+
+#[test]
+fn a_killed_logger_of_which_nobody_knows_the_sinks_is_left_to_its_next_start() {
+    let scratch = Scratch::new();
+    let told = killed(&scratch);
+    std::fs::remove_file(scratch.path("app.log.spool/sinks.toml")).unwrap();
+    let left = scratch.left();
+    let ended = scratch.run(["recover", "--all"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(ended.err.contains("next start") && ended.err.contains("app.log.spool"), "{ended:?}");
+    assert_eq!(scratch.left(), left);
+    let log = scratch.path("app.log");
+    let next = end(&mut scratch.command(example("logged"), [log.to_str().unwrap(), "count", "0"]));
+    assert_eq!(next.code(), Some(0), "{next:?}");
+    assert_whole(&scratch, told);
+}
