@@ -247,4 +247,37 @@ TEST_F(Vectors, DirectivesDecideAlike) {
     EXPECT_GT(compared, 100);
 }
 
+// A program's environment is read at its start: here its readers are asked directly.
+TEST_F(Vectors, SettingsAskForTheSame) {
+    namespace detail = silverpoint::detail;
+    std::istringstream lines(lines_of("settings.json"));
+    int compared = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("\"verdict\"") == std::string::npos) continue;
+        const auto given = [&](const char* key, std::string& text) {
+            const std::string opening = std::string("\"") + key + "\": \"";
+            const auto at = line.find(opening);
+            text = text_after(line, opening, 0);
+            if (const auto tab = text.find("\\u0009"); tab != std::string::npos) text.replace(tab, 6, "\t");
+            return at != std::string::npos;
+        };
+        std::string text, levels;
+        detail::Settings settings;
+        if (given("block_max", text)) settings.block_max_ms = detail::parse_milliseconds(text, 1000);
+        if (given("memory", text)) settings.memory = detail::parse_size(text);
+        if (given("policy", text)) detail::parse_policy(text, settings);
+        constexpr const char* names[] = {"block", "drop", "overwrite"};
+        for (const detail::Policy policy : settings.policy)
+            (levels += levels.empty() ? "" : " ") += names[static_cast<int>(policy)];
+        EXPECT_EQ(levels, text_after(line, "\"levels\": \"", 0)) << line;
+        const auto number = [&](const char* key) {
+            return std::stoull(line.substr(line.find(key) + std::strlen(key)));
+        };
+        EXPECT_EQ(settings.block_max_ms, number("\"block_max_ms\": ")) << line;
+        EXPECT_EQ(settings.memory, number("\"bytes\": ")) << line;
+        ++compared;
+    }
+    EXPECT_GT(compared, 60);
+}
+
 }  // namespace
