@@ -121,6 +121,8 @@ SP_DETAIL_COLD bool make_after_fork(const Path& root) {
         open(control.add("/control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     const std::size_t sites = sites_in(session.control);
     std::size_t descs = std::size_t{session.word(at::kDescsNext).load()} * 8;
+    if (const std::size_t backed = session.longword(at::kDescsReserved).load(); descs > backed)
+        descs = backed;
     if (descs > session.descs_size) descs = session.descs_size;
     bool done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0 &&
                 copy_control(fd, sites, descs);
@@ -172,7 +174,10 @@ SP_DETAIL_COLD bool make_alive_page() {
 SP_DETAIL_COLD bool make_or_replace_session() {
     if (session.was_ready) return replace_session();
     const Settings settings = read_settings();
-    return !settings.off && (join_session() || make_session(settings));
+    if (settings.off) return false;
+    if (join_session() || make_session(settings)) return true;
+    if (settings.demanded || settings.expected) warn("no session could be made, nothing is recorded");
+    return false;
 }
 
 // The session is made when the program (or the plug-in) is loaded, so that it can be attached to before it

@@ -52,6 +52,10 @@ pub(crate) struct Local {
     pub(crate) slices_cursor: [AtomicU32; 4],
     /// CLOCK_MONOTONIC: until then nobody looks for a slice again, since there was none.
     pub(crate) exhausted_until_ns: AtomicU64,
+    /// The same, by size: until then the kernel is not asked for memory for a new slice, since it had none.
+    pub(crate) no_memory_until_ns: [AtomicU64; 4],
+    /// The same for a new site.
+    pub(crate) no_site_memory_until_ns: AtomicU64,
     pub(crate) last_anchor_ns: AtomicU64,
     /// The process's id, once somebody has asked for it; 0: not yet.
     pub(crate) process: AtomicU32,

@@ -35,7 +35,7 @@ pub use changes::{generation, most_verbose, ticks_to_ns, wait_for_change, would_
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
 pub(crate) use giving::come_by;
 pub use ids::{new_id, process_id, random_bytes};
-pub use sites::{Description, Pieces, Registered};
+pub use sites::{AGAIN, Description, Pieces, Registered};
 pub use thread::{
     ALWAYS_FITS, Owned, Reservation, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,
 };

@@ -140,7 +140,7 @@ mod tests {
             let given = |name: &CStr| {
                 let name = name.to_str().unwrap().strip_prefix("SILVERPOINT_").unwrap();
                 let text = vector[name.to_ascii_lowercase()].as_str()?;
-                Some(&*text.to_owned().leak().as_bytes())
+                Some(text.to_owned().leak().as_bytes())
             };
             let read = Settings::of(given);
             let levels: Vec<&str> = read.policy.iter().map(|policy| names[usize::from(*policy)]).collect();
