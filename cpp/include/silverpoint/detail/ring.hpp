@@ -37,9 +37,11 @@ inline std::uint32_t capacity_of(unsigned size) {
 }
 
 struct SlabEntry {
+    // Set once, by compare-and-swap from 0, when a first slice of that size is backed; slabs_next passes over
+    // the slab afterwards.
     Word shift;
-    // Slices below this number, and so below `fit`, are somebody's and backed: it passes over a slice (and
-    // slabs_next over a slab) only by compare-and-swap from that slice's number, after its backing.
+    // Slices below this number are somebody's, and backed: it passes over a slice only by compare-and-swap
+    // from that slice's number, after its backing.
     Word next;
     Word backed;
     Word zero;
@@ -183,23 +185,22 @@ SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memo
 
 // As below, without regard to what was tried before.
 SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_memory) {
-    for (std::uint32_t slab = slabs_in_use(); slab-- > 0;)
-        if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
-            if (const Ring ring = take_from(slab, shift, has_memory)) return ring;
     Word& slabs_next = session.word(at::kSlabsNext);
-    std::uint32_t slab = slabs_next.load(std::memory_order_acquire);
-    while (may_begin_slab && slab < session.slab_count) {
-        // As of a slice: a slab's number is taken when its first slice is backed.
-        has_memory = back_slab(slab, 1u << shift);
+    for (;;) {
+        const std::uint32_t slabs = slabs_in_use();
+        for (std::uint32_t slab = slabs; slab-- > 0;)
+            if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
+                if (const Ring ring = take_from(slab, shift, has_memory)) return ring;
+        if (!may_begin_slab || slabs == session.slab_count) return {};
+        // As of a slice: a slab is begun when its first slice is backed. Who gives it its size has it, and
+        // all others, too; whoever comes by makes it one in use. So those that are late take from it, or
+        // begin the next one if it has another size.
+        has_memory = back_slab(slabs, 1u << shift);
         if (!has_memory) return {};
-        if (!slabs_next.compare_exchange_weak(slab, slab + 1, std::memory_order_acq_rel)) continue;
-        // From when a new slab has its size others take from it, too. Who is late has the next one: there is
-        // room as long as there are slabs.
-        slab_entry(slab).shift.store(shift, std::memory_order_release);
-        if (const Ring ring = take_from(slab, shift, has_memory)) return ring;
-        slab = slabs_next.load(std::memory_order_acquire);
+        std::uint32_t none = 0, begun = slabs;
+        slab_entry(slabs).shift.compare_exchange_strong(none, shift, std::memory_order_acq_rel);
+        slabs_next.compare_exchange_strong(begun, slabs + 1, std::memory_order_acq_rel);
     }
-    return {};
 }
 
 // A slice that nobody had before; from a slab that nobody had before only where `may_begin_slab`.

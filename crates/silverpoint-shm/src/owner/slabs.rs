@@ -253,43 +253,35 @@ fn take_new(session: &Session, local: &Local, size: usize, may_begin_slab: bool)
 }
 
 fn take_new_now(session: &Session, shift: u32, may_begin_slab: bool) -> Taken {
-    let mut result = Taken::ByOthers;
-    for slab in 0..slabs(session) {
-        // SAFETY: an offset within the entry.
-        let is_this_size =
-            unsafe { entry(session, slab).u32(at::SLAB_SHIFT) }.load(Ordering::Acquire) == shift;
-        if is_this_size {
-            match take_from(session, slab, shift) {
-                Taken::ByOthers => {}
-                Taken::NoMemory => result = Taken::NoMemory,
-                slice @ Taken::Slice(_) => return slice,
-            }
-        }
-    }
-    if !may_begin_slab {
-        return result;
-    }
     // SAFETY: the header is always backed.
     let slabs_next = unsafe { session.control.u32(at::header::SLABS_NEXT) };
-    let mut slab = slabs_next.load(Ordering::Acquire);
-    while slab < session.layout.slab_count {
-        // As of a slice: a slab's number is taken when its first slice is backed.
-        if !back(session, slab, 1 << shift) {
+    loop {
+        let begun = slabs(session);
+        let mut result = Taken::ByOthers;
+        for slab in 0..begun {
+            // SAFETY: an offset within the entry.
+            let its_shift = unsafe { entry(session, slab).u32(at::SLAB_SHIFT) };
+            if its_shift.load(Ordering::Acquire) == shift {
+                match take_from(session, slab, shift) {
+                    Taken::ByOthers => {}
+                    Taken::NoMemory => result = Taken::NoMemory,
+                    slice @ Taken::Slice(_) => return slice,
+                }
+            }
+        }
+        if !may_begin_slab || begun == session.layout.slab_count {
+            return result;
+        }
+        // As of a slice: a slab is begun when its first slice is backed. Who gives it its size has it, and all others, too; whoever comes by makes it one in
+        // use. So those that are late take from it, or begin the next one if it has another size.
+        if !back(session, begun, 1 << shift) {
             return Taken::NoMemory;
         }
-        if let Err(other) = slabs_next.compare_exchange(slab, slab + 1, Ordering::AcqRel, Ordering::Acquire) {
-            slab = other;
-            continue;
-        }
         // SAFETY: an offset within the entry.
-        unsafe { entry(session, slab).u32(at::SLAB_SHIFT) }.store(shift, Ordering::Release);
-        // From here on others take from it, too. Who is late has the next slab: there is room as long as there are slabs.
-        match take_from(session, slab, shift) {
-            Taken::ByOthers => slab = slabs_next.load(Ordering::Acquire),
-            taken => return taken,
-        }
+        let its_shift = unsafe { entry(session, begun).u32(at::SLAB_SHIFT) };
+        let _ = its_shift.compare_exchange(0, shift, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = slabs_next.compare_exchange(begun, begun + 1, Ordering::AcqRel, Ordering::Relaxed);
     }
-    result
 }
 
 /// What became of the wish for a slice of a slab.
@@ -300,7 +292,7 @@ enum Taken {
 }
 
 /// The next slice of a slab of that size. A number is taken when what it stands for is backed, never before: one that found no memory would be nobody's for
-/// ever. So `next` (and `slabs_next` with slabs) passes over a slice only by compare-and-swap from that slice's number, after its backing.
+/// ever. So `next` passes over a slice only by compare-and-swap from that slice's number, after its backing.
 fn take_from(session: &Session, slab: u32, shift: u32) -> Taken {
     let count = session.layout.slab_bytes >> shift;
     // SAFETY: an offset within the entry.
