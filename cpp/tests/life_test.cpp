@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <silverpoint/silverpoint.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "support/traced.hpp"
 
@@ -396,6 +398,70 @@ TEST(Plugins, RecordIntoTheSameSessionAndAreReallyUnloaded) {
     EXPECT_EQ(traced::session().get<std::uint32_t>(532), 51u);
     EXPECT_LT(traced::session().rings().size(), 20u);
     EXPECT_EQ(traced::session().losses(), 0u);
+}
+
+// Mappings of this process; of files below the root of sessions.
+struct Mapped {
+    std::size_t all = 0, sessions = 0;
+};
+Mapped mapped() {
+    Mapped found;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line); ++found.all)
+        found.sessions += line.find(std::getenv("SILVERPOINT_DIR")) != std::string::npos;
+    return found;
+}
+
+TEST(Plugins, LeaveNoMappings) {
+    SP_INFO("host");
+    // A thread that has recorded by every one of them, and lives on.
+    std::atomic<void (*)(std::uint64_t)> job{nullptr};
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+        for (; !is_over; std::this_thread::yield())
+            if (auto* const run_plugin = job.load()) {
+                run_plugin(1);
+                job = nullptr;
+            }
+    });
+    Mapped first;
+    for (int round = 0; round < 30; ++round) {
+        void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(plugin, nullptr) << dlerror();
+        const auto run_plugin = reinterpret_cast<void (*)(std::uint64_t)>(dlsym(plugin, "plugin_run"));
+        job = run_plugin;
+        run_plugin(0);
+        while (job.load() != nullptr) std::this_thread::yield();
+        ASSERT_EQ(dlclose(plugin), 0);
+        if (round == 0) first = mapped();
+    }
+    const Mapped last = mapped();
+    EXPECT_EQ(last.sessions, first.sessions);
+    EXPECT_LT(last.all, first.all + 10);
+    is_over = true;
+    other.join();
+    std::size_t by_plugins = 0;
+    for (const auto& one : traced::take()) by_plugins += one.site.text == "plugin {}";
+    EXPECT_EQ(by_plugins, 60u);
+    EXPECT_EQ(traced::session().losses(), 0u);
+}
+
+// Its threads go on until the last moment, and may record.
+TEST(Plugins, AProcessEndsUnderThoseThatRecord) {
+    for (int round = 0; round < 10; ++round) {
+        const Ran ran = run("life", "plugin");
+        EXPECT_EQ(ran.status, 0) << ran.errors;
+        const Session session(Session::path_of(ran.pid));
+        EXPECT_EQ(session.get<std::uint32_t>(528), 0u) << "both copies have left";
+        // A ring that it has outgrown is given back, not the one that it is at.
+        std::map<std::uint32_t, reader::Ring> latest;
+        for (const reader::Ring& ring : session.rings()) {
+            reader::Ring& known = latest[ring.tid()];
+            if (known.base == nullptr || ring.stream() > known.stream()) known = ring;
+        }
+        EXPECT_EQ(latest.size(), 5u) << "the main thread, too";
+        for (const auto& [tid, ring] : latest) EXPECT_EQ(ring.state(), 2u);
+    }
 }
 
 TEST(Plugins, TwoCopiesHaveRingsOfTheirOwn) {
