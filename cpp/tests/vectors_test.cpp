@@ -2,6 +2,7 @@
 #define SILVERPOINT_TEST_TICKS test_ticks
 static constexpr unsigned long long test_ticks = 0x0123456789abcdef;
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <fstream>
@@ -63,18 +64,56 @@ class Vectors : public testing::Test {
         if (begin == std::string::npos) return "";
         return line.substr(begin + key.size(), line.find('"', begin + key.size()) - begin - key.size());
     }
+    // A text of a vector's, without JSON's escapes.
+    static std::string field(const std::string& line, const std::string& key) {
+        const std::string opening = "\"" + key + "\": \"";
+        const auto begin = line.find(opening);
+        std::string text;
+        const auto code_at = [&](std::size_t at) {
+            return static_cast<std::uint32_t>(std::stoul(line.substr(at, 4), nullptr, 16));
+        };
+        for (std::size_t at = begin + opening.size(); begin != std::string::npos && line[at] != '"'; ++at) {
+            if (line[at] != '\\') {
+                text += line[at];
+                continue;
+            }
+            const char escaped = line[++at];
+            if (escaped != 'u') {
+                text += escaped == 'n' ? '\n' : escaped == 't' ? '\t' : escaped == 'r' ? '\r' : escaped;
+                continue;
+            }
+            std::uint32_t code = code_at(at + 1);
+            at += 4;
+            if (code >= 0xD800 && code < 0xDC00) {
+                code = 0x10000 + ((code - 0xD800) << 10) + (code_at(at + 3) - 0xDC00);
+                at += 6;
+            }
+            const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+            constexpr std::uint32_t first[] = {0, 0xC0, 0xE0, 0xF0};
+            text += static_cast<char>(first[more] | code >> (6 * more));
+            for (int rest = more; rest-- > 0;) text += static_cast<char>(0x80 | (code >> (6 * rest) & 0x3F));
+        }
+        return text;
+    }
+    static std::uint64_t number(const std::string& line, const std::string& key) {
+        const std::string opening = "\"" + key + "\": ";
+        return std::stoull(line.substr(line.find(opening) + opening.size()));
+    }
+    static std::string hex_of(std::string_view bytes) {
+        std::string text;
+        for (const char byte : bytes) {
+            text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
+            text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
+        }
+        return text;
+    }
     static std::string hex_of(const reader::Record& record) {
         std::string bytes(16, '\0');
         const std::uint32_t head = record.size | record.flags << 24;
         std::memcpy(bytes.data(), &head, 4);
         std::memcpy(bytes.data() + 4, &record.site, 4);
         std::memcpy(bytes.data() + 8, &record.ticks, 8);
-        std::string text;
-        for (const char byte : bytes + record.args) {
-            text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> 4];
-            text += "0123456789abcdef"[static_cast<unsigned char>(byte) & 15];
-        }
-        return text;
+        return hex_of(bytes + record.args);
     }
     // The one record made since: like this vector, but for the id of its site.
     static void expect(const std::string& name) {
@@ -254,30 +293,60 @@ TEST_F(Vectors, SettingsAskForTheSame) {
     int compared = 0;
     for (std::string line; std::getline(lines, line);) {
         if (line.find("\"verdict\"") == std::string::npos) continue;
-        const auto given = [&](const char* key, std::string& text) {
-            const std::string opening = std::string("\"") + key + "\": \"";
-            const auto at = line.find(opening);
-            text = text_after(line, opening, 0);
-            if (const auto tab = text.find("\\u0009"); tab != std::string::npos) text.replace(tab, 6, "\t");
-            return at != std::string::npos;
+        const auto is_given = [&](const char* key) {
+            return line.find(std::string("\"") + key + "\": ") != std::string::npos;
         };
-        std::string text, levels;
+        std::string levels;
         detail::Settings settings;
-        if (given("block_max", text)) settings.block_max_ms = detail::parse_milliseconds(text, 1000);
-        if (given("memory", text)) settings.memory = detail::parse_size(text);
-        if (given("policy", text)) detail::parse_policy(text, settings);
+        if (is_given("block_max"))
+            settings.block_max_ms = detail::parse_milliseconds(field(line, "block_max"), 1000);
+        if (is_given("memory")) settings.memory = detail::parse_size(field(line, "memory"));
+        if (is_given("policy")) detail::parse_policy(field(line, "policy"), settings);
         constexpr const char* names[] = {"block", "drop", "overwrite"};
         for (const detail::Policy policy : settings.policy)
             (levels += levels.empty() ? "" : " ") += names[static_cast<int>(policy)];
-        EXPECT_EQ(levels, text_after(line, "\"levels\": \"", 0)) << line;
-        const auto number = [&](const char* key) {
-            return std::stoull(line.substr(line.find(key) + std::strlen(key)));
-        };
-        EXPECT_EQ(settings.block_max_ms, number("\"block_max_ms\": ")) << line;
-        EXPECT_EQ(settings.memory, number("\"bytes\": ")) << line;
+        EXPECT_EQ(levels, field(line, "levels")) << line;
+        EXPECT_EQ(settings.block_max_ms, number(line, "block_max_ms")) << line;
+        EXPECT_EQ(settings.memory, number(line, "bytes")) << line;
         ++compared;
     }
     EXPECT_GT(compared, 60);
+}
+
+TEST_F(Vectors, SitesAreDescribedByteForByte) {
+    namespace detail = silverpoint::detail;
+    constexpr const char* kinds[] = {"log",       "stream",      "event",     "span",          "counter",
+                                     "instant",   "async_begin", "async_end", "async_instant", "flow_begin",
+                                     "flow_step", "flow_end",    "link"};
+    constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
+    std::istringstream lines(lines_of("sites.json"));
+    int compared = 0;
+    for (std::string line; std::getline(lines, line);) {
+        // Flags and languages that only readers see; and a category that this frontend cuts.
+        if (line.find("\"verdict\": \"ok\"") == std::string::npos || number(line, "flags") > 1 ||
+            number(line, "language") > 255 || field(line, "category").size() > 255)
+            continue;
+        const auto place = [&](const auto& names, const char* key) {
+            const auto found = std::find(std::begin(names), std::end(names), field(line, key));
+            return static_cast<std::uint8_t>(found - std::begin(names));
+        };
+        const std::string category = field(line, "category"), file = field(line, "file"),
+                          function = field(line, "function"), names = field(line, "names"),
+                          text = field(line, "template"), signature = field(line, "signature");
+        detail::Site site(static_cast<silverpoint::Level>(place(levels, "level")), file.c_str(),
+                          static_cast<std::uint32_t>(number(line, "line")));
+        site.language = static_cast<std::uint8_t>(number(line, "language"));
+        site.category = category.c_str();
+        site.function = function.c_str();
+        const detail::Description description(site, static_cast<detail::Kind>(place(kinds, "kind")),
+                                              number(line, "flags") == 1, names, text, signature);
+        std::string bytes;
+        description.each([&](const char* piece, std::size_t len) { bytes.append(piece, len); });
+        EXPECT_EQ(hex_of(bytes), field(line, "hex")) << line;
+        EXPECT_EQ(bytes.size(), description.size());
+        ++compared;
+    }
+    EXPECT_GE(compared, 30);
 }
 
 }  // namespace
