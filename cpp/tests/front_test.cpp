@@ -4,10 +4,17 @@
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "support/traced.hpp"
+
+// A type whose signature is long: members' names count.
+struct Wide {
+    int a_name_that_is_as_long_as_a_line_and_of_which_there_are_many_so_that_the_signature_is_long;
+};
+SP_STRUCT(Wide, a_name_that_is_as_long_as_a_line_and_of_which_there_are_many_so_that_the_signature_is_long)
 
 namespace {
 
@@ -598,6 +605,20 @@ TEST(Categories, DecideWhatIsOn) {
     const auto other = [] { SP_LOG(info, "filter::some", "there"); };
     other();
     EXPECT_EQ(take().size(), 0u);
+}
+
+// As long as the contract admits (spec/wire.md, section 10).
+TEST(Sites, HaveSignaturesUpToTheLimit) {
+    using Two = std::pair<Wide, Wide>;
+    using Four = std::pair<Two, Two>;
+    using Sixteen = std::pair<std::pair<Four, Four>, std::pair<Four, Four>>;
+    using Many = std::tuple<Sixteen, Sixteen, Sixteen, Sixteen, Sixteen, Sixteen, Sixteen, Sixteen>;
+    const std::uint64_t losses = traced::session().losses();
+    SP_INFO("{}", Many{});
+    const auto recorded = one();
+    EXPECT_GT(recorded.site.signature.size(), 12'000u);
+    EXPECT_EQ(recorded.record.args.size(), 512u) << "128 numbers";
+    EXPECT_EQ(traced::session().losses(), losses);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <silverpoint/silverpoint.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "support/traced.hpp"
 
@@ -202,38 +204,128 @@ TEST(Life, AFileSizeLimitDoesNotKill) {
     EXPECT_EQ(run("limited_life").status, 0);
 }
 
+// A file system of 1 MiB, gone with the test; empty where none may be mounted.
+class SmallDisk {
+  public:
+    SmallDisk() : path_(std::string(std::getenv("SILVERPOINT_DIR")) + "/small") {
+        mkdir(path_.c_str(), 0700);
+        is_mounted_ = mount("small", path_.c_str(), "tmpfs", 0, "size=1m,mode=0700") == 0;
+    }
+    ~SmallDisk() {
+        if (is_mounted_) umount(path_.c_str());
+        rmdir(path_.c_str());
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+
+    explicit operator bool() const { return is_mounted_; }
+    const std::string& path() const { return path_; }
+    // Somebody collects, so that nothing is forgotten without being counted; nobody waits for him.
+    Environment environment() const {
+        return {{"SILVERPOINT_DIR", path_},
+                {"SILVERPOINT_FILTER", "info"},
+                {"SILVERPOINT_COLLECTOR", "1"},
+                {"SILVERPOINT_POLICY", "drop"}};
+    }
+    std::string session_of(const Ran& ran) const {
+        std::string found;
+        for (const auto& entry : std::filesystem::directory_iterator(path_))
+            if (entry.path().filename().string().rfind(std::to_string(ran.pid) + "-", 0) == 0)
+                found = entry.path();
+        return found;
+    }
+
+  private:
+    std::string path_;
+    bool is_mounted_ = false;
+};
+
+constexpr unsigned kNoMemory = 3, kNoSite = 6;
+
+std::uint64_t losses_of(const Session& session, unsigned cause) {
+    std::uint64_t sum = session.get<std::uint64_t>(560 + 8 * cause);
+    for (const reader::Ring& ring : session.rings()) sum += ring.losses(cause);
+    return sum;
+}
+
+// Every call is a record or a loss, and a thread that has no ring is told of. The number of records.
+std::size_t expect_accounted(const Session& session, std::uint64_t calls, const Ran& ran) {
+    std::size_t records = 0;
+    for (const auto& record : session.records()) records += record.site >= 16;
+    std::uint64_t losses = 0;
+    for (unsigned cause = 0; cause < 8; ++cause) losses += losses_of(session, cause);
+    EXPECT_EQ(records + losses, calls);
+    if (losses_of(session, kNoMemory) != 0) {
+        EXPECT_NE(ran.errors.find("no memory for another ring"), std::string::npos) << ran.errors;
+    }
+    return records;
+}
+
 // Memory that is not there is found out before it is written to, by either way that kernels have.
 void full_disk(const std::string& crowd) {
-    const std::string small = std::string(std::getenv("SILVERPOINT_DIR")) + "/small";
-    ASSERT_EQ(mkdir(small.c_str(), 0700), 0);
-    if (mount("small", small.c_str(), "tmpfs", 0, "size=1m,mode=0700") != 0) {
-        rmdir(small.c_str());
-        GTEST_SKIP() << "cannot mount";
-    }
+    const SmallDisk small;
+    if (!small) GTEST_SKIP() << "cannot mount";
+    int sessions = 0, full = 0;
     for (const char* filler : {"", "500k", "900k", "1000k", "1024k"}) {
-        const std::string fill = small + "/fill";
-        if (*filler != 0) {
-            const int fd = open(fill.c_str(), O_RDWR | O_CREAT, 0600);
-            const int kib = std::atoi(filler);
-            if (posix_fallocate(fd, 0, kib * 1024) != 0) {
-                EXPECT_GE(kib, 900);
+        for (const auto& [mode, calls] : {std::pair{"many", 100'000}, std::pair{"threads", 6'000}}) {
+            SCOPED_TRACE(crowd + " " + filler + " " + mode);
+            const std::string fill = small.path() + "/fill";
+            if (*filler != 0) {
+                const int fd = open(fill.c_str(), O_RDWR | O_CREAT, 0600);
+                const int kib = std::atoi(filler);
+                if (posix_fallocate(fd, 0, kib * 1024) != 0) {
+                    EXPECT_GE(kib, 900);
+                }
+                close(fd);
             }
-            close(fd);
-        }
-        for (const char* mode : {"many", "threads"}) {
-            const Ran ran = run(crowd, mode, {{"SILVERPOINT_DIR", small}});
-            EXPECT_EQ(ran.status, 0) << crowd << " " << filler << " " << mode << ": " << ran.errors;
+            const Ran ran = run(crowd, mode, small.environment());
+            EXPECT_EQ(ran.status, 0) << ran.errors;
             EXPECT_LT(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 3);
+            unlink(fill.c_str());  // whoever reads needs memory, too
+            if (const std::string path = small.session_of(ran); !path.empty()) {
+                ++sessions;
+                const std::size_t records =
+                    expect_accounted(Session(path), static_cast<std::uint64_t>(calls), ran);
+                EXPECT_TRUE(records > 100 || *filler != 0);
+            } else {
+                ++full;
+                EXPECT_NE(ran.errors.find("no session could be made"), std::string::npos) << ran.errors;
+            }
+            std::filesystem::remove_all(small.session_of(ran));
         }
-        std::ignore = std::system(("rm -rf '" + small + "'/*-*-*").c_str());
-        unlink(fill.c_str());
     }
-    umount(small.c_str());
-    rmdir(small.c_str());
+    EXPECT_GE(sessions, 2);
+    EXPECT_GE(full, 1);
 }
 
 TEST(Life, AFullDiskIsNoHarm) { full_disk("crowd"); }
 TEST(Life, AFullDiskIsNoHarmWithAnOldKernel) { full_disk("old_kernel"); }
+
+// What finds no memory takes nothing that is missed when there is some again: sites, slices and slabs are
+// there, every call is accounted for, and what is off loses nothing.
+void passing_shortage(const std::string& crowd) {
+    const SmallDisk small;
+    if (!small) GTEST_SKIP() << "cannot mount";
+    const Ran ran = run(crowd, "scarce", small.environment());
+    ASSERT_EQ(ran.status, 0) << ran.errors;
+    const std::string path = small.session_of(ran);
+    ASSERT_FALSE(path.empty()) << ran.errors;
+    const Session session(path);
+    constexpr std::uint64_t calls = 20'000, living = 40;
+    expect_accounted(session, calls + 1 + 1 + living + calls + 1, ran);
+    EXPECT_EQ(losses_of(session, kNoSite), calls);
+    EXPECT_GE(losses_of(session, kNoMemory), calls);
+    const auto all = texts(session);
+    EXPECT_EQ(std::count(all.begin(), all.end(), "no site {}"), 1);
+    EXPECT_EQ(std::count(all.begin(), all.end(), "room again"), 1);
+    EXPECT_GT(std::count(all.begin(), all.end(), "no ring {}"), 1);
+    EXPECT_EQ(session.get<std::uint32_t>(512), 4u) << "sites, and no entry was taken in vain";
+    EXPECT_LT(session.get<std::uint32_t>(516) * 8, 8u * 1024) << "bytes of descriptions";
+    EXPECT_LE(session.get<std::uint32_t>(520), 2u) << "slabs";
+}
+
+TEST(Life, AShortageOfMemoryPasses) { passing_shortage("crowd"); }
+TEST(Life, AShortageOfMemoryPassesWithAnOldKernel) { passing_shortage("old_kernel"); }
 
 // A program that has the privileges of another user must not write where its caller says.
 TEST(Life, ASetuidProgramMakesNoSession) {
@@ -355,6 +447,70 @@ TEST(Plugins, NothingOfAtraceIsLeftWhenTheyAreUnloaded) {
     ASSERT_EQ(dlclose(plugin), 0);
     for (const char* name : {"SILVERPOINT_ATRACE_PROPERTIES", "SILVERPOINT_ATRACE_MARKER"}) unsetenv(name);
     std::filesystem::remove_all(place);
+}
+
+// Mappings of this process; of files below the root of sessions.
+struct Mapped {
+    std::size_t all = 0, sessions = 0;
+};
+Mapped mapped() {
+    Mapped found;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line); ++found.all)
+        found.sessions += line.find(std::getenv("SILVERPOINT_DIR")) != std::string::npos;
+    return found;
+}
+
+TEST(Plugins, LeaveNoMappings) {
+    SP_INFO("host");
+    // A thread that has recorded by every one of them, and lives on.
+    std::atomic<void (*)(std::uint64_t)> job{nullptr};
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+        for (; !is_over; std::this_thread::yield())
+            if (auto* const run_plugin = job.load()) {
+                run_plugin(1);
+                job = nullptr;
+            }
+    });
+    Mapped first;
+    for (int round = 0; round < 30; ++round) {
+        void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(plugin, nullptr) << dlerror();
+        const auto run_plugin = reinterpret_cast<void (*)(std::uint64_t)>(dlsym(plugin, "plugin_run"));
+        job = run_plugin;
+        run_plugin(0);
+        while (job.load() != nullptr) std::this_thread::yield();
+        ASSERT_EQ(dlclose(plugin), 0);
+        if (round == 0) first = mapped();
+    }
+    const Mapped last = mapped();
+    EXPECT_EQ(last.sessions, first.sessions);
+    EXPECT_LT(last.all, first.all + 10);
+    is_over = true;
+    other.join();
+    std::size_t by_plugins = 0;
+    for (const auto& one : traced::take()) by_plugins += one.site.text == "plugin {}";
+    EXPECT_EQ(by_plugins, 60u);
+    EXPECT_EQ(traced::session().losses(), 0u);
+}
+
+// Its threads go on until the last moment, and may record.
+TEST(Plugins, AProcessEndsUnderThoseThatRecord) {
+    for (int round = 0; round < 10; ++round) {
+        const Ran ran = run("life", "plugin");
+        EXPECT_EQ(ran.status, 0) << ran.errors;
+        const Session session(Session::path_of(ran.pid));
+        EXPECT_EQ(session.get<std::uint32_t>(528), 0u) << "both copies have left";
+        // A ring that it has outgrown is given back, not the one that it is at.
+        std::map<std::uint32_t, reader::Ring> latest;
+        for (const reader::Ring& ring : session.rings()) {
+            reader::Ring& known = latest[ring.tid()];
+            if (known.base == nullptr || ring.stream() > known.stream()) known = ring;
+        }
+        EXPECT_EQ(latest.size(), 5u) << "the main thread, too";
+        for (const auto& [tid, ring] : latest) EXPECT_EQ(ring.state(), 2u);
+    }
 }
 
 TEST(Plugins, TwoCopiesHaveRingsOfTheirOwn) {

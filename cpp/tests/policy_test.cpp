@@ -188,6 +188,45 @@ TEST(Block, PatienceEndsThenItDropsUntilHalfEmpty) {
     }
 }
 
+// Nobody has the patience that the longest wait allows.
+TEST(Block, DoesNotWaitForACollectorThatStandsStill) {
+    Collector collector(kBlock, 3'600'000);
+    const std::uint64_t before = counted(collector.session(), 1);
+    in_thread([&] {
+        number_records(0, 200'000);
+        Tally tally;
+        tally.add(collector.pass());
+        const std::uint64_t lost = counted(collector.session(), 1) - before;
+        EXPECT_GT(lost, 0u);
+        EXPECT_EQ(tally.numbers.size() + lost, 200'000u);
+    });
+}
+
+TEST(Block, WaitsForACollectorWhoseHeartBeats) {
+    Collector collector(kBlock, 3'600'000);
+    std::atomic<bool> done{false};
+    std::thread producer([&] {
+        number_records(0, 200'000);
+        done = true;
+    });
+    // Half as long again as one is waited for whose heart stands still.
+    const auto begin = Clock::now();
+    while (Clock::now() - begin < std::chrono::milliseconds(1500)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        collector.session().set<std::uint64_t>(776, collector.session().get<std::uint64_t>(776) + 1);
+    }
+    EXPECT_FALSE(done) << "there is no room yet";
+    Tally tally;
+    while (!done) {
+        tally.add(collector.pass());
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    producer.join();
+    tally.add(collector.pass());
+    EXPECT_EQ(tally.numbers.size(), 200'000u);
+    EXPECT_TRUE(tally.told.empty());
+}
+
 TEST(Block, EndsWhenTheCollectorLeaves) {
     Collector collector(kBlock, 0xFFFFFFFF);
     std::atomic<bool> done{false};

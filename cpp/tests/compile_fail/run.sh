@@ -72,6 +72,14 @@ refuse 'cannot be recorded' 'SP_EVENT("name", std::vector<Unknown>{})'
 refuse '' 'SP_ENABLED(loud)'
 accept 'SP_INFO_EVERY_N(3, "{}", 1); SP_WARN_ONCE() << 1; auto span = SP_ASYNC_SPAN("a", 1); SP_COUNTER("c", 1, "ms"); SP_LINK(1, 2)'
 refuse template_has_more_placeholders_than_arguments 'SP_INFO_EVERY_N(3, "{}")'
+# A signature that no reader takes: a member with a name of 1,100 letters, sixteen times.
+wide=$(printf 'm%.0s' {1..1100})
+refuse 'a signature of more than 16,384 bytes' 'SP_INFO("{}", (std::pair<Eight, Eight>()))' "
+struct Wide { int $wide; };
+SP_STRUCT(Wide, $wide)
+using Two = std::pair<Wide, Wide>;
+using Four = std::pair<Two, Two>;
+using Eight = std::pair<Four, Four>;"
 refuse 'expected a duration, or a whole number of milliseconds' 'SP_INFO_EVERY(1.5, "x")'
 refuse 'an id is a whole number or a pointer' 'SP_ASYNC_BEGIN("a", 1.5)'
 refuse 'an id is a whole number or a pointer' 'SP_FLOW_STEP("a", true)'

@@ -82,6 +82,27 @@ pub(crate) unsafe fn populate(at: *mut u8, bytes: usize) -> Option<bool> {
     }
 }
 
+/// Whether this copy is in the executable itself, not in a shared object that may be unloaded.
+pub(crate) fn is_in_executable() -> bool {
+    extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> libc::c_int {
+        static HERE: u8 = 0;
+        let here = &raw const HERE as u64;
+        // SAFETY: lent for the time of this call, with as many headers as it says.
+        let holds_this = unsafe {
+            let info = &*info;
+            (0..usize::from(info.dlpi_phnum)).any(|i| {
+                let part = &*info.dlpi_phdr.add(i);
+                let begin = info.dlpi_addr.wrapping_add(part.p_vaddr);
+                part.p_type == libc::PT_LOAD && here >= begin && here - begin < part.p_memsz
+            })
+        };
+        // The executable is the first object; others are not looked at.
+        if holds_this { 2 } else { 1 }
+    }
+    // SAFETY: `look` uses what it is lent only while it is called.
+    unsafe { libc::dl_iterate_phdr(Some(look), std::ptr::null_mut()) == 2 }
+}
+
 /// Bytes of a page.
 pub(crate) fn page_size() -> usize {
     // SAFETY: getauxval reads a vector that the kernel made at exec.

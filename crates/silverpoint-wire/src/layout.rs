@@ -55,6 +55,7 @@ pub mod control {
         pub const COPIES_JOINED: usize = 528;
         pub const COPIES_NEXT: usize = 532;
         pub const ANCHORS_NEXT: usize = 536;
+        pub const EXECUTABLE: usize = 540;
         pub const DESCS_RESERVED: usize = 544;
         pub const IDS_NEXT: usize = 552;
         pub const SESSION_LOSSES: usize = 560;
@@ -68,6 +69,10 @@ pub mod control {
         pub const BLOCK_MAX_MS: usize = 788;
         pub const POLICY: usize = 792;
     }
+    /// `executable`: the executable has a copy.
+    pub const EXECUTABLE_THERE: u32 = 1;
+    /// `executable`: that copy has left, the process is ending.
+    pub const EXECUTABLE_ENDED: u32 = 2;
     /// Header flag: a collector is expected.
     pub const FLAG_EXPECTED: u32 = 1;
     /// Header flag: recording was demanded by the environment.

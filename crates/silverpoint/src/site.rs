@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use silverpoint_shm::owner::{self, Description};
+use silverpoint_shm::owner::{self, Description, Registered};
 use silverpoint_wire::marker;
 
 use crate::args::{Args, Types};
@@ -102,7 +102,7 @@ pub trait Meta {
 }
 
 /// State byte of a site that is not registered (spec/wire.md, section 3.3): leads to the cold path.
-const UNREGISTERED: u8 = 0x80;
+const UNREGISTERED: u8 = owner::AGAIN;
 static NOT_YET: AtomicU8 = AtomicU8::new(UNREGISTERED);
 
 /// Instantiations of a generic function whose arguments have other types than the first; more of them look theirs up at each record.
@@ -165,20 +165,37 @@ impl Site {
             return Some(word as u32);
         }
         let registered = register::<M, A>();
+        if Registered::is_in_want(self.state.load(Ordering::Relaxed)) {
+            // It was on and found no room: now it has a byte of its own, or is off, or still goes without.
+            self.state.store(ptr::from_ref(registered.state).cast_mut(), Ordering::Release);
+        }
         if registered.id == 0 {
-            owner::lose_without_site();
+            if registered.state.load(Ordering::Relaxed) & 1 != 0 {
+                owner::lose_without_site();
+            }
             return None;
         }
-        let word = word_of::<A>(registered.id);
-        let _ = self
-            .others
-            .iter()
-            .find(|other| other.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        if !self.is_now_first::<A>(registered.id) {
+            let word = word_of::<A>(registered.id);
+            let _ = self
+                .others
+                .iter()
+                .find(|other| other.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        }
         Some(registered.id)
+    }
+
+    /// Gives the id the place of the first, if nobody has it. The id before its hash.
+    fn is_now_first<A: Args>(&self, id: u32) -> bool {
+        let is_first = self.id.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if is_first {
+            self.hash.store(A::HASH, Ordering::Release);
+        }
+        is_first
     }
 }
 
-fn register<M: Meta, A: Args>() -> owner::Registered {
+fn register<M: Meta, A: Args>() -> Registered {
     let mut buffer = [0u8; marker::MAX];
     let function = marker::of_marker(type_name::<M>(), &mut buffer);
     owner::register(&Description {
@@ -219,11 +236,9 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
 pub(crate) fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
     section::list::<M, A>();
     let registered = register::<M, A>();
-    // The id before its hash, both before the state. Of two instantiations that come at once, one has the place; the other finds its own elsewhere.
-    if registered.id != 0
-        && site.id.compare_exchange(0, registered.id, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-    {
-        site.hash.store(A::HASH, Ordering::Release);
+    // Both before the state. Of two instantiations that come at once, one has the place; the other finds its own elsewhere.
+    if registered.id != 0 {
+        site.is_now_first::<A>(registered.id);
     }
     site.state.store(ptr::from_ref(registered.state).cast_mut(), Ordering::Release);
     registered.state.load(Ordering::Relaxed) & 1 != 0

@@ -17,8 +17,9 @@ extern "C" fn start() {
     }
 }
 
-extern "C" fn leave() {
-    owner::leave();
+extern "C" fn unload() {
+    // SAFETY: the destructor of the executable or the shared object that has the highest priority, and so the last.
+    unsafe { owner::unload() };
 }
 
 #[cfg(not(miri))]
@@ -26,8 +27,8 @@ extern "C" fn leave() {
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
 
-// After `main`, its exit handlers and the destructors of statics in other languages; at dlclose of a library.
+// After `main`, its exit handlers and the destructors of statics in other languages, which have lower priority; at dlclose of a library.
 #[cfg(not(miri))]
 #[used]
-#[unsafe(link_section = ".fini_array")]
-static LEAVE: extern "C" fn() = leave;
+#[unsafe(link_section = ".fini_array.00101")]
+static UNLOAD: extern "C" fn() = unload;

@@ -44,10 +44,11 @@ inline constexpr std::size_t kVersionMajor = 8, kHeaderSize = 12, kFlags = 16, k
                              kAnchorsAt = 176, kDescsAt = 184, kDescsSize = 192, kProcessAt = 200,
                              kProcessSize = 208, kRingHeaderSize = 212, kRingFields = 216;
 inline constexpr std::size_t kSitesNext = 512, kDescsNext = 516, kSlabsNext = 520, kStreamsNext = 524,
-                             kCopiesJoined = 528, kCopiesNext = 532, kAnchorsNext = 536, kDescsReserved = 544,
-                             kIdsNext = 552, kSessionLosses = 560, kDoorbell = 640, kGeneration = 704,
-                             kDirectivesLen = 708, kCollectorPid = 768, kCollectorSleeping = 772,
-                             kHeartbeat = 776, kCollectorState = 784, kBlockMaxMs = 788, kPolicy = 792;
+                             kCopiesJoined = 528, kCopiesNext = 532, kAnchorsNext = 536, kExecutable = 540,
+                             kDescsReserved = 544, kIdsNext = 552, kSessionLosses = 560, kDoorbell = 640,
+                             kGeneration = 704, kDirectivesLen = 708, kCollectorPid = 768,
+                             kCollectorSleeping = 772, kHeartbeat = 776, kCollectorState = 784,
+                             kBlockMaxMs = 788, kPolicy = 792;
 }  // namespace at
 
 // A ring's header: offsets (section 4).

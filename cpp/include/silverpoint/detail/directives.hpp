@@ -128,6 +128,11 @@ SP_DETAIL_COLD int threshold_of(std::string_view text) {
     return -1;
 }
 
+// A level by name, -1 for none.
+SP_DETAIL_COLD int level_of(std::string_view text) {
+    return text.size() > 3 ? threshold_of(text) : -1;  // neither off nor on
+}
+
 SP_DETAIL_COLD std::string_view trim(std::string_view text) {
     const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

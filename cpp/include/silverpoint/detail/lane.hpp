@@ -109,8 +109,9 @@ inline constinit std::atomic<void (*)()> on_first_record{nullptr};
 
 inline Thread* thread_of(Lane* lane0) { return reinterpret_cast<Thread*>(lane0); }
 
-// Private heads come from chunks that are never given back; those of dead threads are used again.
+// Private heads come from chunks that stay as long as the copy; those of dead threads are used again.
 inline constexpr std::uint32_t kThreadsInChunk = 32, kChunks = 4096;
+inline constexpr std::size_t kChunkBytes = (sizeof(Thread) * kThreadsInChunk + 4095) & ~std::size_t{4095};
 inline constinit std::atomic<Thread*> chunks[kChunks];
 
 SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
@@ -135,14 +136,14 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
         auto& slot = chunks[number / kThreadsInChunk];
         Thread* chunk = slot.load(std::memory_order_acquire);
         if (chunk == nullptr) {
-            constexpr std::size_t size = (sizeof(Thread) * kThreadsInChunk + 4095) & ~std::size_t{4095};
-            void* made = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            void* made =
+                mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (made == MAP_FAILED) return nullptr;
-            madvise(made, size, MADV_WIPEONFORK);
+            madvise(made, kChunkBytes, MADV_WIPEONFORK);
             if (slot.compare_exchange_strong(chunk, static_cast<Thread*>(made), std::memory_order_acq_rel)) {
                 chunk = static_cast<Thread*>(made);
             } else {
-                munmap(made, size);
+                munmap(made, kChunkBytes);
             }
         }
         Thread& thread = chunk[number % kThreadsInChunk];
@@ -153,7 +154,6 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
 
 // Gives all rings of this copy back, when its shared object is unloaded: nobody can use its lanes any more.
 SP_DETAIL_COLD void retire_all_rings() {
-    if (!session.is_ready() || is_in_executable()) return;
     for (auto& slot : chunks) {
         Thread* chunk = slot.load(std::memory_order_acquire);
         if (chunk == nullptr) return;
@@ -167,10 +167,41 @@ SP_DETAIL_COLD void retire_all_rings() {
 // What else has to end before (atrace_state.hpp).
 inline constinit std::atomic<void (*)()> on_unload{nullptr};
 
+// Gives back the memory that this copy has mapped, when its shared object is unloaded. Whoever unloads one
+// guarantees that none of its code runs, nor will: so no thread, however long it lives, looks at a lane, a
+// state byte or a ring by this copy again. What remains of it in other threads are thread-locals that point
+// into chunks; they go with the object.
+SP_DETAIL_COLD void unmap_everything() {
+    session.state.store(Session::kOff, std::memory_order_release);
+    if (Word* page = session.alive.exchange(nullptr, std::memory_order_acq_rel)) munmap(page, 4096);
+    for (auto& slot : chunks) {
+        Thread* chunk = slot.exchange(nullptr, std::memory_order_acq_rel);
+        if (chunk == nullptr) break;
+        munmap(chunk, kChunkBytes);
+    }
+    munmap(session.rings, session.rings_bytes());
+    munmap(session.control, session.control_size);
+    release_owner();
+}
+
+// The end of this copy: of the process, or of its shared object alone. While a process ends other threads go
+// on, and record into their rings; when a shared object is unloaded nobody does. Where the executable has no
+// copy nobody knows which of both it is: rings are given back, as that is mended when they are claimed anew,
+// and nothing is unmapped.
 inline void at_unload() {
     if (const auto end = on_unload.exchange(nullptr, std::memory_order_acq_rel)) end();
-    retire_all_rings();
+    if (!session.is_ready()) return;
+    const ErrnoGuard guard;
+    Word& executable = session.word(at::kExecutable);
+    if (is_in_executable()) {
+        executable.store(kExecutableEnded);
+        leave_session();
+        return;
+    }
+    const std::uint32_t state = executable.load();
+    if (state != kExecutableEnded) retire_all_rings();
     leave_session();
+    if (state == kExecutableThere) unmap_everything();
 }
 
 // A fresh state for a thread's lanes.

@@ -121,6 +121,8 @@ SP_DETAIL_COLD bool make_after_fork(const Path& root) {
         open(control.add("/control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     const std::size_t sites = sites_in(session.control);
     std::size_t descs = std::size_t{session.word(at::kDescsNext).load()} * 8;
+    if (const std::size_t backed = session.longword(at::kDescsReserved).load(); descs > backed)
+        descs = backed;
     if (descs > session.descs_size) descs = session.descs_size;
     bool done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0 &&
                 copy_control(fd, sites, descs);
@@ -169,10 +171,38 @@ SP_DETAIL_COLD bool make_alive_page() {
     return session.alive.load(std::memory_order_acquire) != nullptr;
 }
 
+// Whether this copy is that of the executable itself, not of a shared object that may be unloaded.
+SP_DETAIL_COLD bool is_in_executable() {
+    return dl_iterate_phdr(
+               [](dl_phdr_info* info, std::size_t, void*) {
+                   const auto here = reinterpret_cast<std::uintptr_t>(&session);
+                   int found = 1;  // the executable is the first object; others are not looked at
+                   for (int i = 0; i < info->dlpi_phnum; ++i) {
+                       const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+                       if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= begin &&
+                           here < begin + info->dlpi_phdr[i].p_memsz)
+                           found = 2;
+                   }
+                   return found;
+               },
+               nullptr) == 2;
+}
+
+// What the control header says of the executable's copy: there is none, it is there, it has left. The
+// executable is the first object that ends when the process does; so as long as its copy is there, a shared
+// object that ends is being unloaded.
+enum Executable : std::uint32_t { kNoExecutable, kExecutableThere, kExecutableEnded };
+
 SP_DETAIL_COLD bool make_or_replace_session() {
     if (session.was_ready) return replace_session();
     const Settings settings = read_settings();
-    return !settings.off && (join_session() || make_session(settings));
+    if (settings.off) return false;
+    if (join_session() || make_session(settings)) {
+        if (is_in_executable()) session.word(at::kExecutable).store(kExecutableThere);
+        return true;
+    }
+    if (settings.demanded || settings.expected) warn("no session could be made, nothing is recorded");
+    return false;
 }
 
 // The session is made when the program (or the plug-in) is loaded, so that it can be attached to before it
@@ -222,23 +252,6 @@ SP_DETAIL_COLD bool ensure_session() {
 inline void at_load() { ensure_session(); }
 
 // --- End.
-
-// Whether this copy is that of the executable itself, not of a shared object that may be unloaded.
-SP_DETAIL_COLD bool is_in_executable() {
-    return dl_iterate_phdr(
-               [](dl_phdr_info* info, std::size_t, void*) {
-                   const auto here = reinterpret_cast<std::uintptr_t>(&session);
-                   int found = 1;  // the executable is the first object; others are not looked at
-                   for (int i = 0; i < info->dlpi_phnum; ++i) {
-                       const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-                       if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= begin &&
-                           here < begin + info->dlpi_phdr[i].p_memsz)
-                           found = 2;
-                   }
-                   return found;
-               },
-               nullptr) == 2;
-}
 
 // Whether somebody looks at the session, or something is in it.
 SP_DETAIL_COLD bool is_session_of_interest() {

@@ -277,6 +277,8 @@ constexpr std::uint32_t head_size() {
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_view names,
                                            std::string_view text) {
+    static_assert(Captured<Ts...>::text.size() <= kSignatureMost,
+                  "silverpoint: the types of these arguments have a signature of more than 16,384 bytes");
     if (!site.complete(kind, names, text, Captured<Ts...>::text, head_size<Ts...>())) {
         count_session_loss(Cause::kNoSite);
         return 0;

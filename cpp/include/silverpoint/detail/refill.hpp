@@ -224,20 +224,32 @@ inline void pause_processor() {
 #endif
 }
 
-// Waits until `need` bytes are free, as long as the policy allows; false when the record is lost.
+// A collector whose heartbeat stands still for so long makes no progress: it beats at least five times a
+// second.
+inline constexpr std::uint64_t kHeartbeatNs = 1'000'000'000;
+
+// Waits until `need` bytes are free, as long as the policy allows and the collector makes progress; false
+// when the record is lost.
 SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
     const auto has_room = [&] { return lane.position() + need <= lane.lower() + lane.capacity; };
     const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
     Word& waiting = lane.ring.word(ring_at::kWaiting);
     Word& wake = lane.ring.word(ring_at::kWake);
+    const Long& heartbeat = session.longword(at::kHeartbeat);
+    std::uint64_t beats = heartbeat.load(std::memory_order_relaxed), beaten = begin;
     bool lost = false;
     ring_doorbell();
     for (int spins = 0; spins < 100 && !has_room(); ++spins) pause_processor();
     while (!has_room()) {
         if (policy_of(level) != Policy::kBlock) break;
-        const std::uint64_t waited = clock_ns(CLOCK_MONOTONIC) - begin;
+        const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        if (const std::uint64_t seen = heartbeat.load(std::memory_order_relaxed); seen != beats) {
+            beats = seen;
+            beaten = now;
+        }
         const std::uint32_t most_ms = session.word(at::kBlockMaxMs).load(std::memory_order_relaxed);
-        if (most_ms != kBlockForEver && waited >= std::uint64_t{most_ms} * 1'000'000u) {
+        if (most_ms != kBlockForEver &&
+            (now - begin >= std::uint64_t{most_ms} * 1'000'000u || now - beaten >= kHeartbeatNs)) {
             const bool full = session.word(at::kCollectorState).load(std::memory_order_relaxed) == kSinkFull;
             const Cause cause = full ? Cause::kSinkFull : Cause::kCollectorGone;
             lane.degraded = static_cast<std::uint32_t>(cause) + 1;

@@ -37,7 +37,11 @@ inline std::uint32_t capacity_of(unsigned size) {
 }
 
 struct SlabEntry {
+    // Set once, by compare-and-swap from 0, when a first slice of that size is backed; slabs_next passes over
+    // the slab afterwards.
     Word shift;
+    // Slices below this number are somebody's, and backed: it passes over a slice only by compare-and-swap
+    // from that slice's number, after its backing.
     Word next;
     Word backed;
     Word zero;
@@ -146,49 +150,71 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     return state != kRingClaiming && take_over(oldest, state, true) ? oldest : Ring{};
 }
 
-// A slice that nobody had before; from a slab that nobody had before only where `may_begin_slab`.
-SP_DETAIL_COLD Ring take_new(unsigned shift, bool may_begin_slab) {
-    bool has_memory = true;
-    const auto take_from = [&](std::uint32_t slab) -> Ring {
-        SlabEntry& entry = slab_entry(slab);
-        const std::uint32_t fit = session.slab_bytes >> shift;
-        if (entry.next.load(std::memory_order_relaxed) >= fit) return {};
-        const std::uint32_t number = entry.next.fetch_add(1, std::memory_order_acq_rel);
-        if (number >= fit) return {};
-        const std::uint32_t end = (number + 1) << shift;
-        if (end > entry.backed.load(std::memory_order_acquire)) {
-            std::uint32_t step = (end + 65535) & ~65535u;
-            if (step > session.slab_bytes) step = session.slab_bytes;
-            const std::size_t start = static_cast<std::size_t>(slab) * session.slab_bytes;
-            // From where the backed part ends: slices before this one may have found no memory.
-            const std::size_t begin = start + entry.backed.load(std::memory_order_acquire);
-            if (!back(session.rings, begin, start + step - begin, "rings")) {
-                // Little memory is left: just for this slice.
-                step = end;
-                has_memory = back(session.rings, begin, start + step - begin, "rings");
-                if (!has_memory) return {};
-            }
-            std::uint32_t seen = entry.backed.load(std::memory_order_relaxed);
-            while (seen < step &&
-                   !entry.backed.compare_exchange_weak(seen, step, std::memory_order_release)) {
-            }
-        }
-        return slice_at(slab, number, shift);
-    };
-    const std::uint32_t slabs = slabs_in_use();
-    for (std::uint32_t slab = slabs; slab-- > 0;)
-        if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
-            if (const Ring ring = take_from(slab)) return ring;
-    // From when a new slab has its size others take from it, too. Who is late has the next one: there is room
-    // as long as there are slabs.
-    has_memory = true;
-    while (may_begin_slab && has_memory && slabs_in_use() != session.slab_count) {
-        const std::uint32_t slab = session.word(at::kSlabsNext).fetch_add(1, std::memory_order_acq_rel);
-        if (slab >= session.slab_count) return {};
-        slab_entry(slab).shift.store(shift, std::memory_order_release);
-        if (const Ring ring = take_from(slab)) return ring;
+// Makes sure that a slab is backed up to `end`, from where its backed part ends. More than is needed, to ask
+// less often; where little memory is left, exactly that.
+SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
+    Word& backed = slab_entry(slab).backed;
+    std::uint32_t before = backed.load(std::memory_order_acquire);
+    if (end <= before) return true;
+    std::uint32_t goal = (end + 65535) & ~65535u;
+    if (goal > session.slab_bytes) goal = session.slab_bytes;
+    const std::size_t begin = static_cast<std::size_t>(slab) * session.slab_bytes + before;
+    if (!back(session.rings, begin, goal - before, "rings")) {
+        goal = end;
+        if (!back(session.rings, begin, goal - before, "rings")) return false;
+    }
+    while (before < goal && !backed.compare_exchange_weak(before, goal, std::memory_order_release)) {
+    }
+    return true;
+}
+
+// The next slice of a slab of this size; empty when others have had all of them, or there is no memory
+// (`has_memory` then says so). A number is taken when what it stands for is backed, never before: one that
+// found no memory would be nobody's for ever.
+SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memory) {
+    Word& next = slab_entry(slab).next;
+    std::uint32_t number = next.load(std::memory_order_acquire);
+    while (number < session.slab_bytes >> shift) {
+        has_memory = back_slab(slab, (number + 1) << shift);
+        if (!has_memory) return {};
+        if (next.compare_exchange_weak(number, number + 1, std::memory_order_acq_rel))
+            return slice_at(slab, number, shift);
     }
     return {};
+}
+
+// As below, without regard to what was tried before.
+SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_memory) {
+    Word& slabs_next = session.word(at::kSlabsNext);
+    for (;;) {
+        const std::uint32_t slabs = slabs_in_use();
+        for (std::uint32_t slab = slabs; slab-- > 0;)
+            if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
+                if (const Ring ring = take_from(slab, shift, has_memory)) return ring;
+        if (!may_begin_slab || slabs == session.slab_count) return {};
+        // As of a slice: a slab is begun when its first slice is backed. Who gives it its size has it, and
+        // all others, too; whoever comes by makes it one in use. So those that are late take from it, or
+        // begin the next one if it has another size.
+        has_memory = back_slab(slabs, 1u << shift);
+        if (!has_memory) return {};
+        std::uint32_t none = 0, begun = slabs;
+        slab_entry(slabs).shift.compare_exchange_strong(none, shift, std::memory_order_acq_rel);
+        slabs_next.compare_exchange_strong(begun, slabs + 1, std::memory_order_acq_rel);
+    }
+}
+
+// A slice that nobody had before; from a slab that nobody had before only where `may_begin_slab`.
+SP_DETAIL_COLD Ring take_new(unsigned shift, bool may_begin_slab) {
+    // A thread without a ring comes by at each of its records. Where there was no memory just now it does not
+    // ask the kernel for some again.
+    static constinit Long not_before_ns[32]{};
+    Long& not_before = not_before_ns[shift];
+    const std::uint64_t until = not_before.load(std::memory_order_relaxed);
+    if (until != 0 && clock_ns(CLOCK_MONOTONIC) < until) return {};
+    bool has_memory = true;
+    const Ring ring = take_new_now(shift, may_begin_slab, has_memory);
+    if (!has_memory) not_before.store(clock_ns(CLOCK_MONOTONIC) + 1'000'000u, std::memory_order_relaxed);
+    return ring;
 }
 
 // A slice of this size that is the caller's and holds nothing yet: in state claiming, or one that nobody had

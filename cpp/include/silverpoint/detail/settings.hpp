@@ -1,6 +1,7 @@
 // What the environment asks for (spec/directives.md). A value that is not understood counts as not given.
 #pragma once
 
+#include "directives.hpp"
 #include "sys.hpp"
 
 extern "C" {
@@ -21,15 +22,78 @@ struct Settings {
     std::uint64_t memory = 0;  // bytes; 0: not given
 };
 
-// Number with K, M or G behind it.
-SP_DETAIL_COLD std::uint64_t parse_size(const char* text) {
-    std::uint64_t value = 0;
-    while (*text >= '0' && *text <= '9' && value < (1ull << 30))
-        value = value * 10 + static_cast<unsigned>(*text++ - '0');
-    if (*text == 'K' || *text == 'k') value <<= 10;
-    if (*text == 'M' || *text == 'm') value <<= 20;
-    if (*text == 'G' || *text == 'g') value <<= 30;
-    return value;
+// A whole number and the unit behind it, spaces around both passed over; false when there is no such number.
+SP_DETAIL_COLD bool split_number(std::string_view text, std::uint64_t& number, std::string_view& unit) {
+    text = trim(text);
+    number = 0;
+    std::size_t at = 0;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+        if (__builtin_mul_overflow(number, 10u, &number) ||
+            __builtin_add_overflow(number, static_cast<unsigned>(text[at] - '0'), &number))
+            return false;
+    unit = trim(part(text, at));
+    return at > 0;
+}
+
+// Number with K, M or G behind it; 0 when it is none.
+SP_DETAIL_COLD std::uint64_t parse_size(std::string_view text) {
+    std::uint64_t number = 0;
+    std::string_view unit;
+    if (!split_number(text, number, unit)) return 0;
+    std::uint64_t one = 1;
+    if (unit == "K" || unit == "k") {
+        one <<= 10;
+    } else if (unit == "M" || unit == "m") {
+        one <<= 20;
+    } else if (unit == "G" || unit == "g") {
+        one <<= 30;
+    } else if (!unit.empty()) {
+        return 0;
+    }
+    return __builtin_mul_overflow(number, one, &number) ? 0 : number;
+}
+
+// Number with ms or s behind it, milliseconds without either; `otherwise` when it is none.
+SP_DETAIL_COLD std::uint32_t parse_milliseconds(std::string_view text, std::uint32_t otherwise) {
+    std::uint64_t number = 0;
+    std::string_view unit;
+    if (!split_number(text, number, unit)) return otherwise;
+    if (unit == "s") {
+        if (__builtin_mul_overflow(number, 1000u, &number)) return otherwise;
+    } else if (unit != "ms" && !unit.empty()) {
+        return otherwise;
+    }
+    if (number > kBlockForEver) return otherwise;
+    return number == kBlockForEver ? kBlockForEver - 1 : static_cast<std::uint32_t>(number);
+}
+
+// POLICY[,level=POLICY]…; a part that is not understood is passed over.
+SP_DETAIL_COLD void parse_policy(std::string_view text, Settings& settings) {
+    for (bool is_first = true;; is_first = false) {
+        const auto comma = text.find(',');
+        const auto piece = trim(part(text, 0, comma));
+        const auto equals = piece.find('=');
+        std::string_view name = piece;
+        // Levels that it is for, from and to.
+        int from = 0, to = is_first ? 6 : 0;
+        // `block=forever` is a policy; what stands before `=` elsewhere is a level.
+        if (equals != std::string_view::npos && part(piece, 0, equals) != "block") {
+            from = level_of(trim(part(piece, 0, equals)));
+            to = from + 1;
+            name = trim(part(piece, equals + 1));
+        }
+        const bool is_for_ever = name == "block=forever";
+        if (from >= 0 && from < to &&
+            (is_for_ever || name == "block" || name == "drop" || name == "overwrite")) {
+            if (is_for_ever) settings.block_max_ms = kBlockForEver;
+            for (int level = from; level < to; ++level)
+                settings.policy[level] = name == "drop"        ? Policy::kDrop
+                                         : name == "overwrite" ? Policy::kOverwrite
+                                                               : Policy::kBlock;
+        }
+        if (comma == std::string_view::npos) return;
+        text = part(text, comma + 1);
+    }
 }
 
 SP_DETAIL_COLD Settings read_settings() {
@@ -46,38 +110,9 @@ SP_DETAIL_COLD Settings read_settings() {
     const char* off = environment("SILVERPOINT_OFF");
     settings.off = getauxval(AT_SECURE) != 0 || (off != nullptr && std::strcmp(off, "1") == 0);
     if (const char* memory = environment("SILVERPOINT_MEMORY")) settings.memory = parse_size(memory);
-    if (const char* most = environment("SILVERPOINT_BLOCK_MAX")) {
-        std::uint64_t ms = 0;
-        while (*most >= '0' && *most <= '9' && ms < 10'000'000)
-            ms = ms * 10 + static_cast<unsigned>(*most++ - '0');
-        settings.block_max_ms = static_cast<std::uint32_t>(*most == 'm' ? ms : ms * 1000);
-    }
-    // POLICY[,level=POLICY]…
-    const char* text = environment("SILVERPOINT_POLICY");
-    while (text != nullptr && *text != 0) {
-        std::size_t len = std::strcspn(text, ",");
-        const char* value = text;
-        int level = -1;
-        if (const void* equals = std::memchr(text, '=', len);
-            equals != nullptr && std::strncmp(text, "block=", 6) != 0) {
-            constexpr const char* names[] = {"trace", "debug", "info", "warn", "error", "fatal"};
-            const auto name = static_cast<std::size_t>(static_cast<const char*>(equals) - text);
-            for (int i = 0; i < 6; ++i)
-                if (std::strlen(names[i]) == name && std::memcmp(names[i], text, name) == 0) level = i;
-            value = text + name + 1;
-        }
-        const auto is = [&](const char* word) {
-            return static_cast<std::size_t>(text + len - value) == std::strlen(word) &&
-                   std::memcmp(value, word, std::strlen(word)) == 0;
-        };
-        Policy policy = Policy::kBlock;
-        if (is("drop")) policy = Policy::kDrop;
-        if (is("overwrite")) policy = Policy::kOverwrite;
-        if (is("block=forever")) settings.block_max_ms = kBlockForEver;
-        for (int i = 0; i < 6; ++i)
-            if (level < 0 || level == i) settings.policy[i] = policy;
-        text += len + (text[len] == ',');
-    }
+    if (const char* most = environment("SILVERPOINT_BLOCK_MAX"))
+        settings.block_max_ms = parse_milliseconds(most, settings.block_max_ms);
+    if (const char* policy = environment("SILVERPOINT_POLICY")) parse_policy(policy, settings);
     return settings;
 }
 

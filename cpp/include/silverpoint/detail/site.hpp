@@ -69,77 +69,93 @@ struct Site {
     }
 };
 
-// A description as it is being put together. Long texts are cut: a function's name first. They are UTF-8: a
-// reader refuses a site with others, and with it all its records; so a byte that is none (of a template in
-// another encoding, or of a file's name) becomes a question mark.
+// The longest signature (spec/wire.md, section 10).
+inline constexpr std::size_t kSignatureMost = 16384;
+
+// A description: its bytes are made, piece by piece, each time they are needed, so that a signal handler's
+// small stack need not hold them. Long texts are cut. They are UTF-8: a reader refuses a site with others,
+// and with it all its records; so a byte that is none (of a template in another encoding, or of a file's
+// name) becomes a question mark. What it is made of must outlive it.
 class Description {
   public:
     Description(const Site& site, Kind kind, bool pending, std::string_view names, std::string_view text,
-                std::string_view signature) {
-        std::string_view category = site.category.load(std::memory_order_relaxed);
-        std::string_view file = site.file;
-        std::string_view function = site.function.load(std::memory_order_relaxed);
-        const auto cut = [](std::string_view& piece, std::size_t most) {
-            if (piece.size() <= most) return;
-            // Not within a character.
-            while (most > 0 && (static_cast<unsigned char>(piece[most]) & 0xC0) == 0x80) --most;
-            piece = part(piece, 0, most);
-        };
-        cut(category, 255);
-        cut(file, 1023);
-        cut(function, 1023);
-        cut(names, 2047);
-        if (signature.size() > 4096) {
-            size_ = 0;
-            return;
+                std::string_view signature)
+        : texts_{site.category.load(std::memory_order_relaxed),
+                 site.file,
+                 site.function.load(std::memory_order_relaxed),
+                 names,
+                 text,
+                 signature} {
+        if (signature.size() > kSignatureMost) return;
+        std::size_t rest = kMost - kDescFixed - signature.size();
+        for (std::size_t i = 0; i < 5; ++i) {
+            constexpr std::size_t most[] = {255, 1023, 1023, 2047, kMost};
+            cut(texts_[i], most[i] < rest ? most[i] : rest);
+            rest -= texts_[i].size();
         }
-        cut(text, kMost - kDescFixed - category.size() - file.size() - function.size() - names.size() -
-                      signature.size() - 8);
         const bool percent = kind == Kind::kPercent;
         const std::uint8_t levels[2] = {static_cast<std::uint8_t>(percent ? Kind::kLog : kind),
                                         static_cast<std::uint8_t>(site.level)};
-        std::memcpy(bytes_ + 16, levels, 2);
+        std::memcpy(head_ + 16, levels, 2);
         put16(18, (pending ? 1u : 0u) | (percent ? 2u : 0u));
         put32(20, site.line);
         put16(24, site.language);
-        put16(28, category.size());
-        put16(30, file.size());
-        put16(32, function.size());
-        put16(34, names.size());
-        put32(36, text.size());
-        put32(40, signature.size());
-        size_ = kDescFixed;
-        for (const auto piece : {category, file, function, names, text, signature}) {
-            if (!piece.empty()) std::memcpy(bytes_ + size_, piece.data(), piece.size());
-            char* at = bytes_ + size_;
-            size_ += piece.size();
-            for (;; *at++ = '?') {
-                at += utf8_prefix({at, static_cast<std::size_t>(bytes_ + size_ - at)});
-                if (at == bytes_ + size_) break;
-            }
-        }
-        size_ = (size_ + 7) & ~std::size_t{7};
+        for (std::size_t i = 0; i < 4; ++i) put16(28 + 2 * i, texts_[i].size());
+        put32(36, texts_[4].size());
+        put32(40, texts_[5].size());
+        std::size_t size = kDescFixed;
+        for (const auto piece : texts_) size += piece.size();
+        size_ = (size + 7) & ~std::size_t{7};
         put32(0, size_);
-        hash_ = fnv1a(bytes_ + 16, size_ - 16);
-        std::memcpy(bytes_ + 8, &hash_, 8);
+        hash_ = fnv1a(head_ + 16, kDescFixed - 16);
+        each_text([this](const char* bytes, std::size_t len) { hash_ = fnv1a(bytes, len, hash_); });
+        std::memcpy(head_ + 8, &hash_, 8);
     }
-    const char* bytes() const { return bytes_; }
+    // 0: the signature is longer than any may be.
     std::size_t size() const { return size_; }
     std::uint64_t hash() const { return hash_; }
+    // Gives all bytes in order.
+    template <class Give>
+    void each(const Give& give) const {
+        give(head_, kDescFixed);
+        each_text(give);
+    }
 
   private:
-    static constexpr std::size_t kMost = 10 * 1024;
+    static constexpr std::size_t kMost = 65536;
+    static void cut(std::string_view& piece, std::size_t most) {
+        if (piece.size() <= most) return;
+        // Not within a character.
+        while (most > 0 && (static_cast<unsigned char>(piece[most]) & 0xC0) == 0x80) --most;
+        piece = part(piece, 0, most);
+    }
+    template <class Give>
+    void each_text(const Give& give) const {
+        std::size_t size = kDescFixed;
+        for (std::string_view piece : texts_) {
+            size += piece.size();
+            for (; !piece.empty(); piece.remove_prefix(1)) {
+                const std::size_t good = utf8_prefix(piece);
+                if (good > 0) give(piece.data(), good);
+                piece.remove_prefix(good);
+                if (piece.empty()) break;
+                give("?", 1);
+            }
+        }
+        give("\0\0\0\0\0\0\0", size_ - size);
+    }
     void put16(std::size_t at, std::size_t value) {
         const auto word = static_cast<std::uint16_t>(value);
-        std::memcpy(bytes_ + at, &word, 2);
+        std::memcpy(head_ + at, &word, 2);
     }
     void put32(std::size_t at, std::size_t value) {
         const auto word = static_cast<std::uint32_t>(value);
-        std::memcpy(bytes_ + at, &word, 4);
+        std::memcpy(head_ + at, &word, 4);
     }
+    std::string_view texts_[6];
     std::size_t size_ = 0;
     std::uint64_t hash_ = 0;
-    char bytes_[kMost] = {};
+    char head_[kDescFixed] = {};
 };
 
 struct SiteEntry {
@@ -156,45 +172,71 @@ inline SiteEntry& site_entry(std::uint32_t number) {
                                          std::size_t{number} * kSiteEntry);
 }
 
-// Stores a description in the session; its place in units of 8 bytes, or ~0.
-SP_DETAIL_COLD std::uint32_t store_description(const Description& description) {
-    const auto units = static_cast<std::uint32_t>(description.size() / 8);
-    const std::uint32_t at = session.word(at::kDescsNext).fetch_add(units, std::memory_order_relaxed);
-    const std::size_t end = (std::size_t{at} + units) * 8;
-    if (end > session.descs_size) return 0xFFFFFFFF;
+// Instead of an entry, or a place: there is no memory now; there is no room, and never will be.
+inline constexpr std::uint32_t kNoMemory = 0xFFFFFFFE, kNoRoom = 0xFFFFFFFF;
+
+// Makes sure that the descriptions are backed up to `end`: more than is needed, to ask less often; where
+// little memory is left, the pages that are needed.
+SP_DETAIL_COLD bool back_descriptions(std::size_t end) {
     Long& reserved = session.longword(at::kDescsReserved);
     std::uint64_t known = reserved.load(std::memory_order_acquire);
-    while (known < end) {
-        std::uint64_t goal = (end + 65535) & ~std::uint64_t{65535};
+    if (known >= end) return true;
+    for (const std::uint64_t step : {65536u, 4096u}) {
+        std::uint64_t goal = (end + step - 1) & ~(step - 1);
         if (goal > session.descs_size) goal = session.descs_size;
-        if (!back(session.control, session.descs_at + known, goal - known, "control")) return 0xFFFFFFFF;
-        reserved.compare_exchange_strong(known, goal, std::memory_order_acq_rel);
-        known = reserved.load(std::memory_order_acquire);
+        if (!back(session.control, session.descs_at + known, goal - known, "control")) continue;
+        while (known < goal && !reserved.compare_exchange_weak(known, goal, std::memory_order_acq_rel)) {
+        }
+        return true;
     }
-    std::memcpy(session.control + session.descs_at + std::size_t{at} * 8, description.bytes(),
-                description.size());
+    return false;
+}
+
+// Stores a description in the session; its place in units of 8 bytes, kNoMemory or kNoRoom.
+// Everything before `descs_next` is backed: it passes over a place only by compare-and-swap from it, after
+// its backing and never beyond the region. So what cannot be stored takes nothing, however often it is tried.
+SP_DETAIL_COLD std::uint32_t store_description(const Description& description) {
+    const auto units = static_cast<std::uint32_t>(description.size() / 8);
+    Word& next = session.word(at::kDescsNext);
+    std::uint32_t at = next.load(std::memory_order_acquire);
+    do {
+        const std::size_t end = (std::size_t{at} + units) * 8;
+        if (end > session.descs_size) return kNoRoom;
+        if (!back_descriptions(end)) return kNoMemory;
+    } while (!next.compare_exchange_weak(at, at + units, std::memory_order_acq_rel));
+    char* to = session.control + session.descs_at + std::size_t{at} * 8;
+    description.each([&to](const char* bytes, std::size_t len) {
+        std::memcpy(to, bytes, len);
+        to += len;
+    });
     return at;
 }
 
 SP_DETAIL_COLD bool equals_description(std::uint32_t at, const Description& description) {
     const std::size_t begin = std::size_t{at} * 8;
-    return begin + description.size() <= session.descs_size &&
-           std::memcmp(session.control + session.descs_at + begin, description.bytes(), description.size()) ==
-               0;
+    if (begin + description.size() > session.longword(at::kDescsReserved).load(std::memory_order_acquire))
+        return false;
+    const char* from = session.control + session.descs_at + begin;
+    bool same = true;
+    description.each([&](const char* bytes, std::size_t len) {
+        same = same && std::memcmp(from, bytes, len) == 0;
+        from += len;
+    });
+    return same;
 }
 
-// The entry with this location, made if there is none; ~0 when the table is full.
+// The entry with this location, made if there is none; kNoMemory or kNoRoom.
 SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool complete) {
     const std::uint32_t mask = session.index_cap - 1;
     auto slot = static_cast<std::uint32_t>(description.hash()) & mask;
     const auto slot_word = [&](std::uint32_t at) -> Word& {
         return session.word(session.index_at + std::size_t{at} * 4);
     };
-    if (!back(session.control, session.index_at + std::size_t{slot} * 4, 4, "control")) return 0xFFFFFFFF;
+    if (!back(session.control, session.index_at + std::size_t{slot} * 4, 4, "control")) return kNoMemory;
     for (std::uint32_t probes = 0; probes <= mask; ++probes, slot = (slot + 1) & mask) {
         if (slot % 1024 == 0 &&
             !back(session.control, session.index_at + std::size_t{slot} * 4, 4, "control"))
-            return 0xFFFFFFFF;
+            return kNoMemory;
         const std::uint32_t known = slot_word(slot).load(std::memory_order_acquire);
         if (known == 0) break;
         if (known > session.sites_cap) continue;
@@ -204,15 +246,22 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
             equals_description(entry.location_at.load(std::memory_order_relaxed), description))
             return known - 1;
     }
-    const std::uint32_t number = session.word(at::kSitesNext).fetch_add(1, std::memory_order_acq_rel);
-    if (number >= session.sites_cap) return 0xFFFFFFFF;
-    if (!back(session.control, session.sites_at + std::size_t{number} * kSiteEntry, kSiteEntry, "control") ||
-        !back(session.control, session.states_at + number, 1, "control"))
-        return 0xFFFFFFFF;
+    // As with descriptions: entries below `sites_next` are backed, and an attempt that fails takes none. (A
+    // description is lost where another takes the last entry, or the last that is backed, in between.)
+    Word& next = session.word(at::kSitesNext);
+    std::uint32_t number = next.load(std::memory_order_acquire);
+    std::uint32_t place = kNoRoom;
+    do {
+        if (number >= session.sites_cap) return kNoRoom;
+        if (!back(session.control, session.sites_at + std::size_t{number} * kSiteEntry, kSiteEntry,
+                  "control") ||
+            !back(session.control, session.states_at + number, 1, "control"))
+            return kNoMemory;
+        if (place == kNoRoom) place = store_description(description);
+        if (place == kNoRoom || place == kNoMemory) return place;
+    } while (!next.compare_exchange_weak(number, number + 1, std::memory_order_acq_rel));
     SiteEntry& entry = site_entry(number);
     entry.stage.store(kStageWriting, std::memory_order_relaxed);
-    const std::uint32_t place = store_description(description);
-    if (place == 0xFFFFFFFF) return 0xFFFFFFFF;
     entry.location_at.store(place, std::memory_order_relaxed);
     entry.body_at.store(complete ? place : 0, std::memory_order_relaxed);
     entry.hash.store(description.hash(), std::memory_order_relaxed);
@@ -227,17 +276,38 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
     return number;
 }
 
+// What the directives say about a site, now.
+SP_DETAIL_COLD bool decide_now(const Site& site) {
+    std::uint32_t len = session.word(at::kDirectivesLen).load(std::memory_order_acquire);
+    if (len > session.directives_cap) len = session.directives_cap;
+    const SiteFacts facts{site.level, site.category.load(std::memory_order_relaxed), site.file, site.line,
+                          site.function.load(std::memory_order_relaxed)};
+    return decide({session.control + session.directives_at, len}, facts);
+}
+
+// Until when no memory is asked for, since there was none: a site without an entry comes by at each of its
+// executions.
+inline constinit Long no_site_memory_until_ns{0};
+
+SP_DETAIL_COLD bool is_site_memory_short() {
+    const std::uint64_t until = no_site_memory_until_ns.load(std::memory_order_relaxed);
+    return until != 0 && clock_ns(CLOCK_MONOTONIC) < until;
+}
+
+// Takes note when there was no memory.
+SP_DETAIL_COLD std::uint32_t note_shortage(std::uint32_t found) {
+    if (found == kNoMemory)
+        no_site_memory_until_ns.store(clock_ns(CLOCK_MONOTONIC) + 1'000'000u, std::memory_order_relaxed);
+    return found;
+}
+
 // Evaluates the directives for a site and stores its state; again when they changed meanwhile.
 SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
     auto& state = *reinterpret_cast<StateByte*>(session.control + session.states_at + entry);
-    const SiteFacts facts{site.level, site.category.load(std::memory_order_relaxed), site.file, site.line,
-                          site.function.load(std::memory_order_relaxed)};
     Word& generation = session.word(at::kGeneration);
     for (int i = 0; i < 100; ++i) {
         const std::uint32_t before = generation.load(std::memory_order_seq_cst);
-        std::uint32_t len = session.word(at::kDirectivesLen).load(std::memory_order_acquire);
-        if (len > session.directives_cap) len = session.directives_cap;
-        const bool on = decide({session.control + session.directives_at, len}, facts);
+        const bool on = decide_now(site);
         state.store(static_cast<std::uint8_t>((state.load(std::memory_order_relaxed) & ~1) | (on ? 1 : 0)),
                     std::memory_order_seq_cst);
         if (generation.load(std::memory_order_seq_cst) == before) return;
@@ -258,11 +328,18 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
     const ErrnoGuard guard;
     function.store(the_function, std::memory_order_relaxed);
     category.store(the_category, std::memory_order_relaxed);
-    const Description description(*this, Kind::kLog, true, {}, {}, {});
-    const std::uint32_t number = register_site(description, false);
-    if (number == 0xFFFFFFFF) {
-        count_session_loss(Cause::kNoSite);
-        state.store(&kOff, std::memory_order_release);
+    const std::uint32_t number =
+        is_site_memory_short()
+            ? kNoMemory
+            : note_shortage(register_site(Description(*this, Kind::kLog, true, {}, {}, {}), false));
+    if (number == kNoMemory || number == kNoRoom) {
+        // Each record that would be made is lost, and counted. The next execution tries again; but where
+        // there will never be room a site that is off stays so, at the disabled cost.
+        if (decide_now(*this)) {
+            count_session_loss(Cause::kNoSite);
+        } else if (number == kNoRoom) {
+            state.store(&kOff, std::memory_order_release);
+        }
         return false;
     }
     evaluate(*this, number);
@@ -275,7 +352,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
                                    std::string_view signature, std::uint32_t size) {
     const ErrnoGuard guard;
     const std::uint32_t number = entry.load(std::memory_order_relaxed);
-    if (number == 0xFFFFFFFF) return false;
+    if (number == 0xFFFFFFFF || is_site_memory_short()) return false;
     const Description body(*this, kind, false, names, text, signature);
     if (body.size() == 0) return false;
     const auto finish = [&](std::uint32_t at) {
@@ -285,8 +362,8 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
     std::uint32_t none = 0;
     if (known.stage.load(std::memory_order_acquire) == kStageLocated &&
         known.body_at.load(std::memory_order_acquire) == 0) {
-        const std::uint32_t place = store_description(body);
-        if (place == 0xFFFFFFFF) return false;
+        const std::uint32_t place = note_shortage(store_description(body));
+        if (place == kNoMemory || place == kNoRoom) return false;
         if (known.body_at.compare_exchange_strong(none, place, std::memory_order_acq_rel)) {
             known.stage.store(kStageComplete, std::memory_order_release);
             finish(number);
@@ -301,8 +378,8 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
         return true;
     }
     // The same place of the source with other types: an entry of its own.
-    const std::uint32_t other = register_site(body, true);
-    if (other == 0xFFFFFFFF) return false;
+    const std::uint32_t other = note_shortage(register_site(body, true));
+    if (other == kNoMemory || other == kNoRoom) return false;
     evaluate(*this, other);
     entry.store(other, std::memory_order_relaxed);
     finish(other);

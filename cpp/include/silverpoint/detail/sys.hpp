@@ -134,9 +134,9 @@ SP_DETAIL_COLD bool is_locked(int fd) {
     return fcntl(fd, F_OFD_GETLK, &request) == 0 && request.l_type != F_UNLCK;
 }
 
-// FNV-1a, 64 bits.
-SP_DETAIL_COLD std::uint64_t fnv1a(const char* bytes, std::size_t size) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
+// FNV-1a, 64 bits; of several pieces when it goes on from what those before came to.
+SP_DETAIL_COLD std::uint64_t fnv1a(const char* bytes, std::size_t size,
+                                   std::uint64_t hash = 0xcbf29ce484222325u) {
     for (std::size_t i = 0; i < size; ++i)
         hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001b3u;
     return hash;

@@ -101,6 +101,13 @@ impl Lane {
         self.losses.iter().for_each(Loss::clear);
     }
 
+    /// Gives its ring back, when nobody can use the lane any more.
+    pub(crate) fn retire(&self, session: &Session) {
+        if self.head.has_ring() {
+            self.slice().state(session).store(at::ring::RETIRED, Ordering::Release);
+        }
+    }
+
     /// Tries to become the lane's one user; false when a record that this one interrupts is.
     pub(crate) fn enter(&self) -> bool {
         let ready = self.head.ready();

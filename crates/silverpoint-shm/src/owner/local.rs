@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::thread::futex;
 
+use super::at;
 use super::context::Contexts;
 use super::lane::{LANES, Lane};
 use super::session::{self, Origin, Session};
@@ -52,6 +53,10 @@ pub(crate) struct Local {
     pub(crate) slices_cursor: [AtomicU32; 4],
     /// CLOCK_MONOTONIC: until then nobody looks for a slice again, since there was none.
     pub(crate) exhausted_until_ns: AtomicU64,
+    /// The same, by size: until then the kernel is not asked for memory for a new slice, since it had none.
+    pub(crate) no_memory_until_ns: [AtomicU64; 4],
+    /// The same for a new site.
+    pub(crate) no_site_memory_until_ns: AtomicU64,
     pub(crate) last_anchor_ns: AtomicU64,
     /// The process's id, once somebody has asked for it; 0: not yet.
     pub(crate) process: AtomicU32,
@@ -167,6 +172,11 @@ fn make() -> bool {
     // only reader was this thread.
     let session = unsafe { (*slot).write(session) };
     let fresh = !HAS_SESSION.swap(true, Ordering::Release);
+    if fresh && sys::is_in_executable() {
+        // SAFETY: the header is always backed.
+        unsafe { session.control.u32(at::header::EXECUTABLE) }
+            .store(at::control::EXECUTABLE_THERE, Ordering::SeqCst);
+    }
     if session.copy == 1 {
         super::anchors::add(session);
         if fresh {
@@ -197,6 +207,30 @@ fn allocate() -> Option<&'static Local> {
                 Some(&*other)
             }
         }
+    }
+}
+
+/// Gives all rings of this copy back, when its shared object is unloaded.
+pub(crate) fn retire_all_rings(session: &Session) {
+    let Some(local) = mapped() else { return };
+    let used = SLOTS_USED.load(Ordering::Acquire).min(MAX_THREADS as u32) as usize;
+    for slot in 0..used {
+        (0..LANES).for_each(|number| local.lane(slot, number).retire(session));
+    }
+}
+
+/// Gives back the memory that this copy has mapped, when its shared object is unloaded.
+///
+/// # Safety
+/// No code of this copy runs in another thread, nor will: what remains of it in other threads are thread-locals that point to lanes, and go with the object.
+pub(crate) unsafe fn unmap_everything() {
+    let local = LOCAL.swap(null_mut(), Ordering::AcqRel);
+    if HAS_SESSION.swap(false, Ordering::AcqRel) {
+        // SAFETY: written, as the flag said; by the caller nobody uses it.
+        unsafe { (*SESSION.0.get()).assume_init_ref().unmap() };
+    }
+    if !local.is_null() {
+        session::unmap(local.cast(), MAPPING_BYTES);
     }
 }
 

@@ -35,7 +35,7 @@ pub use changes::{generation, most_verbose, ticks_to_ns, wait_for_change, would_
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
 pub(crate) use giving::come_by;
 pub use ids::{new_id, process_id, random_bytes};
-pub use sites::{Description, Pieces, Registered};
+pub use sites::{AGAIN, Description, Pieces, Registered};
 pub use thread::{
     ALWAYS_FITS, Owned, Reservation, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,
 };
@@ -103,6 +103,33 @@ pub fn session_name() -> Option<(std::path::PathBuf, u16)> {
     let session = local::existing()?;
     let name = std::ffi::OsStr::from_bytes(session.name.as_bytes());
     Some((session.root.as_path().join(name), session.copy))
+}
+
+/// The end of this copy: of the process, or of its shared object alone (spec/wire.md, section 3.1, Unloading). While a process ends other threads go on, and
+/// record into their rings; when a shared object is unloaded nobody does, and all that it has mapped is given back. Where the executable has no copy nobody knows
+/// which of both it is: rings are given back, and nothing is unmapped.
+///
+/// # Safety
+/// Called by a destructor of the executable or the shared object that this copy is in, the last of it that may record. Whoever unloads a shared object has to see
+/// to it that none of its code runs any more, nor will.
+pub unsafe fn unload() {
+    let _errno = ErrnoGuard::new();
+    let Some(session) = local::existing() else { return };
+    // SAFETY: the header is always backed.
+    let executable = unsafe { session.control.u32(at::header::EXECUTABLE) };
+    if crate::sys::is_in_executable() {
+        executable.store(at::control::EXECUTABLE_ENDED, Ordering::SeqCst);
+        return leave();
+    }
+    let state = executable.load(Ordering::SeqCst);
+    if state != at::control::EXECUTABLE_ENDED {
+        local::retire_all_rings(session);
+    }
+    leave();
+    if state == at::control::EXECUTABLE_THERE {
+        // SAFETY: the executable is there, so that it is the shared object that ends; then by the caller.
+        unsafe { local::unmap_everything() };
+    }
 }
 
 /// The copy leaves its session at a clean exit: a closing anchor; the last one removes a session that holds nothing and that nobody watches. Records made

@@ -38,6 +38,8 @@ const SMALLEST_CEILING: u64 = 64 << 10;
 pub(crate) struct Session {
     pub(crate) control: Shared,
     pub(crate) rings: Shared,
+    /// The page that holds the owner lock.
+    pub(crate) owner: Shared,
     pub(crate) layout: Layout,
     /// Number of this copy in the session.
     pub(crate) copy: u16,
@@ -158,7 +160,9 @@ fn join(
         give_up();
         return None;
     };
-    Some(Session { control, rings, layout, copy, source, root: path_of(root), name })
+    // SAFETY: the page just mapped.
+    let owner = unsafe { Shared::new(lock) };
+    Some(Session { control, rings, owner, layout, copy, source, root: path_of(root), name })
 }
 
 fn create(root: &Root, name: Name, identity: &Identity, origin: &Origin<'_>) -> Result<Session, Errno> {
@@ -183,6 +187,8 @@ fn create(root: &Root, name: Name, identity: &Identity, origin: &Origin<'_>) -> 
             .map(|(control, rings)| Session {
                 control,
                 rings,
+                // SAFETY: the page that `create_files` has mapped.
+                owner: unsafe { Shared::new(made.owner) },
                 layout: made.layout,
                 copy: 1,
                 source: made.source,
@@ -413,6 +419,16 @@ impl Session {
     fn open_directory(&self) -> Result<OwnedFd, Errno> {
         let root = self.open_root()?;
         sys::open_at(root.fd(), self.name.as_c_str(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
+    }
+
+    /// Gives back what is mapped.
+    ///
+    /// # Safety
+    /// Nobody uses the session, a state byte or a ring of it by this copy any more.
+    pub(crate) unsafe fn unmap(&self) {
+        unmap(self.rings.address(), self.layout.rings_size as usize);
+        unmap(self.control.address(), self.layout.control_size as usize);
+        unmap(self.owner.address(), sys::page_size());
     }
 
     /// Removes the session's directory; what is mapped stays usable.

@@ -38,18 +38,23 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn from_environment() -> Self {
+        Self::of(sys::environment)
+    }
+
+    fn of(variable: impl Fn(&CStr) -> Option<&'static [u8]>) -> Self {
+        let is_one = |name| variable(name) == Some(b"1");
         let mut settings = Self {
-            filter: sys::environment(c"SILVERPOINT_FILTER"),
+            filter: variable(c"SILVERPOINT_FILTER"),
             policy: [Policy::Block as u8; LEVELS],
             block_max_ms: 1000,
-            memory: sys::environment(c"SILVERPOINT_MEMORY").and_then(bytes),
+            memory: variable(c"SILVERPOINT_MEMORY").and_then(bytes),
             collector_expected: is_one(c"SILVERPOINT_COLLECTOR"),
             off: is_one(c"SILVERPOINT_OFF"),
         };
-        if let Some(value) = sys::environment(c"SILVERPOINT_BLOCK_MAX").and_then(milliseconds) {
+        if let Some(value) = variable(c"SILVERPOINT_BLOCK_MAX").and_then(milliseconds) {
             settings.block_max_ms = value;
         }
-        if let Some(text) = sys::environment(c"SILVERPOINT_POLICY") {
+        if let Some(text) = variable(c"SILVERPOINT_POLICY") {
             settings.read_policy(text);
         }
         settings
@@ -64,6 +69,14 @@ impl Settings {
                 }
                 _ => (None, part),
             };
+            let levels = match level {
+                None if i == 0 => 0..LEVELS,
+                None => continue,
+                Some(level) => match LEVEL_NAMES.iter().position(|name| level.eq_ignore_ascii_case(name)) {
+                    Some(n) => n..n + 1,
+                    None => continue,
+                },
+            };
             let policy = match name {
                 b"block" => Policy::Block,
                 b"block=forever" => {
@@ -74,24 +87,12 @@ impl Settings {
                 b"overwrite" => Policy::Overwrite,
                 _ => continue,
             };
-            match level {
-                None if i == 0 => self.policy = [policy as u8; LEVELS],
-                None => {}
-                Some(level) => {
-                    if let Some(n) = LEVEL_NAMES.iter().position(|name| level.eq_ignore_ascii_case(name)) {
-                        self.policy[n] = policy as u8;
-                    }
-                }
-            }
+            self.policy[levels].fill(policy as u8);
         }
     }
 }
 
-fn is_one(name: &CStr) -> bool {
-    sys::environment(name) == Some(b"1")
-}
-
-/// A number with `K`, `M` or `G`.
+/// A number with `K`, `M` or `G`; 0 asks for nothing.
 fn bytes(text: &[u8]) -> Option<u64> {
     let (digits, unit) = split(text)?;
     let shift = match unit {
@@ -101,10 +102,10 @@ fn bytes(text: &[u8]) -> Option<u64> {
         b"G" | b"g" => 30,
         _ => return None,
     };
-    digits.checked_mul(1 << shift)
+    digits.checked_mul(1 << shift).filter(|bytes| *bytes != 0)
 }
 
-/// A number with `ms` or `s`.
+/// A number with `ms` or `s`; without either milliseconds.
 fn milliseconds(text: &[u8]) -> Option<u32> {
     let (digits, unit) = split(text)?;
     let value = match unit {
@@ -129,40 +130,23 @@ fn split(text: &[u8]) -> Option<(u64, &[u8])> {
 mod tests {
     use super::*;
 
-    fn policies(text: &str) -> (u32, [u8; LEVELS]) {
-        let mut settings = Settings {
-            filter: None,
-            policy: [0; LEVELS],
-            block_max_ms: 1000,
-            memory: None,
-            collector_expected: false,
-            off: false,
-        };
-        settings.read_policy(text.as_bytes());
-        (settings.block_max_ms, settings.policy)
-    }
-
+    /// The vectors of settings (`spec/vectors/settings.json`), which C++ reads too.
     #[test]
-    fn policies_are_read() {
-        assert_eq!(policies("drop"), (1000, [1; 6]));
-        assert_eq!(policies("block=forever"), (BLOCK_FOREVER, [0; 6]));
-        assert_eq!(
-            policies("overwrite, error=block ,Fatal=block=forever"),
-            (BLOCK_FOREVER, [2, 2, 2, 2, 0, 0])
-        );
-        assert_eq!(policies("nonsense,error=drop,what=drop,warn=what"), (1000, [0, 0, 0, 0, 1, 0]));
-    }
-
-    #[test]
-    fn numbers_have_units() {
-        assert_eq!(bytes(b"64K"), Some(65_536));
-        assert_eq!(bytes(b" 2M"), Some(2 << 20));
-        assert_eq!(bytes(b"12"), Some(12));
-        assert_eq!(bytes(b"M"), None);
-        assert_eq!(bytes(b"1X"), None);
-        assert_eq!(bytes(b"99999999999999999999"), None);
-        assert_eq!(milliseconds(b"250ms"), Some(250));
-        assert_eq!(milliseconds(b"3 s"), Some(3000));
-        assert_eq!(milliseconds(b"9999999999"), None);
+    fn what_the_environment_asks_for_is_read_as_the_vectors_say() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/settings.json");
+        let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let names = ["block", "drop", "overwrite"];
+        for vector in all.as_array().unwrap() {
+            let given = |name: &CStr| {
+                let name = name.to_str().unwrap().strip_prefix("SILVERPOINT_").unwrap();
+                let text = vector[name.to_ascii_lowercase()].as_str()?;
+                Some(text.to_owned().leak().as_bytes())
+            };
+            let read = Settings::of(given);
+            let levels: Vec<&str> = read.policy.iter().map(|policy| names[usize::from(*policy)]).collect();
+            assert_eq!(levels.join(" "), vector["levels"].as_str().unwrap(), "{vector}");
+            assert_eq!(u64::from(read.block_max_ms), vector["block_max_ms"].as_u64().unwrap(), "{vector}");
+            assert_eq!(read.memory.unwrap_or(0), vector["bytes"].as_u64().unwrap(), "{vector}");
+        }
     }
 }

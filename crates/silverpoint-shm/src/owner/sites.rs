@@ -8,7 +8,7 @@ use silverpoint_wire::level::Level;
 use super::at;
 use super::local::Local;
 use super::session::Session;
-use crate::sys;
+use crate::{clock, sys};
 
 /// A text that is given piece by piece: calls the function with one piece after the other, the same ones each time.
 pub type Pieces<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
@@ -40,15 +40,28 @@ pub struct Description<'a> {
 /// A registered site.
 #[derive(Clone, Copy)]
 pub struct Registered {
-    /// Id that its records carry; 0: the table is full, its records are lost (cause no_site).
+    /// Id that its records carry; 0: there is no room for it, its records are lost (cause no_site).
     pub id: u32,
-    /// Its state byte: in shared memory as long as the process lives.
+    /// Its state byte: in shared memory as long as the process lives. Of a site without an id a byte that others share: bit 0 says whether it would be on
+    /// now, [`AGAIN`] that it is off and may find room later.
     pub state: &'static AtomicU8,
 }
+
+/// State of a site for which there was no memory, and which the directives have off: at its next execution it is to be registered again. The value is that of
+/// sites that are not registered yet.
+pub const AGAIN: u8 = 0x80;
 
 /// State bytes of sites that are in no table.
 static OFF: AtomicU8 = AtomicU8::new(0);
 static ON: AtomicU8 = AtomicU8::new(1);
+static LATER: AtomicU8 = AtomicU8::new(AGAIN);
+
+impl Registered {
+    /// Whether this is the state byte of a site that has found no room, and may yet find some.
+    pub fn is_in_want(state: *const AtomicU8) -> bool {
+        std::ptr::eq(state, &ON) || std::ptr::eq(state, &LATER)
+    }
+}
 
 /// What a site is without a session: off for ever.
 pub(crate) const UNAVAILABLE: Registered = Registered { id: 0, state: &OFF };
@@ -57,18 +70,41 @@ const DESCRIPTION_HEADER: usize = at::site::FIXED_SIZE;
 const MAX_DESCRIPTION: usize = at::site::SIZE_MAX;
 /// Bytes of descriptions that are backed at a time.
 const DESCS_STEP: u64 = 16 << 10;
+/// After the kernel had no memory for a site.
+const NO_MEMORY_PAUSE_NS: u64 = 1_000_000;
 /// How often a changed generation makes a frontend evaluate again before it leaves the state to the writer that is at work.
 const MAX_EVALUATIONS: usize = 16;
 
 pub(crate) fn register(session: &Session, local: &Local, description: &Description<'_>) -> Registered {
-    let Some(encoded) = Encoded::new(description) else { return without_room(session, description) };
+    // A site without an entry comes by at each of its records. Where there was no memory just now the kernel is not asked for some again.
+    let until = local.no_site_memory_until_ns.load(Ordering::Relaxed);
+    if until != 0 && clock::monotonic_ns() < until {
+        return without_room(session, description, &Want::Memory);
+    }
+    let Some(encoded) = Encoded::new(description) else {
+        return without_room(session, description, &Want::Room);
+    };
     if let Some(entry) = find(session, local, &encoded) {
         return registered(session, entry);
     }
     match add(session, local, &encoded, description) {
-        Some(entry) => registered(session, entry),
-        None => without_room(session, description),
+        Ok(entry) => registered(session, entry),
+        Err(want) => {
+            if matches!(want, Want::Memory) {
+                let until = clock::monotonic_ns() + NO_MEMORY_PAUSE_NS;
+                local.no_site_memory_until_ns.store(until, Ordering::Relaxed);
+            }
+            without_room(session, description, &want)
+        }
     }
+}
+
+/// Why a site has no entry.
+enum Want {
+    /// There is no memory now.
+    Memory,
+    /// There will never be room: the table or the descriptions are full, or it is too large.
+    Room,
 }
 
 fn registered(session: &Session, entry: u32) -> Registered {
@@ -77,9 +113,14 @@ fn registered(session: &Session, entry: u32) -> Registered {
     Registered { id: entry + at::site_entry::FIRST_ID, state }
 }
 
-/// A site without an entry: its records are counted as lost as long as it would be on.
-fn without_room(session: &Session, description: &Description<'_>) -> Registered {
-    Registered { id: 0, state: if is_on(session, description) { &ON } else { &OFF } }
+/// A site without an entry: its records are counted as lost as long as it would be on. One that is off may find memory later, but never room.
+fn without_room(session: &Session, description: &Description<'_>, want: &Want) -> Registered {
+    let state = match (is_on(session, description), want) {
+        (true, _) => &ON,
+        (false, Want::Memory) => &LATER,
+        (false, Want::Room) => &OFF,
+    };
+    Registered { id: 0, state }
 }
 
 /// A description whose size and hash are known; its bytes are made each time they are needed.
@@ -239,40 +280,43 @@ pub(super) fn describe(session: &Session, id: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Claims an entry and fills it. `None`: the table or the descriptions are full, or there is no memory.
+/// Claims an entry and fills it.
+///
+/// Entries below `sites_next` and bytes before `descs_next` are backed: either passes over something only by compare-and-swap from it, after its backing, and
+/// never beyond the end. So what finds no room takes none, however often it is tried. (A description is lost where another takes the last entry, or the last that
+/// is backed, in between.)
 fn add(
     session: &Session,
     local: &Local,
     encoded: &Encoded<'_>,
     description: &Description<'_>,
-) -> Option<u32> {
+) -> Result<u32, Want> {
     let layout = &session.layout;
     // SAFETY: the header is always backed.
-    let (sites_next, descs_next) =
-        unsafe { (session.control.u32(at::header::SITES_NEXT), session.control.u32(at::header::DESCS_NEXT)) };
-    // Looked at first, so that attempts on a full table do not drive the counters round.
-    let room = (layout.descs_size / 8) as u32;
-    let units = (encoded.size / 8) as u32;
-    if sites_next.load(Ordering::Relaxed) >= layout.sites_cap
-        || descs_next.load(Ordering::Relaxed).saturating_add(units) > room
-    {
-        return None;
-    }
-    let body = descs_next.fetch_add(units, Ordering::AcqRel);
-    if body.checked_add(units).is_none_or(|end| end > room)
-        || !reserve_descriptions(session, u64::from(body + units) * 8)
-    {
-        return None;
-    }
-    let entry = sites_next.fetch_add(1, Ordering::AcqRel);
-    if entry >= layout.sites_cap {
-        return None;
-    }
-    let place = layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
-    let state = layout.states_at as usize + entry as usize;
-    if !local.back_control(session, place, at::site_entry::SIZE) || !local.back_control(session, state, 1) {
-        return None;
-    }
+    let sites_next = unsafe { session.control.u32(at::header::SITES_NEXT) };
+    let place_of = |entry: u32| layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
+    let mut entry = sites_next.load(Ordering::Acquire);
+    let mut described = None;
+    let body = loop {
+        if entry >= layout.sites_cap {
+            return Err(Want::Room);
+        }
+        let state = layout.states_at as usize + entry as usize;
+        if !local.back_control(session, place_of(entry), at::site_entry::SIZE)
+            || !local.back_control(session, state, 1)
+        {
+            return Err(Want::Memory);
+        }
+        let body = match described {
+            Some(body) => body,
+            None => *described.insert(claim_description(session, encoded)?),
+        };
+        match sites_next.compare_exchange(entry, entry + 1, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => break body,
+            Err(other) => entry = other,
+        }
+    };
+    let place = place_of(entry);
     let mut to = layout.descs_at as usize + body as usize * 8;
     encoded.pieces(&mut |piece| {
         // SAFETY: `units` were claimed for exactly the bytes that the pieces have, and are backed.
@@ -290,10 +334,29 @@ fn add(
     }
     evaluate(session, entry, description);
     publish(session, local, entry, encoded.hash);
-    Some(entry)
+    Ok(entry)
 }
 
-/// Makes sure that the descriptions are backed up to `end`, in steps.
+/// Claims the bytes of a description, backed; where they are, in units of 8 bytes.
+fn claim_description(session: &Session, encoded: &Encoded<'_>) -> Result<u32, Want> {
+    // SAFETY: the header is always backed.
+    let descs_next = unsafe { session.control.u32(at::header::DESCS_NEXT) };
+    let room = (session.layout.descs_size / 8) as u32;
+    let units = (encoded.size / 8) as u32;
+    let mut body = descs_next.load(Ordering::Acquire);
+    loop {
+        let end = body.checked_add(units).filter(|end| *end <= room).ok_or(Want::Room)?;
+        if !reserve_descriptions(session, u64::from(end) * 8) {
+            return Err(Want::Memory);
+        }
+        match descs_next.compare_exchange(body, end, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return Ok(body),
+            Err(other) => body = other,
+        }
+    }
+}
+
+/// Makes sure that the descriptions are backed up to `end`: more than is needed, to ask less often; where little memory is left, the pages that are needed.
 fn reserve_descriptions(session: &Session, end: u64) -> bool {
     // SAFETY: the header is always backed.
     let reserved = unsafe { session.control.u64(at::header::DESCS_RESERVED) };
@@ -301,12 +364,14 @@ fn reserve_descriptions(session: &Session, end: u64) -> bool {
     if end <= before {
         return true;
     }
-    let goal = end.next_multiple_of(DESCS_STEP).min(session.layout.descs_size);
-    if !session.back_control((session.layout.descs_at + before) as usize, (goal - before) as usize) {
-        return false;
+    for step in [DESCS_STEP, sys::page_size() as u64] {
+        let goal = end.next_multiple_of(step).min(session.layout.descs_size);
+        if session.back_control((session.layout.descs_at + before) as usize, (goal - before) as usize) {
+            reserved.fetch_max(goal, Ordering::AcqRel);
+            return true;
+        }
     }
-    reserved.fetch_max(goal, Ordering::AcqRel);
-    true
+    false
 }
 
 /// Enters it in the index; a full index only means that the site will not be found again.

@@ -25,6 +25,8 @@ const LOOK_AT: usize = 8;
 const LOOK_AT_EXHAUSTED: usize = 64;
 /// After a search of everything that found nothing.
 const PAUSE_NS: u64 = 10_000_000;
+/// After the kernel had no memory for a slice.
+const NO_MEMORY_PAUSE_NS: u64 = 1_000_000;
 /// Small slices are backed this many bytes at a time.
 const BACKING_STEP: u32 = 64 << 10;
 
@@ -78,7 +80,7 @@ pub(crate) struct Claimed {
 pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<Claimed> {
     let shift = shift_of(session, claim.size)?;
     let slice = adopt(session, local, claim, shift, LOOK_AT, false)
-        .or_else(|| take_new(session, shift, claim.may_begin_slab))
+        .or_else(|| take_new(session, local, claim.size, claim.may_begin_slab))
         .or_else(|| {
             let now = clock::monotonic_ns();
             if !claim.may_begin_slab || now < local.exhausted_until_ns.load(Ordering::Relaxed) {
@@ -101,7 +103,7 @@ pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<C
 /// Claims a slice in which nothing begins yet, best one that nobody had before: whoever looks sees none.
 pub(crate) fn reserve(session: &Session, local: &Local, claim: &Claim) -> Option<Slice> {
     let shift = shift_of(session, claim.size)?;
-    if let Some(slice) = take_new(session, shift, true) {
+    if let Some(slice) = take_new(session, local, claim.size, true) {
         // Without the magic it is nobody else's to take.
         slice.state(session).store(at::ring::FREE, Ordering::Release);
         return Some(slice);
@@ -232,32 +234,54 @@ fn adopt(
 }
 
 /// A slice that was never used, from a slab of that size or, where that may begin one, from a new slab.
-fn take_new(session: &Session, shift: u32, may_begin_slab: bool) -> Option<Slice> {
-    for slab in 0..slabs(session) {
-        // SAFETY: an offset within the entry.
-        let is_this_size =
-            unsafe { entry(session, slab).u32(at::SLAB_SHIFT) }.load(Ordering::Acquire) == shift;
-        if is_this_size && let Taken::Slice(slice) = take_from(session, slab, shift) {
-            return Some(slice);
+fn take_new(session: &Session, local: &Local, size: usize, may_begin_slab: bool) -> Option<Slice> {
+    let shift = shift_of(session, size)?;
+    // A thread without a ring comes by at each of its records. Where there was no memory just now it does not ask the kernel for some again.
+    let no_memory_until = &local.no_memory_until_ns[size];
+    let until = no_memory_until.load(Ordering::Relaxed);
+    if until != 0 && clock::monotonic_ns() < until {
+        return None;
+    }
+    match take_new_now(session, shift, may_begin_slab) {
+        Taken::Slice(slice) => Some(slice),
+        Taken::ByOthers => None,
+        Taken::NoMemory => {
+            no_memory_until.store(clock::monotonic_ns() + NO_MEMORY_PAUSE_NS, Ordering::Relaxed);
+            None
         }
     }
+}
+
+fn take_new_now(session: &Session, shift: u32, may_begin_slab: bool) -> Taken {
     // SAFETY: the header is always backed.
     let slabs_next = unsafe { session.control.u32(at::header::SLABS_NEXT) };
-    while may_begin_slab && slabs_next.load(Ordering::Relaxed) < session.layout.slab_count {
-        let slab = slabs_next.fetch_add(1, Ordering::AcqRel);
-        if slab >= session.layout.slab_count {
-            break;
+    loop {
+        let begun = slabs(session);
+        let mut result = Taken::ByOthers;
+        for slab in 0..begun {
+            // SAFETY: an offset within the entry.
+            let its_shift = unsafe { entry(session, slab).u32(at::SLAB_SHIFT) };
+            if its_shift.load(Ordering::Acquire) == shift {
+                match take_from(session, slab, shift) {
+                    Taken::ByOthers => {}
+                    Taken::NoMemory => result = Taken::NoMemory,
+                    slice @ Taken::Slice(_) => return slice,
+                }
+            }
+        }
+        if !may_begin_slab || begun == session.layout.slab_count {
+            return result;
+        }
+        // As of a slice: a slab is begun when its first slice is backed. Who gives it its size has it, and all others, too; whoever comes by makes it one in
+        // use. So those that are late take from it, or begin the next one if it has another size.
+        if !back(session, begun, 1 << shift) {
+            return Taken::NoMemory;
         }
         // SAFETY: an offset within the entry.
-        unsafe { entry(session, slab).u32(at::SLAB_SHIFT) }.store(shift, Ordering::Release);
-        // From here on others take from it, too. Who is late has the next slab: there is room as long as there are slabs.
-        match take_from(session, slab, shift) {
-            Taken::Slice(slice) => return Some(slice),
-            Taken::ByOthers => {}
-            Taken::NoMemory => break,
-        }
+        let its_shift = unsafe { entry(session, begun).u32(at::SLAB_SHIFT) };
+        let _ = its_shift.compare_exchange(0, shift, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = slabs_next.compare_exchange(begun, begun + 1, Ordering::AcqRel, Ordering::Relaxed);
     }
-    None
 }
 
 /// What became of the wish for a slice of a slab.
@@ -267,36 +291,36 @@ enum Taken {
     NoMemory,
 }
 
-/// The next slice of a slab of that size.
+/// The next slice of a slab of that size. A number is taken when what it stands for is backed, never before: one that found no memory would be nobody's for
+/// ever. So `next` passes over a slice only by compare-and-swap from that slice's number, after its backing.
 fn take_from(session: &Session, slab: u32, shift: u32) -> Taken {
     let count = session.layout.slab_bytes >> shift;
     // SAFETY: an offset within the entry.
     let next = unsafe { entry(session, slab).u32(at::SLAB_NEXT) };
-    while next.load(Ordering::Relaxed) < count {
-        // Room first: a number that was claimed and not backed would be lost.
-        if !back(session, slab, next.load(Ordering::Relaxed), shift) {
+    let mut number = next.load(Ordering::Acquire);
+    while number < count {
+        if !back(session, slab, (number + 1) << shift) {
             return Taken::NoMemory;
         }
-        let number = next.fetch_add(1, Ordering::AcqRel);
-        if number < count && back(session, slab, number, shift) {
-            let slice = slice_at(session, slab, number, shift);
-            if slice.take(session, at::ring::FREE) {
-                return Taken::Slice(slice);
+        match next.compare_exchange(number, number + 1, Ordering::AcqRel, Ordering::Acquire) {
+            Err(other) => number = other,
+            Ok(_) => {
+                let slice = slice_at(session, slab, number, shift);
+                if slice.take(session, at::ring::FREE) {
+                    return Taken::Slice(slice);
+                }
+                number += 1;
             }
         }
     }
     Taken::ByOthers
 }
 
-/// Makes sure that a slab is backed up to the end of a slice.
-fn back(session: &Session, slab: u32, number: u32, shift: u32) -> bool {
+/// Makes sure that a slab is backed up to `need`, from where its backed part ends.
+fn back(session: &Session, slab: u32, need: u32) -> bool {
     let slab_bytes = session.layout.slab_bytes;
-    if number >= slab_bytes >> shift {
-        return true; // the caller finds out itself
-    }
     // SAFETY: an offset within the entry.
     let backed = unsafe { entry(session, slab).u32(at::SLAB_BACKED) };
-    let need = (number + 1) << shift;
     let before = backed.load(Ordering::Acquire);
     if need <= before {
         return true;

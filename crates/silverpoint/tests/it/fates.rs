@@ -1,12 +1,16 @@
 //! Places where nothing can be recorded, and what is left behind.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
+use std::time::Duration;
 
-use silverpoint::{event, info};
+use silverpoint::{debug, event, info};
 
 use crate::{Role, Scene, Test, reader};
 
@@ -16,6 +20,8 @@ pub const TESTS: &[Test] = &[
     ("all_descriptors_closed", descriptors_closed),
     ("a_tiny_file_system", || tiny_file_system("limited")),
     ("a_tiny_file_system_and_an_old_kernel", || tiny_file_system("limited_old_kernel")),
+    ("a_shortage_of_memory_passes", || passing_shortage("scarce")),
+    ("a_shortage_of_memory_passes_with_an_old_kernel", || passing_shortage("scarce_old_kernel")),
     ("a_root_of_others_is_refused", refused),
     ("the_dead_are_swept", swept),
     ("a_malformed_filter_is_told", malformed_filter),
@@ -27,7 +33,9 @@ pub const ROLES: &[Role] = &[
     ("close_descriptors", close_descriptors),
     ("die", die),
     ("limited", limited),
-    ("limited_old_kernel", limited_old_kernel),
+    ("limited_old_kernel", || with_an_old_kernel("limited")),
+    ("scarce", scarce),
+    ("scarce_old_kernel", || with_an_old_kernel("scarce")),
 ];
 
 fn record_some() {
@@ -88,12 +96,15 @@ fn descriptors_closed() {
     assert!(!parent.alive && !child.alive);
 }
 
+const LIMITED_THREADS: u32 = 50;
+const LIMITED_CALLS: u32 = 2000;
+
 /// Fills what there is, with many threads.
 fn limited() {
     thread::scope(|scope| {
-        for number in 0..50u32 {
+        for number in 0..LIMITED_THREADS {
             scope.spawn(move || {
-                for n in 0..2000u32 {
+                for n in 0..LIMITED_CALLS {
                     event!("limited", number, n, [n; 16]);
                 }
             });
@@ -102,8 +113,8 @@ fn limited() {
     println!("unharmed");
 }
 
-/// The same with a kernel before 5.14, as far as memory is concerned: `MADV_POPULATE_WRITE` is not known.
-fn limited_old_kernel() {
+/// A role with a kernel before 5.14, as far as memory is concerned: `MADV_POPULATE_WRITE` is not known.
+fn with_an_old_kernel(role: &str) {
     const POPULATE_WRITE: u32 = 23;
     let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     let compare = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -126,43 +137,146 @@ fn limited_old_kernel() {
         let page = libc::mmap(std::ptr::null_mut(), 4096, access, flags, -1, 0);
         assert_eq!(libc::madvise(page, 4096, POPULATE_WRITE as i32), -1, "the filter is there");
     }
-    panic!("{}", crate::again().env(crate::ROLE, "limited").exec());
+    panic!("{}", crate::again().env(crate::ROLE, role).exec());
 }
 
-/// Runs the role on file systems of a few sizes, in a mount namespace of its own.
+/// Calls that find no memory, and threads that have a ring each: more than there are in what is backed.
+const SCARCE_CALLS: u32 = 20_000;
+const LIVING: u32 = 40;
+
+/// What memory is left is taken, until it is given back.
+fn while_memory_is_short(what: impl FnOnce()) {
+    let path = Path::new(&std::env::var_os("SILVERPOINT_DIR").unwrap()).join("filler");
+    let mut filler = fs::File::create(&path).unwrap();
+    while filler.write_all(&[1; 4096]).is_ok() {}
+    what();
+    fs::remove_file(path).unwrap();
+    // Nobody asks for memory at every record.
+    thread::sleep(Duration::from_millis(20));
+}
+
+/// Memory that is short for a while: first before anything is recorded, then after.
+fn scarce() {
+    let without_a_site = |n: u32| {
+        event!("no site", n);
+        debug!("off {}", n);
+    };
+    let without_a_ring = |n: u32| event!("no ring", n);
+    while_memory_is_short(|| {
+        thread::spawn(move || (0..SCARCE_CALLS).for_each(without_a_site)).join().unwrap();
+    });
+    without_a_site(SCARCE_CALLS);
+    without_a_ring(0);
+    // Threads that live, so that nobody takes their rings over.
+    let over = Arc::new(Barrier::new(LIVING as usize + 1));
+    let mut living = Vec::new();
+    while_memory_is_short(|| {
+        for n in 0..LIVING {
+            let (done, wait) = mpsc::channel();
+            let over = Arc::clone(&over);
+            living.push(thread::spawn(move || {
+                without_a_ring(n);
+                done.send(()).unwrap();
+                over.wait();
+            }));
+            wait.recv().unwrap();
+        }
+        thread::spawn(move || (0..SCARCE_CALLS).for_each(without_a_ring)).join().unwrap();
+    });
+    thread::spawn(|| event!("room again")).join().unwrap();
+    over.wait();
+    living.into_iter().for_each(|thread| thread.join().unwrap());
+    println!("unharmed");
+}
+
+/// What finds no memory takes nothing that is missed when there is some again: sites, slices and slabs are there, every call is accounted for, and what is off
+/// loses nothing.
+fn passing_shortage(role: &str) {
+    let scene = Scene::new();
+    let Some(run) = run_in_little_memory(&scene, role, "1m") else { return };
+    assert!(run.warned.contains("no memory for another ring"), "{}", run.warned);
+    let session = reader::only_session(&run.left);
+    let losses = session.losses();
+    let calls = u64::from(SCARCE_CALLS + 1 + 1 + LIVING + SCARCE_CALLS + 1);
+    assert_eq!(recorded(&session) + losses.iter().sum::<u64>(), calls, "{losses:?}");
+    assert_eq!(losses[6], u64::from(SCARCE_CALLS), "no_site");
+    assert!(losses[3] >= u64::from(SCARCE_CALLS), "no_memory: {losses:?}");
+    assert_eq!(session.args_of("no site"), [SCARCE_CALLS.to_string()]);
+    assert_eq!(session.args_of("room again").len(), 1);
+    assert!(session.args_of("no ring").len() > 1);
+    let counters = &session.counters;
+    assert_eq!(counters.sites_next, 4, "sites, and no entry was taken in vain");
+    assert!(counters.descs_next * 8 < 8 << 10, "{} units of descriptions", counters.descs_next);
+    assert!(counters.slabs_next <= 2, "{} slabs", counters.slabs_next);
+}
+
+/// Records of the program's, without those that say what became of them.
+fn recorded(session: &reader::Session) -> u64 {
+    session.records().iter().filter(|record| record.site >= 16).count() as u64
+}
+
+/// What a role said in little memory, and the root with what it left.
+struct Run {
+    warned: String,
+    left: PathBuf,
+}
+
+/// Runs a role with its sessions in a file system of so many bytes, in a mount namespace of its own. Somebody is said to collect, so that nothing is forgotten
+/// without being counted, and nobody waits for him. `None`, which is said, where this may not be done.
+fn run_in_little_memory(scene: &Scene, role: &str, size: &str) -> Option<Run> {
+    let (small, left) = (scene.root().join("small"), scene.root().join(format!("left-{size}")));
+    for directory in [scene.root(), &small, &left] {
+        let _ = fs::DirBuilder::new().mode(0o700).create(directory);
+    }
+    let inner = scene.command(role);
+    let mut command = Command::new("unshare");
+    let script = format!(
+        "mount -t tmpfs -o size={size},mode=0700 none \"$SILVERPOINT_DIR\" && \"$0\" \"$@\" && \
+         find \"$SILVERPOINT_DIR\" -mindepth 1 -maxdepth 1 -exec cp -a --sparse=always {{}} \"$LEFT\" \\;"
+    );
+    command.args(["--mount", "sh", "-c", &script]).arg(inner.get_program()).args(inner.get_args());
+    inner.get_envs().for_each(|(name, value)| {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    });
+    command.env("SILVERPOINT_DIR", &small).env("LEFT", &left).env("SILVERPOINT_FILTER", "info");
+    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_POLICY", "drop");
+    let output = command.output().expect("unshare");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let warned = String::from_utf8_lossy(&output.stderr).into_owned();
+    // Whoever may not mount cannot see this; that a program runs is seen elsewhere.
+    if warned.contains("unshare") || warned.contains("mount:") {
+        println!("{role} in little memory: not run, no mount namespace: {warned}");
+        return None;
+    }
+    let is_unharmed = output.status.success() && said.contains("unharmed");
+    assert!(is_unharmed, "{role}, {size}: {}\n{said}{warned}", output.status);
+    Some(Run { warned, left })
+}
+
+/// Runs the role on file systems of a few sizes: every call is a record or a loss, and who goes without says so.
 fn tiny_file_system(role: &str) {
     let scene = Scene::new();
     for size in ["4k", "64k", "300k", "1m", "3m"] {
-        let inner = scene.command(role);
-        let mut command = Command::new("unshare");
-        let script = format!(
-            "mount -t tmpfs -o size={size},mode=0700 none \"$SILVERPOINT_DIR\" && \"$0\" \"$@\" && df --output=used \"$SILVERPOINT_DIR\""
-        );
-        command.args(["--mount", "sh", "-c", &script]).arg(inner.get_program()).args(inner.get_args());
-        inner.get_envs().for_each(|(name, value)| {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        });
-        let _ = fs::DirBuilder::new().mode(0o700).create(scene.root());
-        let output = command.env("SILVERPOINT_FILTER", "info").output().expect("unshare");
-        let (said, warned) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        // Whoever may not mount cannot see this; that a program runs is seen elsewhere.
-        if warned.contains("unshare") || warned.contains("mount:") {
-            println!("a_tiny_file_system: not run, no mount namespace: {warned}");
-            return;
-        }
-        assert!(
-            output.status.success() && said.contains("unharmed"),
-            "{size}: {}\n{said}{warned}",
-            output.status
-        );
+        let Some(run) = run_in_little_memory(&scene, role, size) else { return };
+        let warned = &run.warned;
         let warnings = warned.lines().filter(|line| line.starts_with("silverpoint:")).count();
         // The filter of system calls is set by an image before.
         let images = if role == "limited" { 1 } else { 2 };
         assert!(warnings <= images, "{size}: one clear warning an image, no more:\n{warned}");
+        let sessions = reader::sessions(&run.left);
+        let is_there = |session: &&reader::Session| recorded(session) > 0;
+        if let Some(session) = sessions.iter().find(is_there) {
+            let losses = session.losses();
+            let calls = u64::from(LIMITED_THREADS * LIMITED_CALLS);
+            assert_eq!(recorded(session) + losses.iter().sum::<u64>(), calls, "{size}: {losses:?}");
+            assert!(losses[3] == 0 || warned.contains("no memory for another ring"), "{size}: {warned}");
+        } else {
+            assert!(matches!(size, "4k" | "64k"), "{size}: nothing was recorded");
+            assert!(warned.contains("no session could be made"), "{size}: {warned}");
+        }
         if size == "4k" {
             assert_eq!(warnings, images, "there was no room at all");
         }

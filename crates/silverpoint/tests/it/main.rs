@@ -128,6 +128,8 @@ fn main() {
 const NEED_A_KERNEL: &[&str] = &[
     "a_tiny_file_system",
     "a_tiny_file_system_and_an_old_kernel",
+    "a_shortage_of_memory_passes",
+    "a_shortage_of_memory_passes_with_an_old_kernel",
     "an_executed_image_has_its_own_session",
     "a_forked_child_has_its_own_session",
     "a_forked_child_begins_without_fields",

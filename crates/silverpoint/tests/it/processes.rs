@@ -3,9 +3,10 @@
 use std::ffi::CString;
 use std::os::unix::process::CommandExt;
 use std::time::Duration;
-use std::{env, thread};
+use std::{env, fs, thread};
 
 use silverpoint::{event, info};
+use silverpoint_wire::layout::ring::{LIVE, RETIRED};
 
 use crate::{Role, Scene, Test, reader};
 
@@ -14,6 +15,7 @@ pub const TESTS: &[Test] = &[
     ("a_child_of_many_threads", threads_fork),
     ("an_executed_image_has_its_own_session", executes),
     ("copies_of_one_process_share_the_session", copies),
+    ("unloaded_copies_leave_nothing_behind", unloaded),
     ("a_logger_of_a_forked_child_has_its_first_record", child_logs),
 ];
 pub const ROLES: &[Role] = &[
@@ -21,6 +23,7 @@ pub const ROLES: &[Role] = &[
     ("fork_with_threads", fork_with_threads),
     ("execute", execute),
     ("load_a_copy", load_a_copy),
+    ("load_and_unload", load_and_unload),
     ("log_in_a_child", log_in_a_child),
 ];
 
@@ -194,6 +197,53 @@ fn load_a_copy() {
         event!("executable", 3u8);
         plugin(9);
     });
+}
+
+const LOADS: usize = 30;
+
+/// Loads the same library again and again.
+fn load_and_unload() {
+    let library = env::current_exe().unwrap().with_file_name("../examples/libplugin.so");
+    let path = CString::new(library.to_str().unwrap()).unwrap();
+    let maps = || fs::read_to_string("/proc/self/maps").unwrap();
+    let pages = || -> u64 {
+        fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    let mut after_the_first = 0;
+    event!("executable", 1u8);
+    for load in 0..LOADS {
+        // SAFETY: the example's library has this function; none of its code runs when it is closed.
+        unsafe {
+            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
+            let plugin: extern "C" fn(u32) =
+                std::mem::transmute(libc::dlsym(handle, c"plugin_work".as_ptr()));
+            plugin(7);
+            assert_eq!(libc::dlclose(handle), 0);
+        }
+        assert!(!maps().contains("libplugin.so"), "something keeps the library");
+        if load == 0 {
+            after_the_first = pages();
+        }
+    }
+    let root = env::var("SILVERPOINT_DIR").unwrap();
+    // Of the executable's copy: control, rings, and the page that holds the lock.
+    let mapped: Vec<String> = maps().lines().filter(|line| line.contains(&root)).map(String::from).collect();
+    assert_eq!(mapped.len(), 3, "{mapped:#?}");
+    let more = pages().saturating_sub(after_the_first);
+    assert!(more < 256, "{more} pages more than after the first");
+}
+
+fn unloaded() {
+    let scene = Scene::new();
+    scene.run("load_and_unload", &[("SILVERPOINT_FILTER", "info")]);
+    let session = reader::only_session(scene.root());
+    assert_eq!(session.sites.len(), 2, "the library's is found again");
+    assert_eq!(session.args_of("plugin works on {}"), vec!["7"; LOADS]);
+    let states: Vec<(u16, u32)> =
+        session.streams.values().map(|stream| (stream.header.copy, stream.header.state)).collect();
+    let given_back = (2..2 + LOADS as u16).map(|copy| (copy, RETIRED));
+    assert_eq!(states, [(1, LIVE)].into_iter().chain(given_back).collect::<Vec<_>>());
+    assert_eq!(session.losses(), [0; 8]);
 }
 
 fn copies() {

@@ -20,6 +20,8 @@ pub const TESTS: &[Test] = &[
     ("drop_counts_every_record", drop_counts),
     ("a_large_record_of_a_late_thread_is_whole", late_and_large),
     ("block_gives_up_and_says_so", block_gives_up),
+    ("block_does_not_wait_for_a_collector_that_stands_still", stands_still),
+    ("block_waits_for_a_collector_whose_heart_beats", heart_beats),
     ("block_loses_nothing_while_somebody_collects", block_loses_nothing),
     ("a_collector_that_lets_go_leaves_a_flight_recorder", letting_go),
     ("sites_are_switched_from_outside", switched_from_outside),
@@ -157,6 +159,40 @@ fn block_gives_up() {
     let (stalls, stall_ns) = stalls.into_iter().reduce(|a, b| (a.0 + b.0, a.1 + b.1)).unwrap();
     assert_eq!(stalls, 1, "it waits once, then drops until the ring is half empty");
     assert!((150_000_000..2_000_000_000).contains(&stall_ns), "{stall_ns}");
+}
+
+/// Nobody has the patience that the longest wait allows.
+const PATIENT: [(&str, &str); 4] = [
+    ("SILVERPOINT_FILTER", "info"),
+    ("SILVERPOINT_COLLECTOR", "1"),
+    ("SILVERPOINT_BLOCK_MAX", "3600s"),
+    ("SILVERPOINT_MEMORY", "256K"),
+];
+
+fn stands_still() {
+    let scene = Scene::new();
+    scene.run("storm", &PATIENT);
+    let session = reader::only_session(scene.root());
+    let losses = session.losses();
+    assert_eq!(losses[1] + session.args_of("n").len() as u64, RECORDS, "collector_gone");
+    assert!(losses[1] > 0);
+}
+
+fn heart_beats() {
+    let scene = Scene::new();
+    let mut child = scene.command("storm").envs(PATIENT).spawn().unwrap();
+    let session = wait_for_session(scene.root(), &mut child);
+    session.set_collector_pid(std::process::id()).unwrap();
+    session.set_collector_state(1).unwrap();
+    // Half as long again as one is waited for whose heart stands still.
+    for beat in 1..=75 {
+        session.set_heartbeat(beat).unwrap();
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "there is no room yet");
+    let session = collect(scene.root(), &mut child, Duration::from_millis(1), |_, _| {});
+    assert_eq!(session.losses(), [0; 8]);
+    assert_eq!(session.args_of("n").len() as u64, RECORDS);
 }
 
 /// Collects a child's session until the child has ended and everything is taken.

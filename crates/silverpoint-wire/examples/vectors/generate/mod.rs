@@ -10,6 +10,7 @@ mod hostile_values;
 pub mod json;
 pub mod records;
 mod rings;
+mod settings;
 mod signatures;
 mod sites;
 mod templates;
@@ -28,6 +29,7 @@ pub fn all() -> Vec<File> {
         ("records.tsv".into(), records::table()),
         ("sites.json".into(), json::file(sites::vectors())),
         ("directives.json".into(), json::file(directives::vectors())),
+        ("settings.json".into(), json::file(settings::vectors())),
         ("templates.json".into(), json::file(templates::vectors())),
     ];
     files.extend(rings::files());
