@@ -52,6 +52,9 @@ fn skipped_tests_are_counted_as_such_and_not_as_passed() {
                  3/3 Test #3: cpp.c ...***Failed   0.10 sec\n\
                  67% tests passed, 1 tests failed out of 3\n";
     assert_eq!(counted(ctest), "1 1 1");
-    assert_eq!(counted("kill test: 60 passed, 1 failed, 2 skipped\nbench: 7 passed, 0 failed, 0 skipped\n"), "67 1 2");
+    assert_eq!(
+        counted("kill test: 60 passed, 1 failed, 2 skipped\nbench: 7 passed, 0 failed, 0 skipped\n"),
+        "67 1 2"
+    );
     assert_eq!(counted(""), "0 0 0");
 }
