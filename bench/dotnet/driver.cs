@@ -131,8 +131,8 @@ static class Driver
         double flush = flushing.Elapsed.TotalMilliseconds * 1000;
         Array.Sort(turn);
         Array.Sort(above);
-        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"case\":\"{0}\",\"us\":{1:F4},\"above_us\":{2:F4},\"flush_us\":{3:F1},\"cpu_us\":{4:F4},\"written\":{5},\"sum\":{6},\"mean_us\":{7:F4},\"deviation_us\":{8:F4},\"helpers_us\":{9:F4}}}",
-                                        arguments[0], turn[blocks / 2], above[blocks / 2], flush, used, written, sum, mean, deviation, helpers));
+        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"case\":\"{0}\",\"us\":{1:F4},\"above_us\":{2:F4},\"flush_us\":{3:F1},\"cpu_us\":{4:F4},\"mean_us\":{5:F4},\"deviation_us\":{6:F4},\"helpers_us\":{7:F4},\"written\":{8},\"sum\":{9}}}",
+                                        arguments[0], turn[blocks / 2], above[blocks / 2], flush, used, mean, deviation, helpers, written, sum));
         return 0;
     }
 }

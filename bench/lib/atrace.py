@@ -123,4 +123,6 @@ def markdown(results):
                 mine, other = figures(runs) if runs else (0, 0)
                 cells += [text(mine), text(other), f"{mine / other:.2f}"] if runs else ["–"] * 3
             lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        if place == "ring":
+            lines += ["", "(What stands beside a half of a scope is the floor's single call, as coarse as the steps of the machine's counter.)"]
     return lines

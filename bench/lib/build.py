@@ -10,7 +10,7 @@ BENCH = pathlib.Path(__file__).resolve().parent.parent
 ROOT = BENCH.parent
 C_FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
 CXX_FLAGS = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
-HARNESS_SOURCES = ["harness", "pairs", "sustained", "paced", "threads", "counted", "switch", "session"]
+HARNESS_SOURCES = ["harness", "clock", "pairs", "sustained", "paced", "threads", "counted", "switch", "session"]
 
 
 class Failed(Exception):

@@ -33,7 +33,7 @@ def driver(bench):
     include = f"-I{building.ROOT / 'cpp/include'}"
     cold = bench.directory / "silverpoint_c_shared.o"
     building.compiled(["g++", *building.CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fPIC", include, "-c", building.ROOT / "cpp/src/silverpoint_c.cpp", "-o", cold])
-    building.compiled(["gcc", *building.C_FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", include, source / "tracepoint.c", building.BENCH / "harness/session.c", cold, "-o", bench.directory / "libbench_tracepoint.so", "-pthread"])
+    building.compiled(["gcc", *building.C_FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", include, source / "tracepoint.c", building.BENCH / "harness/session.c", building.BENCH / "harness/clock.c", cold, "-o", bench.directory / "libbench_tracepoint.so", "-pthread"])
     return program
 
 
