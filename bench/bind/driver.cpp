@@ -9,9 +9,11 @@
 #include <QtCore/QCborMap>
 #include <QtCore/QCborStreamWriter>
 #include <QtCore/QCborValue>
+#include <QtCore/QDebug>
 #include <QtCore/QJsonArray>
 #include <QtCore/QJsonDocument>
 #include <QtCore/QJsonObject>
+#include <QtCore/QList>
 #include <QtCore/QString>
 #include <algorithm>
 #include <array>
@@ -40,6 +42,8 @@ struct Mapped {
     std::map<std::string, int> counts;
 };
 using Floats = std::array<float, 128>;
+// A text alone, in an array: Qt's documents have no texts at their root.
+using Literal = std::array<std::string, 1>;
 struct Order {
     std::uint64_t id = 0;
     double price = 0;
@@ -79,6 +83,7 @@ struct QtOrder {
     std::vector<QString> tags;
     QtMapped more;
 };
+using QtLiteral = std::array<QString, 1>;
 using QtOrders = std::vector<QtOrder>;
 
 // --- Qt: JSON.
@@ -88,6 +93,7 @@ QJsonValue to_qt(const Floats& floats) {
     for (const float value : floats) out.append(static_cast<double>(value));
     return out;
 }
+QJsonValue to_qt(const QtLiteral& v) { return QJsonArray{v[0]}; }
 QJsonValue to_qt(const QtSmall& v) {
     QJsonObject out;
     out.insert(QLatin1String("id"), static_cast<qint64>(v.id));
@@ -135,6 +141,11 @@ QByteArray qt_json(const T& value) {
 void stream(QCborStreamWriter& out, const Floats& floats) {
     out.startArray(floats.size());
     for (const float value : floats) out.append(value);
+    out.endArray();
+}
+void stream(QCborStreamWriter& out, const QtLiteral& v) {
+    out.startArray(1);
+    out.append(v[0]);
     out.endArray();
 }
 void stream(QCborStreamWriter& out, const QtSmall& v) {
@@ -195,6 +206,7 @@ void from_qt(const QJsonValue& from, Floats& floats) {
     for (qsizetype i = 0; i < array.size() && i < 128; ++i)
         floats[static_cast<std::size_t>(i)] = static_cast<float>(array[i].toDouble());
 }
+void from_qt(const QJsonValue& from, QtLiteral& v) { v[0] = from.toArray().at(0).toString(); }
 void from_qt(const QJsonValue& from, QtSmall& v) {
     const QJsonObject object = from.toObject();
     v.id = static_cast<quint64>(object.value(QLatin1String("id")).toInteger());
@@ -225,6 +237,18 @@ void from_qt(const QJsonValue& from, QtOrders& orders) {
             v.tags.push_back(tag.toString());
         from_qt(object.value(QLatin1String("more")), v.more);
     }
+}
+
+// --- Qt: text, as a line of qDebug makes it before it is written anywhere.
+
+void debug(QDebug to, const QtLiteral&) { to << "bench literal"; }
+void debug(QDebug to, const QtMapped& v) { to << "bench map" << v.id << v.level << v.ratio << v.counts; }
+void debug(QDebug to, const QList<float>& floats) { to << "bench floats" << floats; }
+template <class T>
+QString qt_debug(const T& value) {
+    QString out;
+    debug(QDebug(&out), value);
+    return out;
 }
 
 // --- Measuring.
@@ -325,15 +349,32 @@ void add(const char* name, const T& value, const Qt& qt) {
     });
 }
 
+// `value` is what Qt has; nothing of ours makes text in the call.
+template <class T>
+void add_text(const char* name, const T& value) {
+    const auto size = static_cast<std::size_t>(qt_debug(value).toUtf8().size());
+    check(qt_debug(value).startsWith(QLatin1String("bench ")), name);
+    candidates.push_back({name,
+                          "write text",
+                          "Qt QDebug",
+                          [&value] { return static_cast<std::size_t>(qt_debug(value).size()); },
+                          size,
+                          1,
+                          {}});
+}
+
 int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
     std::mt19937 random(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1u);
     const Small small{7, 101.25, 500, true, "ACME"};
     const Mapped mapped{7, -3, 0.6180339887498949, {{"first", 1}, {"second", 22}, {"third", 333}}};
+    const Literal literal{"bench literal"};
+    const QtLiteral qt_literal{QStringLiteral("bench literal")};
     const QtSmall qt_small{7, 101.25, 500, true, "ACME"};
     const QtMapped qt_mapped{7, -3, 0.6180339887498949, {{"first", 1}, {"second", 22}, {"third", 333}}};
     Floats floats;
     for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(i) * 0.37f + 0.1f;
+    const QList<float> qt_floats(floats.begin(), floats.end());
     Orders orders(1000);
     QtOrders qt_orders(1000);
     for (std::size_t i = 0; i < orders.size(); ++i) {
@@ -351,10 +392,14 @@ int main(int argc, char** argv) {
         for (const std::string& tag : order.tags) qt.tags.push_back(QString::fromStdString(tag));
         qt.more = qt_mapped;
     }
+    add("a literal", literal, qt_literal);
     add("small struct", small, qt_small);
     add("map and atoms", mapped, qt_mapped);
     add("128 floats", floats, floats);
     add("1000 orders", orders, qt_orders);
+    add_text("a literal", qt_literal);
+    add_text("map and atoms", qt_mapped);
+    add_text("128 floats", qt_floats);
     // A turn takes about 200 microseconds, or one run.
     for (Candidate& candidate : candidates) {
         time_of(candidate);

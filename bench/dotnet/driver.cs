@@ -2,7 +2,7 @@
 //
 //   driver.exe LISTENER CALLS FILE      prints one JSON object
 //
-// Blocks of turns with the Trace.Write and without it alternate, as many of each as CALLS. `mean_us` and `deviation_us` are of the blocks with it; `helpers_us` is the
+// Blocks of turns with the Trace.Write and without it alternate, as many of each as CALLS. `mean_us` and `block_deviation_us` are of the blocks with it; `helpers_us` is the
 // CPU time of the processes that serve a session, a text, until they have stored it.
 //
 // LISTENER: md5 (no Trace.Write at all), none (no listener), default (DefaultTraceListener), text (TextWriterTraceListener into FILE), silverpoint (a listener over
@@ -131,7 +131,7 @@ static class Driver
         double flush = flushing.Elapsed.TotalMilliseconds * 1000;
         Array.Sort(turn);
         Array.Sort(above);
-        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"case\":\"{0}\",\"us\":{1:F4},\"above_us\":{2:F4},\"flush_us\":{3:F1},\"cpu_us\":{4:F4},\"mean_us\":{5:F4},\"deviation_us\":{6:F4},\"helpers_us\":{7:F4},\"written\":{8},\"sum\":{9}}}",
+        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"case\":\"{0}\",\"us\":{1:F4},\"above_us\":{2:F4},\"flush_us\":{3:F1},\"cpu_us\":{4:F4},\"mean_us\":{5:F4},\"block_deviation_us\":{6:F4},\"helpers_us\":{7:F4},\"written\":{8},\"sum\":{9}}}",
                                         arguments[0], turn[blocks / 2], above[blocks / 2], flush, used, mean, deviation, helpers, written, sum));
         return 0;
     }

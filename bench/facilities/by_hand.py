@@ -7,7 +7,7 @@ from lib import build
 
 class ByHand:
     name = "by-hand"
-    records_to_file = False
+    parts = ()  # what others are compared with
 
     def build(self, bench):
         self.driver = bench.cxx_driver(build.BENCH / "floor/by_hand.cpp", "by-hand-driver")

@@ -3,4 +3,4 @@
 from lib import build, silverpoint
 
 FACILITY = silverpoint.Facility(
-    "silverpoint-c", lambda bench: bench.c_driver(build.BENCH / "c/driver.c", "silverpoint-c-driver"))
+    "silverpoint-c", lambda bench: bench.c_driver(build.BENCH / "c/driver.c", "silverpoint-c-driver"), parts=("drivers",))

@@ -3,4 +3,4 @@
 from lib import build, silverpoint
 
 FACILITY = silverpoint.Facility(
-    "silverpoint-cpp", lambda bench: bench.cxx_driver(build.BENCH / "cpp/driver.cpp", "silverpoint-cpp-driver"))
+    "silverpoint-cpp", lambda bench: bench.cxx_driver(build.BENCH / "cpp/driver.cpp", "silverpoint-cpp-driver"), parts=("drivers", "modern", "paced"))

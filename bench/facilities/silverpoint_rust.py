@@ -2,4 +2,4 @@
 
 from lib import silverpoint
 
-FACILITY = silverpoint.Facility("silverpoint-rust", lambda bench: bench.rust_driver())
+FACILITY = silverpoint.Facility("silverpoint-rust", lambda bench: bench.rust_driver(), parts=("drivers", "modern", "paced"))

@@ -3,10 +3,11 @@
 import json
 import pathlib
 import random
-import subprocess
 
 from . import build as building
+from . import processes
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import turns
 from .report import text
 
@@ -44,7 +45,11 @@ def measure(bench, turns_each, repeats, seed, until):
         return {}, [str(failed)]
     results, problems = {}, []
     for number, program in enumerate(turns(programs, repeats, until, random.Random(seed))):
-        done = subprocess.run([program, str(turns_each), str(seed % 1000 + number)], capture_output=True, text=True, timeout=TIMEOUT_S)
+        try:
+            done = processes.run([program, turns_each, seed % 1000 + number], TIMEOUT_S)
+        except processes.Hung as hung:
+            problems.append(f"{program.name}: {hung}")
+            continue
         if done.returncode != 0:
             problems.append(f"{program.name}: exit {done.returncode}: {done.stderr.strip()[:300]}")
             continue
@@ -54,22 +59,25 @@ def measure(bench, turns_each, repeats, seed, until):
     return results, problems
 
 
-def markdown(results, problems, rounds, repeats, machine):
+def markdown(results, problems, rounds, machine):
     """The page."""
     lines = ["# Own types as JSON and CBOR", "",
-             f"Nanoseconds of one value, from the program's own type to bytes in memory and back; medians of up to {repeats} processes of {rounds} turns each, all candidates "
+             f"Nanoseconds of one value, from the program's own type to bytes in memory and back; medians of {count_of([len(one['ns']) for one in results.values()])} of {rounds} turns each, all candidates "
              "in turn; written by `bench/run --part bind`. In brackets: how many times as long as silverpoint. Every output is read back and compared first.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems)]
     cases = list(dict.fromkeys(case for case, _, _ in results))
     missed = []
-    for operation in ("write JSON", "write CBOR", "read JSON", "read CBOR"):
+    for operation in ("write JSON", "write CBOR", "read JSON", "read CBOR", "write text"):
         lines += ["", f"## {operation[0].upper()}{operation[1:]}", "", "| | " + " | ".join(cases) + " |", "|---|" + "---|" * len(cases)]
         for library in dict.fromkeys(name for _, done, name in results if done == operation):
             cells = []
             for case in cases:
                 own, found = (results.get((case, operation, name)) for name in ("silverpoint", library))
-                if own is None or found is None:
+                if found is None:
                     cells.append("–")
+                    continue
+                if own is None:  # of ours none makes text in the call
+                    cells.append(text(median(found["ns"])))
                     continue
                 ratio = median(found["ns"]) / median(own["ns"])
                 cells.append(text(median(found["ns"])) + ("" if library == "silverpoint" else f" ({ratio:.1f})"))
@@ -80,12 +88,13 @@ def markdown(results, problems, rounds, repeats, machine):
               "- Qt: `QJsonObject` and `QJsonDocument::toJson`; `QCborStreamWriter` into a `QByteArray`; `QCborValue::toCbor`; texts are `QString` in the program's types.",
               "- nlohmann: `NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE`, `dump`, `to_cbor`, `parse`, `from_cbor`.",
               "- serde_json: derived, `to_vec` and `from_str`, a process of its own.",
-              "- Cases: a struct of five members; three numbers and a map of three; 128 floats of 32 bits; a list of 1000 structs with texts, lists and maps."]
+              "- Qt QDebug: what a line of `qDebug` makes of its arguments, into a `QString`; nothing of silverpoint makes text in the call.",
+              "- Cases: a text in an array; a struct of five members; three numbers and a map of three; 128 floats of 32 bits; a list of 1000 structs with texts, lists and maps."]
     return "\n".join(lines) + "\n"
 
 
 def as_json(results, machine):
     """For programs."""
-    rows = [{"case": case, "operation": operation, "library": library, "bytes": one["bytes"], "ns": round(median(one["ns"]), 1), "again": again(one["ns"])}
+    rows = [{"case": case, "operation": operation, "library": library, "bytes": one["bytes"], "ns": round(median(one["ns"]), 1), "processes": len(one["ns"]), "again": again(one["ns"])}
             for (case, operation, library), one in results.items()]
     return json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"

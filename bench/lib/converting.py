@@ -3,12 +3,15 @@
 import json
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 
 from . import build as building
+from .numbers import again, processes
+from .plan import turns
 
 TIMEOUT_S = 600
 # Name, format, with everything given back.
@@ -37,17 +40,15 @@ def call(command, **more):
     return done.stdout
 
 
-def best(command, records, repeats):
-    """The run of the middle; each must have seen all records."""
-    runs = [json.loads(call(command)) for _ in range(repeats)]
-    for run in runs:
-        if run["records"] != records:
-            raise building.Failed(f"{' '.join(str(c) for c in command[1:])}: {run['records']} of {records} records")
-    runs.sort(key=lambda run: run["cpu_seconds"])
-    return runs[len(runs) // 2]
+def program_run(command, records):
+    """What one run of ours says of itself; it must have seen all records."""
+    run = json.loads(call(command))
+    if run["records"] != records:
+        raise building.Failed(f"{' '.join(str(c) for c in command[1:])}: {run['records']} of {records} records")
+    return run
 
 
-def peer(name, command, records, size):
+def peer_run(name, command, records, size):
     """CPU time of another program that reads or writes the same records, by the kernel's account of children."""
     before = os.times()
     told = call(command)
@@ -55,7 +56,7 @@ def peer(name, command, records, size):
     seen = int(told.split()[-1])
     if seen != records:
         raise building.Failed(f"{name}: {seen} of {records} records")
-    return {"who": name, "records": records, "bytes": size, "cpu_seconds": after.children_user + after.children_system - before.children_user - before.children_system}
+    return {"records": records, "bytes": size, "cpu_seconds": after.children_user + after.children_system - before.children_user - before.children_system}
 
 
 def has_module(name):
@@ -63,25 +64,28 @@ def has_module(name):
 
 
 def peers(directory, lines, cbor, records):
-    """Other programs on the same records, and what is missing. They get a part: they are slow."""
+    """({name: a function that runs it once}, what is missing): other programs on the same records. They get a part: they are slow."""
     some = directory / "some.jsonl"
     part = min(records, 200_000)
     with open(lines, "rb") as source, open(some, "wb") as out:
         for _ in range(part):
             out.write(source.readline())
     size = some.stat().st_size
-    found, missing = [], []
-    found.append(peer("Python json, reading", [sys.executable, "-c", PYTHON_READ, some], part, size))
-    found.append(peer("Python json, writing", [sys.executable, "-c", PYTHON_WRITE, some, part], part, size))
+    found, missing = {}, []
+
+    def add(name, command, records=part, size=size):
+        found[name] = lambda: peer_run(name, command, records, size)
+
+    add("Python json, reading", [sys.executable, "-c", PYTHON_READ, some])
+    add("Python json, writing", [sys.executable, "-c", PYTHON_WRITE, some, part])
     if shutil.which("jq"):
-        found.append(peer("jq, reading and writing", ["sh", "-c", f"jq -c . '{some}' | wc -l"], part, size))
+        add("jq, reading and writing", ["sh", "-c", f"jq -c . '{some}' | wc -l"])
     else:
         missing.append("jq is not installed")
     if has_module("orjson"):
-        read = PYTHON_READ.replace("json", "orjson")
-        found.append(peer("Python orjson, reading", [sys.executable, "-c", read, some], part, size))
+        add("Python orjson, reading", [sys.executable, "-c", PYTHON_READ.replace("json", "orjson"), some])
     if has_module("cbor2"):
-        found.append(peer("Python cbor2, reading", [sys.executable, "-c", CBOR2_READ, cbor], records, cbor.stat().st_size))
+        add("Python cbor2, reading", [sys.executable, "-c", CBOR2_READ, cbor], records, cbor.stat().st_size)
     else:
         missing.append("cbor2: this Python does not have it")
     if not shutil.which("babeltrace2"):
@@ -102,48 +106,58 @@ def stream(program, records):
     return run
 
 
-def measure(bench, records, repeats, streamed):
-    """(rows, problems): each a dictionary, or a text."""
+def middle(runs):
+    """The run of the middle by its CPU time, with the range in which another one's rate (M records/s) lies."""
+    ordered = sorted(runs, key=lambda run: run["cpu_seconds"])
+    return ordered[len(ordered) // 2] | {"processes": len(runs), "again": again([rate(run) if run["cpu_seconds"] else 0.0 for run in runs])}
+
+
+def files(program, directory, records):
+    """What is read: {(format, lossless): (all records, a quarter of them)}, and the same as a trace file."""
+    made = {}
+    for kind, lossless in [("silver", False), *((kind, lossless) for _, kind, lossless in WRITERS if kind != "silver")]:
+        made[kind, lossless] = tuple(directory / f"{size}{'-lossless' if lossless else ''}.{kind}" for size in ("many", "few"))
+        for file, count in zip(made[kind, lossless], (records, records // 4), strict=True):
+            call([program, "generate", count, kind, file, *(["lossless"] if lossless else [])])
+    return made
+
+
+def measure(bench, records, repeats, streamed, seed, until):
+    """(rows, problems): each a dictionary, or a text. All programs in random order, again as long as there is time."""
     bench.cargo("-p", "silverpoint-convert", "--example", "throughput")
     bench.cargo("-p", "silverpoint-bind", "--example", "speed")
     examples = bench.cargo_target / "release/examples"
     program = examples / "throughput"
     found = {"records": records, "writers": [], "readers": [], "peers": [], "missing": [], "bind": [], "stream": None}
-    problems = []
+    problems, runs, few = [], {}, {}
     directory = pathlib.Path(tempfile.mkdtemp(prefix="convert-", dir=bench.directory))
     try:
-        trace = directory / "made.silver"
-        call([program, "generate", records, "silver", trace])
-        few = directory / "few.silver"
-        call([program, "generate", records // 4, "silver", few])
-        row = best([program, "text", trace], records, repeats)
-        row["peak_few_kib"] = best([program, "text", few], records // 4, 1)["peak_kib"]
-        found["writers"].append({"name": "text, as `cat`, reading the trace file included", "format": "text"} | row)
+        made = files(program, directory, records)
+        whole, quarter = made["silver", False]
+        ours = {("writers", "text, as `cat`, reading the trace file included", "text"): ([program, "text", whole], [program, "text", quarter])}
         for name, kind, lossless in WRITERS:
             more = ["lossless"] if lossless else []
-            row = best([program, "write", records, kind, *more], records, repeats)
-            row["peak_few_kib"] = best([program, "write", records // 4, kind, *more], records // 4, 1)["peak_kib"]
-            found["writers"].append({"name": name, "format": kind} | row)
-        for name, kind, lossless in WRITERS:
-            more = ["lossless"] if lossless else []
-            file, small = directory / f"many.{kind}", directory / f"few.{kind}"
-            call([program, "generate", records, kind, file, *more])
-            call([program, "generate", records // 4, kind, small, *more])
-            row = best([program, "read", kind, file], records, repeats)
-            row["peak_few_kib"] = best([program, "read", kind, small], records // 4, 1)["peak_kib"]
-            found["readers"].append({"name": name, "format": kind} | row)
-            if (kind, lossless) == ("cbor", False):
-                call([program, "generate", records, "jsonl", directory / "peers.jsonl"])
-                others, missing = peers(directory, directory / "peers.jsonl", file, records)
-                found["peers"], found["missing"] = others, missing
-            file.unlink()
+            ours["writers", name, kind] = ([program, "write", records, kind, *more], [program, "write", records // 4, kind, *more])
+            ours["readers", name, kind] = tuple([program, "read", kind, file] for file in made[kind, lossless])
+        others, found["missing"] = peers(directory, made["jsonl", False][0], made["cbor", False][0], records)
+        steps = {key: lambda command=command: program_run(command, records) for key, (command, _) in ours.items()} | {("peers", name): run for name, run in others.items()}
+        source = random.Random(seed)
+        # Memory hardly differs between runs: of a quarter of the records one says it.
+        for key in source.sample(list(ours), len(ours)):
+            few[key] = program_run(ours[key][1], records // 4)["peak_kib"]
         found["stream"] = stream(program, streamed)
-        lines = call([examples / "speed", 100_000]).splitlines()
-        found["bind"] = [json.loads(line) for line in lines]
+        found["bind"] = [json.loads(line) for line in call([examples / "speed", 100_000]).splitlines()]
+        for key in turns(list(steps), repeats, until, source):
+            runs.setdefault(key, []).append(steps[key]())
     except (building.Failed, subprocess.TimeoutExpired, OSError, ValueError) as failed:
         problems.append(str(failed))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+    if runs:
+        for side, name, kind in ours:
+            if (side, name, kind) in runs:
+                found[side].append({"name": name, "format": kind} | middle(runs[side, name, kind]) | {"peak_few_kib": few[side, name, kind]})
+        found["peers"] = [{"who": name} | middle(runs["peers", name]) for name in others if ("peers", name) in runs]
     return found, problems
 
 
@@ -160,10 +174,11 @@ def table(rows, with_goal):
     return lines
 
 
-def markdown(found, problems, repeats, machine):
+def markdown(found, problems, machine):
     """The page."""
+    rows = [*found["writers"], *found["readers"], *found["peers"]]
     lines = ["# Formats: readers and writers", "",
-             f"{found['records']:,} records of eight sites in four threads, in a mixed order: numbers, texts, floats, and some without arguments. Processor time, medians of {repeats} runs, one core; each run has seen "
+             f"{found['records']:,} records of eight sites in four threads, in a mixed order: numbers, texts, floats, and some without arguments. Processor time, the middle of {processes([row['processes'] for row in rows])} in random order, one core; each run has seen "
              f"every record. Written by `bench/run --part convert`. Goal: {GOAL:g} million records a second a core for text, JSON and CBOR; memory that does not grow.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems)]

@@ -5,10 +5,13 @@ import os
 import random
 import re
 import shutil
+import statistics
 import subprocess
 
 from . import build as building
+from . import processes
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import rounds
 from .silverpoint import Workspace
 
@@ -20,7 +23,7 @@ TITLES = {
     "text": "TextWriterTraceListener, to a file",
     "silverpoint": "silverpoint, a listener over a C tracepoint",
 }
-KEYS = ("us", "above_us", "flush_us", "cpu_us", "mean_us", "deviation_us", "helpers_us")
+KEYS = ("us", "above_us", "flush_us", "cpu_us", "mean_us", "block_deviation_us", "helpers_us")
 DIGITS = re.compile(rb"[0-9a-f]{32}")
 
 
@@ -61,12 +64,12 @@ def run(bench, program, case, calls):
         if case == "silverpoint":
             command = [bench.silverpoint, "run", "-o", workspace.trace, "--", *command]
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+            done = processes.run(command, TIMEOUT_S, env=environment)
             if done.returncode != 0 or not done.stdout.startswith("{"):
                 return f"{TITLES[case]}: exit {done.returncode}: {done.stderr.strip()[:300]}"
             result = json.loads(done.stdout)
             there = arrived(bench, case, workspace.directory)
-        except (subprocess.SubprocessError, OSError) as error:
+        except (building.Failed, subprocess.SubprocessError, OSError) as error:
             return f"{TITLES[case]}: {error}"
     if there not in (None, (result["written"], result["sum"])):
         return f"{TITLES[case]}: {result['written']} texts written whose digits add up to {result['sum']}, {there[0]} found with {there[1]}"
@@ -91,19 +94,20 @@ def measure(bench, calls, repeats, seed, until):
     return results, problems
 
 
-def markdown(results, problems, calls, repeats, machine):
+def markdown(results, problems, calls, machine):
     """The page."""
     lines = ["# Trace.Write of .NET", "",
-             f"Microseconds of a turn: MD5 of 10,000 bytes, its text, and one `Trace.Write` of it; medians of up to {repeats} processes of {calls:,} turns each, in random order; written by "
-             "`bench/run --part dotnet`. Mean and standard deviation are of blocks of a hundred turns, medians over the processes. *Of the call* is the median difference to turns without it in the same process, in blocks of a hundred that alternate. The file and the trace file were "
+             f"Microseconds of a turn: MD5 of 10,000 bytes, its text, and one `Trace.Write` of it; medians of {count_of([len(runs) for runs in results.values()])} of {calls:,} turns each, in random order; written by "
+             "`bench/run --part dotnet`. Means and deviations of blocks are of a hundred turns each, within a process. *Of the call* is the median difference to turns without it in the same process, in blocks of a hundred that alternate. The file and the trace file were "
              "read: every text is in them.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems),
-             "", "| | a turn, µs | mean ± deviation, µs | of the call, µs | flush at the end, µs | CPU of the process, a turn, µs | of its helpers, a text, µs |", "|---|---|---|---|---|---|---|"]
+             "", "| | a turn, µs | its standard deviation between processes | mean ± deviation of blocks, µs | of the call, µs | flush at the end, µs | CPU of the process, a turn, µs | of its helpers, a text, µs |", "|---|---|---|---|---|---|---|---|"]
     for case, title in TITLES.items():
         if runs := results.get(case):
-            us, above, flush, cpu, mean, deviation, helpers = (median([run[key] for run in runs]) for key in KEYS)
-            lines.append(f"| {title} | {us:.2f} | {mean:.2f} ± {deviation:.2f} | {'–' if case == 'md5' else f'{above:.3f}'} | {flush:.0f} | {cpu:.2f} | {f'{helpers:.3f}' if case == 'silverpoint' else '–'} |")
-    lines += ["", "- The deviation is of blocks within a process: what the machine does meanwhile is in it. Helpers are our collector and its supervisor, until the text is stored; other listeners have none.",
+            us, above, flush, cpu, mean, of_blocks, helpers = (median([run[key] for run in runs]) for key in KEYS)
+            spread = deviation(runs)
+            lines.append(f"| {title} | {us:.2f} | {'–' if spread is None else f'{spread:.2f}'} | {mean:.2f} ± {of_blocks:.2f} | {'–' if case == 'md5' else f'{above:.3f}'} | {flush:.0f} | {cpu:.2f} | {f'{helpers:.3f}' if case == 'silverpoint' else '–'} |")
+    lines += ["", "- Helpers are our collector and its supervisor, until the text is stored; other listeners have none.",
               "- Mono runs it, with `TRACE` defined. Its default listener hands the text to a debugger, and to the file or console that `MONO_TRACE_LISTENER` names; there is neither here, and no "
               "OutputDebugString, which takes half of the time on Windows.",
               "- The difference of *no listener* is that of two equal programs: what the method cannot tell.",
@@ -111,7 +115,13 @@ def markdown(results, problems, calls, repeats, machine):
     return "\n".join(lines) + "\n"
 
 
+def deviation(runs):
+    """Standard deviation of a turn between processes, µs, as the source says one for each of its means; None of a single process."""
+    return round(statistics.stdev(run["us"] for run in runs), 4) if len(runs) > 1 else None
+
+
 def as_json(results, problems, machine):
     """For programs."""
-    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "runs": len(runs), "again": again([run["us"] for run in runs])} for case, runs in results.items()]
+    rows = [{"case": case, **{key: round(median([run[key] for run in runs]), 4) for key in KEYS}, "deviation_us": deviation(runs), "processes": len(runs), "again": again([run["us"] for run in runs])}
+            for case, runs in results.items()]
     return json.dumps({"machine": machine, "problems": problems, "results": rows}, indent=1) + "\n"

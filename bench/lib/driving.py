@@ -1,10 +1,10 @@
 """Runs drivers, one process at a time, and believes nothing: each result is checked before it counts."""
 
 import json
-import os
-import signal
 import subprocess
 
+from . import build as building
+from . import processes
 from .silverpoint import Workspace
 from .watching import Watcher
 
@@ -26,24 +26,23 @@ class Driving:
         label = f"{facility.name} {' '.join(arguments)}{f', watched by {watch}' if watch else ''}"
         with Workspace(self.bench) as workspace, Watcher(self.bench, workspace, watch) as watcher:
             command, environment = facility.launch(self.bench, arguments, workspace, options)
-            # A session of its own, so that a hanging run can be ended with all its processes.
-            process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       start_new_session=True)
             try:
-                out, complaint = process.communicate(timeout=TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-                self.problems.append(f"{label}: no end after {TIMEOUT_S} s")
+                done = processes.run(command, TIMEOUT_S, env=environment)
+            except processes.Hung as hung:
+                self.problems.append(f"{label}: {hung}")
                 return None
-            lines = [line for line in out.splitlines() if line.startswith("{")]
-            if process.returncode != 0 or len(lines) != 1:
-                last = (complaint.strip().splitlines() or ["nothing on standard error"])[-1]
-                self.problems.append(f"{label}: exit {process.returncode}, {len(lines)} results: {last}")
+            lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+            if done.returncode != 0 or len(lines) != 1:
+                last = (done.stderr.strip().splitlines() or ["nothing on standard error"])[-1]
+                self.problems.append(f"{label}: exit {done.returncode}, {len(lines)} results: {last}")
                 return None
             result = json.loads(lines[0])
-            problems = [] if result.get("unsupported") else facility.verify(self.bench, workspace, result)
-            problems += watcher.verify(result)
+            try:
+                problems = [] if result.get("unsupported") else facility.verify(self.bench, workspace, result)
+                problems += watcher.verify(result)
+            except (building.Failed, subprocess.SubprocessError, OSError, ValueError) as failed:
+                # Of this run nothing is known; the others stand.
+                problems = [f"what has arrived cannot be read: {failed}"]
         if not result["floor_whole"]:
             problems.append("the floor's reader has not seen what was written")
         if not result["drained"]:

@@ -65,7 +65,7 @@ def _paced(data):
 def _scale(data):
     for row in data["results"]:
         # Sorted: a report made twice of the same results is the same.
-        for key in sorted(row.keys() - {"axis", "x", "again"}):
+        for key in sorted(row.keys() - {"axis", "x", "again", "processes"}):
             yield _figure(f"{row['axis']}/{row['x']}/{key}", row[key], row["again"].get(key), "", key.endswith("_per_s"))
 
 
@@ -73,7 +73,7 @@ def _convert(data):
     for side in ("writers", "readers"):
         for row in data[side]:
             if row["cpu_seconds"]:
-                yield _figure(f"{side}/{row['name']}", row["records"] / row["cpu_seconds"] / 1e6, None, "M/s", True)
+                yield _figure(f"{side}/{row['name']}", row["records"] / row["cpu_seconds"] / 1e6, row.get("again"), "M/s", True)
 
 
 READERS = {"latest": _latest, "structured": _rows(("facility", "case"), "ns", "ns"), "tracing": _rows(("backend", "case"), "ns", "ns"), "signals": _signals, "loggers": _loggers,
@@ -92,6 +92,39 @@ def of(found):
     return made
 
 
+# Of the machine: figures of another one differ, which says nothing of the program. And what may make them differ, and is worth a word.
+MACHINE, TOOLS = ("cpu", "cores"), ("kernel", "hypervisor", "gcc", "rustc")
+
+
+def circumstances(found):
+    """{part: what its figures depend on beside the program} of {part: its JSON}."""
+    made = {}
+    for part in (part for part in PARTS if part in found):
+        data = found[part]
+        # (Of loggers also how many entries each of so many threads has, which is no member of Size.)
+        entries = {f"entries of each of {row['threads']} threads": row["entries"] for row in data.get("results", ()) if "threads" in row and "entries" in row}
+        known = {"milliseconds": data["milliseconds"]} if "milliseconds" in data else {}
+        made[part] = {"machine": {key: data["machine"][key] for key in (*MACHINE, *TOOLS) if key in data["machine"]}, "work": data.get("work", {}) | entries | known}
+    return made
+
+
+def unlike(old, new):
+    """({part: why its figures do not compare}, remarks) of two circumstances."""
+    refused, remarks = {}, {}
+    for part in (part for part in PARTS if part in old and part in new):
+        before, after = old[part], new[part]
+        for key in (*MACHINE, *TOOLS):
+            one, other = before["machine"].get(key), after["machine"].get(key)
+            if None not in (one, other) and one != other:
+                (refused if key in MACHINE else remarks).setdefault(part, []).append(f"{key} was {one}, is {other}")
+        for key in sorted(before["work"].keys() & after["work"].keys()):
+            if before["work"][key] != after["work"][key]:
+                refused.setdefault(part, []).append(f"{key} was {before['work'][key]}, is {after['work'][key]}")
+        if unsaid := sorted(before["work"].keys() ^ after["work"].keys()):
+            remarks.setdefault(part, []).append(f"one of the two does not say {', '.join(unsaid)}")
+    return refused, remarks
+
+
 def as_rows(figures):
     return [asdict(one) for one in figures.values()]
 
@@ -101,7 +134,7 @@ class Unreadable(Exception):
 
 
 def read(path):
-    """Figures of a file: a report.json, or what one part has written (known by its name)."""
+    """(figures, circumstances) of a file: a report.json, or what one part has written (known by its name)."""
     path = pathlib.Path(path)
     try:
         data = json.loads(path.read_text())
@@ -111,9 +144,9 @@ def read(path):
         raise Unreadable(f"{path}: no object of JSON")
     try:
         if "figures" in data:
-            return {row["key"]: Figure(**row) for row in data["figures"]}
+            return {row["key"]: Figure(**row) for row in data["figures"]}, data.get("circumstances") or circumstances({part: {"machine": about} for part, about in data.get("machines", {}).items()})
         if path.stem in READERS:
-            return of({path.stem: data})
+            return of({path.stem: data}), circumstances({path.stem: data})
     except (KeyError, TypeError, AttributeError) as error:
         raise Unreadable(f"{path}: not what this suite writes: {error!r}") from error
     raise Unreadable(f"{path}: neither a report.json, nor named after a part ({', '.join(PARTS)})")

@@ -6,14 +6,13 @@ import pathlib
 import random
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 
 from . import build as building
-from . import rivals
+from . import processes, rivals
 from .build import clock
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import rounds
 from .report import text
 
@@ -47,13 +46,12 @@ def run(bench, count, rival, program, threads, entries):
     sessions = pathlib.Path(tempfile.mkdtemp(prefix="silverpoint-logging-", dir=shared))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SILVERPOINT")} | {"SILVERPOINT_DIR": str(sessions)}
     label = f"{rival.facility}, {threads} threads"
-    process = subprocess.Popen([program, str(threads), str(entries), directory / "driver.log"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
     try:
-        out, told = process.communicate(timeout=TIMEOUT_S)
-        if process.returncode != 0 or not out.startswith("{"):
-            return f"{label}: exit {process.returncode}: {told.strip()[:300]}"
-        result = json.loads(out)
+        done = processes.run([program, threads, entries, directory / "driver.log"], TIMEOUT_S, env=environment)
+        told = done.stderr
+        if done.returncode != 0 or not done.stdout.startswith("{"):
+            return f"{label}: exit {done.returncode}: {told.strip()[:300]}"
+        result = json.loads(done.stdout)
         result["bytes"] = sum(file.stat().st_size for file in rivals.files_in(directory))
         there = rivals.arrived(count, MARKER, directory)
         wanted = (threads * entries, threads * (entries * (entries - 1) // 2))
@@ -62,10 +60,8 @@ def run(bench, count, rival, program, threads, entries):
             return (f"{label}: {wanted[0]} entries logged whose numbers add up to {wanted[1]}, {there['numbered']} in the file with {there['sum']} "
                     f"({losses_in(directory)} told as lost there; {said})")
         return result
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return f"{label}: no end after {TIMEOUT_S} s"
+    except (building.Failed, OSError, ValueError) as failed:
+        return f"{label}: {failed}"
     finally:
         rivals.sweep()
         shutil.rmtree(directory, ignore_errors=True)
@@ -130,12 +126,12 @@ def large_table(large):
     return lines
 
 
-def markdown(results, problems, facilities, missing, entries, repeats, machine):
+def markdown(results, problems, facilities, missing, entries, machine):
     """The page."""
     results, large = of_sizes(results)
     of_table = [name for name, rival in facilities.items() if "s4" in rival.parts and any(key[0] == name for key in results)]
     lines = ["# Loggers inside the process", "",
-             f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of up to {repeats} processes each, in random order; written by `bench/run --part loggers`. The entry: "
+             f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of {count_of([len(runs) for runs in results.values()])} each, in random order; written by `bench/run --part loggers`. The entry: "
              "`title iteration #N pointer string and a float: 3.14159`. Each run's file was read: every entry is in it, and their numbers add up.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing)]
@@ -169,14 +165,14 @@ def rows(results, entries):
     """One a logger and number of threads: medians over processes, and where those of another run as long would lie; curve and single calls of the first."""
     made = []
     for (name, threads), runs in results.items():
-        row = {"logger": name, "threads": threads, "entries": entries(threads), "runs": len(runs), "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
+        row = {"logger": name, "threads": threads, "entries": entries(threads), "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
         row |= {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS}
-        made.append(row | {"again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
+        made.append(row | {"processes": len(runs), "again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
     return made
 
 
-def as_json(results, problems, facilities, missing, entries, repeats, machine):
+def as_json(results, problems, facilities, missing, entries, machine):
     """For programs. `large` has the rows of LARGE_ENTRIES a thread."""
     usual, large = of_sizes(results)
-    return json.dumps({"machine": machine, "entries": entries, "repeats": repeats, "problems": problems, "missing": missing, "how": {name: rival.how for name, rival in facilities.items()},
+    return json.dumps({"machine": machine, "entries": entries, "problems": problems, "missing": missing, "how": {name: rival.how for name, rival in facilities.items()},
                        "results": rows(usual, lambda threads: entries_of(threads, entries)), "large": rows(large, lambda _: LARGE_ENTRIES)}) + "\n"

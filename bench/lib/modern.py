@@ -4,7 +4,7 @@ import json
 import random
 
 from . import in_process, sources
-from .numbers import again, figures, median
+from .numbers import again, figures, median, processes
 from .plan import rounds
 from .report import text
 
@@ -48,20 +48,20 @@ def rows(results):
     made = []
     for (name, case), runs in results.items():
         each = [value(case, [run]) for run in runs]
-        made.append({"facility": name, "case": case, "ns": round(value(case, runs), 3), "reference_ns": round(figures(runs)[1], 3), "again": again(each)})
+        made.append({"facility": name, "case": case, "ns": round(value(case, runs), 3), "reference_ns": round(figures(runs)[1], 3), "processes": len(runs), "again": again(each)})
     return made
 
 
-def as_json(results, how, missing, problems, repeats, machine):
+def as_json(results, how, missing, problems, machine):
     """The document."""
-    return json.dumps({"machine": machine, "repeats": repeats, "problems": problems, "missing": missing, "how": how, "results": rows(results)}, indent=1) + "\n"
+    return json.dumps({"machine": machine, "problems": problems, "missing": missing, "how": how, "results": rows(results)}, indent=1) + "\n"
 
 
-def markdown(results, how, missing, problems, repeats, machine):
+def markdown(results, how, missing, problems, machine):
     """The page."""
     lines = ["# Tracepoints beside today's loggers", "",
-             f"Nanoseconds of a call, medians of bursts of 20, {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; of what is switched off, over an empty loop. Written by "
-             "`bench/run --part modern`. Each record was found in what was written, by its words and the sum of the ids.", "", *(f"- {key}: {fact}" for key, fact in machine.items()), "",
+             f"Nanoseconds of a call, medians of bursts of 20, {processes([len(runs) for runs in results.values()])} a figure, in random order; of what is switched off, over an empty loop. Written by "
+             "`bench/run --part modern`. Each record was found in what was written, by its words, and where it has an id by the sum of the ids.", "", *(f"- {key}: {fact}" for key, fact in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing), "",
              "| | " + " | ".join(TITLES.values()) + " |", "|---|" + "---|" * len(TITLES)]
     for name in how:

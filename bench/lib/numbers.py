@@ -20,6 +20,12 @@ def median(values):
     return quantile(values, 0.5)
 
 
+def processes(counts):
+    """In words how many processes each of some figures is of: `3 processes`, `2 to 5 processes`."""
+    low, high = (min(counts), max(counts)) if counts else (0, 0)
+    return f"{low}{f' to {high}' if high != low else ''} process{'' if high == 1 else 'es'}"
+
+
 def figures(runs):
     """(candidate, reference) of runs with pairs: medians over processes."""
     return tuple(median([median([pair[side] for pair in run["pairs"]]) for run in runs]) for side in (0, 1))

@@ -4,7 +4,7 @@ import json
 import random
 
 from . import in_process
-from .numbers import again, median
+from .numbers import again, median, processes
 from .plan import rounds
 from .report import text
 
@@ -39,13 +39,13 @@ def rows(results):
     for (name, rate), runs in sorted(results.items()):
         row = {"facility": name, "rate": rate, "reached": round(median([run["reached"] for run in runs])), "kept": median([run["reached"] for run in runs]) >= KEPT * rate}
         row |= {key: round(median([run[key] for run in runs]), 2) for key, _ in FIGURES}
-        made.append(row | {"again": {key: again([run[key] for run in runs]) for key, _ in FIGURES}})
+        made.append(row | {"processes": len(runs), "again": {key: again([run[key] for run in runs]) for key, _ in FIGURES}})
     return made
 
 
-def as_json(results, how, missing, problems, repeats, milliseconds, machine):
+def as_json(results, how, missing, problems, milliseconds, machine):
     """The document."""
-    return json.dumps({"machine": machine, "repeats": repeats, "milliseconds": milliseconds, "problems": problems, "missing": missing, "how": how, "results": rows(results)}, indent=1) + "\n"
+    return json.dumps({"machine": machine, "milliseconds": milliseconds, "problems": problems, "missing": missing, "how": how, "results": rows(results)}, indent=1) + "\n"
 
 
 def short(rate):
@@ -60,12 +60,12 @@ def cell(row):
     return said if row["kept"] else f"{said} (reached {row['reached'] / 1000:.0f}k)"
 
 
-def markdown(results, how, missing, problems, repeats, milliseconds, machine):
+def markdown(results, how, missing, problems, milliseconds, machine):
     """The page."""
     found = {(row["facility"], row["rate"]): row for row in rows(results)}
     lines = ["# Cost over rate", "",
              f"CPU time of a record of three numbers, in ns: of all threads and processes that have to do with it / of it the thread that records. A thousand times a second one thread makes a "
-             f"thousandth of a second's records, for {milliseconds / 1000:g} s; then everything is stored. Medians of {repeats} process{'es' if repeats > 1 else ''}, in random order; written by "
+             f"thousandth of a second's records, for {milliseconds / 1000:g} s; then everything is stored. Medians of {processes([row['processes'] for row in found.values()])}, in random order; written by "
              "`bench/run --part paced`. `nothing` is the sleeping and waking alone, which is in all figures. Each record was found in what was written, by count and the sum of ids.", "",
              *(f"- {key}: {fact}" for key, fact in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), *(f"**Not run here: {why}.**" for why in missing), "",

@@ -12,7 +12,7 @@ THREADS = {1: 1_000_000, 2: 1_000_000, 4: 1_000_000, 16: 250_000}  # records a t
 
 @dataclass(frozen=True)
 class Size:
-    """How long a run may take. quick: about a minute; full: about ten."""
+    """How much is measured. quick: one process a figure nearly everywhere, some ten minutes for all parts; full: half an hour, and as many rounds as fit (`Time`)."""
 
     repeats: int  # processes a figure
     pairs: int  # batches of bursts a process
@@ -24,7 +24,10 @@ class Size:
     compilations: int
     rate_records: int  # in the file that is read
     argument_repeats: int  # processes for each kind of argument
-    argument_pairs: int  # batches of bursts in each
+    argument_pairs: int  # batches of bursts in each; more processes say more than longer ones, which share their process's luck
+    rendered_records: int  # in the files of which each format is made
+    rendered_repeats: int  # processes
+    rendered_seconds: int  # about what one round of them takes
     log_entries: int  # of each thread, in loggers
     log_repeats: int  # processes for each logger and number of threads
     convert_records: int  # in the files of each format
@@ -52,14 +55,14 @@ class Size:
 
 
 QUICK = Size(repeats=1, pairs=250, groups=6, sustained=3, switchings=20, newcomers=60, idle_seconds=4, compilations=3, rate_records=2_000_000,
-             argument_repeats=1, argument_pairs=150, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
+             argument_repeats=1, argument_pairs=75, rendered_records=200_000, rendered_repeats=1, rendered_seconds=8, log_entries=100_000, log_repeats=1, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
              bind_rounds=100, bind_repeats=2, signal_events=5_000_000, signal_seconds=1, signal_repeats=1, dotnet_calls=2000, dotnet_repeats=1, modern_repeats=1, paced_milliseconds=500, paced_repeats=1,
              scale_records=1_000_000, scale_bytes=500_000_000, scale_repeats=1, scale_threads=(1, 2, 4, 16, 64, 256, 1000, 10_000), scale_processes=(1, 5, 20, 50, 200),
              scale_sites=(10, 1000, 10_000, 50_000), scale_payloads=(0, 64, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000), scale_most_text=3_000_000)
-FULL = Size(repeats=3, pairs=600, groups=12, sustained=6, switchings=34, newcomers=150, idle_seconds=20, compilations=5, rate_records=8_000_000,
-            argument_repeats=3, argument_pairs=150, log_entries=100_000, log_repeats=5, convert_records=700_000, convert_repeats=3, convert_streamed=25_000_000,
-            bind_rounds=150, bind_repeats=4, signal_events=100_000_000, signal_seconds=5, signal_repeats=3, dotnet_calls=20_000, dotnet_repeats=5, modern_repeats=4, paced_milliseconds=650, paced_repeats=5,
-            scale_records=4_000_000, scale_bytes=2_000_000_000, scale_repeats=3, scale_threads=(1, 2, 4, 8, 16, 64, 256, 1000, 4000, 10_000), scale_processes=(1, 2, 5, 10, 20, 50, 100, 200),
+FULL = Size(repeats=3, pairs=600, groups=12, sustained=6, switchings=34, newcomers=150, idle_seconds=20, compilations=5, rate_records=4_000_000,
+            argument_repeats=4, argument_pairs=75, rendered_records=400_000, rendered_repeats=3, rendered_seconds=45, log_entries=100_000, log_repeats=5, convert_records=400_000, convert_repeats=3, convert_streamed=25_000_000,
+            bind_rounds=150, bind_repeats=4, signal_events=100_000_000, signal_seconds=3, signal_repeats=3, dotnet_calls=20_000, dotnet_repeats=5, modern_repeats=5, paced_milliseconds=650, paced_repeats=5,
+            scale_records=3_000_000, scale_bytes=1_200_000_000, scale_repeats=3, scale_threads=(1, 2, 4, 8, 16, 64, 256, 1000, 4000, 10_000), scale_processes=(1, 2, 5, 10, 20, 50, 100, 200),
             scale_sites=(10, 100, 1000, 10_000, 50_000), scale_payloads=(0, 16, 64, 256, 1024, 4096, 16_384, 65_536), scale_traces=(30_000, 300_000, 3_000_000, 30_000_000, 100_000_000),
             scale_most_text=3_000_000)
 
@@ -75,6 +78,15 @@ class Step:
     options: tuple = ()
     watch: str | None = None  # who looks on meanwhile: see driving.WATCHERS
     needed: bool = False  # run also when the time is over: without it a row would have no figure
+
+
+# A caller that is pinned cannot leave a core onto which the kernel puts somebody else. The floor's reader, the collector and the rest of the system are three at least, and want cores of their own.
+PINNED_FROM = 4
+
+
+def core(cores):
+    """Where the caller of bursts and single calls is pinned on a machine of so many cores: the last one, far from most interrupts; None on small machines."""
+    return cores - 1 if cores >= PINNED_FROM else None
 
 
 def steps(facilities, floor, by_hand, size, seed, cpu=None, crowd=()):
@@ -116,11 +128,22 @@ def steps(facilities, floor, by_hand, size, seed, cpu=None, crowd=()):
     return found
 
 
+# What a figure of a part depends on beside the machine, from Size: two runs that differ in it are not compared (lib/figures.py). How often it was measured makes its spread, and is not in it.
+WORK = {"latest": ("rate_records", "newcomers"), "loggers": ("log_entries",), "convert": ("convert_records", "convert_streamed"), "bind": ("bind_rounds",),
+        "signals": ("signal_events", "signal_seconds"), "dotnet": ("dotnet_calls",), "paced": ("paced_milliseconds",), "scale": ("scale_records", "scale_bytes"), "structured": ("rendered_records",)}
+
+
+def work(part, size):
+    """{what: how much} of a part."""
+    return {name: getattr(size, name) for name in WORK.get(part, ())} | ({"sustained": {str(threads): records for threads, records in THREADS.items()}} if part == "latest" else {})
+
+
 # ---- the bound of a run ----
 
-# Of the time that is left, by part, in the order in which they run: about the seconds that each is worth on two cores.
-SHARES = {"drivers": 305, "reading": 50, "header": 45, "tracing": 192, "structured": 210, "modern": 100, "paced": 125, "scale": 135, "loggers": 178, "convert": 115, "bind": 75, "signals": 160, "dotnet": 25,
-          "arguments": 78}
+# Of the time that is left, by part, in the order in which they run. Those of the sources' tables come first, each with a fifth more than the three rounds take that a spread needs (numbers.again): what they
+# do not use is left to those behind them, which have budgets, or figures of ours alone.
+SHARES = {"structured": 220, "tracing": 220, "signals": 180, "loggers": 265, "dotnet": 32, "modern": 95, "paced": 140, "scale": 150, "drivers": 230, "reading": 36, "header": 45, "convert": 105, "bind": 60,
+          "arguments": 70}
 # Of the whole, kept back: a part's first round is always run, the last part's as well.
 RESERVE = 0.02
 

@@ -3,7 +3,7 @@ for the machine."""
 
 from dataclasses import asdict, dataclass
 
-from . import numbers
+from . import conditions, numbers
 from .watching import WATCHERS
 
 # Facilities that are measured to compare with: no budget is theirs.
@@ -35,6 +35,7 @@ class Row:
     at_least: bool = False
     note: str = ""
     again: tuple | None = None  # numbers.again of `compared`
+    processes: int | None = None  # of which the figure is
 
     @property
     def verdict(self):
@@ -54,6 +55,10 @@ def pick(results, **wanted):
     return [r for r in results if all(r.get(k, r["options"].get(k)) == v for k, v in wanted.items())]
 
 
+def is_own(facility):
+    return facility.startswith("silverpoint")
+
+
 def title(case):
     base, _, form = case.partition(".")
     return TITLES.get(base, base) + (f", {form} form" if form else "")
@@ -65,7 +70,7 @@ def paired(part, what, facility, runs, combine, unit, limit, measured_unit="ns",
     low, high = numbers.interval(runs, combine)
     candidate, reference = (numbers.median(side) for side in zip(*pairs, strict=True))
     return Row(part, what, facility, f"{text(candidate)} {measured_unit} (floor {text(reference)})", numbers.of_pairs(pairs, combine), low,
-               high, unit, limit, note=note, again=numbers.again([numbers.of_pairs(run, combine) for run in runs]))
+               high, unit, limit, note=note, again=numbers.again([numbers.of_pairs(run, combine) for run in runs]), processes=len(runs))
 
 
 def text(value):
@@ -81,8 +86,7 @@ def text(value):
 def burst_rows(results, facility):
     for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="burst", watch=None)):
         runs = [r["pairs"] for r in pick(results, facility=facility, mode="burst", case=case, watch=None)]
-        limit = BURST_BUDGET.get(case.partition(".")[0]) if facility not in YARDSTICKS else None
-        yield paired("enabled, in bursts of 20", title(case), facility, runs, numbers.ratio, "× floor", limit)
+        yield paired("enabled, in bursts of 20", title(case), facility, runs, numbers.ratio, "× floor", BURST_BUDGET.get(case.partition(".")[0]))
 
 
 def watched_rows(results, facility):
@@ -99,7 +103,7 @@ def single_rows(results, facility):
     for case in dict.fromkeys(r["case"] for r in pick(results, facility=facility, mode="single")):
         of_case = pick(results, facility=facility, mode="single", case=case)
         for name, label in (("p50", "p50"), ("p99", "p99"), ("p999", "p99.9"), ("max", "max")):
-            limit = 1.5 if name == "p999" and case == "three" and facility not in YARDSTICKS else None
+            limit = 1.5 if name == "p999" and case == "three" else None
             yield paired("one call in bursts", f"{title(case)}: {label}", facility, [r[name] for r in of_case], numbers.ratio, "× floor", limit)
 
 
@@ -119,7 +123,7 @@ def sustained_rows(results, facility):
         name = f"{threads} thread{'s' if threads > 1 else ''}"
         if means:
             wall = [[(sum(r["wall_per_call"]) / threads, r["floor_per_call"])] for r in means]
-            records = f"{means[0]['records']:,} records a thread, {len(means)} processes"
+            records = f"{means[0]['records']:,} records a thread"
             yield paired(part, f"{name}: wall time a call", facility, wall, numbers.ratio, "× floor", SUSTAINED_BUDGET.get(threads), note=records)
             cpu = [[(r["cpu_per_record"], r["floor_per_call"])] for r in means]
             yield paired(part, f"{name}: CPU of all threads and processes, a record", facility, cpu, numbers.ratio, "× floor",
@@ -129,7 +133,7 @@ def sustained_rows(results, facility):
                 low, high = numbers.interval([[(rate, 1)] for rate in rates], numbers.ratio)
                 yield Row(part, f"{name}: stored", facility, f"{text(numbers.median(rates))}M records/s", numbers.median(rates), low, high,
                           "M/s", 40.0 if threads == 1 else None, at_least=True,
-                          note=f"{text(numbers.median([r['stall_ns'] / 1e6 for r in means]))} ms of waiting for room", again=numbers.again(rates))
+                          note=f"{text(numbers.median([r['stall_ns'] / 1e6 for r in means]))} ms of waiting for room", again=numbers.again(rates), processes=len(rates))
         if timed:
             longest = [[(r["max_call"] / 1e3, r["floor_max_call"] / 1e3)] for r in timed]
             yield paired(part, f"{name}: longest call", facility, longest, numbers.ratio, "× floor's", 2.0 if threads == 1 else None, "µs")
@@ -151,7 +155,7 @@ def switch_rows(results, facility):
         values = [value for run in each for value in run]
         low, high = numbers.interval([[(value, 1) for value in run] for run in each], numbers.ratio)
         yield Row(part, what + among, facility, f"median {text(numbers.median(values))} ms, worst {text(max(values))} ms", numbers.median(values), low, high, "ms", limit,
-                  note=note, again=numbers.again([numbers.median(run) for run in each]))
+                  note=note, again=numbers.again([numbers.median(run) for run in each]), processes=len(each))
 
 
 def first_rows(results, facility):
@@ -165,7 +169,8 @@ def first_rows(results, facility):
         low, high = numbers.interval([[(v, 1) for v in r["first"]] for r in runs], numbers.ratio)
         second = numbers.median([v for r in runs for v in r["second"]])
         yield Row(part, label, facility, f"{text(numbers.median(values))} ns", numbers.median(values), low, high, "ns", limit,
-                  note=f"p99 {text(numbers.quantile(values, 0.99))}, the second record {text(second)} ns", again=numbers.again([numbers.median(r["first"]) for r in runs]))
+                  note=f"p99 {text(numbers.quantile(values, 0.99))}, the second record {text(second)} ns", again=numbers.again([numbers.median(r["first"]) for r in runs]),
+                  processes=len(runs))
 
 
 def idle_rows(results):
@@ -173,9 +178,9 @@ def idle_rows(results):
         if "helper_cpu_percent" not in r:
             continue
         part, facility = "idle", "collector and supervisor"
-        yield Row(part, "CPU of one core", facility, f"{r['helper_cpu_percent']:.3f} %", r["helper_cpu_percent"], None, None, "%", 0.5)
+        yield Row(part, "CPU of one core", facility, f"{r['helper_cpu_percent']:.3f} %", r["helper_cpu_percent"], None, None, "%", 0.5, processes=1)
         resident = r["helper_rss_bytes"] / 2**20
-        yield Row(part, "resident memory", facility, f"{resident:.1f} MiB", resident, None, None, "MiB", 8.0)
+        yield Row(part, "resident memory", facility, f"{resident:.1f} MiB", resident, None, None, "MiB", 8.0, processes=1)
 
 
 def compile_rows(compilers):
@@ -184,7 +189,7 @@ def compile_rows(compilers):
         low, high = numbers.interval([pairs], numbers.difference)
         added = numbers.of_pairs(pairs, numbers.difference)
         yield Row("header", f"#include, {compiler}", "silverpoint-cpp", f"{found['header']:.2f} s (without {found['plain']:.2f})", added, low, high,
-                  "s", 0.4, note=f"with ten tracepoints {found['using']:.2f} s")
+                  "s", 0.4, note=f"with ten tracepoints {found['using']:.2f} s", processes=len(pairs))
 
 
 def rate_rows(rates):
@@ -193,11 +198,12 @@ def rate_rows(rates):
     for name in ("raw", "compact"):
         size = rates[f"{name}_bytes_per_record"]
         yield Row("trace file", f"{name}, three numbers", "collector", f"{size:.1f} bytes a record", size, None, None, "B",
-                  16.0 if name == "compact" else None, note="the whole file over its records")
+                  16.0 if name == "compact" else None, note="the whole file over its records", processes=1)
         for way, label, limit in (("text", "to text", 3.0), ("json", "to JSON", 3.0), ("count", "counting (stats)", 50.0), ("filter", "filtering (by level)", 50.0)):
-            rate = rates[f"{name}_{way}_records_per_s"] / 1e6
-            yield Row("trace file", f"{name}, {label}", "silverpoint cat, stats", f"{text(rate)}M records a CPU second", rate, None, None, "M/s",
-                      limit, at_least=True, note=f"{rates[f'{name}_{way}_wall_s']:.2f} s in all")
+            each = [rate / 1e6 for rate in rates[f"{name}_{way}_records_per_s"]]
+            low, high = numbers.interval([[(rate, 1)] for rate in each], numbers.ratio)
+            yield Row("trace file", f"{name}, {label}", "silverpoint cat, stats", f"{text(numbers.median(each))}M records a CPU second", numbers.median(each), low, high, "M/s",
+                      limit, at_least=True, note=f"{numbers.median(rates[f'{name}_{way}_wall_s']):.2f} s in all", again=numbers.again(each), processes=len(each))
 
 
 def rows(results, compilers, rates):
@@ -207,44 +213,21 @@ def rows(results, compilers, rates):
         for facility in facilities:
             if facility in YARDSTICKS and section in (watched_rows, disabled_rows, sustained_rows, first_rows, switch_rows):
                 continue
-            found.extend(section(results, facility))
+            for row in section(results, facility):
+                if not is_own(facility):
+                    row.limit = None  # budgets are promises of this project
+                found.append(row)
     found.extend(idle_rows(results))
     found.extend(rate_rows(rates))
     found.extend(compile_rows(compilers))
     return found
 
 
-def noise(results, busy_before):
-    """(facts, warnings): the floor's own spread, within a process and between processes, and what else was going on."""
-    floors = [[floor for _, floor in r["pairs"]] for r in pick(results, mode="burst")]
-    facts = {"busy_before": busy_before[0], "stolen_before": busy_before[1]}
-    warnings = []
-    if floors:
-        facts["floor_ns"] = numbers.median([numbers.median(f) for f in floors])
-        facts["floor_spread_within"] = numbers.median([numbers.spread(f) for f in floors])
-        facts["floor_spread_between"] = numbers.spread([numbers.median(f) for f in floors]) if len(floors) > 1 else 0.0
-        if facts["floor_spread_within"] > 0.5:
-            warnings.append(f"the floor's batches spread by {facts['floor_spread_within']:.0%} within a process")
-        if facts["floor_spread_between"] > 0.2:
-            warnings.append(f"the floor's medians spread by {facts['floor_spread_between']:.0%} between processes")
-    if busy_before[0] > 0.05:
-        warnings.append(f"{busy_before[0]:.0%} of the machine was in use by others at the start")
-    if busy_before[1] > 0.01:
-        warnings.append(f"{busy_before[1]:.0%} of its time was stolen by the hypervisor at the start")
-    stalled = sum(1 for r in results if r.get("floor_stalls"))
-    if stalled:
-        warnings.append(f"the floor's reader did not keep up in {stalled} of {len(results)} processes")
-    return facts, warnings
-
-
 def markdown(document):
     """The table, and what must be known to believe it."""
     lines = ["# Measurements", "", f"{document['size']} run at {document['machine']['time']}, commit {document['machine']['commit']}.", ""]
     lines += [f"- {name.replace('_', ' ')}: {value}" for name, value in document["machine"].items() if name not in ("time", "commit")]
-    facts = document["noise"]["facts"]
-    if "floor_ns" in facts:
-        lines += [f"- floor: {facts['floor_ns']:.2f} ns a record; its batches spread by {facts['floor_spread_within']:.0%} within a process "
-                  f"and by {facts['floor_spread_between']:.0%} between processes (middle 80 % over the median)"]
+    lines += [f"- {name}: {fact}" for name, fact in conditions.lines(document["noise"]).items() if name != "noise"]
     lines += ["", *(f"**Noisy: {warning}.**" for warning in document["noise"]["warnings"])]
     lines += ["", *(f"**Not counted: {problem}.**" for problem in document["problems"])]
     part = None
@@ -252,10 +235,10 @@ def markdown(document):
         if row["part"] != part:
             part = row["part"]
             lines += ["", f"## {part[0].upper()}{part[1:]}", "",
-                      "| what | facility | measured | compared | 95 % interval | budget | verdict | note |", "|---|---|---|---|---|---|---|---|"]
+                      "| what | facility | measured | compared | 95 % interval | processes | budget | verdict | note |", "|---|---|---|---|---|---|---|---|---|"]
         interval = f"{text(row['low'])} to {text(row['high'])}" if row["low"] is not None else ""
         budget = "" if row["limit"] is None else f"{'≥' if row['at_least'] else '≤'} {row['limit']:g} {row['unit']}"
-        lines.append(f"| {row['what']} | {row['facility']} | {row['measured']} | {text(row['compared'])} {row['unit']} | {interval} | {budget} | "
+        lines.append(f"| {row['what']} | {row['facility']} | {row['measured']} | {text(row['compared'])} {row['unit']} | {interval} | {row['processes'] or ''} | {budget} | "
                      f"{row['verdict']} | {row['note']} |")
     met = sum(row["verdict"].startswith("pass") for row in document["rows"])
     missed = sum(row["verdict"].startswith("MISS") for row in document["rows"])

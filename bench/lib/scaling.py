@@ -7,14 +7,18 @@ alone (`--axis`).
 import json
 import os
 import pathlib
+import random
 import resource
 import subprocess
 import tempfile
 import time
+from dataclasses import replace
 
 from . import build as building
+from . import processes as running
 from . import silverpoint
 from .numbers import again, figures, median
+from .numbers import processes as count_of
 from .plan import rounds
 from .report import text
 
@@ -91,9 +95,9 @@ def all_processes(bench, runner, driver, n, records):
         command, environment = facility.launch(bench, ["many"], workspace)
         before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         try:
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            runner.problems.append(f"{label}: no end after {TIMEOUT_S} s")
+            done = running.run(command, TIMEOUT_S, env=environment)
+        except running.Hung as hung:
+            runner.problems.append(f"{label}: {hung}")
             return None
         wall = time.monotonic() - begin
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -156,24 +160,28 @@ def traces(bench, runner, driver, size):
         with silverpoint.Workspace(bench) as workspace:
             command, environment = facility.launch(bench, ["sustained", "three", "threads=1", f"records={records}"], workspace)
             try:
-                result = json.loads(building.call(command, env=environment))
+                done = running.run(command, TIMEOUT_S, env=environment)
+                if done.returncode != 0:
+                    raise building.Failed(f"exit {done.returncode}: {done.stderr.strip()[-200:]}")
+                result = json.loads(done.stdout)
                 wrong = facility.verify(bench, workspace, result)
                 if wrong:
                     raise building.Failed("; ".join(wrong))
                 files = sorted(workspace.directory.glob("*.silver"))
                 megabytes = sum(file.stat().st_size for file in files) / 1e6
-                found = {"records": result["counted"], "stored_per_s": result["stored_records_per_s"]}
+                found = {"stored_per_s": result["stored_records_per_s"]}
                 for way, arguments in (("count", ["stats"]), ("filter", ["cat", "--level", "error"]), ("text", ["cat"])):
                     if way == "text" and records > size.scale_most_text:
                         continue
                     cpu, peak = reading([bench.silverpoint, *arguments, *files], environment)
                     found[f"{way}_per_s"] = result["counted"] / cpu if cpu else float("inf")
                     found[f"{way}_mib"] = peak
-                yield round(megabytes, 2), found
+                yield records, found | {"size_mb": megabytes}
             except building.Failed as failed:
                 runner.problems.append(f"trace of {records} records: {failed}")
 
 
+POINTS = ("scale_threads", "scale_processes", "scale_sites", "scale_payloads", "scale_traces")
 AXES = {"threads": threads, "processes": processes, "sites": sites, "payloads": payloads, "traces": traces}
 # Of each axis: title, what x is, and the figures: key, title, factor.
 TABLES = {
@@ -181,18 +189,24 @@ TABLES = {
     "processes": ("Processes into one collector", "processes", (("cpu_ns", "CPU of all, ns a record", 1), ("stored_per_s", "stored, M/s", 1e-6), ("start_cpu_ms", "CPU of a process with 100 records, ms", 1))),
     "sites": ("Sites", "sites", (("call_ns", "ns a call, in bursts of 20", 1), ("floor_ns", "the floor", 1), ("first_call_ns", "ns the first call of each", 1), ("first_cpu_ns", "CPU of all, ns a first call", 1))),
     "payloads": ("Payload", "bytes of a text", (("call_ns", "ns a call", 1), ("cpu_ns", "CPU of all, ns a record", 1), ("stored_per_s", "stored, M/s", 1e-6), ("stored_mb_per_s", "stored, MB/s", 1))),
-    "traces": ("Trace files", "MB", (("stored_per_s", "stored, M/s", 1e-6), ("count_per_s", "counted, M a CPU second", 1e-6), ("filter_per_s", "filtered, M a CPU second", 1e-6),
+    "traces": ("Trace files", "records", (("size_mb", "MB", 1), ("stored_per_s", "stored, M/s", 1e-6), ("count_per_s", "counted, M a CPU second", 1e-6), ("filter_per_s", "filtered, M a CPU second", 1e-6),
                                      ("text_per_s", "to text, M a CPU second", 1e-6), ("count_mib", "memory of counting, MiB", 1), ("text_mib", "memory of text, MiB", 1))),
 }
 
 
-def measure(bench, runner, size, wanted, until):
-    """({axis: {x: [figures of a process]}}, problems)."""
-    driver = built(bench)
+def shuffled(size, source):
+    """The size with the points of each axis in another order, so that a slow drift of the machine bends no curve."""
+    return replace(size, **{name: tuple(source.sample(points, len(points))) for name in POINTS if (points := getattr(size, name))})
+
+
+def measure(bench, runner, size, wanted, seed, until):
+    """({axis: {x: [figures of a process]}}, problems): axes and their points in random order."""
+    driver, source = built(bench), random.Random(seed)
     found = {}
     for _ in rounds(size.scale_repeats, until):
-        for axis in wanted:
-            for x, point in AXES[axis](bench, runner, driver, size):
+        ordered = shuffled(size, source)
+        for axis in source.sample(list(wanted), len(wanted)):
+            for x, point in AXES[axis](bench, runner, driver, ordered):
                 if point:
                     found.setdefault(axis, {}).setdefault(x, []).append(point)
     return found, list(dict.fromkeys(runner.problems))
@@ -201,17 +215,18 @@ def measure(bench, runner, size, wanted, until):
 def rows(found):
     """For programs: one row a point."""
     made = []
-    for axis, points in found.items():
+    for axis, points in sorted(found.items(), key=lambda one: list(AXES).index(one[0])):
         for x, runs in sorted(points.items()):
             keys = [key for key, _, _ in TABLES[axis][2] if any(key in run for run in runs)]
             values = {key: [run[key] for run in runs if key in run] for key in keys}
-            made.append({"axis": axis, "x": x} | {key: round(median(values[key]), 3) for key in keys} | {"again": {key: again(values[key]) for key in keys}})
+            made.append({"axis": axis, "x": x} | {key: round(median(values[key]), 3) for key in keys} |
+                        {"processes": len(runs), "again": {key: again(values[key]) for key in keys}})
     return made
 
 
-def as_json(made, problems, size, machine):
+def as_json(made, problems, machine):
     """The document; `made` are rows."""
-    return json.dumps({"machine": machine, "repeats": size.scale_repeats, "problems": problems, "results": made}, indent=1) + "\n"
+    return json.dumps({"machine": machine, "problems": problems, "results": made}, indent=1) + "\n"
 
 
 def cell(row, key, factor):
@@ -221,8 +236,8 @@ def cell(row, key, factor):
 def markdown(made, problems, size, machine):
     """The page."""
     lines = ["# Scale", "",
-             f"Tracepoints of C under `silverpoint run`, raw blocks to disk, default rings; {size.scale_records:,} records a point where nothing else is said, medians of up to {size.scale_repeats} "
-             "runs. Written by `bench/run --part scale` (`--axis` measures one alone). Every record was found in the trace file, by count and the sum of ids.", "",
+             f"Tracepoints of C under `silverpoint run`, raw blocks to disk, default rings; {size.scale_records:,} records a point where nothing else is said, medians of {count_of([row.get('processes', 1) for row in made])} a point, in random order. "
+             "Written by `bench/run --part scale` (`--axis` measures one alone). Every record was found in the trace file, by count and the sum of ids.", "",
              *(f"- {key}: {fact}" for key, fact in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems)]
     for axis, (title, x, columns) in TABLES.items():
         points = [row for row in made if row["axis"] == axis]

@@ -4,11 +4,11 @@ import json
 import os
 import pathlib
 import random
-import subprocess
 
-from . import bind
+from . import bind, processes
 from . import build as building
 from .numbers import again, median
+from .numbers import processes as count_of
 from .plan import turns
 from .report import text
 
@@ -42,7 +42,11 @@ def measure(bench, events, seconds, repeats, seed, until):
     results, problems = {}, []
     steps = [("floor", 100_000, {}), ("direct", events, {}), ("latest", events, {}), ("cross", events, {}), ("cross", events, {"QT_NO_GLIB": "1"}), ("stalled", 2_000_000, {}), ("timer", seconds, {})]
     for part, size, environment in turns(steps, repeats, until, random.Random(seed)):
-        done = subprocess.run([program, part, str(size)], capture_output=True, text=True, timeout=TIMEOUT_S, env=os.environ | environment)
+        try:
+            done = processes.run([program, part, size], TIMEOUT_S, env=os.environ | environment)
+        except processes.Hung as hung:
+            problems.append(f"{part}: {hung}")
+            continue
         if done.returncode != 0:
             problems.append(f"{part}: exit {done.returncode}: {done.stderr.strip()[:300]}")
             continue
@@ -75,11 +79,11 @@ def verdicts(results):
     return lines
 
 
-def markdown(results, problems, events, seconds, repeats, machine):
+def markdown(results, problems, events, seconds, machine):
     """The page."""
     milliseconds = {"total": 1e6}
     lines = ["# Signals", "",
-             f"Medians of up to {repeats} processes; {events:,} events of one `unsigned` each (of QObject queued and the mutex at most 2,000,000, since their queues have no bound); "
+             f"Medians of {count_of([len(found) for found in results.values()])}, in random order; {events:,} events of one `unsigned` each (of QObject queued and the mutex at most 2,000,000, since their queues have no bound); "
              "written by `bench/run --part signals`. Every receiver counts and adds up what it gets, and a process in which an event is missing counts for nothing. "
              "A row `no signal: …` does the same work in the least way: what this machine takes at least.", "",
              *(f"- {key}: {value}" for key, value in machine.items()),
@@ -103,5 +107,5 @@ def markdown(results, problems, events, seconds, repeats, machine):
 
 def as_json(results, machine):
     """For programs."""
-    rows = [{"part": part, "who": who, "what": what, "value": round(median(found), 2), "again": again(found)} for (part, who, what), found in results.items()]
+    rows = [{"part": part, "who": who, "what": what, "value": round(median(found), 2), "processes": len(found), "again": again(found)} for (part, who, what), found in results.items()]
     return json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"

@@ -19,10 +19,8 @@ WORDS_OF_FLOATS = sum(struct.unpack("<128I", struct.pack("<128f", *FLOATS)))
 class Facility:
     """One frontend under `silverpoint run`. `make` builds its driver and returns the path."""
 
-    records_to_file = True
-
-    def __init__(self, name, make):
-        self.name = name
+    def __init__(self, name, make, parts=()):
+        self.name, self.parts = name, parts
         self._make = make
 
     def build(self, bench):

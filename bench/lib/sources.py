@@ -1,5 +1,7 @@
 """The figures of the tables that the report stands beside: measured by others, on other machines, years ago. Only ratios compare."""
 
+import re
+
 # S1, Linux, µs: `<< literal`, `<< atoms + map`, `<< float[]`.
 STRUCTURED = {"qdebug, to a file": (16, 23, 26), "qdebug, to a terminal": (7, 15, 18), "QJsonObject, to a file": (60, 152, 104), "LTTng-UST": (3, 58, 25)}
 STRUCTURED_CASES = {"literal": "<< literal", "map": "<< atoms + map", "floats": "<< float[]"}
@@ -9,20 +11,32 @@ STRUCTURED_ON_LINUX = {"qDebug + context": (16, 23, 26), "LTTng + CBOR": (3, 58,
 STRUCTURED_LINES = (("file", "qDebug + context", "qdebug, to a file", "qDebug's text"), ("file", "LTTng + CBOR", "LTTng-UST", "CBOR"), ("file", "TSV+JSON", "", "TSV+JSON"),
                     ("file", "JSON", "QJsonObject, to a file", "JSON"), ("console", "qDebug", "qdebug, to a terminal", "qDebug's text"),
                     ("console", "~default message", "", "Qt's message"), ("console", "Summary", "", "summary"))
+# The same on Windows, to a file and to the console, and what making structure takes alone: by column, the three cases.
+STRUCTURED_ON_WINDOWS = {"file": {"qDebug + context": (6, 13, 17), "ETL + CBOR": (4, 52, 21), "TSV+JSON": (19, 90, 46), "JSON": (49, 162, 97)},
+                         "console": {"qDebug": (21, 31, 30), "~default message": (29, 67, 49), "Summary": (29, 85, 56)}}
+STRUCTURING = {"QDebug": (0, 5, 8), "BindableCopy": (0, 3, 0), "JSON": (2, 41, 24), "CBOR": (1, 35, 15)}
 # S2, ns, a subscriber that is on: event, event with arguments, span, span with arguments.
 SUBSCRIBER_ON = {"event": 1480, "event3": 2020, "span": 2800, "span2": 3699}
-# The same, filtering while tracing is off.
-SUBSCRIBER_FILTERED = {"event": 26.9, "event with args": 26.8, "span": 28.0, "span with args": 27.9}
-# ATrace's calls: what, Rust, C++; on: also which of ours is the same in the ring (what ends is no record of its own there).
+# The same while tracing is off, and then also filtering.
+SUBSCRIBER_OFF = {"event": 47.9, "event3": 81.0, "span": 318, "span2": 368}
+SUBSCRIBER_FILTERED = {"event": 26.9, "event3": 26.8, "span": 28.0, "span2": 27.9}
+# ATrace's calls: what, Rust, C++; on: also which of ours is the same in the ring.
 ATRACE_OFF = {"begin10": ("begin, a name of 10", "6.04", "4.00"), "begin1000": ("begin, a name of 1000", "6.04", "4.05"), "end": ("end", "6.68", "4.08")}
 ATRACE_ON = {"begin10": ("begin, a name of 10", "name10", 1293, 1119), "begin1000": ("begin, a name of 1000", "name1000", 1548, 1151), "end": ("end", "", 1121, 1076)}
 # S3, ns an emit.
 CONNECTIONS = {"direct": (70, 80), "queued": (1100, 1490)}
+# How many times as long: what, as what, the source's word.
+CONNECTION_RATIOS = (("queued", "direct", "15 to 20"), ("direct", "a member call", "75"), ("queued", "a member call", "1125 to 1500"))
+# All its 100,000,000 emits, s.
+CONNECTION_TOTALS = {"direct": "7.x", "queued": "110 to 149"}
 # S4: threads → average, µs; peak, ms.
 GLOG_AVERAGE = {1: 11.11, 4: 12.45}
 G2LOG_AVERAGE = {1: 9.56, 4: 6.52}
 GLOG_PEAK = {1: 459, 2: 920, 4: 925, 8: 914, 16: 1065}
 G2LOG_PEAK = {1: 13, 2: 28, 4: 42, 8: 66, 16: 113}
+# How many times as high glog's peak is as g2log's, and by how many of a hundred g2log's average is lower.
+PEAK_FACTORS = {1: "35.3", 2: "32.9", 4: "22.0", 8: "13.9", 16: "9.4"}
+AVERAGE_LOWER = {1: "14", 4: "48"}
 # ns a call in bursts of 20, measured on another virtual machine with two cores: literal, 3 numbers, string and 2 numbers, map and atoms, float[128], disabled.
 MODERN = {
     "floor": ("9–14", "9–14", "", "", "", "0.24"),
@@ -40,3 +54,10 @@ MODERN = {
 # S5, µs: MD5 of 10,000 bytes and one Trace.Write; beside each the listener of the part dotnet that stands for it here.
 DOTNET = {"MD5 alone": ("md5", "24.40"), "no listener": ("none", "24.62"), "ETW listener": (None, "24.67"), "default listener (OutputDebugString)": ("default", "45.86")}
 DOTNET_NOTES = {"default": "Mono's sends it to nobody: no OutputDebugString"}
+DOTNET_DEVIATION = "0.06 to 0.22"
+
+
+def least(cell):
+    """The lowest figure of a cell like "9–14" or "516 / 249"; None of one without any."""
+    numbers = [float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", cell)]
+    return min(numbers, default=None)

@@ -1,5 +1,6 @@
 """The table of S1: a structured tracepoint beside qDebug, LTTng and structured lines through Qt's classes, in one run, and structuring alone. Writes bench/results/structured.md and .json."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -9,11 +10,10 @@ import resource
 import shutil
 import struct
 import subprocess
-from dataclasses import dataclass
 
 from . import bind, silverpoint
 from . import build as building
-from .numbers import again, figures, interval, median, ratio
+from .numbers import again, figures, interval, median, processes, ratio
 from .plan import turns
 from .report import text
 
@@ -220,14 +220,12 @@ def structuring(bench):
     return [Nowhere(name, bench.cxx_driver(building.BENCH / "qt/structuring.cpp", f"structuring-{way}", [f"-DWAY={way}", *flags]), records, ids, how) for name, way, records, ids, how in ways]
 
 
-@dataclass
-class Found:
-    """What was measured."""
+class Found(dict):
+    """What was measured: {(facility, case): [result of bursts]}; in `totals` the same of records back to back, in `structuring` of the ways to structure."""
 
-    calls: dict  # (facility, case) → [result of bursts]
-    totals: dict  # (facility, case) → [result of records back to back]
-    structuring: dict  # (way, case) → [result of bursts]
-    ways: list
+    def __init__(self, ways):
+        super().__init__()
+        self.totals, self.structuring, self.ways = {}, {}, ways
 
     def cpu(self, name, case):
         """[CPU time of a record, of all threads and of the processes that serve it, ns], one of each process."""
@@ -249,43 +247,53 @@ def measure(bench, own, runner, repeats, pairs, seed, until):
         steps += [(facility, "burst", case, case, {"pairs": pairs if of_ours else max(pairs // 8, 10)}) for case in counts]
         steps += [(facility, "sustained", case, case, {"records": count}) for case, count in counts.items()]
     steps += [(way, "burst", case, case, {"pairs": max(pairs // 4, 10)}) for way in ways for case in CASES]
-    found = Found({}, {}, {}, ways)
+    found = Found(ways)
     for facility, mode, driven, case, numbers in turns(steps, repeats, until, source):
         result = runner.run(facility, mode, driven, seed=source.randrange(1, 1 << 31), **numbers)
         if result:
-            of = found.totals if mode == "sustained" else found.structuring if facility in ways else found.calls
+            of = found.totals if mode == "sustained" else found.structuring if facility in ways else found
             of.setdefault((facility.name, case), []).append(result)
     return found, facilities, missing + runner.problems
 
 
-def renderings(bench, own, records):
-    """What becomes of the caller's records elsewhere: CPU time of reading a trace file and writing each format, ns a record."""
+# Name and command of each format that our records become.
+FORMATS = (("text", "cat"), ("qDebug's text", "cat", "--style", "qdebug"), ("Qt's message", "cat", "--style", "qt"), ("summary", "cat", "--style", "summary"),
+           ("JSON", "convert", "--to", "jsonl"), ("TSV+JSON", "convert", "--to", "tsv"), ("CBOR", "convert", "--to", "cbor"))
+# 128 floats take many times as long as the others: so many times fewer of them say as much.
+FEWER = {"floats": 8}
+TIMEOUT_S = 180
+
+
+def one_rendering(bench, files, options, environment, place, wanted):
+    """(CPU seconds, how often the record's words stand in it) of one process that writes a format."""
+    output = ["-"] if options[0] == "convert" else []
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(place, "wb") as out:
+        subprocess.run([str(bench.silverpoint), *options, *map(str, files), *output], stdout=out, check=True, env=environment, timeout=TIMEOUT_S)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, place.read_bytes().count(wanted)
+
+
+def renderings(bench, own, records, repeats, seed, until):
+    """What becomes of the caller's records elsewhere: CPU time of reading a trace file and writing each format, ns a record; {(format, case): [one of each process]}, in random order."""
     found = {}
-    with silverpoint.Workspace(bench) as workspace:
+    with contextlib.ExitStack() as stack:
+        steps = []
         for case in CASES:
-            command, environment = own.launch(bench, ["sustained", f"{case}.stream", "threads=1", f"records={records}"], workspace)
+            workspace = stack.enter_context(silverpoint.Workspace(bench))
+            command, environment = own.launch(bench, ["sustained", f"{case}.stream", "threads=1", f"records={records // FEWER.get(case, 1)}"], workspace)
             result = json.loads(building.call(command, env=environment))
             wrong = own.verify(bench, workspace, result)
             if wrong:
                 raise building.Failed(f"what is read: {wrong}")
-            for name, *options in (("text", "cat"), ("qDebug's text", "cat", "--style", "qdebug"), ("Qt's message", "cat", "--style", "qt"), ("summary", "cat", "--style", "summary"),
-                                   ("JSON", "convert", "--to", "jsonl"), ("TSV+JSON", "convert", "--to", "tsv"), ("CBOR", "convert", "--to", "cbor")):
-                files = sorted(workspace.directory.glob("*.silver"))
-                output = ["-"] if options[0] == "convert" else []
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                with open(workspace.directory / "rendered", "wb") as out:
-                    subprocess.run([str(bench.silverpoint), *options, *map(str, files), *output], stdout=out, check=True, env=environment)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                wanted = f"bench {case}".encode()
-                with open(workspace.directory / "rendered", "rb") as made:
-                    seen = made.read().count(wanted)
-                if seen < result["counted"]:
-                    raise building.Failed(f"{name}: {seen} of {result['counted']} records with {wanted}")
-                used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                found[name, case] = used / result["counted"] * 1e9
-            for file in workspace.directory.glob("*.silver"):
-                file.unlink()
-    return found
+            files = sorted(workspace.directory.glob("*.silver"))
+            steps += [(name, case, options, files, environment, workspace.directory / "rendered", result["counted"]) for name, *options in FORMATS]
+        for name, case, options, files, environment, place, counted in turns(steps, repeats, until, random.Random(seed)):
+            seconds, seen = one_rendering(bench, files, options, environment, place, f"bench {case}".encode())
+            if seen < counted:
+                raise building.Failed(f"{name}: {seen} of {counted} records of {case}")
+            found.setdefault((name, case), []).append(seconds / counted * 1e9)
+    return {(name, case): found[name, case] for name, *_ in FORMATS for case in CASES}
 
 
 def verdicts(results, own):
@@ -305,14 +313,13 @@ def verdicts(results, own):
     return lines
 
 
-def markdown(found, rendered, facilities, own, problems, repeats, machine):
+def markdown(found, rendered, facilities, own, problems, machine):
     """The page."""
-    results = found.calls
+    results = found
     names = [own, *(facility.name for facility in facilities)]
     lines = ["# Structured tracepoints beside qDebug and LTTng", "",
-             f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, up to {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; in brackets how many times as long as "
-             "silverpoint. Every record was found in what was written: those of the map by the sum of their ids, those of the floats with all 128 of them; a literal carries nothing, and is counted. "
-             "Written by `bench/run --part structured`.", "",
+             f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, {processes([len(runs) for runs in results.values()])} a figure, in random order; in brackets how many times as long as "
+             "silverpoint. Every record was found in what was written: those of the map by the sum of their ids, those of the floats with all 128 of them; a literal carries nothing, and is counted. Written by `bench/run --part structured`.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems), "",
              "| | " + " | ".join(TITLES[case] for case in CASES) + " | the source's, µs |", "|---|" + "---|" * (len(CASES) + 1)]
     for name in names:
@@ -348,21 +355,21 @@ def markdown(found, rendered, facilities, own, problems, repeats, machine):
               "CPU time of another process, in which nobody waits: reading the trace file and writing it, ns a record.", "",
               "| | " + " | ".join(TITLES[case] for case in CASES) + " |", "|---|" + "---|" * len(CASES)]
     for name in dict.fromkeys(name for name, _ in rendered):
-        lines.append(f"| {name} | " + " | ".join(text(rendered[name, case]) for case in CASES) + " |")
+        lines.append(f"| {name} | " + " | ".join(text(median(rendered[name, case])) if (name, case) in rendered else "–" for case in CASES) + " |")
     lines += ["", "## How they are set up", "", f"- {own}: `SP_INFO << …`, under `silverpoint run`, raw blocks to disk", *(f"- {facility.name}: {facility.how}" for facility in (*facilities, *found.ways))]
     return "\n".join(lines) + "\n"
 
 
 def as_json(found, rendered, facilities, problems, machine):
-    """For programs. `cpu_ns`: of all, records back to back. `runs`: how many processes say it."""
+    """For programs. `cpu_ns`: of all, records back to back."""
     rows = []
-    for (name, case), runs in found.calls.items():
-        row = {"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2), "again": again([figures([run])[0] for run in runs]), "runs": len(runs)}
+    for (name, case), runs in found.items():
+        row = {"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2), "processes": len(runs), "again": again([figures([run])[0] for run in runs])}
         if used := found.cpu(name, case):
             row |= {"cpu_ns": round(median(used), 2), "cpu_again": again(used)}
         rows.append(row)
-    alone = [{"way": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2), "again": again([figures([run])[0] for run in runs]), "runs": len(runs)}
+    alone = [{"way": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2), "processes": len(runs), "again": again([figures([run])[0] for run in runs])}
              for (name, case), runs in found.structuring.items()]
-    others = [{"format": name, "case": case, "ns": round(value, 1)} for (name, case), value in rendered.items()]
+    others = [{"format": name, "case": case, "ns": round(median(each), 1), "processes": len(each), "again": again(each)} for (name, case), each in rendered.items()]
     how = {one.name: one.how for one in (*facilities, *found.ways)}
     return json.dumps({"machine": machine, "problems": problems, "how": how, "results": rows, "structuring": alone, "renderings": others}, indent=1) + "\n"

@@ -7,7 +7,7 @@ import re
 
 from . import build as building
 from . import atrace, driving, silverpoint
-from .numbers import again, figures, median
+from .numbers import again, figures, median, processes
 from .plan import turns
 from .report import text
 
@@ -145,11 +145,11 @@ def measure(bench, log, repeats, pairs, seed, until):
     return results, problems + runner.problems
 
 
-def markdown(results, problems, repeats, machine):
+def markdown(results, problems, machine):
     """The page."""
     names = [name for name, *_ in BACKENDS]
     lines = ["# tracing and ATrace", "",
-             f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, up to {repeats} process{'es' if repeats > 1 else ''} a figure, in random order; written by "
+             f"Nanoseconds a call, and multiples of the floor of the same process: medians of bursts of 20 calls, {processes([len(runs) for runs in results.values()])} a figure, in random order; written by "
              "`bench/run --part tracing`. In each run what has arrived was counted: every call (but of Tracy, whose calls stay where they are); and where a case has an id and a backend reads it, the ids were added up.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "",
              *(f"**Not counted: {problem}.**" for problem in problems), "",
@@ -222,7 +222,8 @@ def as_json(results, machine):
     """For programs: the reference of `disabled…` and of `ATrace, …, off` is an empty loop, of `ATrace, …, marker` a bare write(2), of the others the floor. `cpu_ns`: of all, records back to back."""
     rows = []
     for (name, case), runs in results.items():
-        row = {"backend": name, "case": case, "ns": round(figures(runs)[0], 2), "reference_ns": round(figures(runs)[1], 2), "runs": len(runs)}
+        row = {"backend": name, "case": case, "ns": round(figures(runs)[0], 2), "reference_ns": round(figures(runs)[1], 2),
+               "processes": len(runs), "again": again([figures([run])[0] for run in runs])}
         if totals := results.totals.get((name, case)):
             used = [run["cpu_per_record"] for run in totals]
             row |= {"cpu_ns": round(median(used), 2), "cpu_again": again(used)}

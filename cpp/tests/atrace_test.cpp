@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <silverpoint/atrace.hpp>
 #include <sstream>
@@ -311,6 +312,94 @@ TEST_F(Atrace, PropertiesOfAnySizeAndKindAreReadAsFarAsTheyAreLines) {
     ASSERT_EQ(rmdir(path.c_str()), 0);
     atrace::update_tags();
     EXPECT_EQ(atrace::enabled_tags(), 0u);
+}
+
+TEST_F(Atrace, MemoryOfThreadsThatHaveEndedIsUsedAgain) {
+    become("debug.atrace.tags.enableflags=0x1000\n", 0x1001);
+    const auto count = [] {
+        std::size_t all = 0;
+        for (auto* open = silverpoint::detail::atrace_opens.load(); open != nullptr; open = open->another)
+            ++all;
+        return all;
+    };
+    const std::size_t before = count();
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(truncate((place() + "/marker").c_str(), 0), 0);
+        std::thread([] {
+            // One that its thread leaves open is not the next thread's.
+            atrace::begin(atrace::kApp, "left");
+            atrace::begin(atrace::kApp, "ended");
+            atrace::end(atrace::kApp);
+        }).join();
+        EXPECT_EQ(marker().size(), 3u);
+    }
+    EXPECT_LE(count(), before + 4) << "a thread is seen as dead a moment after it was joined";
+    // A forked child goes on with what its parent has begun.
+    atrace::begin(atrace::kApp, "both");
+    ASSERT_EQ(truncate((place() + "/marker").c_str(), 0), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 10; ++i)
+            std::thread([] {
+                atrace::begin(atrace::kApp, "thread");
+                atrace::end(atrace::kApp);
+            }).join();
+        const auto* open = silverpoint::detail::tls_atrace_open;
+        _exit(silverpoint::detail::tls_atrace_next == open->all + 2 && open->all[1].id != 0 ? 0 : 1);
+    }
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    atrace::end(atrace::kApp);
+}
+
+// A column of spec/vectors/atrace.tsv as the bytes that it stands for.
+std::string bytes_of(const std::string& column) {
+    std::string bytes;
+    for (std::size_t at = 0; at < column.size(); ++at) {
+        if (column[at] != '\\') {
+            bytes += column[at];
+        } else if (column[++at] == 'x') {
+            bytes += static_cast<char>(std::stoi(column.substr(at + 1, 2), nullptr, 16));
+            at += 2;
+        } else {
+            bytes += column[at] == 'n' ? '\n' : column[at] == 'r' ? '\r' : '\t';
+        }
+    }
+    return bytes;
+}
+
+TEST_F(Atrace, PropertiesAreWhatTheyAreInAllLanguages) {
+    static std::map<std::string, std::string> variables;
+    const auto environment = [](const char* name) -> const char* {
+        const auto found = variables.find(name);
+        return found == variables.end() || found->second.empty() ? nullptr : found->second.c_str();
+    };
+    std::size_t cases = 0;
+    for (const std::string& line : lines_of(read_file(SILVERPOINT_VECTORS "/atrace.tsv"))) {
+        if (line.starts_with('#')) continue;
+        std::vector<std::string> columns;
+        std::stringstream stream(line);
+        for (std::string column; std::getline(stream, column, '\t');) columns.push_back(column);
+        ASSERT_EQ(columns.size(), 5u) << line;
+        variables.clear();
+        for (const std::string& variable : lines_of(columns[1] == "-" ? "" : bytes_of(columns[1]))) {
+            const std::size_t equals = variable.find('=');
+            variables[variable.substr(0, equals)] = variable.substr(equals + 1);
+        }
+        const std::string path = place() + "/case";
+        std::remove(path.c_str());
+        if (columns[2] != "absent") std::ofstream(path) << bytes_of(columns[2]);
+        static silverpoint::detail::AtraceProperties properties;
+        properties.read_file(columns[2] == "-" ? nullptr : path.c_str());
+        std::uint64_t tags = 0;
+        const bool is_set = properties.tags_of(bytes_of(columns[3]), environment, tags);
+        EXPECT_EQ(is_set, columns[4] != "unset") << columns[0];
+        EXPECT_EQ(tags, columns[4] == "unset" ? 0 : std::stoull(columns[4], nullptr, 0)) << columns[0];
+        std::remove(path.c_str());
+        ++cases;
+    }
+    EXPECT_GE(cases, 50u);
 }
 
 TEST_F(Atrace, NamesOfAnyLengthAreMadeSafe) {

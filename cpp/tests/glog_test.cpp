@@ -105,9 +105,11 @@ TEST(Glog, MessagesAreRecordsWithTemplateAndTypedArguments) {
     const std::string records = text_of(json);
     EXPECT_NE(records.find("\"order {} at {:.3g} for {}\""), std::string::npos) << records;
     EXPECT_NE(records.find("order 7 at 3.14 for ada"), std::string::npos) << records;
+    // Whole and as numbers, whatever they were shown with.
+    EXPECT_NE(records.find("[7,3.14159,\"ada\"]"), std::string::npos) << records;
     EXPECT_NE(records.find("\"verbosity\":2"), std::string::npos) << records;
     const std::string lines = text_of(directory / "glog_test.INFO");
-    EXPECT_NE(lines.find("\nown I" + std::to_string(__LINE__ - 9) + " order 7 at 3.14 for ada\n"),
+    EXPECT_NE(lines.find("\nown I" + std::to_string(__LINE__ - 11) + " order 7 at 3.14 for ada\n"),
               std::string::npos)
         << lines;
     google::ShutdownGoogleLogging();

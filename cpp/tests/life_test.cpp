@@ -308,6 +308,55 @@ TEST(Plugins, RecordIntoTheSameSessionAndAreReallyUnloaded) {
     EXPECT_EQ(traced::session().losses(), 0u);
 }
 
+// What follows the properties of ATrace is a thread in the plug-in's own code.
+TEST(Plugins, NothingOfAtraceIsLeftWhenTheyAreUnloaded) {
+    const std::string place = std::string(std::getenv("SILVERPOINT_DIR")) + "/atrace";
+    ASSERT_EQ(mkdir(place.c_str(), 0700), 0);
+    const std::string properties = place + "/properties", marker = place + "/marker";
+    const auto set_tags = [&](int tags) {
+        std::ofstream(properties) << "debug.atrace.tags.enableflags=" << tags << "\n";
+    };
+    set_tags(0x1000);
+    std::ofstream(marker).flush();
+    setenv("SILVERPOINT_ATRACE_PROPERTIES", properties.c_str(), 1);
+    setenv("SILVERPOINT_ATRACE_MARKER", marker.c_str(), 1);
+    const auto in_directory = [](const char* path) {
+        return std::distance(std::filesystem::directory_iterator(path), {});
+    };
+    const auto threads = [&] { return in_directory("/proc/self/task"); };
+    const auto descriptors = [&] { return in_directory("/proc/self/fd"); };
+    const auto load = [] {
+        void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+        const auto trace = reinterpret_cast<std::uint64_t (*)()>(dlsym(plugin, "plugin_trace"));
+        EXPECT_EQ(trace(), 0x1001u);
+        return plugin;
+    };
+    ASSERT_EQ(dlclose(load()), 0);  // a session is there, and what it keeps open
+    const auto threads_before = threads(), descriptors_before = descriptors();
+    for (int round = 0; round < 20; ++round) {
+        void* plugin = load();
+        EXPECT_EQ(threads(), threads_before + 1);
+        ASSERT_EQ(dlclose(plugin), 0);
+        EXPECT_FALSE(is_mapped("libplugin.so"));
+        EXPECT_EQ(threads(), threads_before) << "it would go on in code that is gone";
+        EXPECT_EQ(descriptors(), descriptors_before);
+        set_tags(0x1000);  // whoever follows wakes up
+    }
+    // A forked child does not have that thread: it has nothing to wait for.
+    void* plugin = load();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(dlclose(plugin) == 0 && !is_mapped("libplugin.so") ? 0 : 1);
+    }
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    ASSERT_EQ(dlclose(plugin), 0);
+    for (const char* name : {"SILVERPOINT_ATRACE_PROPERTIES", "SILVERPOINT_ATRACE_MARKER"}) unsetenv(name);
+    std::filesystem::remove_all(place);
+}
+
 TEST(Plugins, TwoCopiesHaveRingsOfTheirOwn) {
     void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(plugin, nullptr);

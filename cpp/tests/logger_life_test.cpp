@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Both libraries: their ends come at different moments.
+// Both libraries, whose ends come at different moments, and C.
 class LoggerLife : public testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
@@ -114,6 +114,6 @@ TEST_P(LoggerLife, PluginsThatWereUnloadedHaveTheirRecords) {
     EXPECT_EQ(leftovers(), std::vector<std::string>{});
 }
 
-INSTANTIATE_TEST_SUITE_P(Libraries, LoggerLife, testing::Values("logger_life_static", "logger_life_shared"));
+INSTANTIATE_TEST_SUITE_P(Libraries, LoggerLife, testing::Values("logger_life_static", "logger_life_shared", "logger_life_c"));
 
 }  // namespace

@@ -1,5 +1,6 @@
 // A shared object with a copy of the headers of its own (built with -fPIC, hidden visibility or not).
 #include <cstdint>
+#include <silverpoint/atrace.hpp>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 #include <vector>
@@ -28,4 +29,10 @@ extern "C" void plugin_run(std::uint64_t number) {
     plugin_record(number);
     plugin_record(std::vector<std::string>{"x"});
     plugin_inline(number);
+}
+
+// The tag kApp comes from properties, which are followed.
+extern "C" std::uint64_t plugin_trace() {
+    SP_ATRACE("plugin.traced");
+    return silverpoint::atrace::enabled_tags();
 }

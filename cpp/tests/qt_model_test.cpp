@@ -147,6 +147,24 @@ TEST_F(QtModel, ARecordIsARowAndItsValuesAreATreeBeneath) {
     EXPECT_TRUE(map.value("none").toList().isEmpty());
 }
 
+// The last value of a key was all that was left of it.
+TEST_F(QtModel, EqualKeysOfAMapAreAllThere) {
+    const QString file = recorded([] {
+        const std::multimap<std::string, int> many{{"a", 1}, {"a", 2}, {"b", 3}};
+        SP_EVENT("many", many);
+    });
+    records_model model;
+    model.set_waiting(true);
+    ASSERT_TRUE(model.open({file}));
+    ASSERT_TRUE(until([&] { return model.rowCount() == 1; }));
+    model.fetchMore(model.index(0, 0));
+    const QVariantList pairs = model.index(0, 1, model.index(0, 0)).data(records_model::value_role).toList();
+    ASSERT_EQ(pairs.size(), 3);
+    EXPECT_EQ(pairs.at(0).toList(), (QVariantList{"a", 1}));
+    EXPECT_EQ(pairs.at(1).toList(), (QVariantList{"a", 2}));
+    EXPECT_EQ(pairs.at(2).toList(), (QVariantList{"b", 3}));
+}
+
 TEST_F(QtModel, WhatIsNotThereIsFetchedAndDataChangedSaysSo) {
     records_model model;
     ASSERT_TRUE(model.open({numbers(5000)}));
@@ -198,6 +216,24 @@ TEST_F(QtModel, AFilterShowsItsRowsAndAMistakeChangesNothing) {
     ASSERT_TRUE(model.set_filter("0 = 7777"));
     ASSERT_TRUE(until([&] { return model.state() == state::finished; }));
     EXPECT_EQ(model.rowCount(), 0);
+}
+
+// It was taken, and forgotten.
+TEST_F(QtModel, AFilterBeforeAnythingIsOpenIsOfWhatIsOpened) {
+    records_model model;
+    model.set_waiting(true);
+    ASSERT_TRUE(model.set_filter("-l warn"));
+    EXPECT_EQ(model.filter(), "-l warn");
+    const QString file = numbers(60);
+    ASSERT_TRUE(model.open({file}));
+    EXPECT_EQ(model.filter(), "-l warn");
+    ASSERT_TRUE(until([&] { return model.state() == state::finished; }));
+    EXPECT_EQ(model.rowCount(), 6);
+    // What is opened after that is shown whole.
+    ASSERT_TRUE(model.open({file}));
+    EXPECT_EQ(model.filter(), "");
+    ASSERT_TRUE(until([&] { return model.state() == state::finished; }));
+    EXPECT_EQ(model.rowCount(), 60);
 }
 
 TEST_F(QtModel, WhatCannotBeOpenedSaysWhy) {

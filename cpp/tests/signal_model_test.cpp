@@ -389,6 +389,51 @@ TEST(Model, WhatIsDroppedIsNotDelivered) {
     EXPECT_GT(got.states, 300u);
 }
 
+// Events that the newest takes in when there is no room, with a receiver that claims it meanwhile. The merge
+// reads and writes in two steps: one beside a claim would lose what it adds, or add it to what is delivered.
+template <class Machine>
+struct merging_scenario {
+    using queue = silverpoint::signaling::event_queue<int, Machine>;
+    queue events{1};
+    int place;
+    std::vector<int> got;
+
+    bodies threads() {
+        return {[this] {
+                    for (int i : {1, 10, 100}) {
+                        if (events.push(&place, i) != queue::result::full) continue;
+                        events.push_into_newest(
+                            &place,
+                            [](int& newest, int more) {
+                                const int before = newest;
+                                interleave::world::now->step();
+                                newest = before + more;
+                            },
+                            i);
+                    }
+                },
+                [this] { receive(); }};
+    }
+    void receive() {
+        events.claim();
+        while (events.has_batch()) got.push_back(events.take());
+    }
+    std::string wrong() {
+        receive();
+        receive();
+        int sum = 0;
+        for (const int one : got) sum += one;
+        if (sum != 111) return "the sum is " + std::to_string(sum);
+        return got.size() + events.counted().coalesced == 3 ? "" : "not every one is accounted for";
+    }
+};
+
+TEST(Model, WhatIsMergedIsDeliveredOnce) {
+    const auto got = all_orders<merging_scenario<machine>>();
+    EXPECT_EQ(got.error, "");
+    EXPECT_GT(got.states, 300u);
+}
+
 // A lock that two can take: it looks, and then stores.
 struct without_lock : machine {
     template <class T>
@@ -441,6 +486,7 @@ TEST(Model, MistakesInTheQueueAreFound) {
     EXPECT_NE((all_orders<pen_scenario<without_barrier>>().error), "");
     EXPECT_NE((all_orders<pen_scenario<impatient>>().error), "");
     EXPECT_NE((all_orders<dropping_scenario<without_lock>>().error), "");
+    EXPECT_NE((all_orders<merging_scenario<without_lock>>().error), "");
     EXPECT_EQ((all_orders<queue_scenario<deep_sleep, 1, 2>>().error), "nobody can go on");
     EXPECT_EQ((all_orders<queue_scenario<silent, 1, 2>>().error), "nobody can go on");
 }

@@ -58,6 +58,35 @@ TEST_F(Qt, OneTurnIsLimitedSoThatTimersRun) {
     EXPECT_LT(at_timer, 200u);
 }
 
+// A device that speaks a million times a second, for a second: the loop has its timer beside every event.
+TEST_F(Qt, AMillionEventsASecondLeaveTheLoopItsTimer) {
+    signal<unsigned> sent;
+    qt_inbox here;
+    constexpr unsigned kAll = 1'000'000;
+    unsigned next = 0, ticks = 0;
+    bool is_in_order = true;
+    sent.connect_queued(here, [&](unsigned number) {
+        is_in_order = is_in_order && number == next;
+        if (++next == kAll) application_.quit();
+    });
+    QTimer timer;
+    QObject::connect(&timer, &QTimer::timeout, [&] { ++ticks; });
+    timer.start(5);
+    std::thread sender([&] {
+        const auto begin = std::chrono::steady_clock::now();
+        for (unsigned i = 0; i < kAll; ++i) {
+            while (std::chrono::steady_clock::now() < begin + std::chrono::microseconds(i)) continue;
+            sent(i);
+        }
+    });
+    application_.exec();
+    sender.join();
+    EXPECT_TRUE(is_in_order);
+    EXPECT_EQ(next, kAll);
+    // (Of 200, where nothing else runs on the machine.)
+    EXPECT_GE(ticks, 10u);
+}
+
 TEST_F(Qt, TheLatestIsSeenByALoopWithATimer) {
     signal<unsigned> published;
     qt_inbox here = qt_inbox::timed(std::chrono::milliseconds(1));
@@ -76,6 +105,27 @@ TEST_F(Qt, TheLatestIsSeenByALoopWithATimer) {
     publisher.join();
     EXPECT_EQ(last, all);
     EXPECT_LE(reads, all);
+}
+
+TEST_F(Qt, AConnectionEndsWithAnObjectOfQts) {
+    signal<int> sent;
+    qt_inbox here;
+    int got = 0;
+    const auto receive = [&](int value) { got += value; };
+    auto* const object = new QObject;
+    const auto queued = silverpoint::until_destroyed(object, sent.connect_queued(here, receive));
+    silverpoint::until_destroyed(object, sent.connect_latest(here, receive));
+    silverpoint::until_destroyed(object, sent.connect(receive)).disconnect();
+    sent(1);
+    here.drain();
+    EXPECT_EQ(got, 2);
+    sent(10);
+    delete object;
+    sent(100);
+    here.drain();
+    EXPECT_EQ(got, 2) << "what waited is not delivered any more";
+    EXPECT_FALSE(queued.connected());
+    EXPECT_EQ(sent.connected(), 0u);
 }
 
 TEST_F(Qt, TheInboxMayDieWhileOthersEmit) {

@@ -1,6 +1,4 @@
 // Signals among threads: built with ThreadSanitizer too, which sees every access that no order protects.
-//
-// SILVERPOINT_SIGNAL_ROUNDS multiplies the rounds.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/together.hpp"
+
 namespace {
 
 using silverpoint::connection;
@@ -25,31 +25,6 @@ using silverpoint::inbox;
 using silverpoint::overflow;
 using silverpoint::poll_inbox;
 using silverpoint::signal;
-
-unsigned rounds(unsigned few) {
-    const char* const times = std::getenv("SILVERPOINT_SIGNAL_ROUNDS");
-    return few * (times != nullptr ? static_cast<unsigned>(std::atoi(times)) : 1);
-}
-
-// Threads that begin together and are all ended before the next line.
-template <class... Functions>
-void together(Functions... functions) {
-    std::atomic<unsigned> ready{0};
-    const auto start = [&](auto& function) {
-        return std::thread([&] {
-            ready.fetch_add(1);
-            while (ready.load() < sizeof...(functions)) std::this_thread::yield();
-            function();
-        });
-    };
-    std::array<std::thread, sizeof...(functions)> threads{start(functions)...};
-    for (std::thread& one : threads) one.join();
-}
-
-struct event {
-    unsigned sender;
-    unsigned number;
-};
 
 TEST(Race, EveryQueuedEventOfEverySenderArrivesInOrder) {
     for (const std::size_t capacity : {3u, 64u, 65536u}) {

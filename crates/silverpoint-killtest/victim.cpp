@@ -1,6 +1,7 @@
-// The C++ victim: victim COUNTS THREADS RECORDS. As the Rust one (src/bin/victim.rs), and with a fault point
-// in the middle of a record: with KILL_AT=n in the environment the process kills itself between the stores of
-// the n-th record and its publication. The frontend must come after the macro that makes the fault point.
+// The C++ victim: victim COUNTS THREADS RECORDS [native|atrace]. As the Rust one (src/bin/victim.rs), and
+// with a fault point in the middle of a record: with KILL_AT=n in the environment the process kills itself
+// between the stores of the n-th record and its publication. The frontend must come after the macro that
+// makes the fault point.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -25,6 +26,7 @@ void pass_fault_point() {
 }  // namespace
 
 #define SP_DETAIL_FAULT_POINT(name) pass_fault_point()
+#include <silverpoint/atrace.hpp>
 #include <silverpoint/silverpoint.hpp>
 
 namespace {
@@ -42,13 +44,43 @@ void text_of(std::uint32_t thread, std::uint64_t sequence, std::string& out) {
     out.append((sequence * 0x9E3779B97F4A7C15u) >> 58, static_cast<char>('a' + sequence % 26));
 }
 
-void trace(void* map, std::uint32_t thread, std::uint64_t records) {
+// Calls in turns, as in src/facade.rs.
+void call_atrace(std::uint32_t thread, std::uint64_t sequence, const std::string& text) {
+    namespace atrace = silverpoint::atrace;
+    const auto number = static_cast<std::int32_t>(sequence), track = static_cast<std::int32_t>(thread);
+    char name[24];
+    std::snprintf(name, sizeof name, "kill.%u", thread);
+    switch ((sequence - 1) % 8) {
+        case 0:
+            return atrace::begin(atrace::kApp, name);
+        case 1:
+            return atrace::int64(atrace::kApp, name, static_cast<std::int64_t>(sequence));
+        case 2:
+            return atrace::end(atrace::kApp);
+        case 3:
+            return atrace::async_begin(atrace::kApp, name, number);
+        case 4:
+            return atrace::track_instant(atrace::kApp, text, "kill");
+        case 5:
+            return atrace::async_end(atrace::kApp, name, number - 2);
+        case 6:
+            return atrace::track_begin(atrace::kApp, "kill", text, track);
+        default:
+            return atrace::track_end(atrace::kApp, "kill", track);
+    }
+}
+
+void trace(void* map, std::uint32_t thread, std::uint64_t records, bool by_atrace) {
     std::string text;
     const std::atomic<std::uint64_t>& stop = reinterpret_cast<std::atomic<std::uint64_t>*>(map)[1];
     for (std::uint64_t sequence = 1; sequence <= records; ++sequence) {
         if (stop.load(std::memory_order_relaxed) == 1) break;
         text_of(thread, sequence, text);
-        SP_EVENT("kill.tick", thread, sequence, text);
+        if (by_atrace) {
+            call_atrace(thread, sequence, text);
+        } else {
+            SP_EVENT("kill.tick", thread, sequence, text);
+        }
         word(map, thread + 1).store(sequence, std::memory_order_release);
     }
 }
@@ -57,7 +89,7 @@ void trace(void* map, std::uint32_t thread, std::uint64_t records) {
 
 int main(int argc, char** argv) {
     if (argc < 4) {
-        std::fprintf(stderr, "usage: victim COUNTS THREADS RECORDS\n");
+        std::fprintf(stderr, "usage: victim COUNTS THREADS RECORDS [native|atrace]\n");
         return 2;
     }
     const int file = open(argv[1], O_RDWR | O_CLOEXEC);
@@ -70,7 +102,9 @@ int main(int argc, char** argv) {
     const auto threads = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
     const std::uint64_t records = std::strtoull(argv[3], nullptr, 10);
     word(map, 0).store(static_cast<std::uint64_t>(getpid()), std::memory_order_release);
+    const bool by_atrace = argc > 4 && std::string(argv[4]) == "atrace";
     std::vector<std::thread> pool;
-    for (std::uint32_t thread = 0; thread < threads; ++thread) pool.emplace_back(trace, map, thread, records);
+    for (std::uint32_t thread = 0; thread < threads; ++thread)
+        pool.emplace_back(trace, map, thread, records, by_atrace);
     for (std::thread& thread : pool) thread.join();
 }

@@ -15,6 +15,9 @@
 // directives: category atrace::app and the like; where properties are set, only tags that they enable.
 #pragma once
 
+#include <cstdarg>
+#include <cstdio>
+
 #include "detail/atrace_message.hpp"
 #include "detail/atrace_ring.hpp"
 #include "silverpoint.hpp"
@@ -96,9 +99,12 @@ inline void write_atrace(const AtraceCall& call) {
     const bool in_marker = to.marker(), in_ring = to.ring();
     if (!in_marker && !in_ring) return false;
     if (in_marker) write_atrace({'B', 1, {name}});
-    AtraceOpen::One begun;
-    if (in_ring) begun = record_atrace_begin(tag, name);
-    if (in_marker) begun.id |= AtraceOpen::kTold;
+    AtraceBegun begun;
+    if (in_ring)
+        begun = record_atrace_begin(tag, name);
+    else if (!has_room_atrace())
+        make_room_atrace();
+    if (in_marker) begun.id |= AtraceBegun::kTold;
     open_atrace(begun);
     return true;
 }
@@ -109,32 +115,31 @@ inline void write_atrace(const AtraceCall& call) {
     return true;
 }
 
-// Of one that the kernel was told of, or that is not in the ring.
-[[gnu::noinline]] inline void end_atrace_otherwise(const AtraceOpen::One& begun) {
-    if ((begun.id & AtraceOpen::kTold) != 0) write_atrace({'E'});
-    const std::uint32_t id = begun.id & ~AtraceOpen::kTold;
+// Of one that the kernel was told of, or that is not in the ring; or none is known, or it lies deep.
+[[gnu::noinline]] inline bool end_atrace_otherwise() {
+    AtraceBegun* const next = tls_atrace_next;
+    if (next > tls_atrace_limit) {
+        bool is_told = false;
+        if (!close_atrace_deep(is_told)) return false;
+        if (is_told) write_atrace({'E'});
+        return true;
+    }
+    if (next == tls_atrace_open->bottom()) return false;
+    tls_atrace_next = next - 1;
+    const AtraceBegun begun = next[-1];
+    if ((begun.id & AtraceBegun::kTold) != 0) write_atrace({'E'});
+    const std::uint32_t id = begun.id & ~AtraceBegun::kTold;
     if (id != 0) record_atrace_end(begun, id);
-}
-// Of one that lies so deep that the ring does not have it, or of none.
-SP_DETAIL_COLD bool end_atrace_deep() {
-    AtraceOpen& open = tls_atrace_open;
-    if (open.depth == 0 || --open.depth >= AtraceOpen::kMostTold) return false;
-    if (open.is_told(open.depth)) write_atrace({'E'});
     return true;
 }
 // Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.
 SP_DETAIL_HOT bool end_atrace() {
-    AtraceOpen& open = tls_atrace_open;
-    const std::size_t at = open.depth - 1;
-    if (at >= AtraceOpen::kMost) [[unlikely]]
-        return end_atrace_deep();
-    open.depth = at;
-    const AtraceOpen::One& last = open.all[at];
+    AtraceBegun* const last = tls_atrace_next - 1;
     // (One comparison: neither nothing nor told.)
-    if (static_cast<std::int32_t>(last.id) > 0) [[likely]]
-        record_atrace_end(last, last.id);
-    else
-        end_atrace_otherwise(last);
+    if (static_cast<std::int32_t>(last->id) <= 0) [[unlikely]]
+        return end_atrace_otherwise();
+    tls_atrace_next = last;
+    record_atrace_end(*last, last->id);
     return true;
 }
 
@@ -182,6 +187,57 @@ SP_DETAIL_HOT bool end_atrace() {
     if (gate != kAtraceRingAlone && !atrace_to_outputs(tag, {'C', 1, {name}, true, value})) return;
     record_atrace(Kind::kCounter, tag, "value", name, value);
 }
+
+// A cookie for a stretch that may end in another thread: another one each time. Where they begin depends on
+// where this copy lies: those of plug-ins are others.
+inline constinit std::atomic<std::uint32_t> atrace_cookies{0};
+inline std::int32_t new_atrace_cookie() {
+    const auto copy = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&atrace_cookies) >> 4);
+    return static_cast<std::int32_t>(copy * 0x9E3779B1u +
+                                     atrace_cookies.fetch_add(1, std::memory_order_relaxed));
+}
+
+// A stretch that may end in another thread, and where it was begun.
+struct AtraceAsync {
+    std::uint64_t tag = 0;
+    std::string_view name;
+    std::int32_t cookie = 0;
+    bool in_marker = false, in_ring = false;
+};
+[[gnu::noinline]] inline void begin_atrace_async(AtraceAsync& made) {
+    const AtraceTo to(made.tag);
+    made.cookie = new_atrace_cookie();
+    made.in_marker = to.marker();
+    if (made.in_marker) write_atrace({'S', 1, {made.name}, true, made.cookie});
+    made.in_ring = to.ring() && record_atrace(Kind::kAsyncBegin, made.tag, "id", made.name,
+                                              std::uint64_t{static_cast<std::uint32_t>(made.cookie)})
+                                        .ticks != 0;
+}
+[[gnu::noinline]] inline void end_atrace_async(const AtraceAsync& made) {
+    if (made.in_marker) write_atrace({'F', 1, {made.name}, true, made.cookie});
+    if (made.in_ring)
+        record_atrace_anyway(Kind::kAsyncEnd, made.tag, "id", made.name,
+                             std::uint64_t{static_cast<std::uint32_t>(made.cookie)});
+}
+
+// A name that is formatted, as printf does; cut where a message to the kernel would be.
+class AtraceText {
+  public:
+    [[gnu::format(printf, 2, 3)]] explicit AtraceText(const char* format, ...) {
+        const ErrnoGuard guard;
+        va_list arguments;
+        va_start(arguments, format);
+        const int size = std::vsnprintf(text_, sizeof text_, format, arguments);
+        va_end(arguments);
+        size_ = size < 0 ? 0 : static_cast<std::size_t>(size);
+        if (size_ >= sizeof text_) size_ = sizeof text_ - 1;
+    }
+    operator std::string_view() const { return {text_, size_}; }
+
+  private:
+    char text_[AtraceMessage::kMost + 1];
+    std::size_t size_ = 0;
+};
 
 }  // namespace detail
 
@@ -241,6 +297,16 @@ class [[nodiscard]] Scope {
         const auto gate = detail::atrace_gate(tag);
         if (gate != 0 && detail::atrace_begin(gate, tag, name)) tag_ = tag;
     }
+    // `make_name` is called only when the tag is on: it gives the name, or what a std::string_view can be
+    // made of.
+    template <class F>
+        requires requires(F& make_name) { std::string_view(make_name()); }
+    Scope(Tag tag, F&& make_name) {
+        const auto gate = detail::atrace_gate(tag);
+        if (gate == 0 || (gate != detail::kAtraceRingAlone && !is_tag_enabled(tag))) return;
+        const auto name = make_name();
+        if (detail::atrace_begin(gate, tag, std::string_view(name))) tag_ = tag;
+    }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope() {
@@ -251,6 +317,28 @@ class [[nodiscard]] Scope {
     Tag tag_ = 0;
 };
 
+// A stretch of time that may end in another thread, until it is destroyed, wherever it was moved to and
+// whatever was switched since; with a cookie of its own. The name must live as long.
+class [[nodiscard]] AsyncScope {
+  public:
+    AsyncScope(Tag tag, std::string_view name) : made_{tag, name} {
+        if (detail::atrace_gate(tag) != 0) detail::begin_atrace_async(made_);
+    }
+    AsyncScope(AsyncScope&& other) noexcept : made_(other.made_) {
+        other.made_.in_marker = other.made_.in_ring = false;
+    }
+    AsyncScope(const AsyncScope&) = delete;
+    AsyncScope& operator=(const AsyncScope&) = delete;
+    ~AsyncScope() {
+        if (made_.in_marker || made_.in_ring) detail::end_atrace_async(made_);
+    }
+
+  private:
+    detail::AtraceAsync made_;
+};
+// The same, to be kept in an `auto`.
+inline AsyncScope async_scope(Tag tag, std::string_view name) { return {tag, name}; }
+
 }  // namespace atrace
 }  // namespace gnu::visibility("hidden")
 }  // namespace silverpoint
@@ -258,3 +346,7 @@ class [[nodiscard]] Scope {
 #define SP_ATRACE(name) SP_ATRACE_TAG(::silverpoint::atrace::kApp, name)
 #define SP_ATRACE_TAG(tag, name) \
     const ::silverpoint::atrace::Scope SP_DETAIL_JOIN(sp_atrace_, __COUNTER__)(tag, name)
+// With a name that is formatted as by printf, only when the tag is on: SP_ATRACE_FORMAT("frame %d", frame).
+#define SP_ATRACE_FORMAT(...) SP_ATRACE_TAG_FORMAT(::silverpoint::atrace::kApp, __VA_ARGS__)
+#define SP_ATRACE_TAG_FORMAT(tag, ...) \
+    SP_ATRACE_TAG(tag, [&] { return ::silverpoint::detail::AtraceText(__VA_ARGS__); })

@@ -1,7 +1,7 @@
 /* The logger inside the process (libsilverpoint), for C and C++. C++ programs may prefer
  * silverpoint/logger.hpp.
  *
- * What a C++ program records while no logger runs: see SP_LOGGER_KEEPS in silverpoint/logger.hpp.
+ * What a program records while no logger runs: see SP_LOGGER_KEEPS in silverpoint/logger.hpp and start.h.
  *
  * Tracepoints need no library; this one collects what they record, in a thread of the process, and writes it
  * to the console and to files. Link silverpoint::logger (CMake) or -lsilverpoint.

@@ -8,8 +8,8 @@
  *   SP_INFO("ready");
  *   silverpoint_stop(5000);
  *
- * As silverpoint::start() in C++, but that what is recorded before the start and after the stop is kept for
- * no logger. Link libsilverpoint_c and libsilverpoint. */
+ * As silverpoint::start() in C++: what is recorded before the start and after the stop is kept, see
+ * SP_LOGGER_KEEPS. Link libsilverpoint_c and libsilverpoint. */
 #ifndef SILVERPOINT_START_H
 #define SILVERPOINT_START_H
 
@@ -17,6 +17,18 @@
 #include "logger.h"
 
 #ifndef __cplusplus
+
+/* What the program records before its logger starts, and after it has stopped: directives
+ * (spec/directives.md); "" for nothing. The youngest records are kept, in shared memory, and the next start
+ * delivers them; the end of the program does so too when a logger was ever started in it, and else forgets
+ * them. The same in all files of a program that include this one; the variable SILVERPOINT_FILTER of the
+ * environment takes precedence. */
+#    ifndef SP_LOGGER_KEEPS
+#        define SP_LOGGER_KEEPS "info"
+#    endif
+/* One for each shared object, whichever files have it: hidden, and weak. */
+__attribute__((weak, visibility("hidden"), used)) const char* silverpoint_kept_for_logger(void);
+const char* silverpoint_kept_for_logger(void) { return SP_LOGGER_KEEPS; }
 
 /* The process has a session from now on, which a logger is about to collect. */
 void sp_c_expect_logger(void) SP_C_OWN;

@@ -1,21 +1,24 @@
-// Every flag as a variable, by the environment, and as an option.
+// Every flag as a variable, by the environment, and as an option. One run a line: run.py takes no other.
+// clang-format off
 // run: print
-// run: print GLOG_alsologtostderr=1 GLOG_colorlogtostderr=1 GLOG_log_prefix=0 GLOG_log_utc_time=y
-// GLOG_log_year_in_prefix=no run: print GLOG_logtostderr=t GLOG_logtostdout=T
-// GLOG_stop_logging_if_full_disk=Y GLOG_timestamp_in_logfile_name=false GLOG_colorlogtostdout=1 run: print
-// GLOG_logbuflevel=2 GLOG_logbufsecs=7 GLOG_minloglevel=1 GLOG_v=3 GLOG_logfile_mode=420 GLOG_max_log_size=12
+// run: print GLOG_alsologtostderr=1 GLOG_colorlogtostderr=1 GLOG_log_prefix=0 GLOG_log_utc_time=y GLOG_log_year_in_prefix=no
+// run: print GLOG_logtostderr=t GLOG_logtostdout=T GLOG_stop_logging_if_full_disk=Y GLOG_timestamp_in_logfile_name=false GLOG_colorlogtostdout=1
+// run: print GLOG_logbuflevel=2 GLOG_logbufsecs=7 GLOG_minloglevel=1 GLOG_v=3 GLOG_logfile_mode=420 GLOG_max_log_size=12
 // run: print GLOG_log_dir=d GLOG_log_link=k GLOG_vmodule=a=1
-// run: print GOOGLE_LOG_DIR=g GOOGLE_LOGTOSTDERR=1 GOOGLE_LOGTOSTDOUT=1 GOOGLE_ALSOLOGTOSTDERR=1
-// GOOGLE_TIMESTAMP_IN_LOGFILE_NAME=0 run: print TEST_TMPDIR=t run: print GLOG_log_dir=d GOOGLE_LOG_DIR=g
-// GLOG_logtostderr=0 GOOGLE_LOGTOSTDERR=1 GLOG_v= GLOG_logtostdout= GLOG_minloglevel=x run: print
-// --alsologtostderr --colorlogtostderr --nolog_prefix --log_utc_time --nolog_year_in_prefix --logtostderr
-// --logtostdout run: print --stop_logging_if_full_disk --notimestamp_in_logfile_name --colorlogtostdout
-// --logbuflevel=2 --logbufsecs=7 --minloglevel=1 run: print --v=3 --logfile_mode=420 --max_log_size=12
-// --log_dir=d --log_link=k --vmodule=a=1 --stderrthreshold=1 run: print --alsologtoemail=a
-// --drop_log_memory=false --logcleansecs=5 --logemaillevel=3 --logmailer=m --nosymbolize_stacktrace
-// --log_backtrace_at=x:1 run: log GLOG_log_dir=. GLOG_log_prefix=0 run: log GLOG_log_dir=.
-// GLOG_log_year_in_prefix=0 run: log GLOG_log_dir=. GLOG_log_utc_time=1 TZ=Asia/Tokyo run: log GLOG_log_dir=.
-// --stderrthreshold=0 run: log GLOG_log_dir=. --stderrthreshold=1 run: log GLOG_log_dir=. --stderrthreshold=3
+// run: print GOOGLE_LOG_DIR=g GOOGLE_LOGTOSTDERR=1 GOOGLE_LOGTOSTDOUT=1 GOOGLE_ALSOLOGTOSTDERR=1 GOOGLE_TIMESTAMP_IN_LOGFILE_NAME=0
+// run: print TEST_TMPDIR=t
+// run: print GLOG_log_dir=d GOOGLE_LOG_DIR=g GLOG_logtostderr=0 GOOGLE_LOGTOSTDERR=1 GLOG_v= GLOG_logtostdout= GLOG_minloglevel=x
+// run: print --alsologtostderr --colorlogtostderr --nolog_prefix --log_utc_time --nolog_year_in_prefix --logtostderr --logtostdout
+// run: print --stop_logging_if_full_disk --notimestamp_in_logfile_name --colorlogtostdout --logbuflevel=2 --logbufsecs=7 --minloglevel=1
+// run: print --v=3 --logfile_mode=420 --max_log_size=12 --log_dir=d --log_link=k --vmodule=a=1 --stderrthreshold=1
+// run: print --alsologtoemail=a --drop_log_memory=false --logcleansecs=5 --logemaillevel=3 --logmailer=m --nosymbolize_stacktrace --log_backtrace_at=x:1
+// run: log GLOG_log_dir=. GLOG_log_prefix=0
+// run: log GLOG_log_dir=. GLOG_log_year_in_prefix=0
+// run: hours GLOG_log_dir=. TZ=Asia/Tokyo
+// run: hours GLOG_log_dir=. GLOG_log_utc_time=1 TZ=Asia/Tokyo
+// run: log GLOG_log_dir=. --stderrthreshold=0
+// run: log GLOG_log_dir=. --stderrthreshold=1
+// run: log GLOG_log_dir=. --stderrthreshold=3
 // run: log GLOG_log_dir=. GLOG_alsologtostderr=1
 // run: log GLOG_logtostderr=1
 // run: log GLOG_logtostdout=1
@@ -26,9 +29,17 @@
 // run: log GLOG_logtostderr=1 GLOG_colorlogtostderr=1 TERM=dumb
 // run: log GLOG_log_dir=. GLOG_colorlogtostderr=1 TERM=xterm-256color
 // run: log GLOG_logtostdout=1 GLOG_colorlogtostdout=1 TERM=linux
-// run: log GLOG_log_dir=. GLOG_log_backtrace_at=flags.cpp:55
-// run: log GLOG_log_dir=. GLOG_drop_log_memory=0 GLOG_symbolize_stacktrace=0 GLOG_logemaillevel=999
-// GLOG_logbufsecs=0 run: change GLOG_log_dir=.
+// run: log GLOG_log_dir=. GLOG_log_backtrace_at=flags.cpp:@warning
+// run: log GLOG_log_dir=. GLOG_log_backtrace_at=flags.cpp:@verbose
+// run: log GLOG_log_dir=. GLOG_log_backtrace_at=flags.cpp:@verbose GLOG_v=1
+// run: log GLOG_log_dir=. GLOG_log_backtrace_at=flags.cpp:1
+// run: log GLOG_logtostderr=1 --log_backtrace_at=flags.cpp:@error
+// run: log GLOG_log_dir=. GLOG_drop_log_memory=0 GLOG_symbolize_stacktrace=0 GLOG_logemaillevel=999 GLOG_logbufsecs=0
+// run: stack GLOG_logtostderr=1 GLOG_symbolize_stacktrace=0
+// run: stack GLOG_logtostderr=1
+// run: change GLOG_log_dir=.
+// clang-format on
+// times: hours
 #include <gflags/gflags.h>
 #include <glog/logging.h>
 
@@ -37,9 +48,9 @@
 
 static void log_all() {
     LOG(INFO) << "information " << 1;
-    LOG(WARNING) << "a warning " << 2;
-    LOG(ERROR) << "an error " << 3;
-    VLOG(1) << "verbose";
+    LOG(WARNING) << "a warning " << 2;  // @warning
+    LOG(ERROR) << "an error " << 3;     // @error
+    VLOG(1) << "verbose";               // @verbose
 }
 
 // A flag of the program's own beside them.
@@ -65,7 +76,8 @@ int main(int argc, char** argv) {
         return 0;
     }
     google::InitGoogleLogging(argv[0]);
-    if (what == "log") log_all();
+    if (what == "log" || what == "hours") log_all();
+    if (what == "stack") LOG(FATAL) << "the end";
     if (what == "change") {
         log_all();
         FLAGS_log_prefix = false;

@@ -9,6 +9,10 @@ A source says how it is run, one line each:
     // run: NAME [KEY=VALUE…] [OPTION…]         the program's arguments: NAME and the options
     // skip: NAME PATTERN                       lines on stderr and in files that are not compared in this run, with a reason behind
     // unordered: NAME                          threads: lines are compared without their order
+    // times: NAME                              the hours by which times differ from UTC are compared, too
+
+In a run, @WORD stands for the number of the line that ends in the comment `// @WORD`. What is not at the beginning of a line of its own, where it
+would not be found, is a mistake.
 """
 
 import concurrent.futures
@@ -21,16 +25,29 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
-PREFIX = re.compile(r"([IWEF])(\d{8}|\d{4}) \d\d:\d\d:\d\d\.\d{6} +\d+ ")
+RUN = re.compile(r"^// run: (.*)$", re.M)
+SAID = re.compile(r"// .*\b(run|skip|unordered|times): ")
+PREFIX = re.compile(r"([IWEF])(\d{8}|\d{4}) (\d\d):(\d\d):\d\d\.\d{6} +\d+ ")
 RAW_PREFIX = re.compile(r"([IWEF]00000000 00:00:00\.000000) +\d+ ")
 STAMP = re.compile(r"\d{8}-\d{6}\.\d+")
 
 
-def same(text, directory):
+def hours_from_utc(hour, minute):
+    """By how many hours a time of this moment differs from UTC's."""
+    now = time.gmtime()
+    return round(((int(hour) - now.tm_hour) * 60 + int(minute) - now.tm_min) / 60) % 24
+
+
+def same(text, directory, times=False):
     """What differs from run to run, made the same."""
     text = text.replace(str(directory), "<dir>")
-    text = PREFIX.sub(lambda m: f"{m[1]}<{len(m[2])} digits> <time> <thread> ", text)
+
+    def time_of(m):
+        return f"<UTC+{hours_from_utc(m[3], m[4])}>" if times else "<time>"
+
+    text = PREFIX.sub(lambda m: f"{m[1]}<{len(m[2])} digits> {time_of(m)} <thread> ", text)
     text = RAW_PREFIX.sub(r"\1 <thread> ", text)
     text = STAMP.sub("<stamp>", text)
     text = re.sub(r"Log file created at: .*", "Log file created at: <time>", text)
@@ -42,7 +59,7 @@ def same(text, directory):
     return text
 
 
-def files_of(directory):
+def files_of(directory, times):
     """Names, permissions, links and contents."""
     found = {}
     for path in sorted(directory.rglob("*")):
@@ -56,13 +73,13 @@ def files_of(directory):
             found[name] = "link to " + same(os.readlink(path), directory)
         elif path.is_file():
             text = path.read_bytes().decode("utf-8", "backslashreplace")
-            found[name] = f"{stat.filemode(path.stat().st_mode)}\n" + same(text, directory)
+            found[name] = f"{stat.filemode(path.stat().st_mode)}\n" + same(text, directory, times)
         else:
             found[name] = "directory"
     return found
 
 
-def observe(program, name, environment, options, skip, unordered):
+def observe(program, name, environment, options, skip, unordered, times):
     with tempfile.TemporaryDirectory(prefix="glog-") as work:
         # The program's name is part of the files' names: one name for both.
         work = pathlib.Path(work).resolve()
@@ -74,10 +91,10 @@ def observe(program, name, environment, options, skip, unordered):
                               umask=0o022, timeout=120)
 
         def text(raw):
-            return same(raw.decode("utf-8", "backslashreplace"), directory)
+            return same(raw.decode("utf-8", "backslashreplace"), directory, times)
 
         seen = {"exit status": str(done.returncode), "stdout": text(done.stdout), "stderr": text(done.stderr)}
-        for file, content in files_of(directory).items():
+        for file, content in files_of(directory, times).items():
             seen["file " + file] = content
         for key in seen:
             lines = seen[key].split("\n")
@@ -105,12 +122,14 @@ def compare(name, theirs, ours):
 
 
 def run(theirs, ours, text, line):
-    name, *words = shlex.split(line)
+    places = {word: number for number, content in enumerate(text.split("\n"), 1) for word in re.findall(r"// @(\w+)$", content)}
+    name, *words = shlex.split(re.sub(r"@(\w+)", lambda m: str(places[m[1]]), line))
     environment = dict(word.split("=", 1) for word in words if not word.startswith("-"))
     options = [word for word in words if word.startswith("-")]
     skip = [re.compile(pattern) for who, pattern in re.findall(r"^// skip: (\S+) (.*)$", text, re.M) if who in (name, "*")]
     unordered = name in re.findall(r"^// unordered: (\S+)$", text, re.M)
-    seen = [observe(program, name, environment, options, skip, unordered) for program in (theirs, ours)]
+    times = name in re.findall(r"^// times: (\S+)$", text, re.M)
+    seen = [observe(program, name, environment, options, skip, unordered, times) for program in (theirs, ours)]
     return compare(f"{ours.name} {line}", *seen)
 
 
@@ -125,8 +144,12 @@ def main():
             variants = sorted(path.name for path in ours_at.iterdir() if path.name == source.stem or path.name.startswith(source.stem + "-"))
             if not variants:
                 failures.append(f"{source.stem}: no such program in {ours_at}")
+            lines = RUN.findall(text)
+            for number, line in enumerate(text.split("\n"), 1):
+                if (said := SAID.search(line)) and not line.startswith(f"// {said[1]}: "):
+                    failures.append(f"{source.name}:{number}: '{said[1]}:' stands at the beginning of a line of its own, where it is looked for")
             for variant in variants:
-                for line in re.findall(r"^// run: (.*)$", text, re.M):
+                for line in lines:
                     runs.append(pool.submit(run, theirs_at / variant, ours_at / variant, text, line))
         for done in runs:
             failures += done.result()

@@ -25,11 +25,28 @@ std::string make_root() {
     std::exit(2);
 }
 
+// Tests that are run one by one, or by nobody here: those of the environment, whatever else is asked for.
+void leave_out() {
+    for (const char* name : {"SILVERPOINT_TEST_WITHOUT", "GTEST_FILTER"}) {
+        const char* value = std::getenv(name);
+        if (value == nullptr || *value == 0) continue;
+        std::string without = value, filter = GTEST_FLAG_GET(filter);
+        if (name == std::string("GTEST_FILTER")) {
+            // (Where nothing is asked for by an argument, it is the filter.)
+            if (without[0] != '-' || filter.find(without) != filter.npos) continue;
+            without.erase(0, 1);
+        }
+        filter += (filter.find('-') == filter.npos ? "-" : ":") + without;
+        GTEST_FLAG_SET(filter, filter);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (std::getenv("SILVERPOINT_TEST_CHILD") != nullptr) {
         testing::InitGoogleTest(&argc, argv);
+        leave_out();
         return RUN_ALL_TESTS();
     }
     const std::string root = make_root();

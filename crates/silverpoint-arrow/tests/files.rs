@@ -224,8 +224,8 @@ for row in rows:
 #[test]
 fn pyarrow_and_duckdb_read_the_same() {
     let Some(python) = std::env::var_os("SILVERPOINT_ARROW_JUDGES").filter(|path| !path.is_empty()) else {
-        eprintln!(
-            "SKIPPED: what pyarrow and DuckDB say: SILVERPOINT_ARROW_JUDGES is not set (`make arrow` sets it)"
+        silverpoint_tests::skipped!(
+            "what pyarrow and DuckDB say: SILVERPOINT_ARROW_JUDGES is not set (`make arrow` sets it)"
         );
         return;
     };

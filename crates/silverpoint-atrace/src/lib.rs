@@ -37,6 +37,19 @@ pub fn is_tag_enabled(tag: Tag) -> bool {
     state::outputs(tag.bits()).any()
 }
 
+/// Whether any of these tags goes to the kernel.
+#[inline]
+pub fn is_in_marker(tag: Tag) -> bool {
+    state::outputs(tag.bits()).marker()
+}
+
+/// Whether these tags go into the ring: the category of the lowest must be on there.
+#[inline]
+pub fn is_in_ring(tag: Tag) -> bool {
+    state::outputs(tag.bits()).ring()
+        && (tag.bits().is_power_of_two() || state::is_category_on(tag.category()))
+}
+
 /// All tags that are enabled, as bits.
 ///
 /// `debug.atrace.tags.enableflags` is the mask; `debug.atrace.app_number` programs, `debug.atrace.app_0` and so on, have the tag [`Tag::APP`], too: by the name that they were called by, its last

@@ -1,18 +1,17 @@
 //! Which tags are enabled, for which output; followed while the program runs.
 
-use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::{env, thread};
+use std::thread;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{Mode, OFlags};
 use silverpoint::dynamic::{self, Place};
 
 use crate::message::Message;
-use crate::properties::{self, Properties};
+use crate::properties::{self, environment};
 use crate::tag::{NAMES, VALID};
 
 /// Names a file to write to in place of `trace_marker`. Where it is not the kernel's, each message is a line of its own.
@@ -102,8 +101,7 @@ pub(crate) fn update() {
 fn read() -> bool {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let properties = Properties::read(file());
-    let tags = properties.as_ref().map(|properties| properties.tags(&properties::command()));
+    let tags = properties::tags(file(), &properties::command());
     let marker = tags.filter(|tags| *tags != 0 && self::marker().is_some()).unwrap_or(0);
     // Where nobody has set a property, directives alone decide what goes into the ring.
     let ring = ring_tags() & tags.unwrap_or(VALID);
@@ -111,18 +109,14 @@ fn read() -> bool {
     OUTPUTS.swap(new, Ordering::AcqRel) != new
 }
 
-/// Tags whose category may record, by the directives.
-fn ring_tags() -> u64 {
-    let is_on =
-        |category| Place { level: crate::ring::LEVEL, line: 0, target: category, file: "" }.would_record();
-    NAMES.iter().filter(|(_, name)| is_on(name)).fold(0, |tags, (bit, _)| tags | 1 << bit)
+/// Whether a category may record, by the directives.
+pub(crate) fn is_category_on(category: &str) -> bool {
+    Place { level: crate::ring::LEVEL, line: 0, target: category, file: "" }.would_record()
 }
 
-/// What the environment says; nothing in a program with more privileges than its caller.
-fn environment(name: &str) -> Option<OsString> {
-    use rustix::process::{getegid, geteuid, getgid, getuid};
-    let is_privileged = getuid() != geteuid() || getgid() != getegid();
-    env::var_os(name).filter(|value| !is_privileged && !value.is_empty())
+/// Tags whose category may record, by the directives.
+fn ring_tags() -> u64 {
+    NAMES.iter().filter(|(_, name)| is_category_on(name)).fold(0, |tags, (bit, _)| tags | 1 << bit)
 }
 
 /// The file of properties.

@@ -33,6 +33,7 @@ pub mod table;
 pub mod text;
 pub mod time;
 pub mod tracefile;
+pub mod tree;
 pub mod units;
 
 pub use context::Context;

@@ -5,14 +5,18 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::tracefile::{Trace, Verdict, What, with_parts};
+use silverpoint_formats::tracefile::{Event, Trace, Verdict, What, with_parts};
 use silverpoint_killtest::counts::{Counts, text_of};
+use silverpoint_killtest::facade::Facade;
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
-/// Judges all trace files of a folder together; gives how many records they hold. `exact`: threads whose last record was not published, so that it must
+use crate::calls::{Call, Calls};
+use crate::plan::Plan;
+
+/// Judges all trace files of a folder together; gives how many calls they hold. `exact`: threads whose last record was not published, so that it must
 /// not be there.
-pub fn judge(folder: &Path, counts: &Counts, threads: usize, exact: &[usize]) -> Result<u64, String> {
+pub fn judge(folder: &Path, counts: &Counts, plan: &Plan, exact: &[usize]) -> Result<u64, String> {
     let entries = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
     // A part that had just been made when everything died is empty, and holds nothing.
     let is_trace = |path: &PathBuf| {
@@ -29,14 +33,17 @@ pub fn judge(folder: &Path, counts: &Counts, threads: usize, exact: &[usize]) ->
             return Err(format!("{} reports losses: {losses:?}", session.label()));
         }
     }
-    let mut next = vec![1_u64; threads];
+    let mut next = vec![1_u64; plan.threads as usize];
     let mut records = 0;
-    let mut expected = String::new();
+    let mut native = Native::default();
+    let mut calls = Calls::new(plan.facade);
     let mut events = trace.events();
     while let Some(event) = events.next() {
-        let What::Record { args, .. } = event.what else { continue };
-        let (thread, sequence, text) =
-            arguments(args).ok_or("a record has other arguments than were traced")?;
+        let call = match plan.facade {
+            Facade::Native => native.of(&event)?,
+            _ => calls.of(&event, &next)?,
+        };
+        let Some((thread, sequence)) = call else { continue };
         let due = next
             .get_mut(thread as usize)
             .ok_or_else(|| format!("a record of the unknown thread {thread}"))?;
@@ -44,13 +51,6 @@ pub fn judge(folder: &Path, counts: &Counts, threads: usize, exact: &[usize]) ->
             return Err(format!(
                 "thread {thread}: record {sequence} where {due} is due ({} returned)",
                 counts.get(thread as usize)
-            ));
-        }
-        text_of(thread, sequence, &mut expected);
-        if text != expected.as_bytes() {
-            return Err(format!(
-                "thread {thread}, record {sequence}: the text is {:?}",
-                String::from_utf8_lossy(text)
             ));
         }
         *due += 1;
@@ -66,7 +66,30 @@ pub fn judge(folder: &Path, counts: &Counts, threads: usize, exact: &[usize]) ->
             return Err(format!("thread {thread}: {returned} calls returned, {stored} records are stored"));
         }
     }
+    calls.finish(counts)?;
     Ok(records)
+}
+
+/// Which call a record of the frontends' own macros is of.
+#[derive(Default)]
+struct Native {
+    expected: String,
+}
+
+impl Native {
+    fn of(&mut self, event: &Event<'_>) -> Result<Option<Call>, String> {
+        let What::Record { args, .. } = event.what else { return Ok(None) };
+        let (thread, sequence, text) =
+            arguments(args).ok_or("a record has other arguments than were traced")?;
+        text_of(thread, sequence, &mut self.expected);
+        if text != self.expected.as_bytes() {
+            return Err(format!(
+                "thread {thread}, record {sequence}: the text is {:?}",
+                String::from_utf8_lossy(text)
+            ));
+        }
+        Ok(Some((thread, sequence)))
+    }
 }
 
 struct Source(File);

@@ -1,3 +1,4 @@
-//! Parts that the kill test and its victims share.
+//! What the victims and the judge of the kill test share.
 
 pub mod counts;
+pub mod facade;

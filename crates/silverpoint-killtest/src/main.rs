@@ -1,9 +1,10 @@
 //! The kill test: `kill-test --silverpoint PROGRAM --rust-victim PROGRAM [--cpp-victim PROGRAM] [--rounds N] [--seed N] [--only N]`.
 //!
-//! Each round runs a victim under `silverpoint run`, kills something with SIGKILL, lets the survivors finish, and then counts: every record whose
+//! Each round runs a victim under `silverpoint run`, which records by the frontend's own macros or by a facade ([`silverpoint_killtest::facade`]), kills something with SIGKILL, lets the survivors finish, and then counts: every record whose
 //! tracepoint returned must be in the trace file exactly once, in order, with the right content; at most one more a thread may be there (its
 //! call had not returned); nothing may be reported lost, no session may be left. The last line is `kill test: N passed, N failed`.
 
+mod calls;
 mod judge;
 mod plan;
 mod round;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
 
     let mut random = Random::new(seed);
     let (mut passed, mut failed) = (0_u32, 0_u32);
-    let mut by_target = BTreeMap::<String, (u32, u64)>::new();
+    let mut by_what = BTreeMap::<(bool, String), (u32, u64)>::new();
     let begun = Instant::now();
     for number in 0..rounds {
         let plan = Plan::of_round(number, &mut random, programs.cpp_victim.is_some());
@@ -56,9 +57,13 @@ fn main() -> ExitCode {
         match round::run(&programs, &plan) {
             Ok(records) => {
                 passed += 1;
-                let entry = by_target.entry(plan.target.to_string()).or_default();
-                entry.0 += 1;
-                entry.1 += records;
+                let language = if plan.cpp { "C++" } else { "Rust" };
+                let facade = format!("by {} of {language}", plan.facade);
+                for what in [(false, plan.target.to_string()), (true, facade)] {
+                    let entry = by_what.entry(what).or_default();
+                    entry.0 += 1;
+                    entry.1 += records;
+                }
             }
             Err(error) => {
                 failed += 1;
@@ -66,8 +71,8 @@ fn main() -> ExitCode {
             }
         }
     }
-    for (target, (rounds, records)) in &by_target {
-        println!("  {target:<42} {rounds:>4} rounds, {records:>10} records counted one by one");
+    for ((_, what), (rounds, records)) in &by_what {
+        println!("  {what:<42} {rounds:>4} rounds, {records:>10} records counted one by one");
     }
     println!("  in {:.1} s", begun.elapsed().as_secs_f64());
     println!("kill test: {passed} passed, {failed} failed");

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use silverpoint_collect::fault;
+use silverpoint_killtest::facade::{Facade, OF_CPP, OF_RUST};
 
 /// Small, repeatable pseudo-random numbers (splitmix64, Steele, Lea and Flood 2014).
 pub struct Random(u64);
@@ -109,6 +110,8 @@ impl fmt::Display for Target {
 pub struct Plan {
     pub target: Target,
     pub cpp: bool,
+    /// By what it records.
+    pub facade: Facade,
     pub threads: u64,
     /// Records each thread traces at most.
     pub records: u64,
@@ -146,6 +149,13 @@ impl Plan {
             _ => Target::CollectorAt { place, nth, program_too: true },
         };
         let cpp = has_cpp && (target.is_mid_record() || random.one_in(2));
+        // Every one of them dies in every way.
+        let facades: &[Facade] = if cpp { &OF_CPP } else { &OF_RUST };
+        let facade = match target {
+            // Who looks at a record that is not published knows those of the frontend alone.
+            Target::MidRecordAlone { .. } => Facade::Native,
+            _ => facades[random.between(0, facades.len() as u64 - 1) as usize],
+        };
         let needs_rotation = matches!(&target, Target::CollectorAt { place, .. } if ROTATION.contains(place));
         // Between the releases of two rings there must be two rings.
         let least = if matches!(target, Target::CollectorAt { .. }) { 2 } else { 1 };
@@ -154,6 +164,7 @@ impl Plan {
             full: target.may_be_full() && random.one_in(2),
             target,
             cpp,
+            facade,
             threads,
             records: RECORDS / threads,
             compact: random.one_in(3),
@@ -167,9 +178,10 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?}, {} victim, {} threads{}{}{}{}",
+            "{:?}, {} victim by {}, {} threads{}{}{}{}",
             self.target,
             if self.cpp { "C++" } else { "Rust" },
+            self.facade,
             self.threads,
             if self.compact { ", compact" } else { "" },
             if self.rotate { ", rotating" } else { "" },

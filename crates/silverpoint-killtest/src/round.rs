@@ -99,7 +99,7 @@ impl Round<'_> {
         }
         self.check_deaths()?;
         self.check_nothing_left()?;
-        judge(self.folder.path(), &self.counts, self.plan.threads as usize, &exact)
+        judge(self.folder.path(), &self.counts, self.plan, &exact)
     }
 
     /// Kills who is to be killed, and lets the rest come to its end.
@@ -180,7 +180,8 @@ impl Round<'_> {
             (Some(cpp), true) => cpp,
             _ => &self.programs.rust_victim,
         };
-        let numbers = [self.plan.threads.to_string(), self.plan.records.to_string()];
+        let words =
+            [self.plan.threads.to_string(), self.plan.records.to_string(), self.plan.facade.to_string()];
         let mut command;
         if let Target::MidRecordAlone { nth } = self.plan.target {
             command = Command::new(victim);
@@ -200,7 +201,7 @@ impl Round<'_> {
                 command.env("SILVERPOINT_MEMORY", "256K");
             }
         }
-        command.arg(self.folder.path().join("counts")).args(numbers).env("SILVERPOINT_DIR", self.sessions());
+        command.arg(self.folder.path().join("counts")).args(words).env("SILVERPOINT_DIR", self.sessions());
         if let Some(faults) = self.plan.target.faults() {
             command.env("SILVERPOINT_FAULT", faults);
         }

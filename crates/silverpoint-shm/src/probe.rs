@@ -29,6 +29,11 @@ impl Support {
     }
 }
 
+/// Whether this process has more privileges than its caller (`AT_SECURE`: set-user-id, file capabilities): then nothing of the environment counts.
+pub fn is_privileged() -> bool {
+    sys::is_privileged()
+}
+
 /// Whether the kernel takes this advice for private anonymous memory.
 fn is_accepted(advice: Advice) -> bool {
     const PAGE: usize = 4096;

@@ -1,16 +1,18 @@
 //! The table `records`: every record, end of a span, loss and wait, in order of time.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::Arc;
 
 use rusqlite::vtab::Context;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::{Event, Events, Trace, What};
+use silverpoint_formats::tree::{Part, part};
 use silverpoint_wire::level::Kind as SiteKind;
 
 use crate::module::{Kind, Rows};
-use crate::open_spans::OpenSpans;
+use crate::open_spans::{OpenSpans, admit};
 use crate::plan::{Column, Plan, event_name};
 use crate::row::{Writer, integer, text};
 use crate::state::State;
@@ -63,6 +65,8 @@ pub(crate) struct RecordRows<'t> {
     events: Option<Events<'t>>,
     /// Which spans are open, where a query asks for it: their ids.
     open: Option<OpenSpans<i64>>,
+    /// The same of async spans, by session and id, for records that are said to be of one.
+    asyncs: HashMap<(usize, u64), i64>,
     /// The span that the row is in, begins or ends.
     span: Option<i64>,
     writer: RefCell<Writer>,
@@ -80,6 +84,7 @@ impl<'t> Rows<'t> for RecordRows<'t> {
             state: Arc::clone(state),
             events: (!plan.is_empty).then(|| trace.pick(&picked)),
             open: plan.is_nesting_used.then(OpenSpans::new),
+            asyncs: HashMap::new(),
             span: None,
             writer: RefCell::new(Writer::new()),
         }
@@ -96,6 +101,10 @@ impl<'t> Rows<'t> for RecordRows<'t> {
         };
         if let Some(open) = &mut self.open {
             let thread = (event.session_number, event.stream.thread);
+            let said = match event.what {
+                What::Record { site, args, .. } => part(site, args),
+                _ => None,
+            };
             self.span = match event.what {
                 What::Record { site, site_number, .. } if site.kind() == SiteKind::Span => {
                     let ticks = event.ticks;
@@ -105,6 +114,24 @@ impl<'t> Rows<'t> for RecordRows<'t> {
                 }
                 What::SpanEnd { site_number: Some(site), begin_ticks, .. } => {
                     open.end(thread, site, begin_ticks)
+                }
+                What::Record { site, args, .. } => {
+                    let span = open.innermost(thread).copied();
+                    let key = args.first_chunk().map(|id| (event.session_number, u64::from_le_bytes(*id)));
+                    match (site.kind(), said, key) {
+                        (_, Some(Part::Of(id)), _) => self.asyncs.get(&(event.session_number, id)).copied(),
+                        (SiteKind::AsyncBegin, _, Some(key)) => {
+                            admit(self.asyncs.len())?;
+                            let id = self.state.id(events);
+                            self.asyncs.insert(key, id);
+                            span
+                        }
+                        (SiteKind::AsyncEnd, _, Some(key)) => {
+                            self.asyncs.remove(&key);
+                            span
+                        }
+                        _ => span,
+                    }
                 }
                 _ => open.innermost(thread).copied(),
             };

@@ -1,7 +1,9 @@
 //! The table `spans`: spans and async spans with their durations, in the order of their ends; those without an end come last.
+//!
+//! Parents are those of one tree: a stretch of an async span in a thread lies in that, an async span in what its link says or else in what was open where it began.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use rusqlite::vtab::Context;
 use silverpoint_formats::filter::Picked;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::{Event, Events, Trace, What};
+use silverpoint_formats::tree::{Part, part};
 use silverpoint_wire::level::Kind as SiteKind;
 
 use crate::module::{Kind, Rows};
@@ -64,6 +67,11 @@ pub(crate) struct SpanRows<'t> {
     asyncs: HashMap<AsyncKey<'t>, Vec<Span>>,
     /// In `asyncs`.
     open_asyncs: usize,
+    /// Those of an id, by session, where parents are wanted.
+    by_id: HashMap<(usize, u64), Vec<AsyncKey<'t>>>,
+    /// Spans of threads that async ones may turn out to have begun as, the oldest first: where they lie, or themselves.
+    recent: HashMap<Begin<'t>, i64>,
+    recent_in_order: VecDeque<Begin<'t>>,
     /// Those without an end, once the events are at theirs; the last comes first.
     left: Vec<Span>,
     row: Option<Span>,
@@ -73,6 +81,12 @@ pub(crate) struct SpanRows<'t> {
 
 /// What joins the begin and the end of an async span: session, category, name, id.
 type AsyncKey<'t> = (usize, &'t str, &'t str, u64);
+
+/// The begin of a span of a thread: session, category, name, ticks.
+type Begin<'t> = (usize, &'t str, &'t str, u64);
+
+/// Begins of spans of threads that are remembered.
+const RECENT: usize = 1 << 16;
 
 /// Which values are made at all.
 struct Wants {
@@ -107,6 +121,9 @@ impl<'t> Rows<'t> for SpanRows<'t> {
             spans: OpenSpans::new(),
             asyncs: HashMap::new(),
             open_asyncs: 0,
+            by_id: HashMap::new(),
+            recent: HashMap::new(),
+            recent_in_order: VecDeque::new(),
             left: Vec::new(),
             row: None,
             wants: Wants { parent: plan.is_nesting_used, args: plan.uses(ARGS), context: plan.uses(CONTEXT) },
@@ -122,13 +139,34 @@ impl<'t> Rows<'t> for SpanRows<'t> {
             };
             let thread = (event.session_number, event.stream.thread);
             match event.what {
-                What::Record { site, site_number, .. } if site.kind() == SiteKind::Span => {
-                    let parent = self.wants.parent.then(|| self.spans.innermost(thread).map(|span| span.id));
+                What::Record { site, site_number, args, .. } if site.kind() == SiteKind::Span => {
                     let mut span = begun(&event, site_number, &self.wants, self.writer.get_mut());
-                    let ticks = event.ticks;
+                    let (ticks, session, said) = (event.ticks, event.session_number, part(site, args));
                     span.id = self.state.id(events);
-                    span.parent = parent.flatten();
+                    if self.wants.parent {
+                        let names = names(&self.trace.sites[site_number]);
+                        let of = match said {
+                            Some(Part::Stretch(id)) => self.asyncs.get(&(session, names.0, names.1, id)),
+                            _ => None,
+                        };
+                        let around = self.spans.innermost(thread);
+                        span.parent = of.and_then(|spans| spans.last()).or(around).map(|span| span.id);
+                        let begin = (session, names.0, names.1, ticks);
+                        if self.recent.insert(begin, span.parent.unwrap_or(span.id)).is_none() {
+                            self.recent_in_order.push_back(begin);
+                        }
+                        if self.recent_in_order.len() > RECENT
+                            && let Some(oldest) = self.recent_in_order.pop_front()
+                        {
+                            self.recent.remove(&oldest);
+                        }
+                    }
                     self.spans.begin(thread, site_number, ticks, span)?;
+                }
+                What::Record { site, args, .. } if site.kind() == SiteKind::Link => {
+                    if let Some(Part::Parent { from, to }) = part(site, args).filter(|_| self.wants.parent) {
+                        link(&self.by_id, &mut self.asyncs, event.session_number, from, to);
+                    }
                 }
                 What::SpanEnd { site_number: Some(site), begin_ticks, duration_ns, .. } => {
                     let known = self.spans.end(thread, site, begin_ticks);
@@ -160,13 +198,31 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                     if site.kind() == SiteKind::AsyncBegin {
                         admit(self.open_asyncs)?;
                         let mut span = begun(&event, site_number, &self.wants, self.writer.get_mut());
+                        let said = part(site, args);
                         span.id = self.state.id(events);
+                        if self.wants.parent {
+                            let first = match said {
+                                Some(Part::Late(ticks)) => self.recent.get(&(key.0, key.1, key.2, ticks)),
+                                _ => None,
+                            };
+                            let around = || self.spans.innermost(thread).map(|span| span.id);
+                            span.parent = first.copied().or_else(around);
+                            self.by_id.entry((key.0, key.3)).or_default().push(key);
+                        }
                         self.asyncs.entry(key).or_default().push(span);
                         self.open_asyncs += 1;
                         continue;
                     }
                     let Some(open) = self.asyncs.get_mut(&key) else { continue };
                     let Some(mut span) = open.pop() else { continue };
+                    if let Some(keys) = self.by_id.get_mut(&(key.0, key.3)) {
+                        if let Some(at) = keys.iter().rposition(|known| *known == key) {
+                            keys.remove(at);
+                        }
+                        if keys.is_empty() {
+                            self.by_id.remove(&(key.0, key.3));
+                        }
+                    }
                     if open.is_empty() {
                         self.asyncs.remove(&key);
                     }
@@ -242,6 +298,22 @@ impl Drop for SpanRows<'_> {
     }
 }
 
+/// An async span lies in another that is open; in nothing: 0.
+fn link<'t>(
+    by_id: &HashMap<(usize, u64), Vec<AsyncKey<'t>>>,
+    asyncs: &mut HashMap<AsyncKey<'t>, Vec<Span>>,
+    session: usize,
+    from: u64,
+    to: u64,
+) {
+    let key = |id| by_id.get(&(session, id))?.last();
+    let outer = key(from).and_then(|key| Some(asyncs.get(key)?.last()?.id));
+    let inner = key(to).and_then(|key| asyncs.get_mut(key)?.last_mut());
+    if let Some(span) = inner.filter(|_| outer.is_some() || from == 0) {
+        span.parent = outer;
+    }
+}
+
 /// A span that begins with an event; its id and parent are still to be told.
 fn begun(event: &Event<'_>, site: usize, wants: &Wants, writer: &mut Writer) -> Span {
     let args = if wants.args { writer.event_args(&event.what).map(str::to_owned) } else { None };
@@ -266,12 +338,13 @@ fn async_key<'t>(site: &'t Site, session: usize, args: &[u8]) -> Option<AsyncKey
     let is_half = matches!(site.kind(), SiteKind::AsyncBegin | SiteKind::AsyncEnd);
     let has_id = site.description.signature.starts_with('L');
     let id = args.first_chunk().filter(|_| is_half && has_id)?;
-    Some((
-        session,
-        site.description.category.as_str(),
-        site.description.template.as_str(),
-        u64::from_le_bytes(*id),
-    ))
+    let (category, name) = names(site);
+    Some((session, category, name, u64::from_le_bytes(*id)))
+}
+
+/// Category and name.
+fn names(site: &Site) -> (&str, &str) {
+    (site.description.category.as_str(), site.description.template.as_str())
 }
 
 /// What must be read for the spans that a plan wants: their ends, too, and whatever else decides about them.
@@ -287,10 +360,12 @@ fn widened(trace: &Trace, plan: &Plan) -> Picked {
     for (wanted, site) in picked.sites.iter_mut().zip(&trace.sites) {
         *wanted = match site.kind() {
             SiteKind::Span => *wanted || plan.is_nesting_used,
-            _ => is_async(site) && asyncs.contains(&name(site)),
+            // A parent may be any of them.
+            SiteKind::Link => plan.is_nesting_used,
+            _ => is_async(site) && (plan.is_nesting_used || asyncs.contains(&name(site))),
         };
     }
-    if !asyncs.is_empty() {
+    if !asyncs.is_empty() || plan.is_nesting_used {
         picked.tids = None;
     }
     if plan.is_nesting_used || !trace.sessions.iter().all(|session| session.runs_forward()) {

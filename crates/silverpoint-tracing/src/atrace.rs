@@ -19,6 +19,7 @@
 use std::cell::RefCell;
 use std::error::Error;
 use std::fmt::{self, Write as _};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use silverpoint_atrace::kernel;
@@ -116,7 +117,7 @@ impl Names {
 /// What it is to one.
 struct Named {
     layer: u64,
-    text: String,
+    text: SpanText,
     /// Of its lifetime, if that is said.
     cookie: Option<i32>,
 }
@@ -142,7 +143,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id).filter(|_| kernel::is_enabled(self.tag)) else { return };
         let name = attributes.metadata().name();
-        let text = text_of(name, |visitor| attributes.record(visitor));
+        let text = SpanText::new(name, |visitor| attributes.record(visitor));
         let cookie = self.has_lifetimes.then(kernel::new_cookie);
         let cookie = cookie.filter(|cookie| kernel::async_begin(self.tag, name, *cookie));
         let named = Named { layer: self.number, text, cookie };
@@ -159,15 +160,20 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
             return;
         }
         // The program's own code formats values, and may look at the span: nothing of it is locked meanwhile.
-        let added = text_of("", |visitor| values.record(visitor));
+        let mut later = Later(Vec::new());
+        values.record(&mut later);
         // Its next begins have them; of this moment tells an instant.
-        kernel::instant(self.tag, &format!("{}{added}", span.name()));
+        let mut text = Bounded(span.name().to_owned());
+        for (name, value) in &later.0 {
+            let _ = write!(text, ", {name}={}", value.0);
+        }
+        kernel::instant(self.tag, &text.0);
         let mut extensions = span.extensions_mut();
         let Some(names) = extensions.get_mut::<Names>() else { return };
         for named in names.0.iter_mut().filter(|named| named.layer == self.number) {
-            let mut text = Bounded(std::mem::take(&mut named.text));
-            let _ = text.write_str(&added);
-            named.text = text.0;
+            for (name, value) in &later.0 {
+                named.text.set(name, &value.0);
+            }
         }
     }
 
@@ -183,7 +189,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         let Some(named) = extensions.get::<Names>().and_then(|names| names.of(self.number)) else { return };
         let entered = Entered { layer: self.number, id: id.into_u64(), was_left: false };
         let _ = ENTERED.try_with(|all| {
-            if kernel::begin(self.tag, &named.text) {
+            if kernel::begin(self.tag, &named.text.text.0) {
                 all.borrow_mut().push(entered);
             }
         });
@@ -226,6 +232,90 @@ impl fmt::Write for Bounded {
         let room = MOST.saturating_sub(self.0.len());
         self.0.push_str(&more[..more.floor_char_boundary(room)]);
         if more.len() > room { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// The text of a span, `name, key=value, …`, in which a value that is said again takes the place of what was there.
+struct SpanText {
+    text: Bounded,
+    /// Where the value of each field stands.
+    values: Vec<(&'static str, Range<usize>)>,
+}
+
+impl SpanText {
+    fn new(name: &str, visit: impl FnOnce(&mut dyn Visit)) -> Self {
+        let mut new = Self { text: Bounded(String::new()), values: Vec::new() };
+        let _ = new.text.write_str(name);
+        visit(&mut new);
+        new
+    }
+
+    /// Adds a field. (A value of which only a part has room is one.)
+    fn add(&mut self, name: &'static str, value: fmt::Arguments<'_>) {
+        if write!(self.text, ", {name}=").is_ok() {
+            let begin = self.text.0.len();
+            let _ = self.text.write_fmt(value);
+            self.values.push((name, begin..self.text.0.len()));
+        }
+    }
+
+    /// A field has this value now.
+    fn set(&mut self, name: &'static str, value: &str) {
+        let Some(place) = self.values.iter().position(|(known, _)| *known == name) else {
+            return self.add(name, format_args!("{value}"));
+        };
+        let before = self.values[place].1.clone();
+        self.text.0.replace_range(before.clone(), value);
+        let end = before.start + value.len();
+        self.values[place].1.end = end;
+        for (_, range) in &mut self.values[place + 1..] {
+            *range = range.start - before.end + end..range.end - before.end + end;
+        }
+        let whole = self.text.0.floor_char_boundary(MOST);
+        self.text.0.truncate(whole);
+        self.values.retain(|(_, range)| range.start <= whole);
+        if let Some((_, last)) = self.values.last_mut() {
+            last.end = last.end.min(whole);
+        }
+    }
+}
+
+impl Visit for SpanText {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.add(field.name(), format_args!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field.name(), format_args!("{value}"));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        self.add(field.name(), format_args!("{value}"));
+    }
+}
+
+/// Fields that come later, with their values.
+struct Later(Vec<(&'static str, Bounded)>);
+
+impl Later {
+    fn add(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+        let mut text = Bounded(String::new());
+        let _ = text.write_fmt(value);
+        self.0.push((field.name(), text));
+    }
+}
+
+impl Visit for Later {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.add(field, format_args!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field, format_args!("{value}"));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        self.add(field, format_args!("{value}"));
     }
 }
 

@@ -7,6 +7,7 @@
 //! A callsite is known before its types are: it is registered without arguments, so that directives and `silverpoint ctl` find it; the site of its records is
 //! registered when the first of them comes, and another one for each other shape.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
@@ -33,8 +34,20 @@ pub(crate) enum Role {
     AsyncEnd,
     /// Fields that come later: `id`, fields.
     AsyncInstant,
-    /// One came from another: `from`, `to`.
-    Link,
+    /// One is a part of another: `from`, `to`.
+    Parent,
+    /// One came from another: the same.
+    FollowsFrom,
+}
+
+/// Names of arguments that are no fields. Readers know by them what a stretch is, and what an event is of: fields of the program have others ([`field_name`]).
+const ID: &str = "span.id";
+const BEGUN: &str = "span.begun";
+const PARENT: &str = "span.parent";
+
+/// What a field is called in a record.
+pub(crate) fn field_name(name: &str) -> Cow<'_, str> {
+    if [ID, BEGUN, PARENT].contains(&name) { format!("field.{name}").into() } else { name.into() }
 }
 
 impl Role {
@@ -51,7 +64,7 @@ impl Role {
             Self::AsyncBegin => 6,
             Self::AsyncEnd => 7,
             Self::AsyncInstant => 8,
-            Self::Link => 12,
+            Self::Parent | Self::FollowsFrom => 12,
         }
     }
 
@@ -59,10 +72,10 @@ impl Role {
     fn arguments(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Event | Self::Begin => &[],
-            Self::EventOf => &[("parent", "L")],
-            Self::Segment | Self::AsyncBegin | Self::AsyncInstant => &[("id", "L")],
-            Self::AsyncEnd => &[("id", "L"), ("busy", "T"), ("idle", "T")],
-            Self::Link => &[("from", "L"), ("to", "L")],
+            Self::EventOf => &[(PARENT, "L")],
+            Self::Segment | Self::AsyncBegin | Self::AsyncInstant => &[(ID, "L")],
+            Self::AsyncEnd => &[(ID, "L"), ("busy", "T"), ("idle", "T")],
+            Self::Parent | Self::FollowsFrom => &[("from", "L"), ("to", "L")],
         }
     }
 }
@@ -188,18 +201,19 @@ impl Callsite {
         (hash, id)
     }
 
-    /// The site of a span with an id that has the fields of the site `begin`. 0: there is none.
+    /// The site of a span with an id that has the fields of the site `begin`; where it begins late, with the ticks of its first stretch behind the id. 0: there is none.
     #[cold]
-    pub(crate) fn with_id(&self, begin: u32) -> u32 {
+    pub(crate) fn with_id(&self, begin: u32, is_late: bool) -> u32 {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((_, fields)) = begun.iter().find(|(known, _)| *known == begin) else { return 0 };
-        let description = Description {
-            names: format!("id\n{}", fields.names),
-            signature: format!("L{}", fields.signature),
-            count: fields.count + 1,
-            message: None,
-            planned: Vec::new(),
-        };
+        let mut description = Description::default();
+        description.argument(ID, "L");
+        if is_late {
+            description.argument(BEGUN, "L");
+        }
+        description.names.push_str(&fields.names);
+        description.signature.push_str(&fields.signature);
+        description.count += fields.count;
         self.register(Role::AsyncBegin, &description)
     }
 
@@ -210,7 +224,8 @@ impl Callsite {
 
     fn register(&self, role: Role, described: &Description) -> u32 {
         let template = match role {
-            Role::Link => "link".to_owned(),
+            Role::Parent => "parent".to_owned(),
+            Role::FollowsFrom => "follows_from".to_owned(),
             Role::Event | Role::EventOf if !self.has_name() => match described.message {
                 Some(0) => "{}".to_owned(),
                 Some(number) => format!("{{{number}}}"),
@@ -244,7 +259,12 @@ const RUST: u16 = 2;
 
 /// Those that have none are called `event FILE:LINE` by the macros.
 fn has_name(meta: &Metadata<'_>) -> bool {
-    !(meta.is_event() && (meta.name().starts_with("event ") || meta.name().is_empty()))
+    if !meta.is_event() || meta.name().is_empty() {
+        return !meta.is_event();
+    }
+    let place = meta.name().strip_prefix("event ").and_then(|place| place.strip_prefix(meta.file()?));
+    let line = place.and_then(|place| place.strip_prefix(':'));
+    line.is_none_or(|line| line.parse().ok() != meta.line())
 }
 
 pub(crate) fn level_of(meta: &Metadata<'_>) -> u8 {

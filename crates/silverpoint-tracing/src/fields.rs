@@ -7,6 +7,7 @@ use std::fmt;
 use silverpoint::dynamic::{Encoder, FEW_WORDS};
 use tracing_core::field::{Field, Visit};
 
+use crate::callsite::field_name;
 use crate::slots::Slot;
 
 /// Fields of one record; a signature has no more than 255 arguments, of which some are the adapter's own. What is beyond is left out.
@@ -302,7 +303,8 @@ impl Describe<'_> {
         if is_message {
             self.description.message = Some(self.description.count);
         }
-        self.description.argument(if is_message { "" } else { field.name() }, code);
+        let name = if is_message { "".into() } else { field_name(field.name()) };
+        self.description.argument(&name, code);
     }
 }
 

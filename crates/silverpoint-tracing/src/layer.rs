@@ -60,7 +60,7 @@ pub struct Filter;
 
 impl<S> LayerFilter<S> for Filter {
     fn enabled(&self, meta: &Metadata<'_>, _: &Context<'_, S>) -> bool {
-        log_events::is_bridge(meta) || callsite::would_record(meta)
+        log_events::would_record(meta)
     }
 
     fn callsite_enabled(&self, meta: &'static Metadata<'static>) -> Interest {

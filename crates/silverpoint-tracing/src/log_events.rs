@@ -6,11 +6,25 @@ use silverpoint::dynamic::{self, Place};
 use tracing_core::field::{Field, FieldSet, Visit};
 use tracing_core::{Event, Kind, Metadata};
 
+use crate::callsite;
+
 /// Whether metadata stands for whatever comes from `log`.
 #[inline(always)]
 pub(crate) fn is_bridge(meta: &Metadata<'_>) -> bool {
     // The name's length first: two numbers are compared for all others.
     meta.target().len() == 3 && meta.name() == "log event" && meta.target() == "log"
+}
+
+/// Whether it may be on. `tracing-log` asks twice before it makes an event: first without the place of the record, when only the level can be answered for; then with it, and that
+/// answer decides.
+pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
+    if is_bridge(meta) {
+        return true;
+    }
+    if meta.name() == "log record" && meta.file().is_none() {
+        return *meta.level() <= callsite::most_verbose();
+    }
+    callsite::would_record(meta)
 }
 
 /// Texts longer than this are cut: names of modules and files.
@@ -84,7 +98,7 @@ pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) 
     event.record(&mut whence);
     let meta = event.metadata();
     let place = Place {
-        level: crate::callsite::level_of(meta),
+        level: callsite::level_of(meta),
         line: whence.line,
         target: whence.target.text(),
         file: whence.file.text(),

@@ -265,6 +265,10 @@ fn begin_with_id(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) 
     if let Recorded::At { ticks } = recorded {
         slot.created.store(ticks, Ordering::Relaxed);
     }
+    if !attributes.is_contextual() && slot.parent.load(Ordering::Relaxed) == 0 {
+        // It lies in nothing, whatever is open here.
+        return link(callsite, Role::Parent, 0, number);
+    }
     link_to_parent(callsite, slot, number);
 }
 
@@ -555,18 +559,22 @@ fn give_number(slot: &Slot) -> u64 {
     }
     callsite.make_async();
     let what = slot.begin();
-    let site = callsite.with_id(what.site());
+    // One that was entered before began then.
+    let begun = slot.created.load(Ordering::Relaxed);
+    let site = callsite.with_id(what.site(), begun != 0);
     if site == 0 {
         dynamic::lose_without_site();
         return number;
     }
     let recorded = dynamic::record(callsite.level, |encoder| {
         encoder.u64(number);
+        if begun != 0 {
+            encoder.u64(begun);
+        }
         slot.put(encoder, what.len());
         Some(site)
     });
     if let Recorded::At { ticks } = recorded {
-        // One that was entered before began then.
         let _ = slot.created.compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed);
     }
     link_to_parent(callsite, slot, number);
@@ -580,12 +588,12 @@ fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     }
     let parent = number_of_other(parent);
     if parent != 0 {
-        link(callsite, parent, number);
+        link(callsite, Role::Parent, parent, number);
     }
 }
 
-fn link(callsite: &Callsite, from: u64, to: u64) {
-    plain(callsite, Role::Link, |encoder| {
+fn link(callsite: &Callsite, role: Role, from: u64, to: u64) {
+    plain(callsite, role, |encoder| {
         encoder.u64(from);
         encoder.u64(to);
     });
@@ -606,7 +614,7 @@ pub(crate) fn follows_from(id: u64, other: u64) {
     let Some(callsite) = slots::get(id).and_then(callsite_of) else { return };
     let (from, to) = (number_of_other(other), number_of(id));
     if from != 0 && to != 0 {
-        link(callsite, from, to);
+        link(callsite, Role::FollowsFrom, from, to);
     }
 }
 

@@ -72,7 +72,7 @@ impl tracing_core::Subscriber for Subscriber {
 
     fn enabled(&self, meta: &Metadata<'_>) -> bool {
         // May be asked of metadata that lives for a moment (of events that come from `log`).
-        self.admits(meta) && (log_events::is_bridge(meta) || callsite::would_record(meta))
+        self.admits(meta) && log_events::would_record(meta)
     }
 
     /// Asked again whenever the directives change.

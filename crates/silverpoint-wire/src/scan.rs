@@ -92,6 +92,17 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
         Scanner { source, at, check_payloads, last_sequence: None, read_in_vain: 0, buffer: Vec::new() }
     }
 
+    /// Goes on where another has stopped, whose last block was the one before `next_sequence`; 0: it has found none. An *index* block that is being written has headers of earlier blocks in
+    /// what is there of its payload: they are not taken for blocks.
+    pub fn resume(source: &'a R, at: u64, next_sequence: u64, check_payloads: bool) -> Scanner<'a, R> {
+        Scanner { last_sequence: next_sequence.checked_sub(1), ..Scanner::new(source, at, check_payloads) }
+    }
+
+    /// What [`Scanner::resume`] is to be given.
+    pub fn next_sequence(&self) -> u64 {
+        self.last_sequence.map_or(0, |last| last.saturating_add(1))
+    }
+
     /// Where the scan stands.
     pub fn position(&self) -> u64 {
         self.at

@@ -40,6 +40,7 @@ use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use silverpoint_shm::owner::{
     Description, Registered, lose_without_site, most_verbose, process_id, register, ticks_to_ns, would_record,
 };
+pub use silverpoint_shm::probe::is_privileged;
 pub use silverpoint_shm::signal_mask::with_all_blocked;
 
 use crate::item::Item;

@@ -83,6 +83,7 @@ fn main() {
             more: mapped.clone(),
         })
         .collect();
+    measure("a literal", rounds, &["bench literal".to_owned()]);
     measure("small struct", rounds, &small);
     measure("map and atoms", rounds, &mapped);
     measure("128 floats", rounds, &floats);

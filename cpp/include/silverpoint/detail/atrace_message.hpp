@@ -4,7 +4,7 @@
 //   S|pid|name|cookie   F|pid|name|cookie   G|pid|track|name|cookie   H|pid|track|cookie
 #pragma once
 
-#include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -46,8 +46,18 @@ class AtraceMessage {
     }
 
   private:
+    // (Not std::to_chars: what libstdc++ has static in it keeps a plug-in from being unloaded.)
     void decimal(std::int64_t number) {
-        size_ = static_cast<std::size_t>(std::to_chars(bytes_ + size_, bytes_ + kMost, number).ptr - bytes_);
+        auto rest = static_cast<std::uint64_t>(number);
+        if (number < 0) {
+            bytes_[size_++] = '-';
+            rest = 0 - rest;
+        }
+        char digits[20];
+        std::size_t count = 0;
+        do digits[count++] = static_cast<char>('0' + rest % 10);
+        while ((rest /= 10) != 0);
+        while (count > 0) bytes_[size_++] = digits[--count];
     }
     // What would end the name or the line is made harmless: | becomes /, a control character a space.
     void put(std::string_view name, std::size_t most) {

@@ -2,8 +2,7 @@
 // directives, readers and converters know them as spans, async spans, counters and instants.
 #pragma once
 
-#include <new>
-
+#include "atrace_open.hpp"
 #include "atrace_state.hpp"
 #include "front.hpp"
 
@@ -148,6 +147,25 @@ SP_DETAIL_HOT AtraceMade record_atrace_at(AtraceName& known, unsigned bit, Kind 
     return {&known.site, record_named(known.site, kind, name, source, args...)};
 }
 
+// The site of names that are not remembered, or very long: each kind's own. (Of those that have the same
+// arguments there are two at most.)
+template <class... Ts>
+inline Site& atrace_unnamed(Kind kind, unsigned bit) {
+    static constinit AtraceAsked others[2][kAtraceTags];
+    return others[kind == Kind::kAsyncEnd || kind == Kind::kInstant ? 1 : 0][bit].site;
+}
+// The name is an argument there.
+template <class... Ts>
+inline std::uint64_t record_atrace_unnamed(Site& site, Kind kind, std::string_view source,
+                                           std::string_view name, const Ts&... args) {
+    char names[64];
+    std::size_t size = 0;
+    for (const std::string_view part :
+         {source, std::string_view(source.empty() ? "atrace.name" : ", atrace.name")})
+        for (const char c : part) names[size++] = c;
+    return record_named(site, kind, "atrace", {names, size}, args..., name);
+}
+
 // Of a name that is not where it is looked for first. (Its key is made once more: so nobody else has it in
 // memory.)
 template <class... Ts>
@@ -157,16 +175,24 @@ template <class... Ts>
     AtraceName* const known = find_atrace_name(kind, bit, sizeof...(Ts), name);
     if (known != nullptr) [[likely]]
         return record_atrace_at<Ts...>(*known, bit, kind, source, name, args...);
-    // One of too many names, or a very long one: the name is an argument.
-    static constinit AtraceAsked others[kAtraceTags];
-    Site& site = others[bit].site;
-    if (!site.is_on("", kAtraceCategories[bit])) return {};
-    char names[64];
-    std::size_t size = 0;
-    for (const std::string_view part :
-         {source, std::string_view(source.empty() ? "atrace.name" : ", atrace.name")})
-        for (const char c : part) names[size++] = c;
-    return {&site, record_named(site, kind, "atrace", {names, size}, args..., name)};
+    AtraceMade made;
+    if (Site& site = atrace_unnamed<Ts...>(kind, bit); site.is_on("", kAtraceCategories[bit]))
+        made = {&site, record_atrace_unnamed(site, kind, source, name, args...)};
+    return made;
+}
+
+// The same, whether its tag is on or not: the end of what was begun while it was.
+template <class... Ts>
+[[gnu::noinline]] inline void record_atrace_anyway(Kind kind, std::uint64_t tag, std::string_view source,
+                                                   std::string_view name, Ts... args) {
+    const unsigned bit = atrace_bit(tag);
+    AtraceName* const known = find_atrace_name(kind, bit, sizeof...(Ts), name);
+    Site& site = known != nullptr ? known->site : atrace_unnamed<Ts...>(kind, bit);
+    site.is_on("", kAtraceCategories[bit]);  // makes the site known
+    if (known != nullptr)
+        record_named(site, kind, name, source, args...);
+    else
+        record_atrace_unnamed(site, kind, source, name, args...);
 }
 
 // Of a long name, which is compared whole.
@@ -198,49 +224,9 @@ SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string
     return record_atrace_long<Ts...>(kind, bit, source, name, args...);
 }
 
-// Begins of the calling thread that have not ended: of spans that are not in the ring, too, so that their
-// ends end nothing else.
-struct AtraceOpen {
-    static constexpr std::size_t kMost = 64;
-    // Of those that lie deeper only this is known, up to here: whether the kernel was told of the begin.
-    static constexpr std::size_t kMostTold = 1024;
-    // In an id: the kernel was told of the begin, so that it is told of the end, too.
-    static constexpr std::uint32_t kTold = std::uint32_t{1} << 31;
-    struct One {
-        Site* site = nullptr;
-        std::uint32_t id = 0;
-        std::uint64_t ticks = 0;
-    };
-    std::size_t depth = 0;
-    One all[kMost] = {};
-    std::uint64_t told[(kMostTold - kMost) / 64] = {};  // a bit each, from kMost on
-
-    void set_told(std::size_t at, bool is_told) {
-        if (at >= kMostTold) return;
-        const std::uint64_t bit = std::uint64_t{1} << at % 64;
-        std::uint64_t& word = told[(at - kMost) / 64];
-        word = is_told ? word | bit : word & ~bit;
-    }
-    bool is_told(std::size_t at) const { return (told[(at - kMost) / 64] >> at % 64 & 1) != 0; }
-};
-inline thread_local constinit AtraceOpen tls_atrace_open;
-
-SP_DETAIL_COLD void open_atrace_deep(const AtraceOpen::One& begun) {
-    AtraceOpen& open = tls_atrace_open;
-    open.set_told(open.depth, (begun.id & AtraceOpen::kTold) != 0);
-}
-SP_DETAIL_HOT void open_atrace(AtraceOpen::One begun) {
-    AtraceOpen& open = tls_atrace_open;
-    if (open.depth < AtraceOpen::kMost) [[likely]]
-        open.all[open.depth] = begun;
-    else
-        open_atrace_deep(begun);
-    ++open.depth;
-}
-
-SP_DETAIL_HOT AtraceOpen::One record_atrace_begin(std::uint64_t tag, std::string_view name) {
+SP_DETAIL_HOT AtraceBegun record_atrace_begin(std::uint64_t tag, std::string_view name) {
     AtraceMade made{};
-    if (tls_atrace_open.depth < AtraceOpen::kMost) [[likely]]
+    if (has_room_atrace() || make_room_atrace()) [[likely]]
         made = record_atrace(Kind::kSpan, tag, "", name);
     return {made.site, made.ticks == 0 ? 0 : made.site->id(), made.ticks};
 }
@@ -248,7 +234,7 @@ SP_DETAIL_HOT void begin_atrace(std::uint64_t tag, std::string_view name) {
     open_atrace(record_atrace_begin(tag, name));
 }
 
-SP_DETAIL_HOT void record_atrace_end(const AtraceOpen::One& begun, std::uint32_t id) {
+SP_DETAIL_HOT void record_atrace_end(const AtraceBegun& begun, std::uint32_t id) {
     constexpr std::uint64_t kEnd =
         std::uint64_t{kSiteSpanEnd} << 32 | head_size<std::uint32_t, std::uint64_t>();
     record_captured(kEnd, *begun.site, id, begun.ticks);

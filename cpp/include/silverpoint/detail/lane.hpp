@@ -164,7 +164,11 @@ SP_DETAIL_COLD void retire_all_rings() {
     }
 }
 
+// What else has to end before (atrace_state.hpp).
+inline constinit std::atomic<void (*)()> on_unload{nullptr};
+
 inline void at_unload() {
+    if (const auto end = on_unload.exchange(nullptr, std::memory_order_acq_rel)) end();
     retire_all_rings();
     leave_session();
 }

@@ -44,15 +44,17 @@ inline void wait_for_sinks(LogSink* also) {
     if (also != nullptr) also->WaitTillSent();
 }
 
-// The stack of a message at the place that log_backtrace_at names.
-inline void append_backtrace(std::string& out, const char* file, int line) {
-    if (FLAGS_log_backtrace_at.empty()) return;
-    std::string here = base_name(file);
-    here.append(":").append(std::to_string(line));
-    if (here != FLAGS_log_backtrace_at) return;
+// The stack of a message at the place that log_backtrace_at names: as in glog it is the beginning of the
+// message's text, wherever that goes. Whether there is one.
+inline bool append_backtrace(std::string& out, const Message& message) {
+    if (message.line == -1 || FLAGS_log_backtrace_at.empty()) return false;
+    std::string here = base_name(message.file);
+    here.append(":").append(std::to_string(message.line));
+    if (here != FLAGS_log_backtrace_at) return false;
     out += " (stacktrace:\n";
     append_stack(out);
     out += ") ";
+    return true;
 }
 
 // What stands before a message's text.
@@ -68,14 +70,14 @@ inline void append_head(Scratch& out, const Message& message) {
                           std::strlen(file), message.line);
         }
     }
-    append_backtrace(out.text(), message.file, message.line);
 }
 
 // Whether a record was made.
 enum class Recorded { kNo, kYes };
 
-// Of what a record is made: of the message as it was said, or, for the console only, of its text.
-enum class For { kFiles, kConsole };
+// Of what a record is made: of the message as it was said, of its text, which has a stack before what was
+// said, or, for the console only, of its text.
+enum class For { kFiles, kFilesAsText, kConsole };
 
 inline bool is_logger_alive() { return silverpoint_flush(0) != SILVERPOINT_NOT_RUNNING; }
 
@@ -89,6 +91,7 @@ void deliver(Message message, const Record& record) {
     std::string& line = scratch->text();
     append_head(*scratch, message);
     const std::size_t prefix = line.size();
+    const For files = append_backtrace(line, message) ? For::kFilesAsText : For::kFiles;
     line += message.text;
     if (line.size() > kLineMost) line.resize(kLineMost);
     if (line.empty() || line.back() != '\n' || line.size() == prefix) line += '\n';
@@ -113,13 +116,13 @@ void deliver(Message message, const Record& record) {
             if (how >> kLookAt != look_now()) take_look(look_now());
             // Written by this thread when no record can be made; a site that somebody has switched off is
             // off.
-            is_counted_later = record(text, For::kFiles) == Recorded::kYes;
+            is_counted_later = record(text, files) == Recorded::kYes;
             if (!is_counted_later && !is_logger_alive()) {
                 change_how(kAsync, 0);
                 how &= ~kAsync;
             }
         } else {
-            record(text, (how & kAsync) != 0 ? For::kConsole : For::kFiles);
+            record(text, (how & kAsync) != 0 ? For::kConsole : files);
         }
         if (!to_console && (how & kAsync) == 0) {
             const std::lock_guard lock(state.lock);

@@ -343,7 +343,8 @@ class Line {
         deliver(message, [&](std::string_view cut, For what) {
             const bool done = what == For::kConsole
                                   ? record_text(place_->console, kConsoleCategory, cut, function_)
-                                  : record_typed() || record_text(place_->as_text, kCategory, cut, function_);
+                                  : (what == For::kFiles && record_typed()) ||
+                                        record_text(place_->as_text, kCategory, cut, function_);
             return done ? Recorded::kYes : Recorded::kNo;
         });
         release();

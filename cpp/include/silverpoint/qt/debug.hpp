@@ -25,7 +25,8 @@
             static constinit ::silverpoint::detail::QtPlace sp_place_(type, __FILE__, __LINE__); \
             return &sp_place_;                                                                   \
         }(),                                                                                     \
-        Q_FUNC_INFO, [](auto& sp_out_, auto& sp_value_) -> void { sp_out_ << sp_value_; })
+        Q_FUNC_INFO, ::silverpoint::detail::QtRank<type, __LINE__>(),                            \
+        [](auto& sp_out_, auto& sp_value_) -> void { sp_out_ << sp_value_; })
 
 #ifndef QT_NO_DEBUG_OUTPUT
 #    undef qDebug

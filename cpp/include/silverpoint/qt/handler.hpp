@@ -7,20 +7,60 @@
 // A message is recorded as one text, UTF-16, by a site of its own for each file, line, function, category and
 // type; 4,096 of them, further ones share one for each type. Rules of categories, QT_LOGGING_RULES and
 // QT_FATAL_WARNINGS are Qt's own: it asks them before and after the handler is called.
+//
+// Qt keeps the address of a handler for ever, and so may the handlers of others: the shared object that
+// installs ours stays loaded (dlclose does not take it away).
 #pragma once
+
+#include <dlfcn.h>
 
 #include <QByteArray>
 #include <QMessageLogContext>
 #include <QString>
 #include <QtGlobal>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "look.hpp"
 
+namespace silverpoint {
+inline namespace v1 SP_DETAIL_HIDDEN {
+namespace qt {
+
+// Streams of this program go to Qt's output, too: its message handler, or the console by QT_MESSAGE_PATTERN.
+// It costs what qDebug() costs. Set from the start by the variable SILVERPOINT_QT_ECHO of the environment;
+// the call reaches the shared object alone that it stands in: a plug-in has a flag of its own.
+inline std::atomic<bool>& echo_flag() {
+    static std::atomic<bool> flag{std::getenv("SILVERPOINT_QT_ECHO") != nullptr};
+    return flag;
+}
+inline void echo(bool on) { echo_flag().store(on, std::memory_order_relaxed); }
+
+}  // namespace qt
+}  // namespace v1
+}  // namespace silverpoint
+
 SP_DETAIL_BEGIN
+
+// Whether Qt counts the messages of a type down to the one that ends the program: by the number of this
+// variable, 1 for what is no number.
+inline bool is_counted_by_qt(const char* variable) {
+    const QByteArray value = qgetenv(variable);
+    bool is_number = false;
+    const int count = value.toInt(&is_number, 0);
+    return !value.isEmpty() && (!is_number || count > 0);
+}
+// Whether Qt must see a message of this type whatever is recorded: it may end the program.
+inline bool is_fatal_in_qt(QtMsgType type) {
+    static const bool warnings = is_counted_by_qt("QT_FATAL_WARNINGS");
+    static const bool criticals = is_counted_by_qt("QT_FATAL_CRITICALS");
+    return type == QtFatalMsg || (type == QtWarningMsg && warnings) ||
+           (type == QtCriticalMsg && (criticals || warnings));
+}
 
 constexpr Level level_of_qt(QtMsgType type) {
     return type == QtDebugMsg      ? Level::kDebug
@@ -51,22 +91,14 @@ struct QtSource {
 };
 
 struct QtSources {
-    static constexpr unsigned kBuckets = 256, kMost = 4096, kMostCaptured = 4 * kMost, kLinks = 8;
+    static constexpr unsigned kBuckets = 256, kMost = 4096, kMostCaptured = 4 * kMost;
     std::atomic<QtSource*> buckets[kBuckets] = {};
     std::atomic<unsigned> count{0};
-    // The handlers before ours, the last one in force; never taken back, since whoever was given ours by
-    // qInstallMessageHandler may call it for ever. When ours was put before one that calls it, the call
-    // comes back to us, and goes on to the handler of the time before.
-    std::atomic<QtMessageHandler> links[kLinks] = {};
-    std::atomic<unsigned> link_count{0};
-    std::atomic<bool> is_installed{false}, is_linking{false}, records_all{false}, prints_all{false};
-    std::mutex lock;  // of changes of the links
+    std::atomic<bool> records_all{false}, prints_all{false};
 };
 inline constinit QtSources qt_sources;
 // Set while this thread hands a message to Qt that is recorded already.
 inline thread_local bool qt_is_recorded = false;
-// How many calls of our handler this thread is in.
-inline thread_local unsigned qt_handler_depth = 0;
 
 // The source of a message, null pointers being empty texts; beyond `most` known ones a new one is null.
 SP_DETAIL_COLD QtSource* find_qt_source(QtMsgType type, const char* file, int line, const char* function,
@@ -102,14 +134,14 @@ SP_DETAIL_COLD QtSource* qt_source_of(QtMsgType type, const QMessageLogContext& 
 // Messages from here are of this program's own streams. (Beyond the most they are as those of others: the
 // source that is shared must not catch what is not ours.)
 SP_DETAIL_COLD void capture_qt_source(QtMsgType type, const char* file, int line, const char* function,
-                                      const char* category, bool records) {
+                                      const char* category) {
     const bool is_fatal = type == QtFatalMsg;
 #if QT_VERSION < QT_VERSION_CHECK(6, 5, 0)
     // There it is held as a critical one.
     if (is_fatal) type = QtCriticalMsg;
 #endif
     if (QtSource* own = find_qt_source(type, file, line, function, category, QtSources::kMostCaptured)) {
-        own->is_captured.store(records, std::memory_order_relaxed);
+        own->is_captured.store(true, std::memory_order_relaxed);
         own->is_fatal.store(is_fatal, std::memory_order_relaxed);
     }
 }
@@ -120,62 +152,134 @@ SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
     if (head != 0) record_captured(head, site, WrittenText{Utf16::of(text)});
 }
 
-// The handler that comes after ours, at this depth of calls; null if there is none.
-inline QtMessageHandler next_qt_handler(unsigned depth) {
-    QtSources& all = qt_sources;
-    // Ours is in force a moment before it is known what was.
-    for (int i = 0; i < 100'000 && all.is_linking.load(std::memory_order_acquire); ++i) pause_processor();
-    const unsigned count = all.link_count.load(std::memory_order_acquire);
-    return depth <= count && depth > 0 ? all.links[count - depth].load(std::memory_order_relaxed) : nullptr;
+// What becomes of a message, when the first of our handlers sees it.
+struct QtFate {
+    bool goes_on = true;
+    bool ends = false;
+};
+SP_DETAIL_COLD QtFate take_qt_message(QtMsgType type, const QMessageLogContext& context,
+                                      const QString& text) {
+    if (qt_is_recorded) return {};
+    QtSource* source = qt_source_of(type, context);
+    const bool is_captured = source->is_captured.load(std::memory_order_relaxed);
+    const bool records_all = qt_sources.records_all.load(std::memory_order_relaxed);
+    if ((is_captured || records_all) && source->site.is_on(source->function, source->category))
+        record_qt_text(source->site, Kind::kLog, text);
+    if (is_captured) {
+        // As statements are: Qt gets them where that is wished, or where it counts them.
+        const bool ends = source->is_fatal.load(std::memory_order_relaxed);
+        return {ends || qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(type), ends};
+    }
+    return {!records_all || qt_sources.prints_all.load(std::memory_order_relaxed)};
+}
+
+// --- The chain of handlers
+//
+// Others install theirs before ours and behind, pass on to what they replaced or do not, and put back what
+// was there. So ours is several functions, each with the one handler that it goes on to: whenever another
+// one has come on top, a further function of ours is put above it, and whoever puts back what he found gets
+// the chain that he found. A message is looked at by the first of ours that it comes to.
+struct QtChain {
+    static constexpr unsigned kMost = 8;
+    // What comes behind each of ours. Never taken back: who was given one of ours may call it for ever.
+    std::atomic<QtMessageHandler> next[kMost] = {};
+    std::atomic<unsigned> count{0};
+    std::atomic<unsigned> top{0};  // the one that we installed last
+    std::atomic<bool> is_linking{false};
+    std::mutex lock;  // of changes
+};
+inline constinit QtChain qt_chain;
+// Those of ours that this thread is in, a bit for each.
+inline thread_local unsigned qt_handlers_entered = 0;
+
+inline void pass_qt_message(unsigned number, QtMsgType type, const QMessageLogContext& context,
+                            const QString& text) {
+    QtChain& chain = qt_chain;
+    const bool is_first = qt_handlers_entered == 0;
+    if (is_first && chain.is_linking.load(std::memory_order_acquire)) {
+        // Ours is in force a moment before it is known what was.
+        for (int i = 0; i < 100'000 && chain.is_linking.load(std::memory_order_acquire); ++i)
+            pause_processor();
+        number = chain.top.load(std::memory_order_acquire);
+    }
+    const QtFate fate = is_first ? take_qt_message(type, context, text) : QtFate();
+    // One that calls us although we come before it: on to the one of the time before.
+    while (number > 0 && (qt_handlers_entered >> number & 1) != 0) --number;
+    if (fate.goes_on && (qt_handlers_entered >> number & 1) == 0) {
+        struct Entered {
+            const unsigned before = qt_handlers_entered;
+            ~Entered() { qt_handlers_entered = before; }
+        } const entered;
+        qt_handlers_entered |= 1u << number;
+        if (const QtMessageHandler next = chain.next[number].load(std::memory_order_acquire))
+            next(fate.ends ? QtFatalMsg : type, context, text);
+    }
+    if (fate.ends) std::abort();
 }
 
 // What Qt calls.
-inline void handle_qt_message(QtMsgType type, const QMessageLogContext& context, const QString& text) {
-    QtSources& all = qt_sources;
-    struct Depth {
-        const unsigned now = ++qt_handler_depth;
-        ~Depth() { --qt_handler_depth; }
-    } const depth;
-    bool goes_on = true, ends = false;
-    // (What comes back to us has been looked at.)
-    if (depth.now == 1) {
-        bool is_ours = qt_is_recorded;
-        if (!is_ours) {
-            QtSource* source = qt_source_of(type, context);
-            is_ours = source->is_captured.load(std::memory_order_relaxed) ||
-                      all.records_all.load(std::memory_order_relaxed);
-            if (is_ours && source->site.is_on(source->function, source->category))
-                record_qt_text(source->site, Kind::kLog, text);
-            ends = source->is_fatal.load(std::memory_order_relaxed);
-            goes_on = !is_ours || ends || all.prints_all.load(std::memory_order_relaxed);
-        }
-    }
-    if (goes_on)
-        if (const QtMessageHandler next = next_qt_handler(depth.now))
-            next(ends ? QtFatalMsg : type, context, text);
-    if (ends) std::abort();
+template <unsigned kNumber>
+void handle_qt_message(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+    pass_qt_message(kNumber, type, context, text);
+}
+template <unsigned... kNumbers>
+constexpr std::array<QtMessageHandler, sizeof...(kNumbers)> make_qt_handlers(
+    std::integer_sequence<unsigned, kNumbers...>) {
+    return {handle_qt_message<kNumbers>...};
+}
+inline constexpr auto kQtHandlers = make_qt_handlers(std::make_integer_sequence<unsigned, QtChain::kMost>());
+
+// The number of one of ours, kMost of another's.
+inline unsigned number_of_qt_handler(QtMessageHandler handler) {
+    unsigned number = 0;
+    while (number < QtChain::kMost && kQtHandlers[number] != handler) ++number;
+    return number;
 }
 
-// Makes Qt call the above. Under the lock.
-inline void link_qt_handler() {
-    QtSources& all = qt_sources;
-    all.is_linking.store(true, std::memory_order_release);
-    const QtMessageHandler before = qInstallMessageHandler(handle_qt_message);
-    const unsigned count = all.link_count.load(std::memory_order_relaxed);
-    const bool is_known = before == handle_qt_message ||
-                          (count > 0 && all.links[count - 1].load(std::memory_order_relaxed) == before);
-    if (!is_known) {
-        const unsigned at = count < QtSources::kLinks ? count : QtSources::kLinks - 1;
-        all.links[at].store(before, std::memory_order_relaxed);
-        all.link_count.store(at + 1, std::memory_order_release);
-    }
-    all.is_linking.store(false, std::memory_order_release);
-    all.is_installed.store(true, std::memory_order_release);
+// Keeps the object that this stands in loaded. (The program itself is refused, and stays anyway.)
+inline void stay_loaded() {
+    Dl_info found;
+    if (dladdr(reinterpret_cast<const void*>(kQtHandlers[0]), &found) != 0 && found.dli_fname != nullptr)
+        static_cast<void>(dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
 }
-inline void ensure_qt_handler() {
-    if (qt_sources.is_installed.load(std::memory_order_acquire)) return;
-    const std::lock_guard guard(qt_sources.lock);
-    if (!qt_sources.is_installed.load(std::memory_order_relaxed)) link_qt_handler();
+
+// Puts ours on top, if it is not. (From the ninth other one on it takes the place of the eighth.)
+inline void link_qt_handler() {
+    QtChain& chain = qt_chain;
+    const std::lock_guard guard(chain.lock);
+    const unsigned count = chain.count.load(std::memory_order_relaxed);
+    if (count == 0) stay_loaded();
+    unsigned top = chain.top.load(std::memory_order_relaxed);
+    chain.is_linking.store(true, std::memory_order_release);
+    const QtMessageHandler before = qInstallMessageHandler(kQtHandlers[top]);
+    const unsigned found = number_of_qt_handler(before);
+    if (found < QtChain::kMost && found < count) {
+        top = found;  // somebody has put it back
+    } else {
+        top = 0;
+        while (top < count && chain.next[top].load(std::memory_order_relaxed) != before) ++top;
+        if (top == count && count < QtChain::kMost) chain.count.store(count + 1, std::memory_order_release);
+        if (top == QtChain::kMost) --top;
+        chain.next[top].store(before, std::memory_order_release);
+    }
+    if (before != kQtHandlers[top] || top != chain.top.load(std::memory_order_relaxed))
+        qInstallMessageHandler(kQtHandlers[top]);
+    chain.top.store(top, std::memory_order_release);
+    chain.is_linking.store(false, std::memory_order_release);
+}
+
+// Takes ours from the top, if it is there.
+inline void unlink_qt_handler() {
+    QtChain& chain = qt_chain;
+    const std::lock_guard guard(chain.lock);
+    if (chain.count.load(std::memory_order_relaxed) == 0) return;
+    chain.is_linking.store(true, std::memory_order_release);
+    const unsigned top = chain.top.load(std::memory_order_relaxed);
+    const QtMessageHandler before = qInstallMessageHandler(kQtHandlers[top]);
+    const unsigned found = number_of_qt_handler(before);
+    qInstallMessageHandler(found < QtChain::kMost ? chain.next[found].load(std::memory_order_relaxed)
+                                                  : before);
+    chain.is_linking.store(false, std::memory_order_release);
 }
 
 SP_DETAIL_END
@@ -188,7 +292,6 @@ namespace qt {
 // Qt's own, which prints) gets all messages as well, those of streams in this program only if they are echoed
 // (echo()). Ours is the first then, whatever was installed meanwhile.
 inline void install_message_handler(bool prints = false) {
-    const std::lock_guard guard(detail::qt_sources.lock);
     detail::qt_sources.records_all.store(true);
     detail::qt_sources.prints_all.store(prints);
     detail::link_qt_handler();
@@ -197,18 +300,9 @@ inline void install_message_handler(bool prints = false) {
 // Gives messages back to the handler of before. Another one that was installed since stays in force, and what
 // it passes on to ours goes to the one of before.
 inline void remove_message_handler() {
-    const std::lock_guard guard(detail::qt_sources.lock);
-    detail::QtSources& all = detail::qt_sources;
-    all.records_all.store(false);
-    all.prints_all.store(false);
-    if (!all.is_installed.exchange(false)) return;
-    const unsigned count = all.link_count.load();
-    const QtMessageHandler now = qInstallMessageHandler(count == 0 ? nullptr : all.links[count - 1].load());
-    if (now != detail::handle_qt_message) {
-        qInstallMessageHandler(now);
-    } else if (count > 1) {
-        all.link_count.store(count - 1);
-    }
+    detail::qt_sources.records_all.store(false);
+    detail::qt_sources.prints_all.store(false);
+    detail::unlink_qt_handler();
 }
 
 }  // namespace qt

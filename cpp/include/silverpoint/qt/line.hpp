@@ -8,74 +8,79 @@
 #include "percent.hpp"
 #include "stream.hpp"
 
-namespace silverpoint {
-inline namespace v1 SP_DETAIL_HIDDEN {
-namespace qt {
-
-// Streams of this program go to Qt's output, too: its message handler, or the console by QT_MESSAGE_PATTERN.
-// It costs what qDebug() costs. Set from the start by the variable SILVERPOINT_QT_ECHO of the environment.
-inline std::atomic<bool>& echo_flag() {
-    static std::atomic<bool> flag{std::getenv("SILVERPOINT_QT_ECHO") != nullptr};
-    return flag;
-}
-inline void echo(bool on) { echo_flag().store(on, std::memory_order_relaxed); }
-
-}  // namespace qt
-}  // namespace v1
-}  // namespace silverpoint
-
 SP_DETAIL_BEGIN
-
-// Whether Qt counts the messages of a type down to the one that ends the program: by the number of this
-// variable, 1 for what is no number.
-inline bool is_counted_by_qt(const char* variable) {
-    const QByteArray value = qgetenv(variable);
-    bool is_number = false;
-    const int count = value.toInt(&is_number, 0);
-    return !value.isEmpty() && (!is_number || count > 0);
-}
-// Whether Qt must see a message of this type whatever is recorded: it may end the program.
-inline bool is_fatal_in_qt(QtMsgType type) {
-    static const bool warnings = is_counted_by_qt("QT_FATAL_WARNINGS");
-    static const bool criticals = is_counted_by_qt("QT_FATAL_CRITICALS");
-    return type == QtFatalMsg || (type == QtWarningMsg && warnings) ||
-           (type == QtCriticalMsg && (criticals || warnings));
-}
 
 // Where a line stands, and what becomes of it.
 struct QtHead {
     QtPlace* place = nullptr;  // null: nothing becomes of it
     const char* function = nullptr;
     const char* category = nullptr;
-    bool records = false, goes_to_qt = false;
+    // Recorded at its place; its text recorded by a source of another category; its text given to Qt.
+    static constexpr unsigned kRecords = 1, kOfAnother = 2, kGoesToQt = 4;
+    unsigned fate = 0;
 
-    // `category` null: none was named.
+    // `named` null: no category was named.
     SP_DETAIL_HOT static QtHead of(QtPlace& place, const char* function, const QLoggingCategory* named) {
         const QLoggingCategory* category = named != nullptr ? named : QLoggingCategory::defaultCategory();
         if (category != nullptr && !category->isEnabled(place.type)) return {};
         const char* name = category == nullptr ? "default" : category->categoryName();
-        // The first category is the site's for ever, and may not live so long.
+        if (name != place.category_literal.load(std::memory_order_relaxed)) [[unlikely]]
+            return of_otherwise(place, function, name);
+        return of_its_own(place, function, name);
+    }
+    SP_DETAIL_HOT static QtHead of_its_own(QtPlace& place, const char* function, const char* name) {
         Site& site = place.site.site;
         const std::uint8_t state = site.state_byte();
         const bool records =
-            state == 1 || (state != 0 && site.is_on_otherwise(state, function, kept(place, name)));
+            state == 1 ||
+            (state != 0 &&
+             site.is_on_otherwise(state, function, place.category.load(std::memory_order_acquire)));
         const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
         if (!records && !goes) return {};
-        return {&place, function, name, records, goes};
+        return {&place, function, name, (records ? kRecords : 0) | (goes ? kGoesToQt : 0)};
     }
-    static const char* kept(QtPlace& place, const char* name) {
+    SP_DETAIL_COLD static QtHead of_otherwise(QtPlace& place, const char* function, const char* name) {
+        return is_category_of(place, name) ? of_its_own(place, function, name)
+                                           : of_another(place, function, name);
+    }
+    // The first category is the site's for ever: a copy, since it may not live so long.
+    SP_DETAIL_COLD static bool is_category_of(QtPlace& place, const char* name) {
         const char* known = place.category.load(std::memory_order_acquire);
-        if (known != nullptr) return known;
-        char* copy = ::strdup(name);
-        if (place.category.compare_exchange_strong(known, copy, std::memory_order_acq_rel)) return copy;
-        ::free(copy);
-        return known;
+        if (known == nullptr) {
+            char* copy = ::strdup(name);
+            if (place.category.compare_exchange_strong(known, copy, std::memory_order_acq_rel)) {
+                // What cannot change is known by its address from now on.
+                if (is_read_only(name)) place.category_literal.store(name, std::memory_order_relaxed);
+                return true;
+            }
+            ::free(copy);
+        }
+        return std::strcmp(known, name) == 0;
     }
+    // A message of another category than the first of its place: a text of a source of its own.
+    SP_DETAIL_COLD static QtHead of_another(QtPlace& place, const char* function, const char* name) {
+        QtSource& source = source_of_another(place, function, name);
+        const bool records = source.site.is_on(source.function, source.category);
+        const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
+        if (!records && !goes) return {};
+        return {&place, function, name, (records ? kOfAnother : 0) | (goes ? kGoesToQt : 0)};
+    }
+    static QtSource& source_of_another(QtPlace& place, const char* function, const char* name) {
+        const Site& site = place.site.site;
+        QtSource* own = find_qt_source(place.type, site.file, static_cast<int>(site.line), function, name,
+                                       QtSources::kMostCaptured);
+        return own != nullptr ? *own : *find_qt_source(place.type, "", 0, "", name, ~0u);
+    }
+    bool records() const { return (fate & kRecords) != 0; }
+    bool delivers() const { return fate > kRecords; }
     QMessageLogger logger() const {
         return {place->site.site.file, static_cast<int>(place->site.site.line), function, category};
     }
-    // To Qt's output; the record is made already.
-    SP_DETAIL_COLD void send(const QString& text) const {
+    // Where the text goes besides the record of its place.
+    SP_DETAIL_COLD void deliver(const QString& text) const {
+        if ((fate & kOfAnother) != 0)
+            record_qt_text(source_of_another(*place, function, category).site, Kind::kLog, text);
+        if ((fate & kGoesToQt) == 0) return;
         qt_is_recorded = true;
         switch (place->type) {
             case QtFatalMsg:
@@ -103,9 +108,9 @@ struct QtHead {
             off->setEnabled(QtDebugMsg, false);
             return QMessageLogger().debug(*off);
         }
-        ensure_qt_handler();
+        link_qt_handler();
         capture_qt_source(place->type, place->site.site.file, static_cast<int>(place->site.site.line),
-                          function, category, records);
+                          function, category);
         switch (place->type) {
             case QtInfoMsg:
                 return logger().info();
@@ -137,6 +142,11 @@ class QtLine {
 
   public:
     QtLine(const QtHead& head, Pieces&& pieces) : head_(head), pieces_(std::move(pieces)) {}
+    // One branch of `?:` becomes the type of the other.
+    template <class Other>
+        requires(std::same_as<Pieces, Nothing> && (Other::kRank > Out::kRank))
+    QtLine(QtLine<Other, Pieces, kSpace, kQuote>&& other)
+        : head_(std::exchange(other.head_, {})), held_(std::exchange(other.held_, nullptr)), pieces_{} {}
     QtLine(const QtLine&) = delete;
     QtLine& operator=(const QtLine&) = delete;
     SP_DETAIL_HOT ~QtLine() noexcept(kIsTyped) {
@@ -244,10 +254,21 @@ class QtLine {
     bool autoInsertSpaces() { return real().autoInsertSpaces(); }
     void setAutoInsertSpaces(bool on) { real().setAutoInsertSpaces(on); }
     void swap(QDebug& other) & { real().swap(other); }
-    // (A copy of it may live longer than this.)
-    operator QDebug&() { return real(); }
+    // (A copy of it may live longer than this, a reference must not.) One that is not held is a QDebug&&
+    // wherever that will do: what is no template is taken first.
+    template <std::same_as<QDebug> Q>
+    operator Q&() {
+        return real();
+    }
+    operator QDebug&&() && { return std::move(real()); }
+#if defined(__clang__)  // GCC finds the way by the first, and would take this for what is not held, too
+    operator const QDebug&() & { return real(); }
+#endif
 
   private:
+    template <class, class, bool, bool>
+    friend class QtLine;
+
     template <class T, class Given, class V>
     SP_DETAIL_HOT auto put(V& value) {
         constexpr bool kIsKnown = QtLook<T, kQuote>::kIsThere;
@@ -278,28 +299,28 @@ class QtLine {
     template <class... P>
     SP_DETAIL_HOT void finish(const P&... pieces) const {
         if constexpr (kIsTyped) {
-            if (head_.records) record_qt_typed(*head_.place, pieces...);
-            if (head_.goes_to_qt) [[unlikely]]
-                head_.send(QtWritten<P...>::of(pieces...).all);
+            if (head_.records()) record_qt_typed(*head_.place, pieces...);
+            if (head_.delivers()) [[unlikely]]
+                head_.deliver(QtWritten<P...>::of(pieces...).all);
         } else {
             QtWritten<P...> written;
 #if defined(__cpp_exceptions)
             try {
                 written.write_all(pieces...);
-                if (head_.records) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
+                if (head_.records()) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
             } catch (...) {
-                if (head_.records) record_qt_whole(head_.place->site, written.all);
-                if (head_.goes_to_qt) head_.send(written.all);
+                if (head_.records()) record_qt_whole(head_.place->site, written.all);
+                if (head_.delivers()) head_.deliver(written.all);
                 // (It cannot leave while another one is under way.)
                 if (std::uncaught_exceptions() == 0) throw;
                 return;
             }
 #else
             written.write_all(pieces...);
-            if (head_.records) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
+            if (head_.records()) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
 #endif
-            if (head_.goes_to_qt) [[unlikely]]
-                head_.send(written.all);
+            if (head_.delivers()) [[unlikely]]
+                head_.deliver(written.all);
         }
     }
 
@@ -308,29 +329,39 @@ class QtLine {
     [[no_unique_address]] Pieces pieces_;
 };
 
+// Places in an order, by which `bad ? qWarning() : qDebug()` knows which of the two types becomes the other.
+template <QtMsgType kType, unsigned kLine>
+using QtRank = std::integral_constant<unsigned, static_cast<unsigned>(kType) << 28 | kLine>;
+template <class Write, class Rank>
+struct QtOut : Write {
+    static constexpr unsigned kRank = Rank::value;
+};
+
 // What the macros call a member of. The names are those of the forms that Qt has.
-template <class Out>
+template <class Write, class Rank>
 struct QtStart {
     QtPlace* place;
     const char* function;
-    QtStart(QtPlace* the_place, const char* the_function, Out) : place(the_place), function(the_function) {}
-    using Line = QtLine<Out, Nothing, true, true>;
+    QtStart(QtPlace* the_place, const char* the_function, Rank, Write)
+        : place(the_place), function(the_function) {}
+    using Line = QtLine<QtOut<Write, Rank>, Nothing, true, true>;
     using CategoryFunction = const QLoggingCategory& (*)();
 
     SP_DETAIL_HOT Line message() const { return line(nullptr); }
     SP_DETAIL_HOT Line message(const QLoggingCategory& category) const { return line(&category); }
     SP_DETAIL_HOT Line message(CategoryFunction category) const { return line(&category()); }
 
+    // (By value, as `...` takes them: of constants without a definition there is no reference.)
     template <class... Ts>
-    SP_DETAIL_HOT void message(const char* text, const Ts&... args) const {
+    SP_DETAIL_HOT void message(const char* text, Ts... args) const {
         formatted(nullptr, text, args...);
     }
     template <class... Ts>
-    SP_DETAIL_HOT void message(const QLoggingCategory& category, const char* text, const Ts&... args) const {
+    SP_DETAIL_HOT void message(const QLoggingCategory& category, const char* text, Ts... args) const {
         formatted(&category, text, args...);
     }
     template <class... Ts>
-    SP_DETAIL_HOT void message(CategoryFunction category, const char* text, const Ts&... args) const {
+    SP_DETAIL_HOT void message(CategoryFunction category, const char* text, Ts... args) const {
         formatted(&category(), text, args...);
     }
     // (Qt has streams of this type since 6.5. The program ends where the statement does.)
@@ -338,7 +369,7 @@ struct QtStart {
     Line fatal(const QLoggingCategory& category) const { return line(&category); }
     Line fatal(CategoryFunction category) const { return line(&category()); }
     template <class... Ts>
-    [[noreturn]] void fatal(const char* text, const Ts&... args) const {
+    [[noreturn]] void fatal(const char* text, Ts... args) const {
         formatted(nullptr, text, args...);
         std::abort();
     }
@@ -352,9 +383,9 @@ struct QtStart {
                                  const Ts&... args) const {
         const QtHead head = QtHead::of(*place, function, category);
         if (head.place == nullptr) return;
-        if (head.records) record_qt_percent(*place, text, args...);
-        if (head.goes_to_qt) [[unlikely]]
-            head.send(format_qt(text, pass_qt(args)...));
+        if (head.records()) record_qt_percent(*place, text, args...);
+        if (head.delivers()) [[unlikely]]
+            head.deliver(format_qt(text, pass_qt(args)...));
     }
 };
 

@@ -39,124 +39,10 @@
 #include <vector>
 
 #include "model_reader.hpp"
+#include "model_values.hpp"
 #include "silverpoint/reader.hpp"
 
 namespace silverpoint::qt {
-
-namespace detail {
-
-inline QString string_of(std::string_view text) {
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
-
-// A value as Qt has it; containers with everything within.
-inline QVariant variant_of(const reading::value& value) {
-    const silverpoint_value& raw = value.raw();
-    switch (value.kind()) {
-        case reading::kind::null:
-            return {};
-        case reading::kind::boolean:
-            return raw.number.u != 0;
-        case reading::kind::integer:
-        case reading::kind::duration:
-        case reading::kind::enumeration:
-            return static_cast<qlonglong>(raw.number.i);
-        case reading::kind::natural:
-        case reading::kind::pointer:
-            return static_cast<qulonglong>(raw.number.u);
-        case reading::kind::number:
-            return raw.number.f;
-        case reading::kind::bytes:
-            return QByteArray(raw.bytes.data, static_cast<qsizetype>(raw.bytes.size));
-        case reading::kind::uuid:
-            return QUuid::fromRfc4122(QByteArray(raw.bytes.data, static_cast<qsizetype>(raw.bytes.size)));
-        case reading::kind::time:
-            return QDateTime::fromMSecsSinceEpoch(raw.number.i / 1'000'000, Qt::UTC);
-        case reading::kind::list:
-        case reading::kind::set:
-        case reading::kind::tuple: {
-            QVariantList list;
-            for (const auto within : value.children()) list.append(variant_of(within));
-            return list;
-        }
-        case reading::kind::map:
-        case reading::kind::structure: {
-            QVariantMap map;
-            for (const auto within : value.children())
-                map.insert(string_of(within.name()), variant_of(within));
-            return map;
-        }
-        default:
-            return string_of(value.text());
-    }
-}
-
-// The values of one record, with the way back from each to what it is within. They are copied: the others
-// that were read with it need not stay.
-struct shape {
-    struct node {
-        int parent = -1;  // none: it is an argument or a field
-        int row = 0;      // among those beside it
-        std::vector<int> children;
-    };
-
-    shape(const run& of, std::uint64_t number) {
-        const auto record = of.records[static_cast<std::size_t>(number - of.first)];
-        copy(record.raw().arguments, record.raw().argument_count);
-        copy(record.raw().fields, record.raw().field_count);
-        texts_.reserve(size_of_texts());  // it does not move any more
-        for (silverpoint_value& value : values_)
-            for (silverpoint_text* const text : texts_of(value)) keep(*text);
-        add(values_.data(), record.raw().argument_count, -1);
-        add(values_.data() + nodes.size(), record.raw().field_count, -1);
-    }
-    shape(const shape&) = delete;
-    shape& operator=(const shape&) = delete;
-
-    [[nodiscard]] reading::value value(int at) const noexcept {
-        return reading::value(values_[static_cast<std::size_t>(at)]);
-    }
-
-    std::vector<node> nodes;
-    std::vector<int> top;
-
-  private:
-    static std::array<silverpoint_text*, 5> texts_of(silverpoint_value& value) {
-        return {&value.name, &value.text, &value.bytes, &value.type, &value.unit};
-    }
-    // Values beside one another, with all that is within them.
-    void copy(const silverpoint_value* first, std::uint32_t count) {
-        const silverpoint_value* end = first;
-        for (; count > 0; --count) end += end->size;
-        values_.insert(values_.end(), first, end);
-    }
-    std::size_t size_of_texts() {
-        std::size_t size = 0;
-        for (silverpoint_value& value : values_)
-            for (const silverpoint_text* const text : texts_of(value)) size += text->size;
-        return size;
-    }
-    void keep(silverpoint_text& text) {
-        const std::size_t at = texts_.size();
-        if (text.size > 0) texts_.append(text.data, text.size);
-        text.data = texts_.data() + at;
-    }
-    void add(const silverpoint_value* value, std::uint32_t count, int parent) {
-        for (; count > 0; --count, value += value->size) {
-            const int at = static_cast<int>(nodes.size());
-            auto& beside = parent < 0 ? top : nodes[static_cast<std::size_t>(parent)].children;
-            const int row = static_cast<int>(beside.size());
-            beside.push_back(at);
-            nodes.push_back({parent, row, {}});
-            add(value + 1, value->children, at);
-        }
-    }
-
-    std::vector<silverpoint_value> values_;
-    std::string texts_;
-};
-
-}  // namespace detail
 
 /// See the head of this file.
 class records_model : public QAbstractItemModel {
@@ -167,6 +53,8 @@ class records_model : public QAbstractItemModel {
     /// directories, messages; see tip()).
     enum role {
         /// What stands there, typed: a QDateTime, a number, a QString, of values also lists and maps of such.
+        /// Of
+        /// a map in which a key is there twice: a list of pairs, each a list of key and value.
         value_role = Qt::UserRole + 1,
         /// In each column of a record: its level, 0 trace to 5 fatal.
         level_role,
@@ -190,29 +78,35 @@ class records_model : public QAbstractItemModel {
     void use(reading::reader reader) {
         is_changing_ = true;
         beginResetModel();
+        // A filter that was set before anything was open is for what is opened first.
         if (reader_) {
+            filter_.clear();
             reader_->end();
             reader_.release()->deleteLater();  // it may be what is calling us
         }
         forget();
         untold_ = {};
-        filter_.clear();
         state_ = reading::state::more;
         reader_ = std::make_unique<detail::model_reader>(std::move(reader), generation_,
                                                          [this] { take(reader_->take()); });
+        if (!filter_.isEmpty()) reader_->filter(filter_.toStdString(), generation_);
         end_reset();
     }
 
     /// Shows only what a filter selects: `-l warn -c net`, as silverpoint cat takes it, or an expression.
-    /// Rows come as they are found. False: the text says what is wrong and where, and everything is as
-    /// before.
+    /// Rows come as they are found. Before anything is open: of what is opened first. False: the text says
+    /// what is wrong and where, and everything is as before.
     bool set_filter(const QString& filter, QString* error = nullptr) {
         std::string why;
         if (!reading::check_filter(filter.toStdString(), why)) {
             if (error != nullptr) *error = detail::string_of(why);
             return false;
         }
-        if (filter == filter_ || !reader_) return true;
+        if (filter == filter_) return true;
+        if (!reader_) {
+            filter_ = filter;
+            return true;
+        }
         is_changing_ = true;
         beginResetModel();
         forget();

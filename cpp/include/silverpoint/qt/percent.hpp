@@ -129,8 +129,9 @@ SP_DETAIL_HOT QtRounded as_qt_takes(const float& value) { return {static_cast<do
 template <class T>
 using QtPercentOf = std::remove_cvref_t<decltype(as_qt_takes(std::declval<const T&>()))>;
 
+// (By value: of what it refers to the length of a literal would not be known to the compiler any more.)
 template <class... Ts>
-SP_DETAIL_COLD void record_unusual_qt_percent(QtPlace& place, const char* text, const Ts&... args) {
+SP_DETAIL_COLD void record_unusual_qt_percent(QtPlace& place, const char* text, Ts... args) {
     StreamSite& site = place.site;
     const bool is_complete = complete_qt(place, &kQtShape<Ts...>, [&] {
         if (!is_read_only(text) || !is_utf8_for_qt(text) || !suits_qt<Ts...>(text)) return false;
@@ -152,7 +153,7 @@ SP_DETAIL_HOT void record_qt_percent(QtPlace& place, const char* text, const Ts&
         site.literals[0].load(std::memory_order_relaxed) == text && (passes_alike(args) && ...)) [[likely]] {
         record(site.site, Kind::kPercent, {}, text, as_qt_takes(args)...);
     } else {
-        record_unusual_qt_percent(place, text, args...);
+        record_unusual_qt_percent<Ts...>(place, text, args...);
     }
 }
 

@@ -29,7 +29,8 @@ struct QtPlace {
     // completes it. Records of any other shape are text: those of a statement that an exception has ended
     // before its last piece.
     std::atomic<const void*> shape{nullptr};
-    std::atomic<const char*> category{nullptr};  // that of its first message
+    // That of its first message, and its address where it is a literal.
+    std::atomic<const char*> category{nullptr}, category_literal{nullptr};
     QtMsgType type;
     constexpr QtPlace(QtMsgType the_type, const char* file, std::uint32_t line)
         : site(level_of_qt(the_type), file, line), type(the_type) {}

@@ -90,17 +90,22 @@ class inbox_core {
     void announce(source* one) {
         one->as_slot().hold();
         held_source kept(one);
-        const std::lock_guard hold(lock_);
-        if (closed_) return;
-        ready_.push_back(std::move(kept));
-        if (!signalled_.exchange(true, std::memory_order_seq_cst)) wake_();
+        {
+            const std::lock_guard hold(lock_);
+            if (closed_) return;
+            ready_.push_back(std::move(kept));
+        }
+        wake();
     }
 
     /// For latest values, after publishing: whether the loop must be waked.
     bool asleep() const { return !signalled_.load(std::memory_order_seq_cst); }
+    /// Of those who come at the same time one wakes it. Where another one, or a drain that begins, is at the
+    /// descriptor of the loop just then, it waits for that system call, and for nothing else of a drain.
     void wake() {
-        const std::lock_guard hold(lock_);
-        if (!closed_ && !signalled_.exchange(true, std::memory_order_seq_cst)) wake_();
+        if (signalled_.exchange(true, std::memory_order_seq_cst)) return;
+        const std::lock_guard hold(wake_lock_);
+        if (!closed_) wake_();
     }
 
     void watch(source* one) {
@@ -126,8 +131,10 @@ class inbox_core {
         {
             const std::lock_guard hold(lock_);
             // Before it counts as asleep: nobody wakes it in between.
-            if (reset_ != nullptr && !closed_) reset_();
-            if (wake_ != nullptr && !closed_) signalled_.store(false, std::memory_order_seq_cst);
+            if (const std::lock_guard alone(wake_lock_); !closed_) {
+                if (reset_ != nullptr) reset_();
+                if (wake_ != nullptr) signalled_.store(false, std::memory_order_seq_cst);
+            }
             // Begins with the one that the last drain had no calls left for.
             const std::size_t count = watched_.size(), from = count == 0 ? 0 : turn_ % count;
             for (std::size_t i = 0; i < count; ++i) {
@@ -185,7 +192,7 @@ class inbox_core {
     bool is_mine() const { return drains_.is(*here()); }
     void close() {
         std::vector<held_source> gone[2];  // dropped without the lock
-        const std::lock_guard hold(lock_);
+        const std::lock_guard hold(lock_), alone(wake_lock_);
         closed_ = true;
         signalled_.store(true, std::memory_order_seq_cst);
         gone[0].swap(ready_);
@@ -221,9 +228,10 @@ class inbox_core {
     };
 
     std::mutex lock_;
+    std::mutex wake_lock_;  // taken last: of calls of these two
     const std::function<void()> wake_, reset_;
     std::atomic<bool> signalled_;  // a wake-up is under way (or nobody is ever waked)
-    bool closed_ = false;
+    bool closed_ = false;          // changed under both locks
     std::vector<held_source> ready_, watched_;
     // Of the draining thread:
     std::deque<duty> current_;
@@ -249,8 +257,9 @@ class inbox {
   public:
     inbox() : inbox(std::function<void()>()) {}
     /// `wake` is called by emitting threads, once for all that comes between two drains, with a lock of the
-    /// inbox held: it is to make the receiving thread call `drain`, not to drain.
-    /// `reset`, if given, is called at the beginning of each drain, with the same lock held.
+    /// inbox held: it is to make the receiving thread call `drain`, not to drain. (One that has begun before
+    /// a drain may be called after it.) `reset`, if given, is called at the beginning of each drain, with the
+    /// same lock held.
     explicit inbox(std::function<void()> wake, std::function<void()> reset = {})
         : core_(std::make_shared<signaling::inbox_core>(std::move(wake), std::move(reset))) {}
     ~inbox() {

@@ -63,4 +63,17 @@ class qt_inbox : private signaling::qt_target, public inbox {
     }
 };
 
+/// Ends a connection when an object of Qt's dies: for receivers that have no silverpoint::receiver.
+///
+///   silverpoint::until_destroyed(this, measured.connect_queued(inbox, [this](double value) { show(value);
+///   }));
+///
+/// That is when ~QObject runs, behind the destructors of the derived classes: for receivers that their own
+/// thread calls, from its event loop. What other threads call (direct connections) must end before: by a
+/// silverpoint::receiver, or a scoped_connection, as the last member.
+inline connection until_destroyed(QObject* object, connection made) {
+    QObject::connect(object, &QObject::destroyed, [made] { made.disconnect(); });
+    return made;
+}
+
 }  // namespace silverpoint

@@ -2,10 +2,12 @@
 
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
+mod enabled;
 mod instance;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
 mod reader;
+mod surface;
 mod tracefs;
 
 use std::collections::BTreeSet;

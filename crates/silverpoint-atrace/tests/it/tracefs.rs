@@ -13,7 +13,7 @@ fn the_kernel_has_what_was_written() {
     let instance = match Instance::new(&place.0) {
         Ok(instance) => instance,
         Err(why) => {
-            eprintln!("SKIPPED: {name}: there is no tracefs: {why}");
+            silverpoint_tests::skipped!("there is no tracefs: {why}");
             return;
         }
     };

@@ -78,6 +78,7 @@ struct Part {
     file: PartFile,
     identity: (u64, u64),
     at: u64,
+    next_sequence: u64,
     dictionaries: Dictionaries,
     /// Records that are beyond a watermark, or have not been looked at.
     waiting: Vec<Block>,
@@ -153,6 +154,7 @@ impl Part {
             identity: (found.dev(), found.ino()),
             file: PartFile(file),
             at: 0,
+            next_sequence: 0,
             dictionaries: Dictionaries::default(),
             waiting: Vec::new(),
             watermarks: HashMap::new(),
@@ -162,7 +164,7 @@ impl Part {
 
     /// Takes the blocks that have come. True: there are more than one look takes.
     fn read(&mut self) -> bool {
-        let mut scanner = Scanner::new(&self.file, self.at, true);
+        let mut scanner = Scanner::resume(&self.file, self.at, self.next_sequence, true);
         let mut taken = 0;
         while taken < ROUND_BYTES {
             match scanner.next() {
@@ -179,7 +181,7 @@ impl Part {
                         }
                         _ => self.dictionaries.push(&header, bytes),
                     }
-                    self.at = scanner.position();
+                    (self.at, self.next_sequence) = (scanner.position(), scanner.next_sequence());
                 }
                 // Being written; or somebody else's damage, which `cat` tells.
                 Ok(Some(Found::Damage(damage))) if damage.is_cut => return false,

@@ -15,7 +15,7 @@ fn can_unshare(what: &str) -> bool {
     probe.args(UNSHARE).args(["sh", "-c", script]).stdout(Stdio::null()).stderr(Stdio::null());
     let can = probe.status().is_ok_and(|status| status.success());
     if !can {
-        eprintln!("SKIPPED: {what}: unshare is not permitted here");
+        silverpoint_tests::skipped!("{what}: unshare is not permitted here");
     }
     can
 }

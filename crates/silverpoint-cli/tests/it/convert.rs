@@ -278,7 +278,7 @@ fn databases_are_a_format_like_others() {
             let said = String::from_utf8(output.stdout).unwrap();
             assert_eq!(said, "[('ok',)] [(100, 50, 16)]\n");
         }
-        Err(error) => eprintln!("SKIPPED: what Python says to the database: {error}"),
+        Err(error) => silverpoint_tests::skipped!("what Python says to the database: {error}"),
     }
 }
 

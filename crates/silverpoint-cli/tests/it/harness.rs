@@ -271,7 +271,7 @@ pub fn collector_of(supervisor: u32) -> Option<u32> {
 pub fn is_root(what: &str) -> bool {
     let is = rustix::process::geteuid().is_root();
     if !is {
-        eprintln!("SKIPPED: {what}: only root can do that");
+        silverpoint_tests::skipped!("{what}: only root can do that");
     }
     is
 }

@@ -28,6 +28,7 @@ mod sql;
 mod storage;
 mod systrace;
 mod table;
+mod tasks;
 mod terminal;
 mod vectors;
 mod whole_life;

@@ -34,7 +34,7 @@ fn is_there(program: &str) -> bool {
     let found =
         Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !found {
-        eprintln!("SKIPPED: what {program} says to the files: it is not installed");
+        silverpoint_tests::skipped!("what {program} says to the files: it is not installed");
     }
     found
 }

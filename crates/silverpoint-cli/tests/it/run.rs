@@ -304,7 +304,7 @@ fn job_control_at_a_terminal_is_that_of_the_command() {
         std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
             .any(|path| path.join(program).is_file())
     }) {
-        eprintln!("SKIPPED: job control: needs script and bash");
+        silverpoint_tests::skipped!("job control: needs script and bash");
         return;
     }
     let mut command = scratch.command("script", words);

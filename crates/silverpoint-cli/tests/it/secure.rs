@@ -11,7 +11,7 @@ const OTHER: u32 = 65_534;
 #[test]
 fn a_setuid_program_makes_no_session() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: a program of another user can be made by root only");
+        silverpoint_tests::skipped!("a program of another user can be made by root only");
         return;
     }
     let scratch = Scratch::new();

@@ -118,7 +118,7 @@ fn a_database_is_written() {
 fn the_prompt_answers() {
     let scratch = traced();
     if std::process::Command::new("script").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: the prompt: the program script (bsdutils) is not installed");
+        silverpoint_tests::skipped!("the prompt: the program script (bsdutils) is not installed");
         return;
     }
     let line = format!("{} --no-pager sql t.silver", env!("CARGO_BIN_EXE_silverpoint"));

@@ -166,7 +166,7 @@ pub fn can_mount(scratch: &Scratch, what: &str) -> bool {
     if can {
         let _ = std::process::Command::new("umount").arg(&probe).status();
     } else {
-        eprintln!("SKIPPED: {what}: nothing can be mounted here");
+        silverpoint_tests::skipped!("{what}: nothing can be mounted here");
     }
     can
 }
@@ -282,8 +282,8 @@ fn a_file_that_becomes_unwritable_is_told_and_collection_resumes() {
     let mut probe = fs::File::create(scratch.path("probe")).unwrap();
     let flagged = Immutable::make(&scratch.path("probe"));
     if flagged.is_none() || std::io::Write::write_all(&mut probe, b"x").is_ok() {
-        eprintln!(
-            "SKIPPED: a trace file that becomes unwritable: the file system of {} cannot make one",
+        silverpoint_tests::skipped!(
+            "a trace file that becomes unwritable: the file system of {} cannot make one",
             scratch.path("").display()
         );
         return;

@@ -16,7 +16,7 @@ fn traced() -> Scratch {
 /// Runs words of a shell with a terminal as standard output, and gives what the terminal got.
 fn on_a_terminal(scratch: &Scratch, words: &str, environment: &[(&str, &str)]) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: terminals: the program script (bsdutils) is not installed");
+        silverpoint_tests::skipped!("terminals: the program script (bsdutils) is not installed");
         return None;
     }
     let line = format!("{} {words}", env!("CARGO_BIN_EXE_silverpoint"));
@@ -109,7 +109,7 @@ fn a_pager_that_ends_early_ends_the_program() {
 fn less_is_the_default_and_shows_colours() {
     let scratch = traced();
     if Command::new("less").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: the default pager: less is not installed");
+        silverpoint_tests::skipped!("the default pager: less is not installed");
         return;
     }
     let Some(out) = on_a_terminal(&scratch, "cat t.silver", &[]) else { return };

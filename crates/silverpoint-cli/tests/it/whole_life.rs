@@ -140,7 +140,7 @@ fn a_cpp_program_is_recorded_from_before_main_to_after_it_and_its_texts_are_righ
     let scratch = Scratch::new();
     for compiler in COMPILERS {
         if !compile(&scratch, compiler) {
-            eprintln!("SKIPPED: {compiler} is not installed");
+            silverpoint_tests::skipped!("{compiler} is not installed");
             continue;
         }
         life(&scratch, compiler);

@@ -264,7 +264,7 @@ fn a_session_that_an_attachment_could_not_take_stays_as_it_was() {
             refused.join().unwrap()
         });
         if !is_refused {
-            eprintln!("SKIPPED: this system has no filters of system calls");
+            silverpoint_tests::skipped!("this system has no filters of system calls");
             return;
         }
         // Whoever comes next takes it, and gives it back.

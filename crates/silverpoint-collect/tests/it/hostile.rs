@@ -131,7 +131,7 @@ fn what_is_no_session_is_refused_with_one_precise_message() {
 #[test]
 fn strangers_are_refused() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIPPED: only root can make a stranger's file");
+        silverpoint_tests::skipped!("only root can make a stranger's file");
         return;
     }
     let stranger = |path: &std::path::Path| std::os::unix::fs::chown(path, Some(12_345), None).unwrap();

@@ -255,7 +255,7 @@ impl SmallDisk {
         if status.is_ok_and(|status| status.success()) {
             return Some(Self(path));
         }
-        eprintln!("SKIPPED: a full disk needs the right to mount a small tmpfs");
+        silverpoint_tests::skipped!("a full disk needs the right to mount a small tmpfs");
         None
     }
 

@@ -19,6 +19,7 @@ use silverpoint_formats::json::{Stack, push_plain};
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::{What, cause_name};
+use silverpoint_formats::tree::{Part, part};
 use silverpoint_formats::{Context, cbor, text};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::value::{WalkError, walk};
@@ -28,7 +29,7 @@ pub use batch::Signal;
 use batch::{Batch, Resources, attributes};
 pub use http::{Patience, Refused, Sender};
 use message::{Binary, Json, Message, fragment, join};
-use spans::{Ids, Key, Span, Spans};
+use spans::{Ended, Ids, Key, Span, Spans, begin_of};
 use value::Values;
 
 /// The name of the format.
@@ -117,6 +118,7 @@ mod span {
     pub(super) const END: u32 = 8;
     pub(super) const ATTRIBUTES: u32 = 9;
     pub(super) const EVENTS: u32 = 11;
+    pub(super) const LINKS: u32 = 13;
 
     pub(super) const INTERNAL: u32 = 1;
 }
@@ -128,8 +130,18 @@ mod moment {
     pub(super) const ATTRIBUTES: u32 = 3;
 }
 
+/// Fields of `Span.Link`.
+mod came_from {
+    pub(super) const TRACE_ID: u32 = 1;
+    pub(super) const SPAN_ID: u32 = 2;
+}
+
+/// Language of sites whose spans may turn out to be async ones.
+const RUST: u16 = 2;
+
 /// What a log record says of itself.
 struct Log<'a> {
+    ids: Option<Ids>,
     level: Level,
     category: &'a str,
     event: Option<&'a str>,
@@ -214,14 +226,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
             if !document::is_exact(site, args) {
                 value::bytes(message, "silverpoint.raw", args);
             } else {
-                let mut at = 0;
-                for (ty, key) in site.types.iter().zip(keys) {
-                    value::attribute(message, key, |message| {
-                        let walked: Result<usize, WalkError<Infallible>> =
-                            walk(ty, args, at, &mut Values::new(message));
-                        at = walked.unwrap_or(args.len());
-                    });
-                }
+                arguments(message, site, args, keys);
             }
             if let Some(context) = record.context {
                 fields(message, context);
@@ -230,7 +235,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
     }
 
     fn log(&mut self, record: &Record<'_>, log: Log<'_>) {
-        let ids = self.place(record);
+        let ids = log.ids;
         let item = fragment::<M>(Signal::Logs.list().0, |message| {
             message.fixed64(log::TIME, "timeUnixNano", self.now);
             message.choice(log::SEVERITY_NUMBER, "severityNumber", severity(log.level));
@@ -260,9 +265,8 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
             "{} {} {} {} {category}:{name} {more} {order}",
             process.name, process.pid, record.tid, self.now
         ));
-        let ids = Ids { trace: around.map_or(own.trace, |around| around.trace), span: own.span };
-        let mut span = Span::new(ids, record.process_number, number, category, name, self.now);
-        span.parent = around.map(|around| around.span);
+        let mut span = Span::new(own, record.process_number, number, category, name, self.now);
+        span.put_into(around);
         span.attributes = self.attributes(span::ATTRIBUTES, record, site, number, args);
         span
     }
@@ -288,6 +292,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
             message.fixed64(span::END, "endTimeUnixNano", end_ns.max(span.begin_ns));
             message.items(span::ATTRIBUTES, "attributes", &attributes);
             message.items(span::EVENTS, "events", &span.events);
+            message.items(span::LINKS, "links", &span.links);
         });
         self.traces.add(span.process, &span.category, item);
     }
@@ -311,29 +316,79 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
         (record.process_number, site.description.category.clone(), site.description.template.clone(), id)
     }
 
+    /// What a link says of a span that is open; false: it is not, or there is nothing to say of it.
+    fn link(&mut self, process: usize, part: Part) -> bool {
+        match part {
+            Part::Parent { from, to } => {
+                let around = self.spans.of_id(process, from).map(|span| span.ids);
+                let Some(span) = self.spans.of_id(process, to) else { return false };
+                if around.is_some() || from == 0 {
+                    span.put_into(around);
+                }
+                around.is_some() || from == 0
+            }
+            Part::CameFrom { from, to } => {
+                let Some(from) = self.spans.of_id(process, from).map(|span| span.ids) else { return false };
+                let item = fragment::<M>(span::LINKS, |message| {
+                    message.id(came_from::TRACE_ID, "traceId", &from.trace);
+                    message.id(came_from::SPAN_ID, "spanId", &from.span);
+                });
+                self.spans.add_link(process, to, |links| join::<M>(links, &item))
+            }
+            _ => false,
+        }
+    }
+
+    /// The attributes that the end of an async span adds: its arguments but the id.
+    fn attributes_of_end(&mut self, site: &Site, number: usize, args: &[u8]) -> Vec<u8> {
+        let keys: &Vec<String> = self.keys.get(number, || keys(site));
+        if site.types.len() < 2 || !document::is_exact(site, args) {
+            return Vec::new();
+        }
+        let keys: Vec<String> = keys.iter().map(|key| format!("end.{key}")).collect();
+        attributes::<M>(span::ATTRIBUTES, |message| arguments_from(message, site, args, &keys, 1))
+    }
+
     fn record(&mut self, record: &Record<'_>, site: &Site, number: usize, args: &[u8]) {
         let named = atrace::named(site, args, &mut self.stack);
         let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
+        let said = part(site, args);
         match site.kind() {
             Kind::Span => {
+                if let Some(Part::Stretch(_)) = said {
+                    let key = self.key(record, site, args);
+                    if self.spans.enter(thread(record), number, &key) {
+                        return;
+                    }
+                }
                 let span = self.begun(record, site, number, args, "");
-                self.spans.begin(thread(record), span);
+                let ticks = record.ticks.filter(|_| site.description.language == RUST);
+                let begin = ticks.map(|ticks| begin_of(span.process, &span.category, &span.name, ticks));
+                self.spans.begin(thread(record), span, begin);
                 return;
             }
             Kind::AsyncBegin => {
                 let key = self.key(record, site, args);
                 let span = self.begun(record, site, number, args, &key.3);
-                self.spans.begin_async(key, span);
+                if let Some(Part::Late(ticks)) = said {
+                    let begin = begin_of(span.process, &span.category, &span.name, ticks);
+                    self.spans.begin_late(key, begin, span);
+                } else {
+                    self.spans.begin_async(key, span);
+                }
                 return;
             }
             Kind::AsyncEnd => {
                 let key = self.key(record, site, args);
-                if let Some(span) = self.spans.end_async(&key) {
+                if let Some(mut span) = self.spans.end_async(&key) {
+                    let more = self.attributes_of_end(site, number, args);
+                    join::<M>(&mut span.attributes, &more);
                     let now = self.now;
                     self.ended(span, now, true);
                     return;
                 }
             }
+            Kind::Link if said.is_some_and(|said| self.link(record.process_number, said)) => return,
             Kind::AsyncInstant => {
                 let key = self.key(record, site, args);
                 if self.spans.of_key(&key).is_some() {
@@ -359,20 +414,27 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
         let is_log = matches!(site.kind(), Kind::Log | Kind::Stream);
         let event = (!is_log).then_some(site.description.template.as_str());
         let category = &site.description.category;
-        self.log(record, Log { level: site.level(), category, event, body: &body, attributes });
+        let ids = match said {
+            Some(Part::Of(0)) => None,
+            Some(Part::Of(id)) => self.spans.of_id(record.process_number, id).map(|span| span.ids),
+            _ => self.place(record),
+        };
+        self.log(record, Log { ids, level: site.level(), category, event, body: &body, attributes });
         self.text = body;
     }
 
     /// The end of a span.
     fn end(&mut self, record: &Record<'_>, site: Option<(&Site, usize)>, duration_ns: Option<u64>) {
         let mut unfinished = Vec::new();
-        let found = site.and_then(|(_, number)| self.spans.end(thread(record), number, &mut unfinished));
+        let ended = site.map(|(_, number)| self.spans.end(thread(record), number, &mut unfinished));
         let now = self.now;
         for span in unfinished {
             self.ended(span, now, false);
         }
-        if let Some(span) = found {
-            return self.ended(span, now, true);
+        match ended {
+            Some(Ended::Span(span)) => return self.ended(*span, now, true),
+            Some(Ended::Stretch) => return,
+            Some(Ended::Unknown) | None => {}
         }
         // Its begin is not among the records.
         let begin_ns = now.saturating_sub(duration_ns.unwrap_or(0));
@@ -403,7 +465,8 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
             more(message);
         });
         let level = record.what.level();
-        self.log(record, Log { level, category: OWN, event: Some(event), body: &body, attributes });
+        let ids = self.place(record);
+        self.log(record, Log { ids, level, category: OWN, event: Some(event), body: &body, attributes });
         self.text = body;
     }
 
@@ -440,6 +503,27 @@ fn fields<M: Message>(message: &mut M, context: &Context) {
             // It was read before: it is well-formed.
             let _: Result<(), cbor::Error<Infallible>> = cbor::visit(item, &mut Values::new(message));
         });
+    }
+}
+
+/// Arguments as attributes of these keys.
+fn arguments<M: Message>(message: &mut M, site: &Site, args: &[u8], keys: &[String]) {
+    arguments_from(message, site, args, keys, 0);
+}
+
+/// The same without the first `skipped`.
+fn arguments_from<M: Message>(message: &mut M, site: &Site, args: &[u8], keys: &[String], skipped: usize) {
+    let mut at = 0;
+    for (number, (ty, key)) in site.types.iter().zip(keys).enumerate() {
+        let mut put = |message: &mut M| {
+            let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut Values::new(message));
+            at = walked.unwrap_or(args.len());
+        };
+        if number < skipped {
+            put(&mut M::default());
+        } else {
+            value::attribute(message, key, put);
+        }
     }
 }
 

@@ -1,12 +1,17 @@
 //! Spans that are open: what their ends will need, by thread and, of async spans, by id. Bounded: beyond that the oldest are given out as they are.
+//!
+//! A thread may be in a stretch of an async span: what happens there belongs to that span. One that begins late takes over the span that its first stretch was or, where that has
+//! ended already, its place in the tree.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use silverpoint_wire::site::fnv1a64;
 
 /// Spans that are open at once, and bytes of their attributes and events.
 const MOST: usize = 1 << 16;
 const MOST_BYTES: usize = 64 << 20;
+/// Spans of threads that are remembered for async spans that begin late.
+const RECENT: usize = 1 << 16;
 
 /// A trace and a span in it. Ids are never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +63,11 @@ pub(super) struct Span {
     /// Items of lists, as they will be written.
     pub attributes: Vec<u8>,
     pub events: Vec<u8>,
+    pub links: Vec<u8>,
+    /// The trace that it would begin.
+    own_trace: [u8; 16],
     site: usize,
     thread: Option<(usize, u32)>,
-    /// How often its thread had lost records when it began.
-    losses: u64,
 }
 
 impl Span {
@@ -82,24 +88,56 @@ impl Span {
             begin_ns,
             attributes: Vec::new(),
             events: Vec::new(),
+            links: Vec::new(),
+            own_trace: ids.trace,
             site,
             thread: None,
-            losses: 0,
         }
     }
 
+    /// It lies in another, or where a request has begun.
+    pub(super) fn put_into(&mut self, around: Option<Ids>) {
+        self.ids.trace = around.map_or(self.own_trace, |around| around.trace);
+        self.parent = around.map(|around| around.span);
+    }
+
     fn bytes(&self) -> usize {
-        self.attributes.len() + self.events.len()
+        self.attributes.len() + self.events.len() + self.links.len()
     }
 }
 
 /// What joins the records of an async span: process, category, name and id.
 pub(super) type Key = (usize, String, String, String);
 
+/// The begin of a span of a thread: process, a hash of category and name, ticks.
+pub(super) type Begin = (usize, u64, u64);
+
+/// The begin of a span of a category and a name at these ticks.
+pub(super) fn begin_of(process: usize, category: &str, name: &str, ticks: u64) -> Begin {
+    (process, fnv1a64(format!("{category}\n{name}").as_bytes()), ticks)
+}
+
+/// What a thread is in.
+struct Open {
+    number: u64,
+    site: usize,
+    /// A stretch of an async span, which does not end with it.
+    is_stretch: bool,
+    /// How often the thread had lost records when it began.
+    losses: u64,
+}
+
 #[derive(Default)]
 struct Thread {
-    open: Vec<u64>,
+    open: Vec<Open>,
     losses: u64,
+}
+
+/// What has ended in a thread.
+pub(super) enum Ended {
+    Span(Box<Span>),
+    Stretch,
+    Unknown,
 }
 
 /// Those that are open, by numbers that ascend.
@@ -111,7 +149,17 @@ pub(super) struct Spans {
     threads: HashMap<(usize, u32), Thread>,
     by_key: HashMap<Key, Vec<u64>>,
     keys: HashMap<u64, Key>,
+    /// Async ones by process and id.
+    by_id: HashMap<(usize, String), Vec<u64>>,
+    /// Stretches that threads are in.
+    stretches: usize,
+    /// Spans of threads that have begun, the oldest first, with where they lie.
+    recent: HashMap<Begin, (u64, Place)>,
+    recent_in_order: VecDeque<Begin>,
 }
+
+/// Ids of a span, and its parent.
+type Place = (Ids, Option<[u8; 8]>);
 
 impl Spans {
     /// The number of the next one.
@@ -127,30 +175,90 @@ impl Spans {
         number
     }
 
-    /// One begins in a thread.
-    pub(super) fn begin(&mut self, thread: (usize, u32), mut span: Span) {
-        let losses = self.threads.entry(thread).or_default().losses;
-        (span.thread, span.losses) = (Some(thread), losses);
+    fn open(&mut self, thread: (usize, u32), number: u64, site: usize, is_stretch: bool) {
+        let state = self.threads.entry(thread).or_default();
+        state.open.push(Open { number, site, is_stretch, losses: state.losses });
+    }
+
+    /// One begins in a thread. `begin`: if it may turn out to be an async one.
+    pub(super) fn begin(&mut self, thread: (usize, u32), mut span: Span, begin: Option<Begin>) {
+        span.thread = Some(thread);
+        let (site, place) = (span.site, (span.ids, span.parent));
         let number = self.add(span);
-        self.threads.entry(thread).or_default().open.push(number);
+        self.open(thread, number, site, false);
+        if let Some(begin) = begin
+            && self.recent.insert(begin, (number, place)).is_none()
+        {
+            self.recent_in_order.push_back(begin);
+            if self.recent_in_order.len() > RECENT
+                && let Some(oldest) = self.recent_in_order.pop_front()
+            {
+                self.recent.remove(&oldest);
+            }
+        }
     }
 
     /// An async one begins.
     pub(super) fn begin_async(&mut self, key: Key, span: Span) {
         let number = self.add(span);
+        self.name_async(key, number);
+    }
+
+    fn name_async(&mut self, key: Key, number: u64) {
         self.by_key.entry(key.clone()).or_default().push(number);
+        self.by_id.entry((key.0, key.3.clone())).or_default().push(number);
         self.keys.insert(number, key);
+    }
+
+    /// The span of a thread that began there, and is open, is an async one; true. Else says where it was, if that is known: `span` is its other part.
+    pub(super) fn begin_late(&mut self, key: Key, begin: Begin, mut span: Span) -> bool {
+        let known = self.recent.get(&begin).copied();
+        let open = known.and_then(|(number, _)| Some((number, self.all.get_mut(&number)?.thread.take()?)));
+        if let Some((number, thread)) = open {
+            let state = self.threads.get_mut(&thread);
+            for open in state.into_iter().flat_map(|state| &mut state.open) {
+                if open.number == number {
+                    open.is_stretch = true;
+                    self.stretches += 1;
+                }
+            }
+            self.name_async(key, number);
+            return true;
+        }
+        if let Some((_, (first, parent))) = known {
+            // Beside its first stretch, or within it where there is nothing around.
+            (span.ids.trace, span.parent) = (first.trace, Some(parent.unwrap_or(first.span)));
+        }
+        self.begin_async(key, span);
+        false
+    }
+
+    /// A thread enters an async span; false: there is none, or threads are in too many.
+    pub(super) fn enter(&mut self, thread: (usize, u32), site: usize, key: &Key) -> bool {
+        let number = self.by_key.get(key).and_then(|numbers| numbers.last()).copied();
+        let Some(number) = number.filter(|_| self.stretches < MOST) else { return false };
+        self.stretches += 1;
+        self.open(thread, number, site, true);
+        true
     }
 
     /// The innermost one of a thread.
     pub(super) fn innermost(&mut self, thread: (usize, u32)) -> Option<&mut Span> {
-        let number = self.threads.get(&thread)?.open.last()?;
-        self.all.get_mut(number)
+        let all = &self.all;
+        let is_there = |open: &&Open| all.contains_key(&open.number);
+        let number = self.threads.get(&thread)?.open.iter().rev().find(is_there)?.number;
+        self.all.get_mut(&number)
     }
 
     /// The async one of a key that began last.
     pub(super) fn of_key(&mut self, key: &Key) -> Option<&mut Span> {
         let number = self.by_key.get(key)?.last()?;
+        self.all.get_mut(number)
+    }
+
+    /// The async one with an id.
+    pub(super) fn of_id(&mut self, process: usize, id: u64) -> Option<&mut Span> {
+        let number = self.by_id.get(&(process, id.to_string()))?.last()?;
         self.all.get_mut(number)
     }
 
@@ -168,28 +276,40 @@ impl Spans {
         }
     }
 
-    /// The span of this site that ends in a thread. Where records were lost, the ends of spans within it may be among them: such spans are `unfinished`.
-    pub(super) fn end(
-        &mut self,
-        thread: (usize, u32),
-        site: usize,
-        unfinished: &mut Vec<Span>,
-    ) -> Option<Span> {
-        let state = self.threads.get_mut(&thread)?;
+    /// Adds a link to the async span with an id; false: there is none.
+    pub(super) fn add_link(&mut self, process: usize, id: u64, add: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let Some(span) = self.of_id(process, id) else { return false };
+        let before = span.links.len();
+        add(&mut span.links);
+        let grown = span.links.len() - before;
+        self.bytes += grown;
+        true
+    }
+
+    /// What ends at this site in a thread. Where records were lost, the ends of spans within it may be among them: such spans are `unfinished`.
+    pub(super) fn end(&mut self, thread: (usize, u32), site: usize, unfinished: &mut Vec<Span>) -> Ended {
+        let Some(state) = self.threads.get_mut(&thread) else { return Ended::Unknown };
         let losses = state.losses;
-        let all = &self.all;
-        let is_it = |number: &u64| all.get(number).is_some_and(|span| span.site == site);
-        let at = state.open.iter().rposition(is_it)?;
-        let number = state.open[at];
-        let lost: Vec<u64> = state.open[at + 1..]
-            .iter()
-            .copied()
-            .filter(|number| all.get(number).is_some_and(|span| span.losses != losses))
-            .collect();
-        for number in lost {
-            unfinished.extend(self.remove(number));
+        let Some(at) = state.open.iter().rposition(|open| open.site == site) else { return Ended::Unknown };
+        let mut within = state.open.drain(at..);
+        let Some(ended) = within.next() else { return Ended::Unknown };
+        let (kept, lost): (Vec<_>, Vec<_>) = within.partition(|open| open.losses == losses);
+        state.open.extend(kept);
+        if state.open.is_empty() {
+            self.threads.remove(&thread);
         }
-        self.remove(number)
+        for open in lost {
+            if open.is_stretch {
+                self.stretches -= 1;
+            } else {
+                unfinished.extend(self.remove(open.number));
+            }
+        }
+        if ended.is_stretch {
+            self.stretches -= 1;
+            return Ended::Stretch;
+        }
+        self.remove(ended.number).map_or(Ended::Unknown, |span| Ended::Span(Box::new(span)))
     }
 
     /// The async one that ends.
@@ -212,7 +332,7 @@ impl Spans {
         if let Some(thread) = span.thread
             && let Some(state) = self.threads.get_mut(&thread)
         {
-            state.open.retain(|open| *open != number);
+            state.open.retain(|open| open.number != number);
             if state.open.is_empty() {
                 self.threads.remove(&thread);
             }
@@ -223,6 +343,13 @@ impl Spans {
             numbers.retain(|open| *open != number);
             if numbers.is_empty() {
                 self.by_key.remove(&key);
+            }
+            let id = (key.0, key.3);
+            if let Some(numbers) = self.by_id.get_mut(&id) {
+                numbers.retain(|open| *open != number);
+                if numbers.is_empty() {
+                    self.by_id.remove(&id);
+                }
             }
         }
         Some(span)
@@ -253,19 +380,78 @@ mod tests {
         Span::new(Ids::of(&site.to_string()), 0, site, "c", "n", site as u64)
     }
 
+    /// The site of the span that ends.
+    fn end(spans: &mut Spans, site: usize, unfinished: &mut Vec<Span>) -> Option<usize> {
+        match spans.end(THREAD, site, unfinished) {
+            Ended::Span(span) => Some(span.site),
+            Ended::Stretch | Ended::Unknown => None,
+        }
+    }
+
+    fn key() -> Key {
+        (0, "c".into(), "n".into(), "9".into())
+    }
+
+    #[test]
+    fn stretches_are_bounded_and_end_whatever_has_become_of_their_span() {
+        let mut spans = Spans::default();
+        spans.begin_async(key(), span(1));
+        for _ in 0..MOST {
+            assert!(spans.enter(THREAD, 2, &key()));
+        }
+        assert!(!spans.enter(THREAD, 2, &key()));
+        assert_eq!(spans.innermost(THREAD).map(|span| span.site), Some(1));
+        assert_eq!(spans.end_async(&key()).map(|span| span.site), Some(1));
+        assert!(spans.innermost(THREAD).is_none() && spans.of_id(0, 9).is_none());
+        for _ in 0..MOST {
+            assert!(matches!(spans.end(THREAD, 2, &mut Vec::new()), Ended::Stretch));
+        }
+        assert!(matches!(spans.end(THREAD, 2, &mut Vec::new()), Ended::Unknown));
+        assert!(spans.threads.is_empty() && spans.all.is_empty() && spans.stretches == 0);
+        assert!(spans.by_id.is_empty() && spans.by_key.is_empty());
+    }
+
+    #[test]
+    fn what_begins_late_takes_over_what_is_open_or_its_place() {
+        let mut spans = Spans::default();
+        let begin = begin_of(0, "c", "n", 5);
+        for is_open in [true, false] {
+            let mut first = span(1);
+            first.put_into(Some(Ids::of("outer")));
+            let ids = first.ids;
+            spans.begin(THREAD, first, Some(begin));
+            if !is_open {
+                assert!(matches!(spans.end(THREAD, 1, &mut Vec::new()), Ended::Span(_)));
+            }
+            assert_eq!(spans.begin_late(key(), begin, span(2)), is_open);
+            if is_open {
+                assert!(matches!(spans.end(THREAD, 1, &mut Vec::new()), Ended::Stretch));
+            }
+            let late = spans.end_async(&key()).unwrap();
+            assert_eq!(late.site, if is_open { 1 } else { 2 });
+            assert_eq!((late.ids.trace, late.parent), (ids.trace, Some(Ids::of("outer").span)));
+            assert!(spans.threads.is_empty() && spans.all.is_empty() && spans.stretches == 0);
+        }
+        for ticks in 0..2 * RECENT as u64 {
+            spans.begin(THREAD, span(1), Some(begin_of(0, "c", "n", ticks)));
+            assert!(matches!(spans.end(THREAD, 1, &mut Vec::new()), Ended::Span(_)));
+        }
+        assert_eq!((spans.recent.len(), spans.recent_in_order.len()), (RECENT, RECENT));
+    }
+
     #[test]
     fn too_many_open_spans_are_given_out_oldest_first() {
         let mut spans = Spans::default();
         for site in 0..MOST {
-            spans.begin(THREAD, span(site));
+            spans.begin(THREAD, span(site), None);
             assert!(spans.too_many().is_none());
         }
-        spans.begin(THREAD, span(MOST));
+        spans.begin(THREAD, span(MOST), None);
         assert_eq!(spans.too_many().map(|span| span.site), Some(0));
         assert!(spans.too_many().is_none());
         spans.add_event(|spans| spans.innermost(THREAD), |events| events.resize(MOST_BYTES + 1, 0));
         assert_eq!(spans.too_many().map(|span| span.site), Some(1));
-        assert_eq!(spans.end(THREAD, MOST, &mut Vec::new()).map(|span| span.site), Some(MOST));
+        assert_eq!(end(&mut spans, MOST, &mut Vec::new()), Some(MOST));
         assert!(spans.too_many().is_none());
     }
 
@@ -274,18 +460,18 @@ mod tests {
         let mut spans = Spans::default();
         let mut unfinished = Vec::new();
         for round in 0..2 {
-            spans.begin(THREAD, span(1));
-            spans.begin(THREAD, span(2));
+            spans.begin(THREAD, span(1), None);
+            spans.begin(THREAD, span(2), None);
             if round == 1 {
                 spans.lost(THREAD);
             }
-            spans.begin(THREAD, span(3));
-            assert_eq!(spans.end(THREAD, 1, &mut unfinished).map(|span| span.site), Some(1));
+            spans.begin(THREAD, span(3), None);
+            assert_eq!(end(&mut spans, 1, &mut unfinished), Some(1));
             // Without a loss they may end in another order; so may one that began after it.
             let left: Vec<usize> = unfinished.drain(..).map(|span: Span| span.site).collect();
             assert_eq!(left, if round == 1 { vec![2] } else { vec![] });
-            assert_eq!(spans.end(THREAD, 2, &mut unfinished).is_some(), round == 0);
-            assert!(spans.end(THREAD, 3, &mut unfinished).is_some());
+            assert_eq!(end(&mut spans, 2, &mut unfinished).is_some(), round == 0);
+            assert!(end(&mut spans, 3, &mut unfinished).is_some());
             assert!(spans.threads.is_empty() && spans.all.is_empty() && spans.bytes == 0);
         }
     }

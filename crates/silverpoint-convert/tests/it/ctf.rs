@@ -47,7 +47,7 @@ fn judged(directory: &Directory) -> Option<Vec<Value>> {
     let asked =
         asked.ok().filter(|asked| !String::from_utf8_lossy(&asked.stderr).contains("No module named 'bt2"));
     let Some(asked) = asked else {
-        eprintln!("SKIPPED: Babeltrace is not installed (Debian: babeltrace2, python3-bt2)");
+        silverpoint_tests::skipped!("Babeltrace is not installed (Debian: babeltrace2, python3-bt2)");
         return None;
     };
     let error = String::from_utf8_lossy(&asked.stderr);

@@ -21,7 +21,7 @@ pub fn ask(program: &str, words: &[&str], input: &[u8]) -> Option<String> {
     .stderr(Stdio::piped())
     .spawn();
     let Ok(mut child) = child else {
-        eprintln!("SKIPPED: {program} is not installed");
+        silverpoint_tests::skipped!("{program} is not installed");
         return None;
     };
     // One that ends before it has read everything says why.
@@ -32,7 +32,7 @@ pub fn ask(program: &str, words: &[&str], input: &[u8]) -> Option<String> {
         .iter()
         .any(|why| error.contains(why))
     {
-        eprintln!("SKIPPED: {error}");
+        silverpoint_tests::skipped!("{error}");
         return None;
     }
     assert!(output.status.success(), "{program} {words:?}: {error}");

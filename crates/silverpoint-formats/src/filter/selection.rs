@@ -351,7 +351,11 @@ impl Node {
 
 fn place(test: &Test, site: &Site) -> Place {
     let first = test.path.first().map_or("", String::as_str);
-    if let Some(index) = site.names.iter().position(|name| name == first) {
+    // The id of an async span or a flow is its first argument, whatever that is called: one of the program's that has its name is meant before it.
+    let has_id = (Kind::AsyncBegin as u8..=Kind::FlowEnd as u8).contains(&(site.kind() as u8));
+    let is_first = |name: &String| name == first;
+    let own = site.names.iter().skip(1).position(is_first).filter(|_| has_id).map(|index| index + 1);
+    if let Some(index) = own.or_else(|| site.names.iter().position(is_first)) {
         return Place::Argument(index);
     }
     match first.parse::<usize>() {

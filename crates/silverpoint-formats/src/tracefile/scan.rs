@@ -125,7 +125,7 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
         }
     }
     let seen = Seen { source, size: scan.bytes };
-    let mut scanner = Scanner::new(&seen, scan.resume.at, check_payloads);
+    let mut scanner = Scanner::resume(&seen, scan.resume.at, scan.resume.sequence, check_payloads);
     while let Some(found) = scanner.next()? {
         match found {
             Found::Block { at, header } => scan.block(source, file, at, &header, &mut payload)?,

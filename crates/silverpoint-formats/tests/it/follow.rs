@@ -313,6 +313,32 @@ proptest! {
     }
 }
 
+/// An index repeats the headers of earlier blocks: where it is half written, they were taken for blocks behind damage.
+#[test]
+fn an_index_that_is_being_written_is_no_damage() {
+    const RECORDS: u64 = 60;
+    let mut b = Builder::new();
+    begin(&mut b);
+    for number in 0..RECORDS {
+        record(&mut b, 1, number);
+        b.flush(1, 1, false);
+    }
+    let body = b.bytes.len();
+    b.end_with_index();
+    let path = Temporary::new("index");
+    for cut in (body + 8..b.bytes.len()).step_by(8) {
+        fs::write(&path.0, &b.bytes[..body]).unwrap();
+        let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+        let mut seen = Seen::default();
+        assert!(follow.poll_all(&mut seen).unwrap().is_empty());
+        for end in [cut, b.bytes.len()] {
+            fs::write(&path.0, &b.bytes[..end]).unwrap();
+            assert!(follow.poll_all(&mut seen).unwrap().is_empty(), "cut at {cut} of {}", b.bytes.len());
+        }
+        assert_eq!(seen.0, (0..RECORDS).collect::<Vec<_>>(), "cut at {cut}");
+    }
+}
+
 /// A look may fall between any two bytes of a block that is being written, and the file may have grown by many blocks before the look ends.
 #[test]
 fn blocks_that_are_being_written_are_no_damage() {

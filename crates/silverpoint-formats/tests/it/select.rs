@@ -156,6 +156,29 @@ fn paths_into_containers() {
     }
 }
 
+/// The id of an async span is often called as an argument of the program's is: an expression means the latter.
+#[test]
+fn an_argument_that_is_called_as_the_id_of_its_async_span() {
+    let mut b = Builder::new();
+    b.session(1, "/bin/x", 1);
+    b.site(1, 16, &named(Kind::AsyncBegin, Level::Info, 1, "load", "id\nid\n", "LL"));
+    b.site(1, 17, &named(Kind::AsyncEnd, Level::Info, 1, "load", "id\n", "L"));
+    b.stream(1, 1, 1, "");
+    b.record(1, 1, 16, 1, &[40u64.to_le_bytes(), 7u64.to_le_bytes()].concat());
+    b.record(1, 1, 17, 2, &40u64.to_le_bytes());
+    b.flush(1, 1, false);
+    let trace = open(&b.bytes);
+    for (text, count) in [("id=7", 1), ("id=40", 1), ("id=41", 0), ("0=40", 2)] {
+        let filter = Filter { expression: Some(Expression::parse(text).unwrap()), ..Filter::default() };
+        let mut events = trace.select(&filter);
+        let mut found = 0;
+        while events.next().is_some() {
+            found += 1;
+        }
+        assert_eq!(found, count, "{text}");
+    }
+}
+
 /// A trace with many small blocks of different levels, sites and times.
 pub fn patchwork(steps: &[(u32, u32, u64, bool)]) -> Builder {
     let mut b = Builder::new();

@@ -149,6 +149,26 @@ fn texts_and_keys_are_recorded_with_their_places() {
     );
 }
 
+#[test]
+fn keys_of_rarer_types_and_more_of_them_than_a_record_takes() {
+    let name = "keys_of_rarer_types_and_more_of_them_than_a_record_takes";
+    let Some(session) = recorded(name, "info") else {
+        silverpoint_log::init();
+        let nothing = log::kv::Value::null();
+        log::info!(least = i128::MIN, most = u128::MAX, letter = 'x', nothing, place:% = "10.0.0.1"; "rare");
+        let pairs: Vec<(String, u64)> = (0..300).map(|number| (format!("k{number}"), number)).collect();
+        let args = format_args!("many");
+        let mut record = log::Record::builder();
+        record.level(log::Level::Info).target("many").args(args).key_values(&pairs);
+        return log::logger().log(&record.build());
+    };
+    let rare = format!("\"rare\", {}, {}, 'x', null, \"10.0.0.1\"", i128::MIN, u128::MAX);
+    let many: String = (0..250).map(|number| format!(", {number}")).collect();
+    assert_eq!(session.args_of("{}"), [rare, format!("\"many\"{many}")]);
+    let rare = session.sites.values().find(|site| site.names.starts_with("\nleast")).unwrap();
+    assert_eq!(rare.signature, "soOWns");
+}
+
 /// Whoever controls the program: another process could.
 fn set_directives(text: &str) {
     let root = Root::open_directory(env::var_os("SILVERPOINT_DIR").unwrap().as_ref()).unwrap();

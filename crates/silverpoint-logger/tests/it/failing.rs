@@ -82,8 +82,8 @@ impl Small {
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(Self(path));
         }
-        eprintln!(
-            "SKIPPED: no file system can be mounted here: what a full disk does is tested by a limit of the size of files alone"
+        silverpoint_tests::skipped!(
+            "no file system can be mounted here: what a full disk does is tested by a limit of the size of files alone"
         );
         None
     }

@@ -28,7 +28,7 @@ for query in sys.argv[2:]:
         .env("PYTHONIOENCODING", "utf-8")
         .stdin(Stdio::null());
     let Ok(output) = command.output() else {
-        eprintln!("SKIPPED: what Python says to the database: it is not installed");
+        silverpoint_tests::skipped!("what Python says to the database: it is not installed");
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

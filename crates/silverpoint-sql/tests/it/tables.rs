@@ -3,11 +3,11 @@
 use silverpoint_formats::json;
 use silverpoint_formats::tracefile::Trace;
 use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
-use silverpoint_wire::level::Level;
+use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
 use crate::builder::{Builder, EPOCH_NS, log};
-use crate::harness::{ask, database, kept, mistake, sample, trace};
+use crate::harness::{ask, database, kept, mistake, sample, site, trace};
 
 #[test]
 fn records_have_all_columns() {
@@ -90,6 +90,77 @@ fn records_know_the_span_that_they_are_in() {
     assert_eq!(rows, expected);
 }
 
+/// What `silverpoint-tracing` records of a task that moves between threads, and of one that shows to be such late.
+#[test]
+fn stretches_and_links_are_one_tree() {
+    let mut b = Builder::new();
+    b.session(1, "/bin/tasks", 1);
+    let sites = [
+        (16, Kind::Span, "task", "number\n", "L"),
+        (17, Kind::AsyncBegin, "task", "span.id\nspan.begun\nnumber\n", "LLL"),
+        (18, Kind::Span, "task", "span.id\n", "L"),
+        (19, Kind::AsyncBegin, "step", "span.id\nnumber\n", "LL"),
+        (20, Kind::Span, "step", "span.id\n", "L"),
+        (21, Kind::Link, "parent", "from\nto\n", "LL"),
+        (22, Kind::AsyncEnd, "task", "span.id\nbusy\nidle\n", "LTT"),
+        (23, Kind::AsyncEnd, "step", "span.id\nbusy\nidle\n", "LTT"),
+        (24, Kind::Event, "in", "", ""),
+        (25, Kind::Event, "of", "span.parent\n", "L"),
+        (26, Kind::Span, "inner", "", ""),
+        (27, Kind::AsyncBegin, "root", "span.id\n", "L"),
+    ];
+    for (id, kind, name, names, signature) in sites {
+        b.site(1, id, &site(kind, Level::Info, "t", name, names, signature));
+    }
+    b.stream(1, 1, 8, "a");
+    b.stream(1, 2, 9, "b");
+    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    b.record(1, 1, 16, 1_000, &words(&[7]));
+    b.span_end(1, 1, 16, 1_000, 2_000);
+    b.record(1, 1, 17, 3_000, &words(&[40, 1_000, 7]));
+    b.record(1, 1, 18, 3_500, &words(&[40]));
+    b.record(1, 1, 19, 4_000, &words(&[41, 7]));
+    b.record(1, 1, 21, 4_100, &words(&[40, 41]));
+    b.record(1, 1, 27, 4_200, &words(&[42]));
+    b.record(1, 1, 21, 4_300, &words(&[0, 42]));
+    b.span_end(1, 1, 18, 3_500, 5_000);
+    b.record(1, 2, 20, 6_000, &words(&[41]));
+    b.record(1, 2, 24, 6_100, &[]);
+    b.record(1, 2, 26, 6_200, &[]);
+    b.record(1, 2, 25, 6_300, &words(&[40]));
+    b.record(1, 2, 25, 6_400, &words(&[0]));
+    b.span_end(1, 2, 26, 6_200, 6_500);
+    b.span_end(1, 2, 20, 6_000, 7_000);
+    b.record(1, 2, 23, 7_100, &words(&[41, 1, 1]));
+    b.record(1, 2, 22, 7_200, &words(&[40, 1, 1]));
+    b.flush(1, 1, true);
+    b.flush(1, 2, true);
+    b.end();
+    let db = database(trace(&b.bytes));
+    let tree = "select s.name, s.kind, s.begin, p.name, p.kind from spans s left join spans p on p.id = s.parent order by s.begin_ns";
+    let tree: Vec<_> = ask(&db, &tree.replace("s.begin,", "s.begin_ns % 1000000,")).into_iter().collect();
+    assert_eq!(
+        tree,
+        [
+            "task|span|1000|-|-",
+            "task|async|3000|task|span",
+            "task|span|3500|task|async",
+            "step|async|4000|task|async",
+            "root|async|4200|-|-",
+            "step|span|6000|step|async",
+            "inner|span|6200|step|span",
+        ]
+    );
+    // Of the one of a name nothing else need be asked for, and of a thread neither.
+    let of = |what: &str| {
+        ask(&db, &format!("select p.name from spans s join spans p on p.id = s.parent where {what}"))
+    };
+    assert_eq!(of("s.name = 'step' and s.kind = 'async'"), ["task"]);
+    assert_eq!(of("s.tid = 9 and s.name = 'step'"), ["step"]);
+    let events = "select r.name, s.name from records r left join spans s on s.id = r.span where r.kind = 'event' order by r.time_ns";
+    assert_eq!(ask(&db, events), ["in|step", "of|task", "of|-"]);
+}
+
 #[test]
 fn spans_have_durations_parents_and_arguments() {
     let db = database(sample());
@@ -101,7 +172,7 @@ order by s.begin_ns",
     let expected = [
         "scan|span|7000|7000|4312|-|{\"dir\":\"/usr/include\"}",
         "open|span|500|500|4312|scan|{}",
-        "fetch|async|3000|3000|4312|-|{\"id\":5,\"url\":\"http://x\"}",
+        "fetch|async|3000|3000|4312|scan|{\"id\":5,\"url\":\"http://x\"}",
         "open|span|-|-|4312|-|{}",
     ];
     assert_eq!(rows, expected);

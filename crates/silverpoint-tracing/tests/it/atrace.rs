@@ -109,6 +109,40 @@ fn spans_and_events_are_messages_with_their_fields() {
 }
 
 #[test]
+fn a_field_that_is_recorded_again_has_its_last_value() {
+    let name = "atrace::a_field_that_is_recorded_again_has_its_last_value";
+    let Some(found) = messages(name) else {
+        let _guard = registry().with(atrace::layer()).set_default();
+        let empty = tracing::field::Empty;
+        let copy = info_span!("copy", first = 1, done = empty, last = "x", far = empty);
+        for percent in [5, 100, 7] {
+            copy.record("done", percent);
+            copy.in_scope(|| ());
+        }
+        // A value that leaves no room for those behind it, and gives it back.
+        copy.record("first", "1".repeat(2000).as_str()).record("first", 2).record("done", 8);
+        return copy.in_scope(|| ());
+    };
+    let expected = [
+        "I|P|copy, done=5",
+        "B|P|copy, first=1, last=x, done=5",
+        "E|P",
+        "I|P|copy, done=100",
+        "B|P|copy, first=1, last=x, done=100",
+        "E|P",
+        "I|P|copy, done=7",
+        "B|P|copy, first=1, last=x, done=7",
+        "E|P",
+        &format!("I|P|copy, first={}", "1".repeat(2000)),
+        "I|P|copy, first=2",
+        "I|P|copy, done=8",
+        "B|P|copy, first=2, done=8",
+        "E|P",
+    ];
+    assert_told(&found, &expected.map(str::to_owned));
+}
+
+#[test]
 fn the_kernel_has_what_was_recorded() {
     let name = "atrace::the_kernel_has_what_was_recorded";
     if is_child(name) {
@@ -120,7 +154,7 @@ fn the_kernel_has_what_was_recorded() {
     fs::create_dir(&root.0).unwrap();
     let instance = match Instance::new(&root.0) {
         Ok(instance) => instance,
-        Err(why) => return eprintln!("SKIPPED: {name}: there is no tracefs: {why}"),
+        Err(why) => return silverpoint_tests::skipped!("there is no tracefs: {why}"),
     };
     let marker = instance.path.join("trace_marker");
     let pid = run(name, &root, &marker, &[("debug.atrace.tags.enableflags", "0x1000")]);

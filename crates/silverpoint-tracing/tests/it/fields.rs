@@ -228,7 +228,7 @@ fn maps_that_are_made_while_the_program_runs_are_recorded_up_to_what_a_signature
                     && site.names == format!("{before}{}\n", names.join("\n"))
             })
         };
-        assert!(of_map(2, "") && of_map(6, "id\n"), "{name}");
+        assert!(of_map(2, "") && of_map(6, "span.id\n"), "{name}");
     }
 }
 

@@ -17,6 +17,7 @@ mod reader;
 mod spans;
 mod switching;
 mod tasks;
+mod upstream;
 #[cfg(all(tracing_unstable, feature = "valuable"))]
 mod valuables;
 

@@ -112,19 +112,83 @@ fn parents_that_are_said_are_links() {
     };
     let (requests, children, others) = (ids("request"), ids("child"), ids("other"));
     assert_eq!((requests.len(), children.len(), others.len(), ids("root").len()), (2, 2, 2, 2));
-    let links = session.args_of("link");
+    let parents = session.args_of("parent");
+    let followed = session.args_of("follows_from");
+    let roots = ids("root");
     for way in 0..2 {
-        for from in [requests[way], others[way]] {
-            let link = format!("{from}, {}", children[way]);
-            assert_eq!(links.iter().filter(|known| **known == link).count(), 1, "{link} in {links:?}");
+        let link = |from: u64, to: u64| format!("{from}, {to}");
+        assert_eq!(followed[way], link(others[way], children[way]));
+        for parent in [link(requests[way], children[way]), link(0, roots[way])] {
+            assert_eq!(
+                parents.iter().filter(|known| **known == parent).count(),
+                1,
+                "{parent} in {parents:?}"
+            );
         }
         assert!(session.args_of("of").contains(&format!("{}, 2", requests[way])));
     }
-    assert_eq!(links.len(), 4, "{links:?}");
+    assert_eq!((parents.len(), followed.len()), (4, 2), "{parents:?}");
     // One that is said to have no parent, in a span: that is recorded, too.
     assert_eq!(session.args_of("rootless"), ["0, 3", "0, 3"]);
     let all = ends(&session);
     assert!(requests.iter().chain(&children).chain(&others).all(|id| all.contains_key(id)));
+}
+
+/// Readers tell a stretch by the name of its only argument: no field of a program has that name.
+#[test]
+fn a_field_called_as_the_adapter_calls_its_own_is_another() {
+    let name = "spans::a_field_called_as_the_adapter_calls_its_own_is_another";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            info_span!("once", id = 7_u64).in_scope(|| ());
+            info_span!("like a stretch", span.id = 7_u64).in_scope(|| ());
+            event!(name: "like one of a parent", Level::INFO, span.parent = 7_u64);
+            let twice = info_span!("twice", id = 7_u64, span.begun = 8_u64);
+            twice.in_scope(|| ());
+            twice.in_scope(|| ());
+            event!(name: "of", parent: &twice, Level::INFO, parent = 9_u64);
+        });
+    };
+    let mut found: Vec<_> = session
+        .sites
+        .values()
+        .filter(|site| !site.names.is_empty())
+        .map(|site| (site.template.as_str(), site.kind as u8, site.names.as_str()))
+        .collect();
+    found.sort();
+    let expected = [
+        ("like a stretch", 3, "field.span.id\n"),
+        ("like one of a parent", 2, "field.span.parent\n"),
+        ("of", 2, "span.parent\nparent\n"),
+        ("once", 3, "id\n"),
+        ("twice", 3, "id\nfield.span.begun\n"),
+        ("twice", 3, "span.id\n"),
+        ("twice", 6, "span.id\nid\nfield.span.begun\n"),
+        ("twice", 6, "span.id\nspan.begun\nid\nfield.span.begun\n"),
+        ("twice", 7, "span.id\nbusy\nidle\n"),
+    ];
+    assert_eq!(found, expected);
+    // What begins late says when it began: as its first stretch.
+    let records = session.records();
+    let first = records.iter().find(|record| record.what == "twice").unwrap();
+    let late = format!(", {}, 7, 8", first.ticks);
+    assert_eq!(session.args_of("twice").iter().filter(|args| args.ends_with(&late)).count(), 1);
+}
+
+/// An event's own name may begin as those do that the macros make.
+#[test]
+fn events_keep_names_that_begin_with_event() {
+    let name = "spans::events_keep_names_that_begin_with_event";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            event!(name: "event loop stalled", Level::INFO, ms = 3);
+            event!(name: "event ", Level::INFO, ms = 4);
+            event!(Level::INFO, ms = 5);
+        });
+    };
+    assert_eq!(session.args_of("event loop stalled"), ["3", "3"]);
+    assert_eq!(session.args_of("event "), ["4", "4"]);
+    assert_eq!(session.args_of(""), ["5", "5"]);
 }
 
 /// Busy and idle times in ns of all spans that have an id and have ended; each must end once.
@@ -176,6 +240,35 @@ fn times_and_later_fields_of_a_span() {
     assert_eq!(times.values().filter(|(busy, _)| *busy == 0).count(), 2, "{times:?}");
     let never = session.args_of("never entered");
     assert_eq!(never.iter().filter(|args| args.ends_with(", \"none\"")).count(), 2, "{never:?}");
+}
+
+/// As the guide says under its limits: what is around the only stretch of a span is not recorded; what is between two is.
+#[test]
+fn a_span_that_is_entered_once_where_it_was_made_has_the_time_of_its_entry() {
+    const STEP: Duration = Duration::from_millis(20);
+    let name = "spans::a_span_that_is_entered_once_where_it_was_made_has_the_time_of_its_entry";
+    let Some(session) = recorded(name, "info") else {
+        return both_ways(|| {
+            let once = info_span!("once");
+            thread::sleep(STEP);
+            once.in_scope(|| ());
+            thread::sleep(STEP);
+            drop(once);
+            let twice = info_span!("twice");
+            twice.in_scope(|| ());
+            thread::sleep(STEP);
+            twice.in_scope(|| ());
+        });
+    };
+    let kinds = |name: &str| -> Vec<u8> {
+        let all = session.records();
+        let its = all.iter().filter(|record| record.what == name);
+        its.map(|record| session.sites[&record.site].kind as u8).collect()
+    };
+    assert_eq!(kinds("once"), [3, 3]);
+    let times = ends(&session);
+    assert_eq!(times.len(), 2);
+    assert!(times.values().all(|(_, idle)| *idle >= STEP.as_nanos() as u64), "{times:?}");
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn check_passed_on(session: &Session) {
             };
             let first = first(record).unwrap();
             // (The first stretch of those that got their ids late says the number.)
-            let number = if site.names == "id\n" { numbers[&first] } else { first };
+            let number = if site.names == "span.id\n" { numbers[&first] } else { first };
             threads.entry((record.what.clone(), number)).or_default().insert(thread);
         }
     }
@@ -204,7 +204,7 @@ fn check_tasks(session: &Session) {
             let first = record.args.split(", ").next().and_then(|first| first.parse::<u64>().ok());
             match site.kind as u8 {
                 3 => {
-                    let id = first.filter(|_| site.names == "id\n");
+                    let id = first.filter(|_| site.names == "span.id\n");
                     let name = (record.what.clone(), first.unwrap());
                     if id.is_none() {
                         spans.insert(name.clone());
@@ -215,7 +215,9 @@ fn check_tasks(session: &Session) {
                     open.push(((record.site, record.ticks), (id, name)));
                 }
                 6 => {
+                    // (One that begins late says when its first stretch began, too.)
                     let (id, number) = record.args.split_once(", ").unwrap();
+                    let number = number.rsplit(", ").next().unwrap();
                     let (id, number) = (id.parse().unwrap(), number.parse().unwrap());
                     spans.insert((record.what.clone(), number));
                     begun.entry((record.what.clone(), number)).or_insert(record.ticks);
@@ -273,7 +275,7 @@ fn check_tasks(session: &Session) {
         assert_eq!(outer, parent.map(|parent| (parent.to_owned(), number)), "{inner} {number}");
     }
     // Parents: by a link where both have ids, else by lying within.
-    let links: HashSet<String> = session.args_of("link").into_iter().collect();
+    let links: HashSet<String> = session.args_of("parent").into_iter().collect();
     let mut linked = 0;
     for (child, parent) in [("fetch", "task"), ("step", "fetch")] {
         for number in 0..TASKS {

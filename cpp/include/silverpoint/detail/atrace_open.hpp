@@ -1,0 +1,140 @@
+// Begins of a thread that have not ended: of spans that are not in the ring, too, so that their ends end
+// nothing else.
+//
+//   all:  nothing │ begin │ begin │ (free) …      │ deeper
+//                                 ▲               ▲
+//                  tls_atrace_next               limit: those beyond are counted only
+//
+// What lies below the next one is asked by every end, so both borders are entries without an id. In memory of
+// its own: a shared object with as much for each thread cannot be loaded while a program runs, for threads
+// have little room left for those.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <new>
+
+#include "lane.hpp"
+#include "site.hpp"
+
+SP_DETAIL_BEGIN
+
+struct AtraceBegun {
+    // In an id: the kernel was told of the begin, so that it is told of the end, too.
+    static constexpr std::uint32_t kTold = std::uint32_t{1} << 31;
+
+    Site* site = nullptr;
+    std::uint32_t id = 0;
+    std::uint64_t ticks = 0;
+};
+
+struct AtraceOpen {
+    static constexpr std::size_t kMost = 64;
+    // Of those that lie deeper only this is known, up to here: whether the kernel was told of the begin.
+    static constexpr std::size_t kMostTold = 1024;
+
+    AtraceBegun all[1 + kMost + 1] = {};
+    std::size_t deeper = 0;
+    std::uint64_t told[(kMostTold - kMost) / 64] = {};  // a bit each
+    // Whose it is; those of dead threads are used again.
+    Word thread{0};
+    pid_t process = 0;
+    AtraceOpen* another = nullptr;
+
+    AtraceBegun* bottom() { return all + 1; }
+    AtraceBegun* limit() { return all + 1 + kMost; }
+    void set_told(std::size_t at, bool is_told) {
+        if (at >= kMostTold - kMost) return;
+        const std::uint64_t bit = std::uint64_t{1} << at % 64;
+        told[at / 64] = is_told ? told[at / 64] | bit : told[at / 64] & ~bit;
+    }
+    bool is_told(std::size_t at) const {
+        return at < kMostTold - kMost && (told[at / 64] >> at % 64 & 1) != 0;
+    }
+};
+
+// A thread that has begun nothing yet: no room, and nothing below.
+inline constinit AtraceOpen no_atrace_open;
+inline thread_local constinit AtraceOpen* tls_atrace_open __attribute__((tls_model("initial-exec"))) =
+    &no_atrace_open;
+inline thread_local constinit AtraceBegun* tls_atrace_next __attribute__((tls_model("initial-exec"))) =
+    no_atrace_open.all + 1;
+inline thread_local constinit AtraceBegun* tls_atrace_limit __attribute__((tls_model("initial-exec"))) =
+    no_atrace_open.all + 1;
+
+// All that were made; never given back, as the lanes of threads.
+inline constinit std::atomic<AtraceOpen*> atrace_opens{nullptr};
+
+// Memory for the calling thread: a page, or that of a thread of this process that is dead. (Not that of a
+// parent's threads: one of them may be this one.) Null: there is none.
+SP_DETAIL_COLD AtraceOpen* claim_atrace_open() {
+    static constinit std::atomic<AtraceOpen*> from{nullptr};
+    const ErrnoGuard guard;
+    const std::uint32_t self = thread_id();
+    const pid_t process = getpid();
+    AtraceOpen* open = from.load(std::memory_order_acquire);
+    for (int i = 0; i < 4; ++i) {
+        if (open == nullptr) open = atrace_opens.load(std::memory_order_acquire);
+        if (open == nullptr) break;
+        std::uint32_t owner = open->thread.load(std::memory_order_relaxed);
+        if (open->process == process && owner != self && is_thread_dead(owner) &&
+            open->thread.compare_exchange_strong(owner, self, std::memory_order_acq_rel)) {
+            open->deeper = 0;
+            return open;
+        }
+        open = open->another;
+        from.store(open, std::memory_order_release);
+    }
+    void* made =
+        mmap(nullptr, sizeof(AtraceOpen), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) return nullptr;
+    open = ::new (made) AtraceOpen;
+    open->thread.store(self, std::memory_order_relaxed);
+    open->process = process;
+    open->another = atrace_opens.load(std::memory_order_relaxed);
+    while (!atrace_opens.compare_exchange_weak(open->another, open, std::memory_order_acq_rel)) {
+    }
+    return open;
+}
+
+SP_DETAIL_HOT bool has_room_atrace() { return tls_atrace_next < tls_atrace_limit; }
+// Whether there is room, where there seems to be none.
+SP_DETAIL_COLD bool make_room_atrace() {
+    if (tls_atrace_open != &no_atrace_open) return false;
+    AtraceOpen* const open = claim_atrace_open();
+    if (open == nullptr) return false;
+    tls_atrace_open = open;
+    tls_atrace_next = open->bottom();
+    tls_atrace_limit = open->limit();
+    return true;
+}
+
+SP_DETAIL_COLD void open_atrace_deep(bool is_told) {
+    AtraceOpen& open = *tls_atrace_open;
+    if (&open == &no_atrace_open) return;
+    open.set_told(open.deeper++, is_told);
+    tls_atrace_next = open.limit() + 1;
+}
+SP_DETAIL_HOT void open_atrace(AtraceBegun begun) {
+    AtraceBegun* const next = tls_atrace_next;
+    if (next < tls_atrace_limit) [[likely]] {
+        *next = begun;
+        tls_atrace_next = next + 1;
+    } else {
+        open_atrace_deep((begun.id & AtraceBegun::kTold) != 0);
+    }
+}
+
+// The last begin, closed, where nothing is known of it but whether the kernel was told. False: not even that.
+SP_DETAIL_COLD bool close_atrace_deep(bool& is_told) {
+    AtraceOpen& open = *tls_atrace_open;
+    if (open.deeper == 0) return false;
+    if (--open.deeper == 0) tls_atrace_next = open.limit();
+    if (open.deeper >= AtraceOpen::kMostTold - AtraceOpen::kMost) return false;
+    is_told = open.is_told(open.deeper);
+    return true;
+}
+
+SP_DETAIL_END

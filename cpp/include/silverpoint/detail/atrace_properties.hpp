@@ -1,0 +1,142 @@
+// What of ATrace is enabled, by Android's names of system properties.
+//
+//   debug.atrace.tags.enableflags=0x1002      tags, decimal or 0x...
+//   debug.atrace.app_number=2                 how many of the following there are
+//   debug.atrace.app_0=player                 these programs have the tag kApp, too; * is every one
+//   debug.atrace.app_1=/usr/bin/server
+//
+// They are lines of a file, and variables of the environment of the same names, which decide where both say
+// something. Cases, for every language: spec/vectors/atrace.tsv.
+#pragma once
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string_view>
+
+#include "config.hpp"
+
+SP_DETAIL_BEGIN
+
+inline constexpr unsigned kAtraceTags = 28;
+inline constexpr std::uint64_t kAtraceValid = (std::uint64_t{1} << kAtraceTags) - 1;
+inline constexpr std::uint64_t kAtraceApp = std::uint64_t{1} << 12;
+
+// What the environment says; nothing in a program with more privileges than its caller, and an empty variable
+// says nothing.
+inline const char* atrace_environment(const char* name) {
+    if (getauxval(AT_SECURE) != 0) return nullptr;
+    const char* value = getenv(name);
+    return value != nullptr && *value != 0 ? value : nullptr;
+}
+
+class AtraceProperties {
+  public:
+    using Environment = const char* (*)(const char*);
+
+    // Reads a file's lines; null: none is named.
+    void read_file(const char* path) {
+        is_named_ = path != nullptr;
+        size_ = 0;
+        if (path == nullptr) return;
+        // (Nobody waits for what writes into a pipe.)
+        const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        while (file >= 0 && size_ < sizeof file_) {
+            const ssize_t got = ::read(file, file_ + size_, sizeof file_ - size_);
+            if (got <= 0) break;
+            size_ += static_cast<std::size_t>(got);
+        }
+        if (file >= 0) ::close(file);
+        if (size_ > kMostBytes) {
+            const std::size_t end = std::string_view(file_, size_).rfind('\n');
+            size_ = end == std::string_view::npos ? 0 : end;
+        }
+    }
+    // The tags of a program that was called by this command. False: nobody has set anything.
+    bool tags_of(std::string_view command, Environment environment, std::uint64_t& tags) const {
+        const std::string_view flags_text = value_of(environment, "debug.atrace.tags.enableflags");
+        const std::string_view count_text = value_of(environment, "debug.atrace.app_number");
+        const std::uint64_t flags = number(flags_text);
+        std::uint64_t count = number(count_text);
+        if (count > kMostApps) count = kMostApps;
+        const std::string_view base = command.substr(command.rfind('/') + 1);
+        bool is_app = false;
+        for (std::uint64_t i = 0; i < count && !is_app; ++i) {
+            char name[40] = "debug.atrace.app_";
+            if (i >= 10) name[17] = static_cast<char>('0' + i / 10);
+            name[i >= 10 ? 18 : 17] = static_cast<char>('0' + i % 10);
+            const std::string_view app = value_of(environment, name);
+            is_app = !app.empty() && (app == "*" || app == command || app == base);
+        }
+        tags = 0;
+        if (flags != 0 || is_app) tags = (flags | (is_app ? kAtraceApp : 0) | 1) & kAtraceValid;
+        return is_named_ || !flags_text.empty() || !count_text.empty();
+    }
+
+  private:
+    // A line that goes on beyond the bytes that are read is none: half a number would be another one.
+    static constexpr std::size_t kMostBytes = 65536;
+    // Programs that are looked at.
+    static constexpr std::uint64_t kMostApps = 64;
+
+    // The value of a property; the last line counts.
+    std::string_view value_of(Environment environment, const char* name) const {
+        if (const char* value = environment(name)) return value;
+        const std::string_view text(file_, size_), wanted = name;
+        std::string_view found;
+        for (std::size_t at = 0; at < text.size();) {
+            std::size_t end = text.find('\n', at);
+            if (end == text.npos) end = text.size();
+            std::string_view line = text.substr(at, end - at);
+            at = end + 1;
+            line = line.substr(0, line.find('#'));
+            const std::size_t equals = line.find('=');
+            if (equals != line.npos && trim(line.substr(0, equals)) == wanted)
+                found = trim(line.substr(equals + 1));
+        }
+        return found;
+    }
+    static std::string_view trim(std::string_view text) {
+        const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+        while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+        while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+        return text;
+    }
+    // 0 for what is no number.
+    static std::uint64_t number(std::string_view text) {
+        unsigned base = 10;
+        if (text.starts_with("0x") || text.starts_with("0X")) {
+            base = 16;
+            text.remove_prefix(2);
+        }
+        std::uint64_t sum = 0;
+        for (const char c : text) {
+            const char low = static_cast<char>(c | 0x20);
+            const unsigned digit = c >= '0' && c <= '9'       ? static_cast<unsigned>(c - '0')
+                                   : low >= 'a' && low <= 'f' ? static_cast<unsigned>(low - 'a') + 10
+                                                              : 99;
+            if (digit >= base || sum > (~std::uint64_t{0} - digit) / base) return 0;
+            sum = sum * base + digit;
+        }
+        return sum;
+    }
+
+    char file_[kMostBytes + 1];
+    std::size_t size_ = 0;
+    bool is_named_ = false;
+};
+
+// The program as it was called: its first argument.
+inline std::string_view atrace_command(char (&buffer)[4096]) {
+    const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return {};
+    const ssize_t got = ::read(file, buffer, sizeof buffer - 1);
+    ::close(file);
+    buffer[got > 0 ? got : 0] = 0;
+    return buffer;
+}
+
+SP_DETAIL_END

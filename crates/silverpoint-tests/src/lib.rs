@@ -1,0 +1,25 @@
+//! What the tests of all crates share: to say that a test, or part of it, cannot run here.
+//!
+//! A test that returns early has passed, as far as its runner knows, and what it prints is shown only when it fails. So [`skipped!`] writes where nobody captures, and
+//! `scripts/test` counts the test as skipped, not as passed.
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::thread;
+
+/// Says what of the calling test cannot run here, and why: arguments as those of `format!`.
+#[macro_export]
+macro_rules! skipped {
+    ($($words:tt)+) => { $crate::say(::std::format_args!($($words)+)) };
+}
+
+/// What the macro calls.
+#[doc(hidden)]
+pub fn say(why: fmt::Arguments<'_>) {
+    let thread = thread::current();
+    let test = thread.name().unwrap_or("a thread of a test");
+    // Lines of its own, and in one piece: other tests write at the same time, and runners dots without an end.
+    let line = format!("\nSKIPPED: {test}: {why}\n");
+    let _ = io::stderr().write_all(line.as_bytes());
+}
