@@ -2,7 +2,8 @@
 //
 //   driver.exe LISTENER CALLS FILE      prints one JSON object
 //
-// Blocks of turns with the Trace.Write and without it alternate, as many of each as CALLS.
+// Blocks of turns with the Trace.Write and without it alternate, as many of each as CALLS. `mean_us` and `block_deviation_us` are of the blocks with it; `helpers_us` is the
+// CPU time of the processes that serve a session, a text, until they have stored it.
 //
 // LISTENER: md5 (no Trace.Write at all), none (no listener), default (DefaultTraceListener), text (TextWriterTraceListener into FILE), silverpoint (a listener over
 // a tracepoint of C). The bytes change from call to call, so each text is another one; `sum` adds up the first eight digits of each.
@@ -19,6 +20,12 @@ sealed class SilverpointListener : TraceListener
 {
     [DllImport("bench_tracepoint")]
     static extern void bench_tracepoint(byte[] text, IntPtr size);
+
+    [DllImport("bench_tracepoint")]
+    static extern double bench_helpers_us();
+
+    /// <summary>CPU time of collector and supervisor, as soon as nothing waits for them; negative when something does after all.</summary>
+    public static double HelpersMicroseconds() => bench_helpers_us();
 
     [ThreadStatic] static byte[] buffer;
 
@@ -88,6 +95,8 @@ static class Driver
         // Turns with the call and without it follow each other closely: their difference is the call, whatever else the machine does in a minute.
         int blocks = Math.Max(calls / Block, 1);
         double[] above = new double[blocks], turn = new double[blocks];
+        bool isOurs = arguments[0] == "silverpoint";
+        double helpers = isOurs ? SilverpointListener.HelpersMicroseconds() : 0;
         TimeSpan cpu = Process.GetCurrentProcess().TotalProcessorTime;
         for (int block = 0; block < blocks; ++block)
         {
@@ -107,13 +116,23 @@ static class Driver
             above[block] = with - without;
         }
         double used = (Process.GetCurrentProcess().TotalProcessorTime - cpu).TotalMilliseconds * 1000 / blocks / Block / 2;
+        if (isOurs)
+        {
+            double now = SilverpointListener.HelpersMicroseconds();
+            if (helpers < 0 || now < 0) return 1;
+            helpers = (now - helpers) / blocks / Block;
+        }
+        double mean = 0, squares = 0;
+        foreach (double one in turn) mean += one / blocks;
+        foreach (double one in turn) squares += (one - mean) * (one - mean);
+        double deviation = blocks > 1 ? Math.Sqrt(squares / (blocks - 1)) : 0;
         Stopwatch flushing = Stopwatch.StartNew();
         Trace.Flush();
         double flush = flushing.Elapsed.TotalMilliseconds * 1000;
         Array.Sort(turn);
         Array.Sort(above);
-        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"case\":\"{0}\",\"us\":{1:F4},\"above_us\":{2:F4},\"flush_us\":{3:F1},\"cpu_us\":{4:F4},\"written\":{5},\"sum\":{6}}}",
-                                        arguments[0], turn[blocks / 2], above[blocks / 2], flush, used, written, sum));
+        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"case\":\"{0}\",\"us\":{1:F4},\"above_us\":{2:F4},\"flush_us\":{3:F1},\"cpu_us\":{4:F4},\"mean_us\":{5:F4},\"block_deviation_us\":{6:F4},\"helpers_us\":{7:F4},\"written\":{8},\"sum\":{9}}}",
+                                        arguments[0], turn[blocks / 2], above[blocks / 2], flush, used, mean, deviation, helpers, written, sum));
         return 0;
     }
 }

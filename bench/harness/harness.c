@@ -32,14 +32,6 @@ uint64_t option(const struct options* options, const char* name, uint64_t otherw
 
 /* ---- clock ---- */
 
-uint64_t clock_ns(clockid_t clock) {
-    struct timespec now;
-    if (clock_gettime(clock, &now) != 0) return 0;
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
-
 static void clock_start(struct run* run) {
     uint32_t gaps[1001];
     for (int i = 0; i < 1001; ++i) {

@@ -4,9 +4,9 @@
  *   verify FILE...
  *
  * Walks the blocks of all files and prints one JSON line: for each site of category "bench" its template,
- * signature, the number of its records and the sum of their first u64 argument (the id); over all, the blocks
- * and the ring bytes that a stream repeats or misses. Raw records only; of compact blocks the headers' record
- * counts are given.
+ * signature, the number of its records, the sum of their first u64 argument (the id) and that of all 32-bit
+ * words of their arguments; over all, the blocks and the ring bytes that a stream repeats or misses. Raw
+ * records only; of compact blocks the headers' record counts are given.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -34,7 +34,7 @@ enum {
 struct site {
     bool wanted;
     int id_at; /* offset of the id in the arguments when it is fixed, else -1 */
-    uint64_t records, id_sum;
+    uint64_t records, id_sum, word_sum;
     char* template_text;
     char* signature;
 };
@@ -158,6 +158,7 @@ static void read_raw(const char* file, uint32_t session, const unsigned char* p,
             ++site->records;
             if (site->id_at >= 0 && (size_t)site->id_at + 24 <= size)
                 site->id_sum += u64_at(p + 16 + site->id_at);
+            for (size_t at = 16; site->wanted && at < size; at += 4) site->word_sum += u32_at(p + at);
         }
         p += size;
         n -= size;
@@ -250,9 +251,10 @@ int main(int argc, char** argv) {
             print_text(site->signature);
             printf(",\"records\":%" PRIu64 ",\"id_sum\":", site->records);
             if (site->id_at >= 0)
-                printf("%" PRIu64 "}", site->id_sum);
+                printf("%" PRIu64, site->id_sum);
             else
-                printf("null}");
+                printf("null");
+            printf(",\"word_sum\":%" PRIu64 "}", site->word_sum);
         }
     }
     puts("]}");

@@ -13,6 +13,9 @@ from .report import text
 
 LANGUAGES = ("Rust", "C++")
 RING = {"name10": "instant, a name of 10", "name1000": "instant, a name of 1000", "counter": "counter", "scope10": "scope, a name of 10: begin and end"}
+# Halves of 20 scopes that lie in each other: the time of one half is shared among its calls, the other half stands beside it.
+HALVES = {"begin": "begin alone, of scopes with a name of 10", "end": "end alone, of the same"}
+HALF_GROUPS = 6  # of 20,000 calls
 CALLS = {"begin10": "begin, a name of 10", "begin1000": "begin, a name of 1000", "end": "end", "counter": "counter"}
 MARKER_CALLS = 2000  # of a loop
 BEFORE = 5  # turns of both loops that the harness does not count
@@ -93,6 +96,7 @@ def steps(programs, tracefs):
     found = []
     for language, driver in programs:
         found += [(Backend(language, driver, "ring"), "burst", case, {}) for case in RING]
+        found += [(Backend(language, driver, "ring"), "single", case, {"groups": HALF_GROUPS}) for case in HALVES]
         for call in CALLS:
             found.append((Backend(language, driver, "off", call), "disabled", None, {}))
             if tracefs:
@@ -110,7 +114,7 @@ def markdown(results):
             mine, empty = figures(runs) if runs else (0, 0)
             cells.append(f"{mine - empty:.2f}" if runs else "–")
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    for place, cases, head in (("ring", RING, "into the ring, beside the floor"), ("marker", CALLS, "into `trace_marker`, beside a bare write(2) of the same bytes")):
+    for place, cases, head in (("ring", RING | HALVES, "into the ring, beside the floor"), ("marker", CALLS, "into `trace_marker`, beside a bare write(2) of the same bytes")):
         lines += ["", f"| {head} | " + " | ".join(f"{language}, ns | beside it | ×" for language in LANGUAGES) + " |", "|---|" + "---|" * 3 * len(LANGUAGES)]
         for case, title in cases.items():
             cells = []
@@ -119,4 +123,6 @@ def markdown(results):
                 mine, other = figures(runs) if runs else (0, 0)
                 cells += [text(mine), text(other), f"{mine / other:.2f}"] if runs else ["–"] * 3
             lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        if place == "ring":
+            lines += ["", "(What stands beside a half of a scope is the floor's single call, as coarse as the steps of the machine's counter.)"]
     return lines

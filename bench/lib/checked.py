@@ -1,16 +1,16 @@
 """How it is known that what was called has arrived: per part, facility and case. A run in which it is not so does not count (driving.py, loggers.py and the like do it)."""
 
-SUM, COUNT, NONE, NOTHING = "count and sum", "count", "none has arrived", "not checked"
+SUM, WHOLE, COUNT, NONE, NOTHING = "count and sum", "count and content", "count", "none has arrived", "not checked"
 # What the words mean.
-MEANING = (f"*{SUM}*: as many records were found in what was written as were made, and the numbers in them add up to those given out; *{COUNT}*: as many were found; *{NOTHING}*: nothing is written, or nobody "
+MEANING = (f"*{SUM}*: as many records were found in what was written as were made, and the numbers in them add up to those given out; *{WHOLE}*: as many were found that hold all that each was given, the same for all; *{COUNT}*: as many were found; *{NOTHING}*: nothing is written, or nobody "
            "can look at it. A run in which it was otherwise is not counted.")
 
 # Cases of tracepoints that carry a number of which each call has another one.
 NUMBERED = ("three", "text", "map", "event3", "span2")
 # What hands nothing on: there is nothing to look at.
 SILENT = ("nothing", "no listener", "default listener", "MD5 alone", "Tracy", "ATrace layer, off", "none")
-# These tell how many calls they were given.
-COUNTED_ALONE = ("no-op subscriber", "visiting subscriber", "no-op layer", "fmt, non-blocking", "fastrace", "slog-async", "ticklog")
+# These tell how many calls they were given, and look at no id.
+COUNTED_ALONE = ("no-op subscriber", "visiting subscriber", "no-op layer")
 
 
 def of(part, facility, case=None):
@@ -24,14 +24,14 @@ def both(theirs, ours):
 
 
 def _structured(facility, case):
-    # LTTng's declared fields are counted; of the others the map alone has an id that all of them write.
-    return SUM if case == "map" else COUNT
+    # A literal carries nothing. The floats are the same in each record: all 128 are looked for.
+    return SUM if case in ("map", "three.fields") else WHOLE if case.startswith("floats") else COUNT
 
 
 def _tracing(facility, case):
-    if facility in SILENT or facility.endswith(", off"):
+    if facility in SILENT or facility.endswith((", off", ", off, unfiltered")):
         return NOTHING
-    if case == "disabled":
+    if case.startswith("disabled"):
         return NONE
     if facility in COUNTED_ALONE or facility.startswith("ATrace"):
         return COUNT
@@ -55,7 +55,7 @@ def _loggers(facility, case):
 def _cases(facility, case):
     if facility in SILENT:
         return NOTHING
-    return NONE if case == "disabled" else SUM if case in NUMBERED else COUNT
+    return NONE if case == "disabled" else SUM if case in NUMBERED else WHOLE if case == "floats" else COUNT
 
 
 def _dotnet(facility, case):

@@ -23,7 +23,7 @@ TITLES = {
     "text": "TextWriterTraceListener, to a file",
     "silverpoint": "silverpoint, a listener over a C tracepoint",
 }
-KEYS = ("us", "above_us", "flush_us", "cpu_us")
+KEYS = ("us", "above_us", "flush_us", "cpu_us", "mean_us", "block_deviation_us", "helpers_us")
 DIGITS = re.compile(rb"[0-9a-f]{32}")
 
 
@@ -36,7 +36,7 @@ def driver(bench):
     include = f"-I{building.ROOT / 'cpp/include'}"
     cold = bench.directory / "silverpoint_c_shared.o"
     building.compiled(["g++", *building.CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fPIC", include, "-c", building.ROOT / "cpp/src/silverpoint_c.cpp", "-o", cold])
-    building.compiled(["gcc", *building.C_FLAGS, "-fPIC", "-shared", include, source / "tracepoint.c", cold, "-o", bench.directory / "libbench_tracepoint.so", "-pthread"])
+    building.compiled(["gcc", *building.C_FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", include, source / "tracepoint.c", building.BENCH / "harness/session.c", building.BENCH / "harness/clock.c", cold, "-o", bench.directory / "libbench_tracepoint.so", "-pthread"])
     return program
 
 
@@ -98,16 +98,17 @@ def markdown(results, problems, calls, machine):
     """The page."""
     lines = ["# Trace.Write of .NET", "",
              f"Microseconds of a turn: MD5 of 10,000 bytes, its text, and one `Trace.Write` of it; medians of {count_of([len(runs) for runs in results.values()])} of {calls:,} turns each, in random order; written by "
-             "`bench/run --part dotnet`. *Of the call* is the median difference to turns without it in the same process, in blocks of a hundred that alternate. The file and the trace file were "
+             "`bench/run --part dotnet`. Means and deviations of blocks are of a hundred turns each, within a process. *Of the call* is the median difference to turns without it in the same process, in blocks of a hundred that alternate. The file and the trace file were "
              "read: every text is in them.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems),
-             "", "| | a turn, µs | its standard deviation between processes | of the call, µs | flush at the end, µs | CPU of the process, a turn, µs |", "|---|---|---|---|---|---|"]
+             "", "| | a turn, µs | its standard deviation between processes | mean ± deviation of blocks, µs | of the call, µs | flush at the end, µs | CPU of the process, a turn, µs | of its helpers, a text, µs |", "|---|---|---|---|---|---|---|---|"]
     for case, title in TITLES.items():
         if runs := results.get(case):
-            us, above, flush, cpu = (median([run[key] for run in runs]) for key in KEYS)
+            us, above, flush, cpu, mean, of_blocks, helpers = (median([run[key] for run in runs]) for key in KEYS)
             spread = deviation(runs)
-            lines.append(f"| {title} | {us:.2f} | {'–' if spread is None else f'{spread:.2f}'} | {'–' if case == 'md5' else f'{above:.3f}'} | {flush:.0f} | {cpu:.2f} |")
-    lines += ["", "- Mono runs it, with `TRACE` defined. Its default listener hands the text to a debugger, and to the file or console that `MONO_TRACE_LISTENER` names; there is neither here, and no "
+            lines.append(f"| {title} | {us:.2f} | {'–' if spread is None else f'{spread:.2f}'} | {mean:.2f} ± {of_blocks:.2f} | {'–' if case == 'md5' else f'{above:.3f}'} | {flush:.0f} | {cpu:.2f} | {f'{helpers:.3f}' if case == 'silverpoint' else '–'} |")
+    lines += ["", "- Helpers are our collector and its supervisor, until the text is stored; other listeners have none.",
+              "- Mono runs it, with `TRACE` defined. Its default listener hands the text to a debugger, and to the file or console that `MONO_TRACE_LISTENER` names; there is neither here, and no "
               "OutputDebugString, which takes half of the time on Windows.",
               "- The difference of *no listener* is that of two equal programs: what the method cannot tell.",
               "- The listener over a C tracepoint is some lines of the driver (bench/dotnet): the text as UTF-8, and one call. Silverpoint has no frontend for .NET of its own yet."]

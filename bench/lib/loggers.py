@@ -10,6 +10,7 @@ import tempfile
 
 from . import build as building
 from . import processes, rivals
+from .build import clock
 from .numbers import again, median
 from .numbers import processes as count_of
 from .plan import rounds
@@ -19,6 +20,10 @@ THREADS = (1, 2, 4, 8, 16)
 # So many times as many entries as one thread logs are logged by all together, at most: with many threads the slow ones would leave no time for repeats.
 MOST = 4
 TIMEOUT_S = 600
+# The source's own size: so many entries of each thread, once, of the loggers that its table has, and of ours and spdlog.
+LARGE_ENTRIES = 1_000_000
+LARGE_THREADS = (1, 4)
+LARGE = ("nothing", "silverpoint", "silverpoint glog.hpp", "glog", "silverpoint spdlog.hpp", "spdlog")
 # In the entry, before its number.
 MARKER = " iteration #"
 
@@ -64,7 +69,7 @@ def run(bench, count, rival, program, threads, entries):
 
 
 def measure(bench, entries, repeats, seed, until):
-    """({(name, threads): [result]}, problems, {name: Rival}, missing): all runs in random order, one round after the other."""
+    """({(name, threads): [result]}, problems, {name: Rival}, missing): all runs in random order, one round after the other. Names of runs of the source's own size are (name, LARGE_ENTRIES)."""
     count = rivals.counter(bench)
     source = building.BENCH / "logging/driver.cpp"
     found, missing = rivals.built(bench, source, "logging", "s4")
@@ -73,6 +78,16 @@ def measure(bench, entries, repeats, seed, until):
     steps = [(rival, program, threads) for rival, program in found.items() for threads in THREADS] + [(rival, program, 1) for rival, program in rates.items()]
     results, problems = {}, []
     order = random.Random(seed)
+    large = [(rival, program, threads) for rival, program in found.items() if rival.facility in LARGE for threads in LARGE_THREADS]
+    for rival, program, threads in order.sample(large, len(large)):
+        if clock() > until:
+            missing = [*missing, f"{rival.facility}, {threads} thread{'s' if threads > 1 else ''} with {LARGE_ENTRIES:,} entries each: the time was over"]
+            continue
+        result = run(bench, count, rival, program, threads, LARGE_ENTRIES)
+        if isinstance(result, str):
+            problems.append(result)
+        else:
+            results.setdefault(((rival.facility, LARGE_ENTRIES), threads), []).append(result)
     for _ in rounds(repeats, until):
         order.shuffle(steps)
         for rival, program, threads in steps:
@@ -95,8 +110,25 @@ COLUMNS = (
 )
 
 
+def of_sizes(results):
+    """(results of the usual number of entries, of the source's own) by name and threads."""
+    usual = {key: runs for key, runs in results.items() if isinstance(key[0], str)}
+    return usual, {(name[0], threads): runs for (name, threads), runs in results.items() if not isinstance(name, str)}
+
+
+def large_table(large):
+    """Lines of the page."""
+    lines = ["", f"## The source's own size: {LARGE_ENTRIES:,} entries a thread", "", "One process a figure.", "",
+             "| | " + " | ".join(f"{title}, {unit}, {n} thread{'s' if n > 1 else ''}" for title, _, _, unit in COLUMNS for n in LARGE_THREADS) + " |", "|---|" + "---|" * len(COLUMNS) * len(LARGE_THREADS)]
+    for name in dict.fromkeys(name for name in LARGE if any(name == who for who, _ in large)):
+        cells = [text(median([r[key] for r in large[name, n]]) * scale) if (name, n) in large else "–" for _, key, scale, _ in COLUMNS for n in LARGE_THREADS]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def markdown(results, problems, facilities, missing, entries, machine):
     """The page."""
+    results, large = of_sizes(results)
     of_table = [name for name, rival in facilities.items() if "s4" in rival.parts and any(key[0] == name for key in results)]
     lines = ["# Loggers inside the process", "",
              f"{entries:,} entries a thread, {MOST * entries:,} in all from more than {MOST}, medians of {count_of([len(runs) for runs in results.values()])} each, in random order; written by `bench/run --part loggers`. The entry: "
@@ -112,6 +144,8 @@ def markdown(results, problems, facilities, missing, entries, machine):
                 runs = results.get((name, threads))
                 cells.append(text(median([r[key] for r in runs]) * scale) if runs else "–")
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    if large:
+        lines += large_table(large)
     lines += ["", "## Lines a second of the sink's own processor time, M", "",
               "The thread that reads the spool, formats and writes the file; its processor time as the kernel counts it (schedstat).", "",
               "| | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |", "|---|" + "---|" * len(THREADS)]
@@ -127,12 +161,18 @@ def markdown(results, problems, facilities, missing, entries, machine):
     return "\n".join(lines) + "\n"
 
 
-def as_json(results, problems, facilities, missing, entries, machine):
-    """For programs: medians over processes, and where those of another run as long would lie; curve and single calls of the first."""
-    rows = []
+def rows(results, entries):
+    """One a logger and number of threads: medians over processes, and where those of another run as long would lie; curve and single calls of the first."""
+    made = []
     for (name, threads), runs in results.items():
-        row = {"logger": name, "threads": threads, "entries": entries_of(threads, entries), "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
+        row = {"logger": name, "threads": threads, "entries": entries(threads), "bytes": runs[0]["bytes"], "curve": runs[0]["curve"], "calls": runs[0]["calls"]}
         row |= {key: median([run[key] for run in runs]) for _, key, _, _ in COLUMNS}
-        rows.append(row | {"processes": len(runs), "again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
-    return json.dumps({"machine": machine, "entries": entries, "problems": problems, "missing": missing,
-                       "how": {name: rival.how for name, rival in facilities.items()}, "results": rows}) + "\n"
+        made.append(row | {"processes": len(runs), "again": {key: again([run[key] for run in runs]) for _, key, _, _ in COLUMNS}})
+    return made
+
+
+def as_json(results, problems, facilities, missing, entries, machine):
+    """For programs. `large` has the rows of LARGE_ENTRIES a thread."""
+    usual, large = of_sizes(results)
+    return json.dumps({"machine": machine, "entries": entries, "problems": problems, "missing": missing, "how": {name: rival.how for name, rival in facilities.items()},
+                       "results": rows(usual, lambda threads: entries_of(threads, entries)), "large": rows(large, lambda _: LARGE_ENTRIES)}) + "\n"

@@ -74,12 +74,24 @@ def listed(part):
     return sorted(found, key=lambda rival: (rival.facility != "nothing", not rival.own, rival.facility.lower()))
 
 
+def linked(bench, name, link):
+    """What a word of `links` stands for: `ours` and `rust` are built, a file of C beside the header is compiled, with the library for C; all else is a flag."""
+    if link == "ours":
+        bench.cargo("-p", "silverpoint-ffi")
+        return [bench.cargo_target / "release/libsilverpoint_ffi.a"]
+    if link == "rust":
+        bench.cargo(cwd=building.BENCH / "logging/rust")
+        return [bench.cargo_target / "release/libsilverpoint_bench_logging.a"]
+    if link.endswith(".c"):
+        made = bench.directory / f"{name}-{link}.o"
+        building.compiled(["gcc", *building.C_FLAGS, f"-I{building.ROOT / 'cpp/include'}", "-c", FACILITIES / link, "-o", made])
+        return [made, bench.c_library()]
+    return [link]
+
+
 def compiled(bench, source, name, rival):
     """Builds a driver with the facility in it."""
-    links = list(rival.links)
-    if "ours" in links:
-        bench.cargo("-p", "silverpoint-ffi")
-        links[links.index("ours")] = bench.cargo_target / "release/libsilverpoint_ffi.a"
+    links = [part for link in rival.links for part in linked(bench, name, link)]
     program = bench.directory / f"{name}-{rival.header.stem}"
     building.compiled(["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", f"-I{building.ROOT / 'cpp/include'}", f"-I{building.BENCH / 'logging'}",
                    f'-DFACILITY="facilities/{rival.header.name}"', source, bench.directory / "libharness.a", "-o", program, *links, "-pthread", "-ldl", "-lm"])

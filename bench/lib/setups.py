@@ -108,7 +108,7 @@ def _tracing(data):
     how = {name: said for name, _, _, said in lines_of_tracing.BACKENDS}
     layer = "`registry()` with `silverpoint_tracing::atrace::Layer` and its filter, under `Targets`"
     kernel = "into `trace_marker` of a buffer of its own in the kernel, whose account of messages taken is compared"
-    how |= {"ATrace layer, off": f"{layer}; no property is set", "ATrace layer, on": f"{layer}; the tag is set; {kernel}", "none": "no subscriber at all"}
+    how |= {"ATrace layer, off": f"{layer}; no property is set", "ATrace layer, off, unfiltered": "`registry()` with the layer alone, which looks by itself; no property is set", "ATrace layer, on": f"{layer}; the tag is set; {kernel}", "none": "no subscriber at all"}
     for name in _in_order(data, "backend", how):
         place = name.rpartition(", ")[2]
         said = how.get(name) or {"ring": "`silverpoint run`, raw blocks to disk", "off": "loops of calls beside an empty loop, no property set", "marker": f"loops of 2,000 calls, {kernel}"}.get(place, "")

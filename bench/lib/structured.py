@@ -1,4 +1,4 @@
-"""The table of S1: a structured tracepoint beside qDebug, LTTng and structured lines through Qt's classes, in one run. Writes bench/results/structured.md and .json."""
+"""The table of S1: a structured tracepoint beside qDebug, LTTng and structured lines through Qt's classes, in one run, and structuring alone. Writes bench/results/structured.md and .json."""
 
 import contextlib
 import json
@@ -8,6 +8,7 @@ import random
 import re
 import resource
 import shutil
+import struct
 import subprocess
 
 from . import bind, silverpoint
@@ -21,9 +22,33 @@ TITLES = {"literal": "`<< literal`", "map": "`<< atoms + map`", "floats": "`<< f
           "floats.fields": "128 floats, a declared field"}
 # The source's figures on Linux, µs.
 SOURCE = {"qdebug, to a file": (16, 23, 26), "qdebug, to a terminal": (7, 15, 18), "QJsonObject, to a file": (60, 152, 104), "LTTng-UST": (3, 58, 25)}
+# The same for structuring alone.
+SOURCE_STRUCTURING = {"QDebug, into a QString": (0, 5, 8), "silverpoint, a packed copy": (0, 3, 0), "QJsonDocument, into bytes": (2, 41, 24), "QCborValue, into bytes": (1, 35, 15)}
 # Of the caller's side, in floors; and how many times qDebug with its context into a file must take.
 BUDGET = {"literal": 2, "map": 2, "floats": 2.8}
 BUDGET_QDEBUG = 100
+
+
+# Records back to back, where CPU time of all is measured: enough to take some tens of milliseconds. LTTng's buffers take them all: it throws away what it has no room for.
+BACK_TO_BACK = {"literal": 40_000, "map": 40_000, "floats": 4_000}
+BACK_TO_BACK_OF_OURS = {"literal": 1_000_000, "map": 500_000, "floats": 100_000}
+BACK_TO_BACK_OF_LTTNG = {"literal": 200_000, "map": 50_000, "floats": 8_000, "three.fields": 100_000, "floats.fields": 10_000}
+LTTNG_TIMER_US = 200_000
+# The statements of a Qt program as they stand, recorded by silverpoint/qt/debug.hpp.
+RECORDED = "silverpoint, qDebug() recorded"
+# The 128 floats of the suite, in text and in CBOR: each record with them is asked for all of them.
+FLOATS_AS_TEXT = ["%g" % value for value in silverpoint.FLOATS]
+FLOATS_AS_CBOR = b"\x98\x80" + b"".join(b"\xfa" + struct.pack(">f", value) for value in silverpoint.FLOATS)
+
+
+class Recorded(silverpoint.Facility):
+    """The program of qDebug, with one header more: its statements are records."""
+
+    how = "the program of *qdebug, to a file*, with `#include <silverpoint/qt/debug.hpp>` before its statements: each is a record; under `silverpoint run`, raw blocks to disk"
+
+    def launch(self, bench, arguments, workspace, options=()):
+        command, environment = super().launch(bench, arguments, workspace, options)
+        return command, {k: v for k, v in environment.items() if not k.startswith("QT_")} | {"QT_LOGGING_RULES": "bench.debug=true"}
 
 
 class Lines(silverpoint.Facility):
@@ -32,7 +57,7 @@ class Lines(silverpoint.Facility):
     def __init__(self, name, program, records, ids, how):
         super().__init__(name, None)
         self.driver, self.how = program, how
-        self.records, self.ids = records, ids  # case → a pattern; of the map, the id in it, or a function that reads it
+        self.records, self.ids = records, ids  # case → a pattern; case → a function that gives the ids
 
     def launch(self, bench, arguments, workspace, options=()):
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("QT_", "SILVERPOINT"))}
@@ -49,7 +74,7 @@ class Lines(silverpoint.Facility):
         seen = found.count(self.records[result["case"]])
         if seen != result["counted"]:
             return [f"{result['counted']} records made, {seen} in the file"]
-        if result["case"] == "map" and sum(self.ids(found)) != result["id_sum"]:
+        if (ids := self.ids.get(result["case"])) and sum(ids(found)) != result["id_sum"]:
             return ["the ids in the file are not those that were given out"]
         return []
 
@@ -59,6 +84,8 @@ class Lttng(Lines):
 
     def launch(self, bench, arguments, workspace, options=()):
         command, environment = super().launch(bench, arguments, workspace, options)
+        if arguments[0] == "sustained":
+            environment["BENCH_LTTNG_TIMER_US"] = str(LTTNG_TIMER_US)
         return [str(building.BENCH / "lttng/run"), str(workspace.directory), *command], environment
 
     def verify(self, bench, workspace, result):
@@ -69,9 +96,39 @@ class Lttng(Lines):
         return self.check(done.stdout, result)
 
 
-def texts(case_map):
-    """Ids behind the literal of the map's record."""
-    return lambda found: (int(one[1]) for one in re.finditer(case_map, found))
+class Nowhere(silverpoint.Facility):
+    """A driver that structures into memory (bench/qt/structuring.cpp): what it has made is counted by itself, and the last of it is looked at."""
+
+    def __init__(self, name, program, records, ids, how):
+        super().__init__(name, None)
+        self.driver, self.records, self.ids, self.how = program, records, ids, how
+
+    def launch(self, bench, arguments, workspace, options=()):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("QT_", "SILVERPOINT"))}
+        return [str(self.driver), *arguments], environment | {"BENCH_FILE": str(workspace.directory / "out"), "BENCH_TOLD": str(workspace.directory / "told")}
+
+    def verify(self, bench, workspace, result):
+        """Compares the driver's own count, and the last output, with what was asked for."""
+        result["drained"] = True  # there is nothing to wait for
+        made, last_id = (int(number) for number in re.findall(r"\d+", (workspace.directory / "told").read_text()))
+        found = (workspace.directory / "out").read_bytes()
+        if made != result["counted"]:
+            return [f"{result['counted']} records made, {made} structured"]
+        if self.records[result["case"]] not in found:
+            return [f"the last that was structured is not the statement's: {found[:80]}"]
+        if result["case"] == "map" and list(self.ids(found)) != [last_id]:
+            return [f"the last that was structured has another id than {last_id}"]
+        return []
+
+
+def texts(pattern):
+    """The ids that stand behind something in text."""
+    return lambda found: (int(one[1]) for one in re.finditer(pattern, found))
+
+
+def shown(values):
+    """An array of numbers, as babeltrace2 shows it."""
+    return "[ " + ", ".join(f"[{at}] = {value}" for at, value in enumerate(values)) + " ]"
 
 
 def cbor_ids(found):
@@ -104,43 +161,99 @@ def rivals(bench):
     def driver(source, name, *more):
         return bench.cxx_driver(building.BENCH / source, name, [*flags, *more, "-lQt6Core", "-lutil", "-ldl"])
 
-    plain = {case: f"bench {case}".encode() for case in CASES}
-    lines = texts(rb"bench map (\d+)")
+    plain = {case: f"bench {case}".encode() for case in CASES} | {"floats": f"bench floats QList({', '.join(FLOATS_AS_TEXT)})".encode()}
+    lines = {"map": texts(rb"bench map (\d+)")}
+    recorded = Recorded(RECORDED, None)
+    recorded.driver = driver("qt/driver.cpp", "qdebug-recorded", "-DFACILITY=5")
+    found.append(recorded)
     found.append(Lines("qdebug, to a file", driver("qt/driver.cpp", "qdebug-file", "-DFACILITY=1"), plain, lines,
                        "`qCDebug`, a message handler, `qFormatLogMessage` with time, type, category, file, line and function, a buffered file"))
     found.append(Lines("qdebug, to a terminal", driver("qt/driver.cpp", "qdebug-console", "-DFACILITY=2"), plain, lines,
                        "Qt's own handler and message pattern, standard error a terminal, whose other end another process reads"))
-    found.append(Lines("QJsonObject, to a file", driver("qt/driver.cpp", "qt-json", "-DFACILITY=3"), {case: f'"bench {case}"'.encode() for case in CASES},
-                       texts(rb'"bench map",(\d+)'), "an object of path, line, function, category, level and arguments a record, `toJson(Compact)`, a buffered file"))
-    found.append(Lines("QCborStreamWriter, to a file", driver("qt/driver.cpp", "qt-cbor", "-DFACILITY=4"), plain, cbor_ids,
+    of_json = {case: f'"bench {case}"'.encode() for case in CASES} | {"floats": f'"bench floats",[{",".join(FLOATS_AS_TEXT)}]'.encode()}
+    found.append(Lines("QJsonObject, to a file", driver("qt/driver.cpp", "qt-json", "-DFACILITY=3"), of_json, {"map": texts(rb'"bench map",(\d+)')},
+                       "an object of path, line, function, category, level and arguments a record, `toJson(Compact)`, a buffered file"))
+    found.append(Lines("QCborStreamWriter, to a file", driver("qt/driver.cpp", "qt-cbor", "-DFACILITY=4"), plain | {"floats": b"bench floats" + FLOATS_AS_CBOR}, {"map": cbor_ids},
                        "a map of the same members a record, a buffered file"))
     if shutil.which("lttng-sessiond") is None or shutil.which("babeltrace2") is None or not list(pathlib.Path("/usr/include").glob("**/lttng/tracepoint.h")):
         missing.append("LTTng: lttng-tools, liblttng-ust-dev and babeltrace2 are not all installed")
     else:
         program = driver("lttng/driver.cpp", "lttng-driver", f"-I{building.BENCH / 'lttng'}", "-llttng-ust")
-        events = {"literal": b"bench:literal", "map": b"bench:cbor", "floats": b"bench:cbor", "three.fields": b"bench:three", "floats.fields": b"bench:floats"}
-        found.append(Lttng("LTTng-UST", program, events, lttng_ids,
+        payload = b"\x82\x6cbench floats" + FLOATS_AS_CBOR
+        events = {"literal": b"bench:literal", "map": b"bench:cbor", "floats": f"payload = {shown(payload)}".encode(), "three.fields": b"bench:three",
+                  "floats.fields": f"values = {shown(struct.unpack('<128I', struct.pack('<128f', *silverpoint.FLOATS)))}".encode()}
+        found.append(Lttng("LTTng-UST", program, events, {"map": lttng_ids, "three.fields": texts(rb"\bid = (\d+)")},
                            "its session and consumer daemons, 8 buffers of 1 MiB a processor; a literal without fields, the others as one payload of CBOR by "
                            "`QCborStreamWriter`"))
     return found, missing
 
 
+def structuring(bench):
+    """Ways to structure arguments without delivering them: facilities, none without Qt."""
+    qt = bind.qt_directory()
+    if qt is None:
+        return []
+    flags = ["-fPIC", "-isystem", qt, "-isystem", qt / "QtCore", "-lQt6Core"]
+    plain = {case: f"bench {case}".encode() for case in CASES}
+    of_text = plain | {"floats": f"bench floats QList({', '.join(FLOATS_AS_TEXT)})".encode()}
+    words = {case: f'"bench {case}"'.encode() for case in CASES}
+    of_json, of_bind = (words | {"floats": f'"bench floats",[{",".join(floats)}]'.encode()} for floats in (FLOATS_AS_TEXT, map(str, silverpoint.FLOATS)))
+    # (Qt has one number with a point in its values, a double.)
+    of_stream, of_values = (plain | {"floats": b"bench floats\x98\x80" + b"".join(head + struct.pack(kind, value) for value in silverpoint.FLOATS)}
+                            for head, kind in ((b"\xfa", ">f"), (b"\xfb", ">d")))
+    # A literal is not copied: it is the place's in the source.
+    of_copy = {"literal": b"", "map": b"alpha", "floats": struct.pack("<128f", *silverpoint.FLOATS)}
+    in_text, in_json = texts(rb"bench map (\d+)"), texts(rb'"bench map",(\d+)')
+
+    def of_integer(found):
+        return [int.from_bytes(found[:8], "little")]
+
+    ways = (
+        ("QDebug, into a QString", 1, of_text, in_text, "`QDebug(&string) << …`, a new string for each"),
+        ("QJsonDocument, into bytes", 2, of_json, in_json, "a `QJsonArray` of the arguments, `toJson(Compact)`"),
+        ("QCborValue, into bytes", 3, of_values, cbor_ids, "a `QCborArray` of the arguments, `toCbor()`; floats as doubles, the only kind that it has"),
+        ("QCborStreamWriter, into bytes", 4, of_stream, cbor_ids, "an array of the arguments, written into bytes that are used again"),
+        ("silverpoint, a packed copy", 5, of_copy, of_integer, "what a tracepoint does with its arguments (detail/codec.hpp), into memory that is used again; without place, clock and ring"),
+        ("silverpoint bind, JSON", 6, of_bind, in_json, "`silverpoint::bind(JsonWriter, …)` of the arguments as a tuple, into a writer that is used again"),
+        ("silverpoint bind, CBOR", 7, of_stream, cbor_ids, "`silverpoint::bind(CborWriter, …)`, the same"),
+    )
+    return [Nowhere(name, bench.cxx_driver(building.BENCH / "qt/structuring.cpp", f"structuring-{way}", [f"-DWAY={way}", *flags]), records, ids, how) for name, way, records, ids, how in ways]
+
+
+class Found(dict):
+    """What was measured: {(facility, case): [result of bursts]}; in `totals` the same of records back to back, in `structuring` of the ways to structure."""
+
+    def __init__(self, ways):
+        super().__init__()
+        self.totals, self.structuring, self.ways = {}, {}, ways
+
+    def cpu(self, name, case):
+        """[CPU time of a record, of all threads and of the processes that serve it, ns], one of each process."""
+        return [run["cpu_per_record"] for run in self.totals.get((name, case), ())]
+
+
 def measure(bench, own, runner, repeats, pairs, seed, until):
-    """({(name, case): [result]}, facilities, problems): every case of every facility, in random order."""
+    """(Found, facilities, problems): every case of every facility, and of every way to structure, in random order."""
     facilities, missing = rivals(bench)
+    ways = structuring(bench)
     own.build(bench)
     source = random.Random(seed)
-    steps = [(own, f"{case}.stream", case, pairs) for case in CASES]
+    steps = [(own, "burst", f"{case}.stream", case, {"pairs": pairs}) for case in CASES]
+    steps += [(own, "sustained", f"{case}.stream", case, {"records": BACK_TO_BACK_OF_OURS[case]}) for case in CASES]
     for facility in facilities:
+        of_ours, of_lttng = isinstance(facility, Recorded), isinstance(facility, Lttng)
+        counts = BACK_TO_BACK_OF_OURS if of_ours else BACK_TO_BACK_OF_LTTNG if of_lttng else BACK_TO_BACK
         # Slow ones get fewer calls.
-        cases = (*CASES, "three.fields", "floats.fields") if isinstance(facility, Lttng) else CASES
-        steps += [(facility, case, case, max(pairs // 8, 10)) for case in cases]
-    results = {}
-    for facility, driven, case, count in turns(steps, repeats, until, source):
-        result = runner.run(facility, "burst", driven, pairs=count, seed=source.randrange(1, 1 << 31))
+        steps += [(facility, "burst", case, case, {"pairs": pairs if of_ours else max(pairs // 8, 10)}) for case in counts]
+        steps += [(facility, "sustained", case, case, {"records": count}) for case, count in counts.items()]
+    steps += [(way, "burst", case, case, {"pairs": max(pairs // 4, 10)}) for way in ways for case in CASES]
+    found = Found(ways)
+    for facility, mode, driven, case, numbers in turns(steps, repeats, until, source):
+        result = runner.run(facility, mode, driven, seed=source.randrange(1, 1 << 31), **numbers)
         if result:
-            results.setdefault((facility.name, case), []).append(result)
-    return results, facilities, missing + runner.problems
+            of = found.totals if mode == "sustained" else found.structuring if facility in ways else found
+            of.setdefault((facility.name, case), []).append(result)
+    return found, facilities, missing + runner.problems
 
 
 # Name and command of each format that our records become.
@@ -200,12 +313,13 @@ def verdicts(results, own):
     return lines
 
 
-def markdown(results, rendered, facilities, own, problems, machine):
+def markdown(found, rendered, facilities, own, problems, machine):
     """The page."""
+    results = found
     names = [own, *(facility.name for facility in facilities)]
     lines = ["# Structured tracepoints beside qDebug and LTTng", "",
              f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, {processes([len(runs) for runs in results.values()])} a figure, in random order; in brackets how many times as long as "
-             "silverpoint. Every record was found in what was written, those of the map by their ids. Written by `bench/run --part structured`.", "",
+             "silverpoint. Every record was found in what was written: those of the map by the sum of their ids, those of the floats with all 128 of them; a literal carries nothing, and is counted. Written by `bench/run --part structured`.", "",
              *(f"- {key}: {value}" for key, value in machine.items()), "", *(f"**Not counted: {problem}.**" for problem in problems), "",
              "| | " + " | ".join(TITLES[case] for case in CASES) + " | the source's, µs |", "|---|" + "---|" * (len(CASES) + 1)]
     for name in names:
@@ -216,7 +330,7 @@ def markdown(results, rendered, facilities, own, problems, machine):
                 cells.append("–")
                 continue
             value = figures(runs)[0]
-            cells.append(text(value) + (f" ({value / figures(mine)[0]:.0f} ×)" if mine and name != own else ""))
+            cells.append(text(value) + (f" ({value / figures(mine)[0]:.{0 if value > 3 * figures(mine)[0] else 1}f} ×)" if mine and name != own else ""))
         cells.append(" · ".join(map(str, SOURCE[name])) if name in SOURCE else "")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     floors = [figures(runs)[1] for runs in results.values()]
@@ -225,18 +339,37 @@ def markdown(results, rendered, facilities, own, problems, machine):
     for case in ("three.fields", "floats.fields"):
         if runs := results.get(("LTTng-UST", case)):
             lines += ["", f"LTTng-UST, {TITLES[case]}: {text(figures(runs)[0])} ns."]
-    lines += ["", "## The bars", "", *verdicts(results, own), "", "## What becomes of them", "",
+    lines += ["", "## The bars", "", *verdicts(results, own), "", "## CPU time of all, ns a record", "",
+              "Records back to back: all threads of the process, and the processes that serve it (our collector and its supervisor, LTTng's daemons, the reader of the terminal), until everything is stored.", "",
+              "| | " + " | ".join(TITLES[case] for case in CASES) + " |", "|---|" + "---|" * len(CASES)]
+    for name in names:
+        cells = [text(median(used)) if (used := found.cpu(name, case)) else "–" for case in CASES]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines += ["", "## Structuring alone, ns", "", "The arguments become bytes or text in memory, and go nowhere. Each output was counted, and the last of each process looked at. (The first row is a whole tracepoint, from above.)", "",
+              "| | " + " | ".join(TITLES[case] for case in CASES) + " | the source's, µs |", "|---|" + "---|" * (len(CASES) + 1)]
+    for name in (own, *(way.name for way in found.ways)):
+        runs = [(results if name == own else found.structuring).get((name, case)) for case in CASES]
+        cells = [text(figures(one)[0]) if one else "–" for one in runs]
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {' · '.join(map(str, SOURCE_STRUCTURING.get(name, ())))} |")
+    lines += ["", "## What becomes of them", "",
               "CPU time of another process, in which nobody waits: reading the trace file and writing it, ns a record.", "",
               "| | " + " | ".join(TITLES[case] for case in CASES) + " |", "|---|" + "---|" * len(CASES)]
     for name in dict.fromkeys(name for name, _ in rendered):
         lines.append(f"| {name} | " + " | ".join(text(median(rendered[name, case])) if (name, case) in rendered else "–" for case in CASES) + " |")
-    lines += ["", "## How they are set up", "", f"- {own}: `SP_INFO << …`, under `silverpoint run`, raw blocks to disk", *(f"- {facility.name}: {facility.how}" for facility in facilities)]
+    lines += ["", "## How they are set up", "", f"- {own}: `SP_INFO << …`, under `silverpoint run`, raw blocks to disk", *(f"- {facility.name}: {facility.how}" for facility in (*facilities, *found.ways))]
     return "\n".join(lines) + "\n"
 
 
-def as_json(results, rendered, facilities, problems, machine):
-    """For programs."""
-    rows = [{"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2),
-             "processes": len(runs), "again": again([figures([run])[0] for run in runs])} for (name, case), runs in results.items()]
+def as_json(found, rendered, facilities, problems, machine):
+    """For programs. `cpu_ns`: of all, records back to back."""
+    rows = []
+    for (name, case), runs in found.items():
+        row = {"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2), "processes": len(runs), "again": again([figures([run])[0] for run in runs])}
+        if used := found.cpu(name, case):
+            row |= {"cpu_ns": round(median(used), 2), "cpu_again": again(used)}
+        rows.append(row)
+    alone = [{"way": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2), "processes": len(runs), "again": again([figures([run])[0] for run in runs])}
+             for (name, case), runs in found.structuring.items()]
     others = [{"format": name, "case": case, "ns": round(median(each), 1), "processes": len(each), "again": again(each)} for (name, case), each in rendered.items()]
-    return json.dumps({"machine": machine, "problems": problems, "how": {facility.name: facility.how for facility in facilities}, "results": rows, "renderings": others}, indent=1) + "\n"
+    how = {one.name: one.how for one in (*facilities, *found.ways)}
+    return json.dumps({"machine": machine, "problems": problems, "how": how, "results": rows, "structuring": alone, "renderings": others}, indent=1) + "\n"

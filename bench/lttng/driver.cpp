@@ -3,10 +3,19 @@
 // declared fields.
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
+#include <unistd.h>
+
 #include <QCborStreamWriter>
 #include <QMap>
 #include <array>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "../cpp/case.hpp"
 #include "../harness/harness.h"
@@ -57,6 +66,42 @@ void floats() {
     send();
 }
 
+// The session's daemon, and the consumer, its child, which writes the trace.
+std::vector<pid_t> daemons() {
+    const char* const told = std::getenv("BENCH_LTTNG_DAEMON");
+    if (!told) return {};
+    const pid_t first = std::atoi(told);
+    std::vector<pid_t> found{first};
+    for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+        std::string line;
+        std::getline(std::ifstream(process.path() / "stat"), line);
+        const std::size_t end = line.rfind(") ");  // of its name, which may have anything in it
+        int parent = 0;
+        if (end == std::string::npos || std::sscanf(line.c_str() + end + 2, "%*c %d", &parent) != 1) continue;
+        if (parent == first) found.push_back(std::atoi(process.path().filename().c_str()));
+    }
+    return found;
+}
+
+int observe(bench_observation* seen) {
+    static const std::vector<pid_t> all = daemons();
+    *seen = {};
+    for (const pid_t one : all) {
+        clockid_t clock;
+        timespec used{};
+        if (clock_getcpuclockid(one, &clock) != 0 || clock_gettime(clock, &used) != 0) return -1;
+        seen->helper_cpu_ns += static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U +
+                               static_cast<std::uint64_t>(used.tv_nsec);
+    }
+    return 0;
+}
+
+// Where buffers are handed over by a timer, it has come three times.
+void flush() {
+    if (const char* const timer = std::getenv("BENCH_LTTNG_TIMER_US"))
+        usleep(3 * static_cast<useconds_t>(std::atoi(timer)));
+}
+
 }  // namespace
 
 CASE(literal, lttng_ust_tracepoint(bench, literal))
@@ -80,5 +125,7 @@ int main(int argc, char** argv) {
     facility.case_count = sizeof cases / sizeof cases[0];
     facility.empty = nothing;
     facility.disabled = nothing;
+    facility.flush = flush;
+    facility.observe = observe;
     return bench_main(argc, argv, &facility);
 }

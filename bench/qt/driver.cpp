@@ -1,11 +1,13 @@
 // The facilities that a Qt program has without Silverpoint, as the source of table S1 set them up: qDebug
 // into a file with its context and to a terminal, and structured lines through Qt's own JSON and CBOR
-// classes.
+// classes. And qDebug once more: the same statements, with silverpoint/qt/debug.hpp included before, so that
+// they are records (docs/qt.md).
 //
 // One program a facility, compiled with -DFACILITY=…; the environment's BENCH_FILE is where it writes.
 // Members of the structured ones are those of a record: path, line, function, category, level, and the
 // arguments.
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -28,6 +30,11 @@
 #define QDEBUG_CONSOLE 2
 #define QT_JSON 3
 #define QT_CBOR 4
+#define QDEBUG_RECORDED 5
+
+#if FACILITY == QDEBUG_RECORDED
+#    include <silverpoint/qt/debug.hpp>
+#endif
 
 namespace {
 
@@ -41,9 +48,9 @@ struct Inputs {
 const Inputs inputs;
 
 // Buffered, as whoever wants speed would have it.
-FILE* out = nullptr;
+[[maybe_unused]] FILE* out = nullptr;
 
-void open_file() {
+[[maybe_unused]] void open_file() {
     const char* path = std::getenv("BENCH_FILE");
     out = path ? std::fopen(path, "wb") : nullptr;
     if (!out) {
@@ -72,14 +79,20 @@ static void begin() {
 }
 static void flush() { std::fflush(out); }
 
+#elif FACILITY == QDEBUG_RECORDED
+#    define NAME "qdebug, recorded"
+
+static void begin() {}
+
 #elif FACILITY == QDEBUG_CONSOLE
 #    define NAME "qdebug, to a terminal"
 
 static pid_t reader = -1;
+static int window = -1;
 
 // Standard error becomes a terminal; another process reads what comes out of it, as a terminal's window does.
 static void begin() {
-    int window = -1, terminal = -1;
+    int terminal = -1;
     termios raw{};
     cfmakeraw(&raw);
     if (openpty(&window, &terminal, nullptr, &raw, nullptr) != 0) {
@@ -98,14 +111,26 @@ static void begin() {
     }
     dup2(terminal, STDERR_FILENO);
     close(terminal);
-    close(window);
     qputenv("QT_FORCE_STDERR_LOGGING", "1");
 }
+// Everything has come out of the terminal.
 static void flush() {
-    if (reader < 0) return;
+    for (int waiting = 0; ioctl(window, FIONREAD, &waiting) == 0 && waiting > 0;) usleep(100);
+}
+// Whoever looks at the terminal is part of what it costs.
+static int observe(bench_observation* seen) {
+    *seen = {};
+    clockid_t clock;
+    timespec used{};
+    if (clock_getcpuclockid(reader, &clock) != 0 || clock_gettime(clock, &used) != 0) return -1;
+    seen->helper_cpu_ns =
+        static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(used.tv_nsec);
+    return 0;
+}
+// The reader ends with the last of what was written, and its file is whole then.
+static void end() {
     close(STDERR_FILENO);
     waitpid(reader, nullptr, 0);
-    reader = -1;
 }
 
 #elif FACILITY == QT_JSON
@@ -174,7 +199,7 @@ static void cbor(const char* path, int line, const char* function, const Args&..
 }
 #endif
 
-#if FACILITY == QDEBUG_FILE || FACILITY == QDEBUG_CONSOLE
+#if FACILITY == QDEBUG_FILE || FACILITY == QDEBUG_CONSOLE || FACILITY == QDEBUG_RECORDED
 CASE(literal, qCDebug(bench) << "bench literal")
 CASE(map, qCDebug(bench) << "bench map" << id << index << fraction << inputs.counts)
 CASE(floats, qCDebug(bench) << "bench floats" << inputs.samples)
@@ -203,6 +228,18 @@ int main(int argc, char** argv) {
     facility.case_count = sizeof cases / sizeof cases[0];
     facility.empty = nothing;
     facility.disabled = nothing;
+#if FACILITY == QDEBUG_RECORDED
+    facility.prepare_thread = [] { silverpoint::prepare_thread(); };
+    facility.observe = bench_observe_session;
+#else
     facility.flush = flush;
+#endif
+#if FACILITY == QDEBUG_CONSOLE
+    facility.observe = observe;
+    const int status = bench_main(argc, argv, &facility);
+    end();
+    return status;
+#else
     return bench_main(argc, argv, &facility);
+#endif
 }

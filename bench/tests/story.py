@@ -193,7 +193,7 @@ class SourceTables(unittest.TestCase):
                          [(20.0, 2.0), (20.0, 2.0), (400.0, 4.0)])
 
     def test_the_deviation_between_processes_stands_beside_the_sources(self):
-        one = {"case": "", "us": 30.0, "above_us": 0.25, "flush_us": 5.0, "cpu_us": 31.0, "written": 2, "sum": 3}
+        one = {"case": "", "us": 30.0, "above_us": 0.25, "flush_us": 5.0, "cpu_us": 31.0, "mean_us": 30.0, "block_deviation_us": 1.0, "helpers_us": 0.0, "written": 2, "sum": 3}
         results = {"silverpoint": [one, one | {"us": 32.0}], "none": [one]}
         lines = {line.what: line for line in tables.s5({"dotnet": json.loads(dotnet.as_json(results, [], {}))})}
         deviation = lines["no listener: standard deviation"]
@@ -214,9 +214,9 @@ class Setups(unittest.TestCase):
             self.assertTrue(any(name.startswith(prefix) for prefix, _ in setups._SIGNALS), name)
 
     def test_how_rows_are_checked_is_told_apart(self):
-        self.assertEqual([checked.of("structured", "qdebug, to a file", case) for case in ("literal", "map", "floats")], [checked.COUNT, checked.SUM, checked.COUNT])
+        self.assertEqual([checked.of("structured", "qdebug, to a file", case) for case in ("literal", "map", "floats")], [checked.COUNT, checked.SUM, checked.WHOLE])
         self.assertEqual([checked.of("tracing", name, "event3") for name in ("silverpoint-tracing", "fastrace", "Tracy", "ATrace layer, off", "ATrace, Rust, ring")],
-                         [checked.SUM, checked.COUNT, checked.NOTHING, checked.NOTHING, checked.COUNT])
+                         [checked.SUM, checked.SUM, checked.NOTHING, checked.NOTHING, checked.COUNT])
         self.assertEqual([checked.of("loggers", name) for name in ("nothing", "glog")], [checked.NOTHING, checked.SUM])
         self.assertEqual([checked.of("signals", *one) for one in (("no sender", "timer"), ("silverpoint direct", "direct"), ("mutex and condition", "stalled"), ("QObject queued", "stalled"))],
                          [checked.NOTHING, "each value", checked.NOTHING, checked.SUM])

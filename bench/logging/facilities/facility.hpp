@@ -4,7 +4,8 @@
 //   // facility: NAME                 in the tables; what begins with "silverpoint" is ours
 //   // how: TEXT                      how it is set up, and why so; shown in the report
 //   // needs: HEADER PACKAGE          a file that shows that it is installed, and the Debian package
-//   // links: FLAGS                   of the linker; `ours` is the library of the logger inside the process
+//   // links: FLAGS                   of the linker; `ours` is the library of the logger inside the process,
+//                                     `rust` bench/logging/rust, NAME.c a file in C beside this one
 //   // asks: NAME                     what the machine must have besides (lib/rivals.py: REQUIREMENTS)
 //   // off: WHY                      when no line of it can be switched off: then it has no OFF
 //   // in: PART ...                   s4 (bench/logging/driver.cpp), cases, paced (bench/rivals/driver.cpp)

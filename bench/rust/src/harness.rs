@@ -76,7 +76,7 @@ fn c_text(text: &str) -> *const c_char {
     CString::new(text).expect("no zero byte in a name or an argument").into_raw()
 }
 
-/// Runs the mode that the command line asks for; returns the exit status.
+/// Runs the mode that the command line asks for; returns the exit status. `flush` returns when everything accepted has been delivered, where a session does not tell.
 pub fn run(
     name: &str,
     cases: &[Case],
@@ -84,6 +84,7 @@ pub fn run(
     disabled: Burst,
     prepare_thread: Option<extern "C" fn()>,
     switching: Option<Switching>,
+    flush: Option<extern "C" fn()>,
 ) -> i32 {
     let raw: Vec<RawCase> = cases
         .iter()
@@ -98,7 +99,7 @@ pub fn run(
         prepare_thread,
         turn_begins: None,
         turn_ends: None,
-        flush: None,
+        flush,
         observe: Some(bench_observe_session),
         is_on: switching.as_ref().map(|one| one.is_on),
         switched: switching.as_ref().map(|one| one.switched),

@@ -133,6 +133,7 @@ fn main() -> ExitCode {
         disabled,
         Some(prepare_thread),
         Some(Switching { is_on, switched }),
+        None,
     );
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }

@@ -23,7 +23,52 @@ pub fn cases() -> Vec<Case> {
         case!("scope10", |index, fraction, id| {
             atrace!("name of 10");
         }),
+        Case { name: "begin", burst: scopes, singles: begins },
+        Case { name: "end", burst: scopes, singles: ends },
     ]
+}
+
+#[inline(never)]
+extern "C" fn scopes(n: u64, _first_id: u64) {
+    for _ in 0..n {
+        atrace::begin(Tag::APP, "name of 10");
+        atrace::end(Tag::APP);
+    }
+}
+
+/// Ticks of two reads of the counter, which the harness takes off each call.
+static READS: LazyLock<u32> = LazyLock::new(|| {
+    let mut gaps: [u32; 1001] = std::array::from_fn(|_| {
+        let before = harness::ticks();
+        (harness::ticks() - before) as u32
+    });
+    *gaps.select_nth_unstable(500).1
+});
+
+/// The time of a half of scopes that lie in each other, begins or ends, is shared among its calls: some machines' counters go in steps as long as a call.
+fn share(ticks: u64, elapsed_ticks: &mut [u32]) {
+    let (net, calls) = (ticks.saturating_sub(u64::from(*READS)), elapsed_ticks.len() as u64);
+    elapsed_ticks.fill(((net + calls / 2) / calls) as u32 + *READS);
+}
+
+#[inline(never)]
+extern "C" fn begins(n: u64, _first_id: u64, elapsed_ticks: *mut u32) {
+    let before = harness::ticks();
+    (0..n).for_each(|_| atrace::begin(Tag::APP, "name of 10"));
+    let ticks = harness::ticks() - before;
+    (0..n).for_each(|_| atrace::end(Tag::APP));
+    // SAFETY: the harness gives a buffer of n entries that nobody else uses meanwhile.
+    share(ticks, unsafe { std::slice::from_raw_parts_mut(elapsed_ticks, n as usize) });
+}
+
+#[inline(never)]
+extern "C" fn ends(n: u64, _first_id: u64, elapsed_ticks: *mut u32) {
+    (0..n).for_each(|_| atrace::begin(Tag::APP, "name of 10"));
+    let before = harness::ticks();
+    (0..n).for_each(|_| atrace::end(Tag::APP));
+    let ticks = harness::ticks() - before;
+    // SAFETY: as above.
+    share(ticks, unsafe { std::slice::from_raw_parts_mut(elapsed_ticks, n as usize) });
 }
 
 /// What the kernel is given by hand.
@@ -58,7 +103,8 @@ pub fn loops() -> (Burst, Burst) {
     if place != "marker" {
         return (empty, candidate);
     }
-    let path = std::env::var("SILVERPOINT_ATRACE_MARKER").expect("SILVERPOINT_ATRACE_MARKER names the marker");
+    let path =
+        std::env::var("SILVERPOINT_ATRACE_MARKER").expect("SILVERPOINT_ATRACE_MARKER names the marker");
     let marker = OpenOptions::new().append(true).open(path).expect("the marker");
     BARE.set((marker, message.into_bytes())).expect("only once");
     (bare, candidate)
@@ -66,5 +112,5 @@ pub fn loops() -> (Burst, Burst) {
 
 pub fn run() -> i32 {
     let (reference, candidate) = loops();
-    harness::run("atrace-rust", &cases(), reference, candidate, Some(crate::prepare_thread), None)
+    harness::run("atrace-rust", &cases(), reference, candidate, Some(crate::prepare_thread), None, None)
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use slog::{Drain, Logger, OwnedKVList, Record};
+use slog::{Drain, KV as _, Logger, OwnedKVList, Record};
 use slog_async::{Async, OverflowStrategy};
 
 /// Entries that slog-async's channel takes.
@@ -12,11 +12,37 @@ const CHANNEL: usize = 1 << 16;
 /// Counts what slog's thread gives it.
 struct Counting;
 
+/// The id among the values of a record.
+struct Id(Option<u64>);
+
+impl slog::Serializer for Id {
+    fn emit_arguments(&mut self, _: slog::Key, _: &std::fmt::Arguments<'_>) -> slog::Result {
+        Ok(())
+    }
+    fn emit_u64(&mut self, key: slog::Key, value: u64) -> slog::Result {
+        if key == "id" {
+            self.0 = Some(value);
+        }
+        Ok(())
+    }
+    fn emit_i64(&mut self, _: slog::Key, _: i64) -> slog::Result {
+        Ok(())
+    }
+    fn emit_f64(&mut self, _: slog::Key, _: f64) -> slog::Result {
+        Ok(())
+    }
+}
+
 impl Drain for Counting {
     type Ok = ();
     type Err = slog::Never;
-    fn log(&self, _: &Record<'_>, _: &OwnedKVList) -> Result<(), slog::Never> {
-        crate::rivals::count();
+    fn log(&self, record: &Record<'_>, _: &OwnedKVList) -> Result<(), slog::Never> {
+        let mut id = Id(None);
+        let _ = record.kv().serialize(record, &mut id);
+        match id.0 {
+            Some(id) => crate::rivals::count_with(id),
+            None => crate::rivals::count(),
+        }
         Ok(())
     }
 }
@@ -25,10 +51,8 @@ static SLOG: OnceLock<Logger> = OnceLock::new();
 
 /// Begins slog-async; what it gives ends it, when everything has arrived.
 pub fn begin_slog() -> impl FnOnce() {
-    let (drain, guard) = Async::new(Counting)
-        .chan_size(CHANNEL)
-        .overflow_strategy(OverflowStrategy::Block)
-        .build_with_guard();
+    let (drain, guard) =
+        Async::new(Counting).chan_size(CHANNEL).overflow_strategy(OverflowStrategy::Block).build_with_guard();
     SLOG.set(Logger::root(drain.fuse(), slog::o!())).expect("only once");
     move || drop(guard)
 }

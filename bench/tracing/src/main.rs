@@ -1,16 +1,16 @@
 //! The driver of `bench/run --part tracing`: the same lines of `tracing` in front of each backend, which `BENCH_BACKEND` names; fastrace, slog, ticklog and ATrace by their own.
-//! What a rival has received is counted, and told on standard error: `seen=N`.
+//! What a rival has received is counted, and the ids in it are added up, and told on standard error: `seen=N sum=N`.
 
-#[path = "../../rust/src/harness.rs"]
-mod harness;
 mod atracing;
 mod bare;
+#[path = "../../rust/src/harness.rs"]
+mod harness;
 mod loggers;
 mod rivals;
 
 use std::process::ExitCode;
 
-use tracing::{info, info_span, trace};
+use tracing::{info, info_span, trace, trace_span};
 
 /// Makes the two loops of a case, with and without the counter read around each call, and the `Case` that names them.
 #[macro_export]
@@ -60,6 +60,28 @@ macro_rules! bare_loop {
 bare_loop!(empty, |id| {});
 bare_loop!(disabled, |id| trace!(target: "bench", id, "bench disabled"));
 
+// The lines of the cases, at a level that is off.
+bare_loop!(disabled_event, |id| trace!(target: "bench", "bench event"));
+bare_loop!(disabled_event3, |id| trace!(target: "bench", index = 7_i64, fraction = 0.125, id));
+bare_loop!(disabled_span, |id| {
+    let _span = trace_span!(target: "bench", "bench.span").entered();
+});
+bare_loop!(disabled_span2, |id| {
+    let _span = trace_span!(target: "bench", "bench.span2", fraction = 0.125, id).entered();
+});
+
+/// The line of mode `disabled`: that of a case, if `BENCH_LOOP` names one.
+fn disabled_line() -> harness::Burst {
+    match std::env::var("BENCH_LOOP").as_deref() {
+        Ok("event") => disabled_event,
+        Ok("event3") => disabled_event3,
+        Ok("span") => disabled_span,
+        Ok("span2") => disabled_span2,
+        Ok(other) => panic!("no line {other}"),
+        Err(_) => disabled,
+    }
+}
+
 pub extern "C" fn prepare_thread() {}
 
 fn main() -> ExitCode {
@@ -92,7 +114,16 @@ fn main() -> ExitCode {
             }),
         ],
     };
-    let status = harness::run(&format!("tracing-{backend}"), &cases, empty, disabled, Some(prepare_thread), None);
+    let flush = rivals::flush_of(&backend);
+    let status = harness::run(
+        &format!("tracing-{backend}"),
+        &cases,
+        empty,
+        disabled_line(),
+        Some(prepare_thread),
+        None,
+        flush,
+    );
     finish();
     ExitCode::from(u8::try_from(status).unwrap_or(1))
 }
