@@ -114,6 +114,7 @@ TEST_P(LoggerLife, PluginsThatWereUnloadedHaveTheirRecords) {
     EXPECT_EQ(leftovers(), std::vector<std::string>{});
 }
 
-INSTANTIATE_TEST_SUITE_P(Libraries, LoggerLife, testing::Values("logger_life_static", "logger_life_shared", "logger_life_c"));
+INSTANTIATE_TEST_SUITE_P(Libraries, LoggerLife,
+                         testing::Values("logger_life_static", "logger_life_shared", "logger_life_c"));
 
 }  // namespace
