@@ -1,6 +1,8 @@
 //! A program that ends badly, for the tests: `crashing FILE WAY`, `crashing FILE storm WAY THREADS`, `crashing FILE resume`.
 //!
-//! In a storm each thread logs `thread T number N` and tells by one write how far it is; then one of them does what its way says.
+//! In a storm each thread logs `thread T number N` and tells by one write how far it is. When a line of standard input comes, the main thread does at once what its way says, whatever the others are
+//! within. `SILVERPOINT_CRASH_PACE=none`: the threads never wait for the sinks, so that rings are full and threads stand still for room. `SILVERPOINT_CRASH_WHO=logging`: one of them does it, after a
+//! record.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,6 +10,9 @@ use std::time::Duration;
 
 use silverpoint::info;
 use silverpoint_logger::{Config, Flushed, Logger, Sink};
+
+/// Records of a thread that waits for no sink.
+const UNPACED: u64 = 50_000;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,9 +25,18 @@ fn main() {
         [file, "storm", way, threads] => storm(file, way, threads.parse().unwrap()),
         [file, way] => {
             let mut config = config(file);
-            if way == "segv-without-handler" {
+            let (way, has_handler) = match way.strip_suffix("-without-handler") {
+                Some(way) => (way, false),
+                None => (way, true),
+            };
+            if !has_handler {
                 config.crash = None;
             }
+            let way = match way {
+                "chained" => chain(false),
+                "chained-siginfo" => chain(true),
+                way => way,
+            };
             if way == "sink" {
                 config = config.sink(Sink::handler(|_| fail("segv")));
             }
@@ -58,13 +72,17 @@ fn storm(file: &str, way: &str, threads: usize) {
     static TOLD: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
     static MUST_FAIL: AtomicBool = AtomicBool::new(false);
     let _logger = start(file);
+    let has_pace = std::env::var("SILVERPOINT_CRASH_PACE").is_err();
+    let is_of_thread = std::env::var("SILVERPOINT_CRASH_WHO").is_ok();
+    // What a pipe takes must not be what they wait for.
+    let told_each = if has_pace { 64 } else { 1024 };
     std::thread::scope(|scope| {
         for (thread, mine) in TOLD.iter().enumerate().take(threads) {
             scope.spawn(move || {
                 for number in 0_u64.. {
                     info!("thread {} number {}", thread, number);
                     mine.store(number + 1, Ordering::Release);
-                    if number.is_multiple_of(64) {
+                    if number.is_multiple_of(told_each) {
                         let told: Vec<String> = TOLD[..threads]
                             .iter()
                             .map(|told| told.load(Ordering::Acquire).to_string())
@@ -74,7 +92,14 @@ fn storm(file: &str, way: &str, threads: usize) {
                         let _ = std::io::stdout().lock().flush();
                     }
                     // What is logged while the sinks catch up is not the point.
-                    if number % 64 == 63 || MUST_FAIL.load(Ordering::Relaxed) {
+                    // Full rings are reached long before; the sinks have to deliver all that.
+                    if !has_pace && number >= UNPACED {
+                        if thread > 0 || !is_of_thread {
+                            break;
+                        }
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    if has_pace && number % 64 == 63 {
                         std::thread::sleep(Duration::from_millis(1));
                     }
                     if thread == 0 && MUST_FAIL.load(Ordering::Relaxed) {
@@ -85,16 +110,56 @@ fn storm(file: &str, way: &str, threads: usize) {
         }
         // The moment is the tester's.
         let _ = std::io::stdin().read_line(&mut String::new());
-        MUST_FAIL.store(true, Ordering::Relaxed);
+        match is_of_thread {
+            true => MUST_FAIL.store(true, Ordering::Relaxed),
+            false => fail(way),
+        }
     });
+}
+
+/// Installs a handler of the program's own, before the logger's; gives how to fail.
+fn chain(has_details: bool) -> &'static str {
+    extern "C" fn plain(signal: libc::c_int) {
+        say_and_give_up(b"chained\n", signal);
+    }
+    extern "C" fn detailed(signal: libc::c_int, details: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: the system gives them; of a fault they have an address.
+        let address = unsafe { (*details).si_addr() }.addr();
+        say_and_give_up(if address == 16 { b"chained at 16\n" } else { b"chained elsewhere\n" }, signal);
+    }
+    fn say_and_give_up(text: &[u8], signal: libc::c_int) {
+        // SAFETY: both may be called in handlers; the fault comes again, and ends the process.
+        unsafe {
+            libc::write(1, text.as_ptr().cast(), text.len());
+            libc::signal(signal, libc::SIG_DFL);
+        }
+    }
+    // SAFETY: all zero is an action; the functions have the forms that the flags say.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = plain as *const () as usize;
+        if has_details {
+            action.sa_sigaction = detailed as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO;
+        }
+        assert_eq!(libc::sigaction(libc::SIGSEGV, &raw const action, std::ptr::null_mut()), 0);
+    }
+    "segv"
 }
 
 #[inline(never)]
 fn fail(way: &str) {
     match way {
         // SAFETY: none; it is to fail.
-        "segv" | "segv-without-handler" => unsafe {
-            std::ptr::without_provenance_mut::<u8>(16).write_volatile(1)
+        "segv" => unsafe { std::ptr::without_provenance_mut::<u8>(16).write_volatile(1) },
+        // The C library finds that somebody has written beyond his memory, and aborts with the lock of its heap held.
+        // SAFETY: none; it is to fail.
+        "heap" => unsafe {
+            let [first, second] =
+                [2048, 2048].map(|bytes| std::hint::black_box(libc::malloc(bytes)).cast::<u8>());
+            first.add(2048).write_bytes(0xff, 16);
+            libc::free(first.cast());
+            libc::free(second.cast());
         },
         // SAFETY: raises a signal of this process.
         "term" => unsafe {

@@ -1,4 +1,4 @@
-//! A program with a logger that forks, for the tests: `forking FILE CHILDREN`.
+//! A program with a logger that forks, for the tests: `forking FILE CHILDREN`; or becomes another one: `forking FILE exec`, `forking FILE daemon`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,6 +12,12 @@ const FOR_EVER: Duration = Duration::from_secs(3600);
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [file, children] = &words[..] else { panic!("forking FILE CHILDREN") };
+    match children.as_str() {
+        "exec" => return exec(file),
+        "executed" => return log_and_stop(file, 2),
+        "daemon" => return daemon(file),
+        _ => {}
+    }
     let children: u32 = children.parse().unwrap();
     let mut logger = Some(Logger::start(Config::new("info").sink(Sink::file(file))).unwrap());
     let is_over = AtomicBool::new(false);
@@ -43,6 +49,47 @@ fn main() {
     });
     info!("in the end");
     assert_eq!(logger.unwrap().stop(FOR_EVER), Flushed::Complete);
+}
+
+/// A child executes another image while its parent's logger lives; then the parent does, without having stopped it.
+fn exec(file: &str) {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+    let own = std::env::current_exe().unwrap();
+    let _logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
+    info!("number {}", 0);
+    assert!(Command::new(&own).args([file, "executed"]).status().unwrap().success());
+    info!("number {}", 1);
+    panic!("{}", Command::new(&own).args([file, "executed"]).exec());
+}
+
+/// As daemons are made: a child goes on without its parent, with none of its descriptors.
+fn daemon(file: &str) {
+    let logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
+    info!("number {}", 0);
+    info!("number {}", 1);
+    // SAFETY: of two processes each goes on by itself: the parent to its end.
+    match unsafe { libc::fork() } {
+        0 => {}
+        // SAFETY: it ends the process, and nothing else of it.
+        _ => unsafe { libc::_exit(0) },
+    }
+    // SAFETY: nothing of the standard library's is used that has one of these descriptors.
+    unsafe {
+        libc::setsid();
+        for descriptor in 0..1024 {
+            libc::close(descriptor);
+        }
+    }
+    std::env::set_current_dir("/").unwrap();
+    drop(logger);
+    log_and_stop(file, 2);
+}
+
+fn log_and_stop(file: &str, number: u64) {
+    let logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
+    info!("number {}", number);
+    assert_eq!(logger.stop(FOR_EVER), Flushed::Complete);
 }
 
 fn use_it(logger: &Logger) {

@@ -13,6 +13,8 @@ use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, 
 mod handlers;
 #[path = "logging/synchronous.rs"]
 mod synchronous;
+#[path = "logging/timed.rs"]
+mod timed;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -423,7 +425,9 @@ fn main() {
             }
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
-        // The same with records of 200,000 bytes, so that few of them fill a spool.
+        [_, "from", config, "timed", count] => timed::run(config, number(count)),
+        [_, "from", config, "different"] => timed::different(config),
+        // As `steps`, with records of 200,000 bytes, so that few of them fill a spool.
         [_, "from", config, "bulk", count] => {
             let logger = start(Config::from_file(config).unwrap());
             let bulk = "x".repeat(200_000);

@@ -1,6 +1,7 @@
 //! Starting, flushing and stopping.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,31 +82,7 @@ impl Logger {
         if let Err(error) = spool.note_sinks(&config) {
             say(format_args!("{}: what its sinks are: {error}", spool.file().display()));
         }
-        let shared = Arc::new(Shared::new(config.sinks.len()));
-        let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
-        let mut collecting = Collecting::new(
-            collector(&config, &spool, root()?, Some(own))?,
-            quota,
-            Arc::clone(&spool),
-            Arc::clone(&shared),
-        );
-        // Before anything is attached: what cannot start must leave the program as it was.
-        let mut deliveries = Vec::new();
-        for (number, sink) in config.sinks.iter().enumerate() {
-            deliveries.push(Delivery::open(number, sink.clone(), &spool, Arc::clone(&shared))?);
-        }
-        // Attached when this returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
-        if !silverpoint_collect::has_session(own) {
-            silverpoint_shm::owner::start();
-        }
-        collecting.pass();
-        if !collecting.sessions.iter().any(|name| name.pid == own) && is_collected_by_another(own) {
-            say(
-                "another collector has this process already (`silverpoint run`, another logger?): it gets what is recorded, and not this logger's sinks",
-            );
-        }
-        let control = Arc::new(Control::new(config, shared, spool)?);
-        let logger = Self::run(control, collecting, deliveries)?;
+        let logger = Self::launch(config, spool, root()?, Some(own))?;
         if let Some(options) = &crash
             && !silverpoint_shm::crash::install(options)
         {
@@ -119,31 +96,47 @@ impl Logger {
 
     /// Collects what dead processes left to this spool, and nothing else.
     pub(crate) fn of_dead(config: Config, spool: Arc<Spool>, root: Root) -> Result<Self, LoggerError> {
-        let shared = Arc::new(Shared::new(config.sinks.len()));
-        let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
-        let collector = collector(&config, &spool, root, None)?;
-        let collecting = Collecting::new(collector, quota, Arc::clone(&spool), Arc::clone(&shared));
-        let mut deliveries = Vec::new();
-        for (number, sink) in config.sinks.iter().enumerate() {
-            deliveries.push(Delivery::open(number, sink.clone(), &spool, Arc::clone(&shared))?);
-        }
-        let control = Arc::new(Control::new(config, shared, spool)?);
-        Self::run(control, collecting, deliveries)
+        Self::launch(config, spool, root, None)
     }
 
-    /// Starts the threads.
-    fn run(
-        control: Arc<Control>,
-        collecting: Collecting,
-        deliveries: Vec<Delivery>,
-    ) -> Result<Self, LoggerError> {
-        let logger = Self { control, process: std::process::id() };
-        let control = Arc::clone(&logger.control);
-        logger.control.spawn("sp-collect", move || collecting.run(&control))?;
-        for delivery in deliveries {
-            logger.control.spawn("sp-sink", move || delivery.run())?;
+    /// Starts the threads, and returns when `own`, if it is given, is attached.
+    ///
+    /// The collector's thread makes all that it and the sinks go on with: whoever fails within `malloc` holds the lock of the memory that his thread allocates from, and what lay there could not even
+    /// grow while his crash is delivered.
+    fn launch(config: Config, spool: Arc<Spool>, root: Root, own: Option<u32>) -> Result<Self, LoggerError> {
+        let shared = Arc::new(Shared::new(config.sinks.len()));
+        let control = Arc::new(Control::new(config.clone(), shared, spool)?);
+        let (sender, started) = std::sync::mpsc::sync_channel(1);
+        let thread = Arc::clone(&control);
+        control.spawn("sp-collect", move || match begin(config, &thread, root, own) {
+            Ok(collecting) => {
+                let _ = sender.send(Ok(()));
+                drop(sender);
+                collecting.run(&thread);
+            }
+            Err(error) => {
+                // Sinks that run already.
+                thread.shared.change(|state| {
+                    state.has_collected = true;
+                    state.is_given_up = true;
+                });
+                let _ = sender.send(Err(error));
+            }
+        })?;
+        let begun = started.recv().unwrap_or_else(|_| {
+            Err(LoggerError::Thread(io::Error::other("the collector's thread has panicked")))
+        });
+        // It has given back all that this thread had allocated for it.
+        while started.recv().is_ok() {}
+        if let Err(error) = begun {
+            control.hear_no_more();
+            let threads = control.threads().take();
+            for thread in threads.into_iter().flatten() {
+                let _ = thread.join();
+            }
+            return Err(error);
         }
-        Ok(logger)
+        Ok(Self { control, process: std::process::id() })
     }
 
     /// Reads the configuration file again, at once; without this call that happens within about a second after it was changed. When it returns, what is recorded, levels, filters, forms
@@ -325,6 +318,40 @@ fn occupy_standard_streams() {
             break;
         }
     }
+}
+
+/// What the collector's thread does before it collects: opens everything, attaches the process if it is to, and starts the sinks.
+fn begin(
+    config: Config,
+    control: &Arc<Control>,
+    root: Root,
+    own: Option<u32>,
+) -> Result<Collecting, LoggerError> {
+    let (spool, shared) = (&control.spool, &control.shared);
+    let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
+    let collector = collector(&config, spool, root, own)?;
+    let mut collecting = Collecting::new(collector, quota, Arc::clone(spool), Arc::clone(shared));
+    // Before anything is attached: what cannot start must leave the program as it was.
+    let mut deliveries = Vec::new();
+    for (number, sink) in config.sinks.iter().enumerate() {
+        deliveries.push(Delivery::open(number, sink.clone(), spool, Arc::clone(shared))?);
+    }
+    if let Some(own) = own {
+        // Attached when the start returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
+        if !silverpoint_collect::has_session(own) {
+            silverpoint_shm::owner::start();
+        }
+        collecting.pass();
+        if !collecting.sessions.iter().any(|name| name.pid == own) && is_collected_by_another(own) {
+            say(
+                "another collector has this process already (`silverpoint run`, another logger?): it gets what is recorded, and not this logger's sinks",
+            );
+        }
+    }
+    for delivery in deliveries {
+        control.spawn("sp-sink", move || delivery.run())?;
+    }
+    Ok(collecting)
 }
 
 /// Where sessions are.

@@ -284,8 +284,6 @@ mod tests {
         assert_eq!(Config::new("info").sink(sink).written(), None);
         // Nobody else's file has these keys.
         let text = Config::new("info").sink(Sink::file("/x/a.log")).written().unwrap();
-        assert!(
-            Config::from_text(&text, "a.toml").unwrap_err().to_string().contains("is no key of a sink")
-        );
+        assert!(Config::from_text(&text, "a.toml").unwrap_err().to_string().contains("is no key of a sink"));
     }
 }

@@ -123,3 +123,36 @@ fn nothing_waits_for_a_terminal_that_was_closed() {
     assert_eq!(numbers(&scratch.read("all.log")), (0..20).collect::<Vec<_>>());
     assert_eq!(scratch.names(), ["all.log", "log.toml"], "the spool is gone");
 }
+
+/// What the default sink, standard error, looks like on a terminal.
+fn on_terminal(no_colour: Option<&str>) -> String {
+    let scratch = Scratch::new();
+    let (terminal, other) = terminal();
+    let mut command = scratch.logging(["init"]);
+    command.env_remove("SILVERPOINT").env_remove("NO_COLOR").stderr(Stdio::from(other));
+    if let Some(value) = no_colour {
+        command.env("NO_COLOR", value);
+    }
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut bytes = Vec::new();
+    // With the last one that has the terminal open, reading it fails (EIO).
+    let _ = File::from(terminal).read_to_end(&mut bytes);
+    assert!(child.wait().unwrap().success());
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn on_a_terminal_levels_have_colours_unless_nobody_wants_them() {
+    let coloured = on_terminal(None);
+    assert!(coloured.contains("\x1b[32mINFO") && coloured.contains("\x1b[31mERROR"), "{coloured:?}");
+    // An empty one counts as none.
+    assert!(on_terminal(Some("")).contains("\x1b[31mERROR"));
+    let plain = on_terminal(Some("1"));
+    assert!(plain.contains(" ERROR ") && !plain.contains('\x1b'), "{plain:?}");
+    let scratch = Scratch::new();
+    let mut command = scratch.logging(["init"]);
+    let piped = command.env_remove("SILVERPOINT").env_remove("NO_COLOR").output().unwrap();
+    let piped = String::from_utf8(piped.stderr).unwrap();
+    assert!(piped.contains(" ERROR ") && !piped.contains('\x1b'), "{piped:?}");
+}

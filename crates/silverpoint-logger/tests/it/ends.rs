@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
-use crate::harness::{Scratch, numbers};
+use crate::harness::{Scratch, numbers, wait_until};
 
 #[test]
 fn stopping_and_starting_goes_on_in_the_same_file() {
@@ -358,4 +358,29 @@ fn a_forked_child_leaves_its_parents_logger_alone() {
     let found = numbers(&records.join("\n"));
     assert!(!found.is_empty() && found.iter().zip(0..).all(|(found, expected)| *found == expected), "{log}");
     assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
+}
+
+/// What the first image had recorded is the second one's to deliver: both have one process number. A child that executes another one is another process.
+#[test]
+fn a_program_that_executes_another_loses_nothing() {
+    let scratch = Scratch::new();
+    let ended = scratch.example("forking", ["exec"]).output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.success(), "{err}");
+    assert_eq!(numbers(&scratch.read("app.log")), [0, 1, 2], "{err}");
+    assert_eq!(numbers(&scratch.read("app-2.log")), [2], "{err}");
+    assert_eq!(
+        (scratch.names(), scratch.sessions()),
+        (vec!["app-2.log".to_owned(), "app.log".to_owned()], 0)
+    );
+}
+
+/// The child has closed what it inherited, the lock of its parent's spool too.
+#[test]
+fn a_daemon_starts_its_logger_when_it_has_closed_everything() {
+    let scratch = Scratch::new();
+    let started = scratch.example("forking", ["daemon"]).output().unwrap();
+    assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+    assert!(wait_until(|| scratch.names() == ["app.log"] && scratch.read("app.log").lines().count() == 3));
+    assert_eq!(numbers(&scratch.read("app.log")), [0, 1, 2]);
 }

@@ -342,7 +342,10 @@ fn flush_truly(sink: &str, prepare: impl Fn(&Scratch), mend: impl Fn(&Scratch) -
     until(&sink, || {
         let begun = Instant::now();
         let said = program.tell("flush 300");
-        assert!(begun.elapsed() < Duration::from_secs(30), "{sink}: {:?}", begun.elapsed());
+        // Ten times as long as it was told, for a busy machine; else it is asked once more.
+        if begun.elapsed() > Duration::from_secs(3) {
+            return false;
+        }
         // On a busy machine the other one may be late too.
         assert!(said.starts_with("Late"), "{sink}: {said}");
         said == "Late { sinks: 1 }"
@@ -500,4 +503,111 @@ fn parts(spools: &Path) -> usize {
         .flat_map(|spool| fs::read_dir(spool.path()).into_iter().flatten().flatten())
         .filter(|entry| entry.file_name().to_string_lossy().ends_with(".silver"))
         .count()
+}
+
+/// Whatever a sink does, whoever records does not wait for it: far less than a full ring would make him.
+#[test]
+fn no_call_waits_for_a_sink() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    const BLOCK_MAX: Duration = Duration::from_secs(30);
+    let config = |sink: &str| {
+        format!(
+            "spool = 'spools'\nblock-max = '30s'\n[[sink]]\n{sink}\n[[sink]]\nto = 'file'\npath = 'app.log'\n"
+        )
+    };
+    let run = |scratch: &Scratch, sink: &str, stderr: Stdio| {
+        let mut command = configured(scratch, &config(sink), &["timed", "5000"]);
+        let mut child = command.stderr(stderr).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        for step in 1..=4 {
+            child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+            let mut line = String::new();
+            out.read_line(&mut line).unwrap();
+            let longest = Duration::from_millis(line.trim_end().parse().unwrap());
+            assert!(longest < BLOCK_MAX / 4, "{sink}: {longest:?}");
+            // What is recorded is in the other sink: the one that stands still holds up nobody.
+            let lines = || scratch.read("app.log").lines().filter(|line| line.contains("number ")).count();
+            assert!(wait_until(|| lines() == step * 5000), "{sink}: {}", lines());
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    };
+    let scratch = Scratch::new();
+    // Its other end is open, and nobody reads it.
+    let (_reader, writer) = std::io::pipe().unwrap();
+    run(&scratch, "to = 'stderr'", writer.into());
+    let scratch = Scratch::new();
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&master).and_then(|()| unlockpt(&master)).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
+    run(&scratch, "to = 'stderr'", File::options().read(true).write(true).open(name).unwrap().into());
+    let scratch = Scratch::new();
+    run(&scratch, "to = 'journald'\naddress = '/nowhere/journal'", Stdio::null());
+    let scratch = Scratch::new();
+    run(&scratch, "to = 'file'\npath = '/dev/full'", Stdio::null());
+}
+
+/// A full disk for log and spool, and rings that are full: a call waits as long as `block-max` says and then drops its record; all is accounted for, and each wait is told with what was waited for.
+#[test]
+fn a_call_that_finds_no_room_waits_no_longer_than_it_may() {
+    const BLOCK_MAX: Duration = Duration::from_millis(200);
+    // Of threads that want the processor as well.
+    const SLACK: Duration = Duration::from_secs(3);
+    let scratch = Scratch::new();
+    let Some(small) = Small::mount(scratch.path("small")) else { return };
+    let config = "block-max = '200ms'\n[[sink]]\nto = 'file'\npath = 'small/app.log'\n";
+    let mut command = configured(&scratch, config, &["timed", "50"]);
+    command.env("SILVERPOINT_MEMORY", "256K");
+    let mut child = command.spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut made = 0;
+    let mut step = |child: &mut Child| {
+        child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        made += 50;
+        (Duration::from_millis(line.trim_end().parse().unwrap()), made)
+    };
+    step(&mut child);
+    small.fill_after(&scratch, 50);
+    // Until a ring is full. Behind the first that has waited in vain nobody waits before there is room.
+    let mut longest = Duration::ZERO;
+    let mut full = 0;
+    for _ in 0..2000 {
+        let (took, _) = step(&mut child);
+        longest = longest.max(took);
+        full += u32::from(took >= BLOCK_MAX || full > 0);
+        if full == 20 {
+            break;
+        }
+    }
+    assert_eq!(full, 20, "no ring was full: {longest:?}");
+    assert!(longest < BLOCK_MAX + SLACK, "{longest:?}");
+    small.make_room();
+    // A loss is told before the next record that its thread can keep.
+    let mut made = 0;
+    let is_kept = (0..100).any(|_| {
+        (_, made) = step(&mut child);
+        let last = format!("number {} ", made - 1);
+        (0..25).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            scratch.read("small/app.log").contains(&last)
+        })
+    });
+    assert!(is_kept, "nothing is kept although there is room");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    let text = scratch.read("small/app.log");
+    let told = |text: &str, before: &str| -> u64 {
+        let counts = text.lines().filter_map(|line| line.split(before).nth(1));
+        counts.map(|rest| rest.split(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+    };
+    let lost = told(&text, " lost ");
+    let kept = numbers(&text.lines().filter(|line| !line.contains(" lost ")).collect::<Vec<_>>().join("\n"));
+    assert!(kept.is_sorted_by(|a, b| a < b), "in order, each once");
+    assert!(lost > 0);
+    assert_eq!(kept.len() as u64 + lost, made);
+    let waits: Vec<&str> = text.lines().filter(|line| line.contains(" for room in the ring")).collect();
+    assert!(!waits.is_empty(), "{text}");
+    drop(small);
 }

@@ -1,7 +1,7 @@
 //! Files that begin anew, and what stays of the old ones.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::time::{Duration, SystemTime};
 
 use crate::harness::{Scratch, numbers, wait_until};
@@ -145,4 +145,27 @@ fn old_files_are_called_by_the_day_of_their_last_line() {
         flate2::read::GzDecoder::new(file).read_to_string(&mut found).unwrap();
         assert_eq!(found, text, "{name}");
     }
+}
+
+#[test]
+fn a_file_that_is_old_enough_is_rotated_by_the_next_line() {
+    let scratch = Scratch::new();
+    let config = "[[sink]]\nto = 'file'\npath = 'app.log'\nrotate-age = '1s'\n";
+    fs::write(scratch.path("log.toml"), config).unwrap();
+    let mut child = scratch.logging(["from", "log.toml", "steps", "3"]).spawn().unwrap();
+    let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut step = |lines: usize| {
+        to.write_all(b"\n").unwrap();
+        let mut line = String::new();
+        from.read_line(&mut line).unwrap();
+        let written = || numbers(&whole_log(&scratch)).len();
+        assert!(wait_until(|| written() == lines), "{} of {lines}", written());
+    };
+    step(3);
+    std::thread::sleep(Duration::from_millis(1100));
+    step(6);
+    drop(to);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(numbers(&scratch.read("app.1.log"))[..3], [0, 1, 2]);
+    assert_eq!(numbers(&whole_log(&scratch)), (0..6).collect::<Vec<_>>());
 }

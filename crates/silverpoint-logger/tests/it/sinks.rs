@@ -1,7 +1,7 @@
 //! What comes out where.
 
 use std::fs::OpenOptions;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -211,4 +211,59 @@ fn a_pipe_with_a_name_gets_its_lines_as_a_file_does() {
         let text = std::str::from_utf8(&bytes[..read]).unwrap();
         assert_eq!(numbers(text), (0..20).collect::<Vec<_>>());
     }
+}
+
+/// Each of several files by its own filter, form and rotation, from one configuration.
+#[test]
+fn two_files_differ_in_everything_that_a_configuration_can_say() {
+    let scratch = Scratch::new();
+    let config = "[[sink]]\nto = 'file'\npath = 'net.log'\ncategory = 'net'\nwhere = 'number >= 100 and number < 150'\n\
+                  pattern = '{level} {category} {message}'\n\
+                  [[sink]]\nto = 'file'\npath = 'disk.log'\nlevel = 'warn'\nformat = 'json'\nrotate-size = '8K'\nkeep = 100\n";
+    std::fs::write(scratch.path("log.toml"), config).unwrap();
+    scratch.run(["from", "log.toml", "different"]);
+    let expected: Vec<String> = (100..150).map(|number| format!("INFO net sent {number}")).collect();
+    let log = scratch.read("net.log");
+    let found: Vec<&str> =
+        log.lines().map(|line| line.split(" number=").next().unwrap().trim_end()).collect();
+    assert_eq!(found, expected);
+    let mut old = scratch.names();
+    old.retain(|name| name.starts_with("disk.") && name != "disk.log");
+    assert!(old.len() > 1, "{old:?}");
+    let number = |name: &String| name.split('.').nth(1).unwrap().parse::<u32>().unwrap();
+    old.sort_by_key(|name| std::cmp::Reverse(number(name)));
+    old.push("disk.log".to_owned());
+    let sizes: Vec<usize> = old.iter().map(|name| scratch.read(name).len()).collect();
+    assert!(sizes.iter().all(|size| *size <= 8 << 10), "{sizes:?}");
+    let text: String = old.iter().map(|name| scratch.read(name)).collect();
+    let objects = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let stored: Vec<u64> = objects
+        .filter(|object| object["category"] == "disk")
+        .map(|object| object["args"]["number"].as_u64().unwrap())
+        .collect();
+    assert_eq!(stored, (0..200).collect::<Vec<_>>());
+    assert!(!scratch.names().iter().any(|name| name.starts_with("net.1")), "{:?}", scratch.names());
+}
+
+/// Lines that wait are written when their time has come, and not before anything else asks for them.
+#[test]
+fn lines_wait_as_long_as_the_configuration_says() {
+    let scratch = Scratch::new();
+    let sink = |name: &str, every: &str| format!("[[sink]]\nto = 'file'\npath = '{name}'\n{every}");
+    let config = sink("now.log", "")
+        + &sink("soon.log", "flush.every = '200ms'\n")
+        + &sink("late.log", "flush.every = '1h'\n")
+        + &sink("bad.log", "flush = { every = '1h', level = 'info' }\n");
+    std::fs::write(scratch.path("log.toml"), config).unwrap();
+    let mut child = scratch.logging(["from", "log.toml", "steps", "3"]).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+    for name in ["now.log", "soon.log", "bad.log"] {
+        let lines = || scratch.read(name).lines().count();
+        assert!(wait_until(|| lines() == 3), "{name}: {}", lines());
+    }
+    assert_eq!(scratch.read("late.log"), "");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(numbers(&scratch.read("late.log")), [0, 1, 2]);
 }
