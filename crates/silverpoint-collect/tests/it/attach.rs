@@ -11,6 +11,7 @@ use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
 
 use crate::fake::{Fake, site};
+use crate::refusal::refuse;
 use crate::scratch::Scratch;
 use crate::told::read;
 
@@ -197,29 +198,6 @@ fn the_mode_comes_back_after_a_collector_that_died() {
     }
 }
 
-/// Makes writes at this offset of any file fail with EIO, in this thread and for good. False: this system has no such filters.
-fn refuse_writes_at(offset: usize) -> bool {
-    let instruction = |code: u32, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf, k };
-    let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
-    let is_equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
-    let answer = libc::BPF_RET | libc::BPF_K;
-    let fourth = std::mem::offset_of!(libc::seccomp_data, args) + 3 * size_of::<u64>();
-    let mut filter = [
-        instruction(load, 0, std::mem::offset_of!(libc::seccomp_data, nr) as u32),
-        instruction(is_equal, 3, libc::SYS_pwrite64 as u32),
-        instruction(load, 0, fourth as u32),
-        instruction(is_equal, 1, offset as u32),
-        instruction(answer, 0, libc::SECCOMP_RET_ERRNO | libc::EIO as u32),
-        instruction(answer, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: both calls take numbers, and the second a program that lives during the call, which the kernel copies.
-    unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    }
-}
-
 /// It is said last that the session has a collector: when that failed, what had been changed before stayed.
 #[test]
 fn a_session_that_an_attachment_could_not_take_stays_as_it_was() {
@@ -253,7 +231,7 @@ fn a_session_that_an_attachment_could_not_take_stays_as_it_was() {
         let is_refused = std::thread::scope(|scope| {
             let refused = scope.spawn(|| {
                 let mut collector = attached();
-                if !refuse_writes_at(offset) {
+                if !refuse(libc::SYS_pwrite64, Some((3, offset as u32))) {
                     return false;
                 }
                 collector.pass();

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -444,6 +445,63 @@ proptest! {
             }
         });
     }
+}
+
+/// Changes a session's files without end: words, rings, tables and sizes, in no order. Counts what it has done.
+fn rage(fake: &Fake, mut seed: u64, changes: &AtomicU64, is_over: &AtomicBool) {
+    let mut below = |limit: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % limit
+    };
+    let [control, rings] = [&fake.control, &fake.rings].map(|file| file.metadata().unwrap().len());
+    while !is_over.load(Ordering::Relaxed) {
+        let (file, size) = if below(2) == 0 { (&fake.control, control) } else { (&fake.rings, rings) };
+        match below(16) {
+            0 => file.set_len(below(size)).unwrap(),
+            1..5 => file.set_len(size).unwrap(),
+            // The words that change, the tables, the headers of the first rings.
+            choice => {
+                let at = [512 + below(300), below(8192), 24_576 + below(1024), below(size - 8)];
+                let value = [0, u64::MAX, below(1 << 31) & !7, below(64)];
+                let bytes = value[below(4) as usize].to_le_bytes();
+                file.write_all_at(&bytes[..choice as usize % 8 + 1], at[below(4) as usize]).unwrap();
+            }
+        }
+        changes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What others are tested with comes between the passes; this comes in the middle of them, between any two looks of the collector.
+#[test]
+fn files_that_change_and_are_cut_during_a_pass_never_hurt_the_collector() {
+    let mut during = 0;
+    for round in 0..40 {
+        let scratch = Scratch::new("rage");
+        let mut witness = Witness::new(&scratch);
+        let mut fake = Fake::new(&scratch.root(), 1);
+        let id = fake.register(&site("{}", Level::Info, ""));
+        let slab = fake.slab(11);
+        let mut all: Vec<FakeRing> = (0..4).map(|tid| fake.ring(slab, tid)).collect();
+        for ring in &mut all {
+            (0..30).for_each(|value| ring.put(id, value));
+        }
+        let (changes, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| rage(&fake, round, &changes, &is_over));
+            let messages = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let mut before = changes.load(Ordering::Relaxed);
+                survive_with(&scratch, &mut witness, || {
+                    let now = changes.load(Ordering::Relaxed);
+                    during += now - before;
+                    before = now;
+                })
+            }));
+            is_over.store(true, Ordering::Relaxed);
+            let messages = messages.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            assert!(messages.len() <= 2 * PASSES, "round {round}: {messages:?}");
+        });
+    }
+    assert!(during > 1000, "it changed {during} things in the meantime");
 }
 
 #[test]

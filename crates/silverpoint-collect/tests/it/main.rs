@@ -9,6 +9,7 @@ mod hostile;
 mod life;
 mod live;
 mod recover;
+mod refusal;
 mod roles;
 mod scratch;
 mod spine;

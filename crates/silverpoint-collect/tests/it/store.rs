@@ -15,6 +15,7 @@ use silverpoint_wire::level::Level;
 use silverpoint_wire::scan::{Found, Scanner};
 
 use crate::fake::{Fake, FakeRing, site};
+use crate::refusal::refuse;
 use crate::scratch::{Scratch, wait_until};
 use crate::told::{parts, read, read_alone};
 
@@ -238,6 +239,47 @@ fn every_durability_policy_stores_the_same() {
         fill(&mut collector, &mut ring, id, 0..3000);
         collector.leave();
         assert!(read(&scratch.trace()).values(&fake.session_id, 1).into_iter().eq(0..3000), "{fsync:?}");
+    }
+}
+
+/// A file that cannot be made durable: whoever asked for it is told, and with a policy that makes producers wait nothing is released. Nobody else notices.
+#[test]
+fn a_disk_that_cannot_be_synced_is_noticed_by_those_who_sync() {
+    for fsync in [Fsync::Never, Fsync::OnClose, Fsync::Every(Duration::ZERO), Fsync::EachBatch] {
+        let scratch = Scratch::new("fsync-refused");
+        let (fake, id, mut ring) = one_ring(&scratch, 1, 14);
+        let mut config = scratch.config();
+        config.output.fsync = fsync;
+        let seen = std::thread::scope(|scope| {
+            let refused = scope.spawn(|| {
+                let mut collector = Collector::new(config).unwrap();
+                ring.put(id, 0);
+                collector.pass();
+                assert!(collector.take_messages().is_empty(), "{fsync:?}");
+                let released = ring.get(ring_at::CONSUMED);
+                assert_eq!(released, ring.head, "{fsync:?}");
+                if !refuse(libc::SYS_fdatasync, None) {
+                    return None;
+                }
+                (1..100).for_each(|value| ring.put(id, value));
+                collector.pass();
+                Some((ring.get(ring_at::CONSUMED) - released, collector.take_messages()))
+            });
+            refused.join().unwrap()
+        });
+        let Some((released, messages)) = seen else {
+            eprintln!("SKIPPED: this system has no filters of system calls");
+            return;
+        };
+        let stored = read(&scratch.trace()).values(&fake.session_id, 1);
+        let is_told = matches!(fsync, Fsync::Every(_) | Fsync::EachBatch);
+        assert_eq!(messages.len(), usize::from(is_told), "{fsync:?}: {messages:?}");
+        assert!(messages.iter().all(|told| told.text.contains("Input/output error")), "{messages:?}");
+        if fsync == Fsync::EachBatch {
+            assert_eq!((released, stored), (0, vec![0]), "nothing that may not be durable is released");
+        } else {
+            assert!(released > 0 && stored.into_iter().eq(0..100), "{fsync:?}: {released} bytes");
+        }
     }
 }
 

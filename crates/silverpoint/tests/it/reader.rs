@@ -7,7 +7,7 @@ use std::path::Path;
 use silverpoint_shm::observer::{self, Counters, ObservedSession, SessionName, Slice};
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::record as control;
-use silverpoint_wire::record::Records;
+use silverpoint_wire::record::{self, Records};
 use silverpoint_wire::signature::{self, Type};
 use silverpoint_wire::site::SiteDescription;
 use silverpoint_wire::slice::RingHeader;
@@ -128,6 +128,16 @@ impl Drain {
             session.set_heartbeat(self.beats).unwrap();
         }
         taken
+    }
+
+    /// Gives the records so far, as they are, and forgets them: where there are too many for their texts. (What a pass has taken are whole records.)
+    pub fn take(&mut self, mut each: impl FnMut(&RingHeader, record::Record<'_>)) {
+        for (header, bytes) in self.streams.values_mut() {
+            Records::new(bytes)
+                .without_pads()
+                .for_each(|record| each(header, record.expect("sound records")));
+            bytes.clear();
+        }
     }
 
     /// Decodes everything.

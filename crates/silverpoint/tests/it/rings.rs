@@ -124,21 +124,27 @@ fn flight_recorder() {
 }
 
 fn drop_counts() {
-    let scene = Scene::new();
-    let settings = [
-        ("SILVERPOINT_FILTER", "info"),
-        ("SILVERPOINT_COLLECTOR", "1"),
-        ("SILVERPOINT_POLICY", "drop"),
-        ("SILVERPOINT_MEMORY", "1M"),
-    ];
-    scene.run("storm", &settings);
-    let session = reader::only_session(scene.root());
-    let numbers: Vec<u64> = session.args_of("n").iter().map(|n| n.parse().unwrap()).collect();
-    assert!(numbers.iter().copied().eq(0..numbers.len() as u64), "what is kept is the beginning");
-    let losses = session.losses();
-    assert_eq!(losses[0] + numbers.len() as u64, RECORDS);
-    assert_eq!(losses[1..], [0; 7]);
-    assert!(numbers.len() > 1000);
+    // The policy of all levels, and that of this one.
+    for policy in ["drop", "block,info=drop"] {
+        let scene = Scene::new();
+        let settings = [
+            ("SILVERPOINT_FILTER", "info"),
+            ("SILVERPOINT_COLLECTOR", "1"),
+            ("SILVERPOINT_POLICY", policy),
+            ("SILVERPOINT_MEMORY", "1M"),
+        ];
+        scene.run("storm", &settings);
+        let session = reader::only_session(scene.root());
+        let numbers: Vec<u64> = session.args_of("n").iter().map(|n| n.parse().unwrap()).collect();
+        assert!(
+            numbers.iter().copied().eq(0..numbers.len() as u64),
+            "{policy}: what is kept is the beginning"
+        );
+        let losses = session.losses();
+        assert_eq!(losses[0] + numbers.len() as u64, RECORDS, "{policy}");
+        assert_eq!(losses[1..], [0; 7], "{policy}");
+        assert!(numbers.len() > 1000, "{policy}");
+    }
 }
 
 fn block_gives_up() {
@@ -161,6 +167,7 @@ fn block_gives_up() {
     assert!((150_000_000..2_000_000_000).contains(&stall_ns), "{stall_ns}");
 }
 
+<<<<<<< HEAD
 /// Nobody has the patience that the longest wait allows.
 const PATIENT: [(&str, &str); 4] = [
     ("SILVERPOINT_FILTER", "info"),
@@ -197,22 +204,24 @@ fn heart_beats() {
 
 /// Collects a child's session until the child has ended and everything is taken.
 fn collect(
+=======
+/// Collects a child's session until the child has ended and everything is taken; `each` sees what was taken after each pass.
+pub fn collect(
+>>>>>>> i2b
     root: &Path,
     child: &mut Child,
     pause: Duration,
-    mut each: impl FnMut(&ObservedSession, u64),
+    mut each: impl FnMut(&ObservedSession, &mut Drain),
 ) -> Session {
     let session = wait_for_session(root, child);
     assert!(session.lock_collector().unwrap());
     session.set_collector_pid(std::process::id()).unwrap();
     session.set_collector_state(1).unwrap();
     let mut drain = Drain::default();
-    let mut passes = 0;
     loop {
         let ended = child.try_wait().unwrap();
         let taken = drain.pass(&session, true);
-        each(&session, passes);
-        passes += 1;
+        each(&session, &mut drain);
         if let Some(status) = ended {
             assert!(status.success(), "{status}");
             if taken == 0 {
