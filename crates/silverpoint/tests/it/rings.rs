@@ -167,7 +167,6 @@ fn block_gives_up() {
     assert!((150_000_000..2_000_000_000).contains(&stall_ns), "{stall_ns}");
 }
 
-<<<<<<< HEAD
 /// Nobody has the patience that the longest wait allows.
 const PATIENT: [(&str, &str); 4] = [
     ("SILVERPOINT_FILTER", "info"),
@@ -202,12 +201,8 @@ fn heart_beats() {
     assert_eq!(session.args_of("n").len() as u64, RECORDS);
 }
 
-/// Collects a child's session until the child has ended and everything is taken.
-fn collect(
-=======
 /// Collects a child's session until the child has ended and everything is taken; `each` sees what was taken after each pass.
 pub fn collect(
->>>>>>> i2b
     root: &Path,
     child: &mut Child,
     pause: Duration,
