@@ -124,7 +124,7 @@ def tracing(data, better):
 SIGNALS = {
     "direct": ("One receiver in the same thread", (("emit", "ns an emission", True),)),
     "cross": ("To another thread, every event", (("emit", "ns an emission", True), ("event", "ns an event delivered", True))),
-    "latest": ("To another thread, the newest value", (("emit", "ns an emission", True), ("looks", "looks", False), ("reads", "values read", False))),
+    "latest": ("To another thread, the newest value", (("emit", "ns an emission", True), ("emit and receiver", "ns an emission and receiver", True), ("looks", "looks", False), ("reads", "values read", False))),
     "stalled": ("A receiver that does not come: memory", (("KiB", "KiB", True),)),
     "timer": ("A timer beside a million events a second: how late, µs", (("median", "median", True), ("p99", "99th percentile", True), ("sent", "events sent", False))),
 }
