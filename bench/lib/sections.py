@@ -135,7 +135,7 @@ def tracing(data, better):
 SIGNALS = {
     "direct": ("One receiver in the same thread", (("emit", "ns an emission", False),)),
     "cross": ("To another thread, every event", (("emit", "ns an emission", False), ("event", "ns an event delivered", False))),
-    "latest": ("To another thread, the newest value", (("emit", "ns an emission", False), ("looks", "looks", None), ("reads", "values read", None))),
+    "latest": ("To another thread, the newest value", (("emit", "ns an emission", False), ("emit and receiver", "ns an emission and receiver", False), ("looks", "looks", None), ("reads", "values read", None))),
     "stalled": ("A receiver that does not come: memory", (("KiB", "KiB", False),)),
     "timer": ("A timer beside a million events a second: how late, µs", (("median", "median", False), ("p99", "99th percentile", False), ("max", "greatest", False), ("ticks", "ticks", True),
                                                                          ("sent", "events sent", True), ("arrived", "values that arrived", None))),

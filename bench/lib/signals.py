@@ -95,7 +95,7 @@ def markdown(results, problems, events, seconds, machine):
              "## To another thread, every event", "",
              *table(results, "cross", {"emit": "ns an emission", "event": "ns an event delivered", "total": "total, ms"}, milliseconds), "",
              "## To another thread, the newest value", "", "The reader looks every millisecond; a look finds the newest value when there is a new one, and never one that is older than the one before.", "",
-             *table(results, "latest", {"emit": "ns an emission", "looks": "looks", "reads": "values read"}), "",
+             *table(results, "latest", {"emit": "ns an emission", "emit and receiver": "ns an emission and receiver", "looks": "looks", "reads": "values read"}), "",
              "## A receiver that does not come: memory", "", "2,000,000 events are sent; silverpoint keeps the newest 65,536 and counts the others.", "",
              *table(results, "stalled", {"KiB": "KiB"}), "",
              "## A timer beside a million events a second", "",

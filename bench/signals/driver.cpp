@@ -4,7 +4,8 @@
 //   driver floor COUNT       what the machine takes for the steps on the way
 //   driver direct COUNT      emissions to one receiver in the same thread, all candidates in turn
 //   driver cross COUNT       COUNT events to a receiver in another thread
-//   driver latest COUNT      the newest value, to a reader that looks every millisecond
+//   driver latest COUNT      the newest value, to one, two and four readers that look every millisecond, and
+//   to one that is waked
 //   driver stalled COUNT     COUNT events to a receiver that does not come: what they take of memory
 //   driver timer SECONDS     how late a timer of 5 ms is in an event loop, with a sender of a million events
 //   a second
@@ -28,6 +29,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <memory>
 #include <mutex>
 #include <silverpoint/signal.hpp>
 #include <silverpoint/signal/qt.hpp>
@@ -134,7 +136,9 @@ void direct(unsigned count) {
     for (int i = 0; i < 5; ++i) {
         const double median = floors::middle(times[i]);
         figure("direct", names[i], "emit", median);
-        figure("direct", names[i], "total", count * median);
+        double total = 0;
+        for (const double each : times[i]) total += each * Kept::size;
+        figure("direct", names[i], "total", total);
     }
 }
 
@@ -265,27 +269,49 @@ void cross_all(unsigned count, const char* loop) {
     }
 }
 
-void latest(unsigned count) {
+// One that reads the newest value in a thread of its own, `look` for look, until it is told to stop.
+template <class Inbox>
+class LatestReader {
+  public:
+    template <class Look>
+    LatestReader(silverpoint::signal<unsigned>& of, Look look)
+        : thread_([this, &of, look] {
+              Inbox inbox;
+              of.connect_latest(inbox, [this](unsigned value) {
+                  newer_ = newer_ && (reads_ == 0 || value > last_);
+                  last_ = value;
+                  ++reads_;
+              });
+              ready_.store(true);
+              for (bool more = true; more; ++looks_) {
+                  more = !over_.load();
+                  look(inbox);
+              }
+          }) {
+        while (!ready_.load()) std::this_thread::yield();
+    }
+    void stop() {
+        over_.store(true);
+        thread_.join();
+    }
+    bool has_seen(unsigned last) const { return newer_ && last_ == last; }
+    std::uint64_t reads() const { return reads_; }
+    std::uint64_t looks() const { return looks_; }
+
+  private:
+    std::atomic<bool> ready_{false}, over_{false};
+    std::uint64_t reads_ = 0, looks_ = 0;
+    unsigned last_ = 0;
+    bool newer_ = true;
+    std::thread thread_;  // the last: it uses the others
+};
+
+template <class Inbox, class Look>
+void latest_of(const char* who, unsigned count, unsigned receivers, Look look) {
     silverpoint::signal<unsigned> own;
-    std::atomic<bool> ready{false}, over{false};
-    std::uint64_t reads = 0, looks = 0;
-    unsigned last = 0;
-    bool newer = true;
-    std::thread reader([&] {
-        silverpoint::inbox inbox;
-        own.connect_latest(inbox, [&](unsigned value) {
-            newer = newer && (reads == 0 || value > last);
-            last = value;
-            ++reads;
-        });
-        ready.store(true);
-        for (bool more = true; more; ++looks) {
-            more = !over.load();
-            inbox.drain();
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-    });
-    while (!ready.load()) std::this_thread::yield();
+    std::vector<std::unique_ptr<LatestReader<Inbox>>> readers;
+    for (unsigned i = 0; i < receivers; ++i)
+        readers.push_back(std::make_unique<LatestReader<Inbox>>(own, look));
     std::vector<double> times;
     constexpr unsigned batches = 40;
     const unsigned each = count / batches;
@@ -294,12 +320,33 @@ void latest(unsigned count) {
         for (unsigned i = k * each; i < (k + 1) * each; ++i) own(i);
         times.push_back(since(begin) / each);
     }
-    over.store(true);
-    reader.join();
-    if (!newer || last != batches * each - 1) fail("silverpoint latest", "not the newest value");
-    figure("latest", "silverpoint latest", "emit", floors::middle(times));
-    figure("latest", "silverpoint latest", "reads", static_cast<double>(reads));
-    figure("latest", "silverpoint latest", "looks", static_cast<double>(looks));
+    std::uint64_t reads = 0, looks = 0;
+    for (const auto& one : readers) {
+        one->stop();
+        if (!one->has_seen(batches * each - 1)) fail(who, "not the newest value");
+        reads += one->reads();
+        looks += one->looks();
+    }
+    figure("latest", who, "emit", floors::middle(times));
+    figure("latest", who, "emit and receiver", floors::middle(times) / receivers);
+    figure("latest", who, "reads", static_cast<double>(reads));
+    figure("latest", who, "looks", static_cast<double>(looks));
+}
+
+void latest(unsigned count) {
+    const auto every_ms = [](silverpoint::inbox& inbox) {
+        inbox.drain();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    // (A loop that sleeps until it is waked, and then draws no more often than once in a millisecond.)
+    const auto waked = [](silverpoint::poll_inbox& inbox) {
+        inbox.wait_and_drain(1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    latest_of<silverpoint::inbox>("silverpoint latest", count, 1, every_ms);
+    latest_of<silverpoint::inbox>("silverpoint latest, 2 receivers", count, 2, every_ms);
+    latest_of<silverpoint::inbox>("silverpoint latest, 4 receivers", count, 4, every_ms);
+    latest_of<silverpoint::poll_inbox>("silverpoint latest, waked by poll", count, 1, waked);
 }
 
 void floor_of_all(unsigned count) {
