@@ -1,4 +1,4 @@
-"""The suite's map packed by hand: the least that a tracepoint with it can be asked for."""
+"""The suite's records packed by hand: the least that tracepoints with them can be asked for."""
 
 import os
 

@@ -84,6 +84,10 @@ class Step:
 PINNED_FROM = 4
 
 
+# What is packed by hand (floor/by_hand.cpp).
+BY_HAND = ("literal", "three", "text", "map", "floats")
+
+
 def core(cores):
     """Where the caller of bursts and single calls is pinned on a machine of so many cores: the last one, far from most interrupts; None on small machines."""
     return cores - 1 if cores >= PINNED_FROM else None
@@ -105,7 +109,8 @@ def steps(facilities, floor, by_hand, size, seed, cpu=None, crowd=()):
 
     add(size.repeats, floor, "burst", "three", pairs=size.pairs, **pin)
     add(size.repeats, floor, "single", "three", groups=size.groups, **pin)
-    add(size.repeats, by_hand, "burst", "map", pairs=size.pairs, **pin)
+    for case in BY_HAND:
+        add(size.repeats, by_hand, "burst", case, pairs=size.pairs, **pin)
     for facility, cases in facilities:
         for case in cases:
             add(size.repeats, facility, "burst", case, pairs=size.pairs, **pin)
