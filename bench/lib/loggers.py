@@ -116,6 +116,39 @@ def of_sizes(results):
     return usual, {(name[0], threads): runs for (name, threads), runs in results.items() if not isinstance(name, str)}
 
 
+# What is to be shown: figures of glog's over ours, at least; lines a second of a sink's own processor time, millions.
+OVER_GLOG = (("mean_ns", "average of a call", 50), ("peak_ns", "longest call", 100), ("total_s", "until all is in the file", 1))
+OF_A_SINK = 3
+OWN = ("silverpoint", "silverpoint glog.hpp")
+
+
+def sink_rates(results, name, threads, entries):
+    """Lines a second of the sink's own processor time, millions: one of each process that tells it."""
+    return [threads * entries_of(threads, entries) / run["sink_s"] / 1e6 for run in results.get((name, threads), []) if run["sink_s"] > 0]
+
+
+def verdicts(results, large, entries):
+    """Each budget, and whether it was met. glog's macros of ours say the source's statement to the letter."""
+    lines = []
+    for found, size in ((results, entries), (large, LARGE_ENTRIES)):
+        for name in OWN:
+            for key, title, least in OVER_GLOG:
+                said = []
+                for threads in THREADS:
+                    if (name, threads) in found and ("glog", threads) in found:
+                        ours, theirs, bare = (median([run[key] for run in found.get((who, threads), [])] or [0]) for who in (name, "glog", "nothing"))
+                        ratio = theirs / ours if ours else 0
+                        beside = f", a thread that logs nothing: {text(bare * 1e-6)} ms" if key == "peak_ns" and bare else ""
+                        said.append(f"{threads} thread{'s' if threads > 1 else ''} {ratio:.{0 if ratio >= 10 else 1}f} ({'met' if ratio >= least else 'MISSED'}{beside})")
+                if said:
+                    lines.append(f"- {name}, {size:,} entries a thread, {title}: glog's over ours, at least {least}: {'; '.join(said)}.")
+    for name in ("silverpoint", "silverpoint json", "silverpoint numbers", "silverpoint json numbers"):
+        if rates := sink_rates(results, name, 1, entries):
+            rate = median(rates)
+            lines.append(f"- {name}: {text(rate)} M lines a second of the sink's own processor time, at least {OF_A_SINK}: {'met' if rate >= OF_A_SINK else 'MISSED'}.")
+    return lines
+
+
 def large_table(large):
     """Lines of the page."""
     lines = ["", f"## The source's own size: {LARGE_ENTRIES:,} entries a thread", "", "One process a figure.", "",
@@ -151,12 +184,13 @@ def markdown(results, problems, facilities, missing, entries, machine):
               "| | " + " | ".join(f"{n} threads" if n > 1 else "1 thread" for n in THREADS) + " |", "|---|" + "---|" * len(THREADS)]
     # glog's files are written by a handler, in another thread.
     for name in (name for name, rival in facilities.items() if rival.own and "glog" not in name):
-        rates = [[n * entries_of(n, entries) / r["sink_s"] / 1e6 for r in results.get((name, n), []) if r["sink_s"] > 0] for n in THREADS]
+        rates = [sink_rates(results, name, n, entries) for n in THREADS]
         lines.append(f"| {name} | " + " | ".join(text(median(rate)) if rate else "–" for rate in rates) + " |")
     lines += ["", "## Bytes an entry in the file", "", "| | bytes |", "|---|---|"]
     for name in of_table:
         sizes = [r["bytes"] / entries_of(threads, entries) / threads for (who, threads), runs in results.items() if who == name for r in runs]
         lines.append(f"| {name} | {text(median(sizes))} |")
+    lines += ["", "## Budgets", "", *verdicts(results, large, entries)]
     lines += ["", "## How they are set up", "", *(f"- {name}: {rival.how}" for name, rival in facilities.items())]
     return "\n".join(lines) + "\n"
 
