@@ -242,8 +242,11 @@ def s4(found):
     if not row:
         return []
 
-    def pick(name, threads, key, factor):
-        one = row.get((name, threads), {})
+    # At the source's own size, a process each.
+    large = {(one["logger"], one["threads"]): one for one in data.get("large", ())}
+
+    def pick(name, threads, key, factor, rows=row):
+        one = rows.get((name, threads), {})
         return _scaled(measured(one.get(key), one.get("again", {}).get(key)), factor)
 
     def entries(threads):
@@ -270,6 +273,11 @@ def s4(found):
                     ours = pick(own, threads, key, factor)
                     lines.append(Line(f"{title}, {who}, {condition(threads)}; {form}", str(figure), who if theirs else "", theirs, ours, unit, "", word(theirs and who, ours and own),
                                       theirs_why=absent.G2LOG if who == "g2log" else ""))
+                    if who == "glog" and (own, threads) in large and (who, threads) in large:
+                        theirs, ours = (pick(name, threads, key, factor, large) for name in (who, own))
+                        entries_each = large[own, threads]["entries"]
+                        lines.append(Line(f"{title}, {who}, {threads} thread{'s' if threads > 1 else ''} × {entries_each:,} entries, as the source's; {form}", str(figure), who, theirs, ours, unit, "",
+                                          word(who, own)))
     for threads, figure in sources.PEAK_FACTORS.items():
         theirs, ours = (pick(name, threads, "peak_ns", 1e-6) for name in ("glog", "silverpoint"))
         times = Measured(theirs.value / ours.value) if theirs and ours else None
