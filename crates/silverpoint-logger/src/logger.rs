@@ -108,9 +108,13 @@ impl Logger {
         let control = Arc::new(Control::new(config.clone(), shared, spool)?);
         let (sender, started) = std::sync::mpsc::sync_channel(1);
         let thread = Arc::clone(&control);
-        control.spawn("sp-collect", move || match begin(config, &thread, root, own) {
+        // Lent, not given: what that thread frees it would use again, and it would be this thread's memory still.
+        let config = Arc::new(config);
+        let lent = Arc::clone(&config);
+        control.spawn("sp-collect", move || match begin(&lent, &thread, root, own) {
             Ok(collecting) => {
                 let _ = sender.send(Ok(()));
+                drop(lent);
                 drop(sender);
                 collecting.run(&thread);
             }
@@ -126,8 +130,9 @@ impl Logger {
         let begun = started.recv().unwrap_or_else(|_| {
             Err(LoggerError::Thread(io::Error::other("the collector's thread has panicked")))
         });
-        // It has given back all that this thread had allocated for it.
+        // Until it has given everything back.
         while started.recv().is_ok() {}
+        drop(config);
         if let Err(error) = begun {
             control.hear_no_more();
             let threads = control.threads().take();
@@ -322,14 +327,14 @@ fn occupy_standard_streams() {
 
 /// What the collector's thread does before it collects: opens everything, attaches the process if it is to, and starts the sinks.
 fn begin(
-    config: Config,
+    config: &Config,
     control: &Arc<Control>,
     root: Root,
     own: Option<u32>,
 ) -> Result<Collecting, LoggerError> {
     let (spool, shared) = (&control.spool, &control.shared);
     let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
-    let collector = collector(&config, spool, root, own)?;
+    let collector = collector(config, spool, root, own)?;
     let mut collecting = Collecting::new(collector, quota, Arc::clone(spool), Arc::clone(shared));
     // Before anything is attached: what cannot start must leave the program as it was.
     let mut deliveries = Vec::new();
