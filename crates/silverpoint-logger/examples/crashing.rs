@@ -25,6 +25,12 @@ fn main() {
         [file, "storm", way, threads] => storm(file, way, threads.parse().unwrap()),
         [file, way] => {
             let mut config = config(file);
+            if way == "heap"
+                && let Some(crash) = &mut config.crash
+            {
+                // It may wait in vain.
+                crash.wait = Duration::from_secs(5);
+            }
             let (way, has_handler) = match way.strip_suffix("-without-handler") {
                 Some(way) => (way, false),
                 None => (way, true),

@@ -102,7 +102,7 @@ impl Logger {
     /// Starts the threads, and returns when `own`, if it is given, is attached.
     ///
     /// The collector's thread makes all that it and the sinks go on with: whoever fails within `malloc` holds the lock of the memory that his thread allocates from, and what lay there could not even
-    /// grow while his crash is delivered.
+    /// grow while his crash is delivered. (Little does: what the standard library gives a thread along.)
     fn launch(config: Config, spool: Arc<Spool>, root: Root, own: Option<u32>) -> Result<Self, LoggerError> {
         let shared = Arc::new(Shared::new(config.sinks.len()));
         let control = Arc::new(Control::new(config.clone(), shared, spool)?);
