@@ -203,9 +203,9 @@ fn crashes_lose_nothing_and_repeat_nothing() {
     let program = std::env::var_os("SILVERPOINT_CRASH_PROGRAM").map(PathBuf::from);
     // A Rust program whose stack is used up is aborted by the standard library.
     let stack = if program.is_some() { SIGSEGV } else { SIGABRT };
-    let mut ways =
-        vec![("segv", SIGSEGV), ("abort", SIGABRT), ("stack", stack), ("check", SIGABRT), ("kill", SIGKILL)];
-    for (way, signal) in ways {
+    for (way, signal) in
+        [("segv", SIGSEGV), ("abort", SIGABRT), ("stack", stack), ("check", SIGABRT), ("kill", SIGKILL)]
+    {
         let (mut records, mut in_time) = (0, 0);
         for round in 0..rounds {
             let (count, was_in_time) = storm(program.as_ref(), way, signal, round);
