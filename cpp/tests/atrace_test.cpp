@@ -334,7 +334,10 @@ TEST_F(Atrace, MemoryOfThreadsThatHaveEndedIsUsedAgain) {
         EXPECT_EQ(marker().size(), 3u);
     }
     EXPECT_LE(count(), before + 4) << "a thread is seen as dead a moment after it was joined";
-    // A forked child goes on with what its parent has begun.
+}
+
+TEST_F(Atrace, AForkedChildGoesOnWithWhatItsParentHasBegun) {
+    become("debug.atrace.tags.enableflags=0x1000\n", 0x1001);
     atrace::begin(atrace::kApp, "both");
     ASSERT_EQ(truncate((place() + "/marker").c_str(), 0), 0);
     const pid_t child = fork();
