@@ -113,6 +113,29 @@ TEST(Race, EachRecordOnceWhenRingsAreWaitedFor) {
     for (std::uint64_t t = 0; t < 4; ++t) EXPECT_EQ(arrived.count.at(t), kRecords);
 }
 
+// What stood in a ring that another thread had adopted, filled and left since was taken for what had been
+// drained before: a thread's first records were gone, and nobody told.
+TEST(Race, WhoeverLookedBeforeAnotherHadASliceDoesNotGetIt) {
+    namespace detail = silverpoint::detail;
+    const unsigned shift = detail::shift_of(0);
+    const detail::Ring ring = detail::claim_ring(0, 0, detail::thread_id(), 0, true);
+    ASSERT_TRUE(static_cast<bool>(ring));
+    detail::set_ring_state(ring, detail::kRingRetired);
+    const std::uint32_t seen = detail::adoptable_state(ring, false);
+    ASSERT_EQ(detail::ring_state(seen), detail::kRingRetired) << "it is drained";
+    // Meanwhile another has it.
+    ASSERT_TRUE(detail::take_over(ring, seen));
+    detail::begin_stream(ring, shift, 0, detail::thread_id(), 0);
+    const std::uint64_t end = ring.committed().load() + 64;
+    ring.committed().store(end);
+    detail::set_ring_state(ring, detail::kRingRetired);
+    EXPECT_FALSE(detail::take_over(ring, seen)) << "its records are nobody's yet";
+    EXPECT_EQ(detail::adoptable_state(ring, false), detail::kRingClaiming);
+    ring.consumed().store(end);
+    EXPECT_TRUE(detail::take_over(ring, detail::adoptable_state(ring, false)));
+    detail::set_ring_state(ring, detail::kRingFree);
+}
+
 TEST(Race, WhatIsDroppedIsCounted) {
     session().drain();
     const std::uint64_t before = session().ring_losses_ever(0);

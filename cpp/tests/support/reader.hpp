@@ -59,7 +59,7 @@ struct Ring {
     void store(std::size_t at, T value) const {
         reinterpret_cast<std::atomic<T>*>(base + at)->store(value, std::memory_order_release);
     }
-    std::uint32_t state() const { return load<std::uint32_t>(4); }
+    std::uint32_t state() const { return load<std::uint32_t>(4) & 0xFF; }
     std::uint32_t tid() const { return load<std::uint32_t>(8); }
     std::uint32_t stream() const { return load<std::uint32_t>(12); }
     std::uint32_t capacity() const { return load<std::uint32_t>(16); }

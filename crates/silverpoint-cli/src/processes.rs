@@ -7,13 +7,25 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
 
 /// Looking at all processes of a machine takes milliseconds: not more often.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Bytes of an environment that are read; the kernel admits no more than 6 MiB by default.
 const ENVIRONMENT_MAX: u64 = 8 << 20;
+/// How long a process is waited for that executes a program. Reading one from a slow disk takes long.
+const EXECUTION_MAX: Duration = Duration::from_secs(2);
+/// How long one whose environment is empty by the kernel's account, as it is for a moment of each execution.
+const LAYING_OUT_MAX: Duration = Duration::from_millis(10);
+/// Between two looks at it.
+const EXECUTION_PAUSE: Duration = Duration::from_micros(200);
+/// The kernel's marks of a thread past its last instruction, and of one of its own (`PF_EXITING`, `PF_KTHREAD`).
+const EXITING: u64 = 4;
+const OF_KERNEL: u64 = 0x0020_0000;
 
 /// Looks for the processes of one run.
 pub struct Processes {
@@ -56,14 +68,78 @@ impl Processes {
     }
 
     fn belongs(&self, pid: u32) -> bool {
-        let Ok(file) = File::open(Path::new("/proc").join(pid.to_string()).join("environ")) else {
-            return false;
-        };
-        let mut environment = Vec::new();
-        // Empty for a zombie.
-        file.take(ENVIRONMENT_MAX).read_to_end(&mut environment).is_ok()
-            && environment.split(|byte| *byte == 0).any(|entry| entry == self.entry)
+        let process = Path::new("/proc").join(pid.to_string());
+        match self.is_in_environment(&process) {
+            Look::Found => true,
+            Look::Other => false,
+            // The first thread has ended, and others may go on.
+            Look::Empty => fs::read_dir(process.join("task")).is_ok_and(|threads| {
+                threads.flatten().any(|thread| self.is_in_environment(&thread.path()) == Look::Found)
+            }),
+        }
     }
+
+    /// Looks at the environment of a thread. A process that executes a program this moment is between two, and shows none: it is waited for.
+    fn is_in_environment(&self, thread: &Path) -> Look {
+        let begun = Instant::now();
+        loop {
+            match self.look(thread) {
+                // No memory: a thread that has ended.
+                Ok(Look::Empty) | Err(Some(Errno::SRCH)) => {}
+                Ok(look) => return look,
+                Err(_) => return Look::Other,
+            }
+            let patience = match environment_bytes(thread) {
+                None => return Look::Empty,
+                Some(0) => LAYING_OUT_MAX,
+                Some(_) => EXECUTION_MAX,
+            };
+            if begun.elapsed() >= patience {
+                return Look::Empty;
+            }
+            std::thread::sleep(EXECUTION_PAUSE);
+        }
+    }
+
+    /// One look.
+    fn look(&self, thread: &Path) -> Result<Look, Option<Errno>> {
+        let mut environment = Vec::new();
+        let errno = |error: std::io::Error| Errno::from_io_error(&error);
+        let mut file = File::open(thread.join("environ")).map_err(errno)?;
+        (&mut file).take(ENVIRONMENT_MAX).read_to_end(&mut environment).map_err(errno)?;
+        if environment.split(|byte| *byte == 0).any(|entry| entry == self.entry) {
+            return Ok(Look::Found);
+        }
+        // The file is of the program that ran when it was opened, and ends where that does: as long as it begins, it was whole.
+        let is_whole = !environment.is_empty() && file.read_at(&mut [0], 0).map_err(errno)? == 1;
+        Ok(if is_whole { Look::Other } else { Look::Empty })
+    }
+}
+
+/// What the environment of a thread shows.
+#[derive(Debug, PartialEq, Eq)]
+enum Look {
+    Found,
+    /// That of another run or of none, or one that may not be seen.
+    Other,
+    /// None: of a thread that has ended, of the kernel, or of a program without any.
+    Empty,
+}
+
+/// The size of a thread's environment by the kernel's account, which is not zero while the kernel still makes the memory of a program; `None` of a thread without a program: one
+/// that ends, or of the kernel.
+fn environment_bytes(thread: &Path) -> Option<u64> {
+    let stat = fs::read_to_string(thread.join("stat")).ok()?;
+    // proc(5): behind the name the state, which is field 3; flags are field 9, the environment's begin and end fields 50 and 51.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = fields.next()?;
+    let flags: u64 = fields.nth(5)?.parse().ok()?;
+    if matches!(state, "Z" | "X" | "x") || flags & (EXITING | OF_KERNEL) != 0 {
+        return None;
+    }
+    let begin: u64 = fields.nth(40)?.parse().ok()?;
+    let end: u64 = fields.next()?.parse().ok()?;
+    if end == 0 { Some(u64::MAX) } else { Some(end.saturating_sub(begin)) }
 }
 
 /// Whether a process of this id lives and is no zombie: any of its threads, for the first may have ended before the others.
@@ -113,5 +189,51 @@ mod tests {
         assert!(!processes.is_any_left() && !is_alive(own.id()));
         other.kill().unwrap();
         other.wait().unwrap();
+    }
+    /// Between two programs it has no environment, and was taken for gone: what it went on to record was collected by nobody.
+    #[test]
+    fn a_process_that_executes_programs_is_seen_all_the_while() {
+        let root = Path::new("/nowhere/run-of-the-executing");
+        let again = r#"[ "$1" = 0 ] || exec sh -c "$0" "$0" $(($1 - 1))"#;
+        let mut command = Command::new("sh");
+        command.args(["-c", again, again, "1000"]).env("SILVERPOINT_DIR", root).stdin(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let processes = Processes::of(root);
+        while !processes.belongs(child.id()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let process = Path::new("/proc").join(child.id().to_string());
+        let mut looks = 0;
+        while is_alive(child.id()) {
+            let is_seen = processes.belongs(child.id());
+            // The last look may meet its end.
+            assert!(is_seen || environment_bytes(&process).is_none(), "not seen at look {looks}");
+            looks += 1;
+        }
+        assert!(looks > 20, "{looks}");
+        child.wait().unwrap();
+    }
+
+    /// As a program does that leaves its work to other threads.
+    #[test]
+    fn a_process_whose_first_thread_has_ended_is_seen() {
+        let root = Path::new("/nowhere/run-of-the-rest");
+        let script = "import ctypes, platform, threading, time\n\
+            threading.Thread(target=time.sleep, args=(100,)).start()\n\
+            ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)";
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).env("SILVERPOINT_DIR", root).stdin(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let environ = format!("/proc/{}/environ", child.id());
+        // The ended one shows nothing.
+        while fs::read(&environ).unwrap_or_default() != b""
+            || environment_bytes(Path::new(&format!("/proc/{}", child.id()))).is_some()
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(Processes::of(root).belongs(child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!Processes::of(root).belongs(child.id()));
     }
 }

@@ -68,11 +68,18 @@ fn daemon(file: &str) {
     let logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
     info!("number {}", 0);
     info!("number {}", 1);
+    // SAFETY: it only asks.
+    let parent = unsafe { libc::getpid() };
     // SAFETY: of two processes each goes on by itself: the parent to its end.
     match unsafe { libc::fork() } {
         0 => {}
         // SAFETY: it ends the process, and nothing else of it.
         _ => unsafe { libc::_exit(0) },
+    }
+    // As long as the parent has not begun to end, its logs are its own.
+    // SAFETY: it only asks.
+    while unsafe { libc::getppid() } == parent {
+        std::thread::sleep(Duration::from_millis(1));
     }
     // SAFETY: nothing of the standard library's is used that has one of these descriptors.
     unsafe {

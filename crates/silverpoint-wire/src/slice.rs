@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::bytes::{array, u16_at, u32_at, u64_at};
-use crate::layout::ring::{CLAIMING, FREE, HEADER_SIZE, MAGIC, at};
+use crate::layout::ring::{CLAIMING, FREE, HEADER_SIZE, MAGIC, STATE_MASK, at};
 use crate::layout::{CAUSES, record};
 use crate::record::{Record, RecordErrorKind, Records};
 
@@ -97,7 +97,7 @@ impl RingHeader {
         }
         Some(RingHeader {
             magic: u32_at(&bytes, at::MAGIC)?,
-            state: u32_at(&bytes, at::STATE)?,
+            state: u32_at(&bytes, at::STATE)? & STATE_MASK,
             owner_tid: u32_at(&bytes, at::OWNER_TID)?,
             stream: u32_at(&bytes, at::STREAM)?,
             capacity: u32_at(&bytes, at::CAPACITY)?,

@@ -62,7 +62,9 @@ inline constexpr std::size_t kMagic = 0, kState = 4, kOwnerTid = 8, kStream = 12
 
 inline constexpr std::uint32_t kRingMagic = 0x47525053;
 inline constexpr std::uint32_t kRingHeader = 256;
+// States; the rest of the word counts adoptions, so that whoever looked before one takes nothing after it.
 inline constexpr std::uint32_t kRingFree = 0, kRingClaiming = 1, kRingLive = 2, kRingRetired = 3;
+inline constexpr std::uint32_t kRingStateMask = 0xFF, kRingAdoption = 0x100;
 inline constexpr unsigned kLanes = 4;
 inline constexpr unsigned kSubBuffers = 8;
 inline constexpr unsigned kLevels = 6;

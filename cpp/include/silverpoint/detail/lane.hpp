@@ -159,8 +159,7 @@ SP_DETAIL_COLD void retire_all_rings() {
         if (chunk == nullptr) return;
         for (std::uint32_t i = 0; i < kThreadsInChunk; ++i)
             for (Lane& lane : chunk[i].lanes)
-                if (chunk[i].magic == kThreadMagic && lane.ring)
-                    lane.ring.word(ring_at::kState).store(kRingRetired, std::memory_order_release);
+                if (chunk[i].magic == kThreadMagic && lane.ring) set_ring_state(lane.ring, kRingRetired);
     }
 }
 

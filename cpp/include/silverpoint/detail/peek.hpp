@@ -139,7 +139,7 @@ class PeekedRing {
     std::uint64_t capacity() const { return bytes_ - kRingHeader; }
     std::uint64_t committed() const { return longword(ring_at::kCommitted); }
     bool is_live() const {
-        const std::uint32_t state = word(ring_at::kState);
+        const std::uint32_t state = ring_state(word(ring_at::kState));
         return word(ring_at::kMagic) == kRingMagic && (state == kRingLive || state == kRingRetired) &&
                word(ring_at::kCapacity) == capacity();
     }

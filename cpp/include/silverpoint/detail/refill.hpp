@@ -37,7 +37,7 @@ inline Policy policy_of(Level level) {
 SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_begin_slab = true) {
     const Ring ring = claim_ring(size, number, thread_id(), lane.stream, may_begin_slab);
     if (!ring) return false;
-    if (lane.ring) lane.ring.word(ring_at::kState).store(kRingRetired, std::memory_order_release);
+    if (lane.ring) set_ring_state(lane.ring, kRingRetired);
     lane.ring = ring;
     lane.size = size;
     lane.stream = ring.word(ring_at::kStream).load(std::memory_order_relaxed);

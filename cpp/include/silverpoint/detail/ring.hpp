@@ -69,6 +69,13 @@ SP_DETAIL_COLD bool is_told(const Ring& ring) {
     return sum == ring.longword(ring_at::kTold).load(std::memory_order_relaxed);
 }
 
+// The state of a slice, and how it is changed by its owner or claimer, who is the only one to do so then.
+inline std::uint32_t ring_state(std::uint32_t word) { return word & kRingStateMask; }
+inline void set_ring_state(const Ring& ring, std::uint32_t state) {
+    Word& word = ring.word(ring_at::kState);
+    word.store((word.load(std::memory_order_relaxed) & ~kRingStateMask) | state, std::memory_order_release);
+}
+
 // Whether a slice in this state may be taken over: it is free, or its owner left or died and it is drained
 // (or, for the flight recorder, may be forgotten).
 SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool forget) {
@@ -81,24 +88,20 @@ SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool for
            is_thread_dead(ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed));
 }
 
-// The state that a slice may be taken over from; kRingClaiming when it may not.
+// The state word that a slice may be taken over from; kRingClaiming when it may not.
 SP_DETAIL_COLD std::uint32_t adoptable_state(const Ring& ring, bool forget) {
     if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic) return kRingClaiming;
-    const std::uint32_t state = ring.word(ring_at::kState).load(std::memory_order_acquire);
-    return is_adoptable(ring, state, forget) ? state : kRingClaiming;
+    const std::uint32_t word = ring.word(ring_at::kState).load(std::memory_order_acquire);
+    return is_adoptable(ring, ring_state(word), forget) ? word : kRingClaiming;
 }
 
-// Takes a slice over from the state that it was found adoptable in. Another may have done so in between and
-// be its living owner now, in the same state again: what made it adoptable is looked at once more, when
-// nobody else can take it.
-SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t state, bool forget) {
-    std::uint32_t expected = state;
-    if (!ring.word(ring_at::kState)
-             .compare_exchange_strong(expected, kRingClaiming, std::memory_order_acq_rel))
-        return false;
-    if (is_adoptable(ring, state, forget)) return true;
-    ring.word(ring_at::kState).store(state, std::memory_order_release);
-    return false;
+// Takes a slice over from the state word that it was found adoptable with. Others may have had it in between
+// and left it in the same state, with records that nobody has taken: the count tells.
+SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t word) {
+    const bool is_adoption = ring_state(word) != kRingFree;
+    const std::uint32_t count = (word & ~kRingStateMask) + (is_adoption ? kRingAdoption : 0);
+    return ring.word(ring_at::kState)
+        .compare_exchange_strong(word, count | kRingClaiming, std::memory_order_acq_rel);
 }
 
 // Slices of a slab that were ever claimed and are backed, if it has slices of this size.
@@ -135,7 +138,7 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
             const std::uint32_t state = adoptable_state(ring, forget);
             if (state == kRingClaiming) continue;
             if (!forget) {
-                if (take_over(ring, state, false)) return ring;
+                if (take_over(ring, state)) return ring;
             } else if (const auto ticks =
                            ring.longword(ring_at::kClaimedTicks).load(std::memory_order_relaxed);
                        ticks < oldest_ticks) {
@@ -147,7 +150,7 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     }
     if (!oldest) return {};
     const std::uint32_t state = adoptable_state(oldest, true);
-    return state != kRingClaiming && take_over(oldest, state, true) ? oldest : Ring{};
+    return state != kRingClaiming && take_over(oldest, state) ? oldest : Ring{};
 }
 
 // Makes sure that a slab is backed up to `end`, from where its backed part ends. More than is needed, to ask
@@ -238,7 +241,7 @@ SP_DETAIL_COLD Ring claim_slice(unsigned shift, bool may_begin_slab = true) {
 // Begins a stream in a slice that the caller has claimed.
 SP_DETAIL_COLD void begin_stream(const Ring& ring, unsigned shift, unsigned lane, std::uint32_t tid,
                                  std::uint32_t previous) {
-    ring.word(ring_at::kState).store(kRingClaiming, std::memory_order_relaxed);
+    set_ring_state(ring, kRingClaiming);
     const std::uint64_t base = ring.committed().load(std::memory_order_relaxed);
     ring.word(ring_at::kOwnerTid).store(tid, std::memory_order_relaxed);
     const std::uint32_t stream = session.word(at::kStreamsNext).fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -264,7 +267,7 @@ SP_DETAIL_COLD void begin_stream(const Ring& ring, unsigned shift, unsigned lane
     for (unsigned cause = 0; cause < kCauses; ++cause)
         ring.longword(ring_at::kLosses + 8 * cause).store(0, std::memory_order_relaxed);
     ring.word(ring_at::kMagic).store(kRingMagic, std::memory_order_release);
-    ring.word(ring_at::kState).store(kRingLive, std::memory_order_release);
+    set_ring_state(ring, kRingLive);
 }
 
 // Claims a slice of this size, as claim_slice, and begins a stream in it.

@@ -15,7 +15,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use silverpoint_wire::bytes::{array, u16_at, u32_at, u64_at};
 use silverpoint_wire::layout::control::SLAB_ENTRY;
-use silverpoint_wire::layout::ring::{CLAIMING, FREE, MAGIC, SLICE_SIZES, at};
+use silverpoint_wire::layout::ring::{CLAIMING, FREE, MAGIC, SLICE_SIZES, STATE_MASK, at};
 use silverpoint_wire::slice::RingHeader;
 
 use super::files::{read_exact, read_u32, read_u64, write_all};
@@ -150,7 +150,7 @@ impl ObservedSession {
         }
         Some(RingHeader {
             magic: u32_at(bytes, at::MAGIC)?,
-            state: u32_at(bytes, fields.state)?,
+            state: u32_at(bytes, fields.state)? & STATE_MASK,
             owner_tid: u32_at(bytes, fields.owner_tid)?,
             stream: u32_at(bytes, fields.stream)?,
             capacity: u32_at(bytes, fields.capacity)?,

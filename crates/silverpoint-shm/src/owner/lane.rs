@@ -104,7 +104,7 @@ impl Lane {
     /// Gives its ring back, when nobody can use the lane any more.
     pub(crate) fn retire(&self, session: &Session) {
         if self.head.has_ring() {
-            self.slice().state(session).store(at::ring::RETIRED, Ordering::Release);
+            self.slice().set_state(session, at::ring::RETIRED);
         }
     }
 
@@ -288,7 +288,7 @@ impl Lane {
         };
         let Some(claimed) = slabs::claim(session, local, &claim) else { return false };
         if self.head.has_ring() {
-            self.slice().state(session).store(at::ring::RETIRED, Ordering::Release);
+            self.slice().set_state(session, at::ring::RETIRED);
         }
         // SAFETY: the slice is this lane's alone since it was claimed, and stays mapped.
         unsafe {

@@ -6,7 +6,8 @@
 //!                                 live, owner dead ────────────────┘
 //! ```
 //!
-//! Every transition to *claiming* is a compare-and-swap by the claimer, the others are stores by the owner.
+//! Every transition to *claiming* is a compare-and-swap by the claimer, the others are stores by the owner. The state word counts adoptions: between the look that finds a slice
+//! adoptable and the swap others may have had it, and left it in the same state with records that nobody has taken.
 
 use std::sync::atomic::Ordering;
 
@@ -105,7 +106,7 @@ pub(crate) fn reserve(session: &Session, local: &Local, claim: &Claim) -> Option
     let shift = shift_of(session, claim.size)?;
     if let Some(slice) = take_new(session, local, claim.size, true) {
         // Without the magic it is nobody else's to take.
-        slice.state(session).store(at::ring::FREE, Ordering::Release);
+        slice.set_state(session, at::ring::FREE);
         return Some(slice);
     }
     adopt(session, local, claim, shift, LOOK_AT, false)
@@ -114,13 +115,13 @@ pub(crate) fn reserve(session: &Session, local: &Local, claim: &Claim) -> Option
 
 /// Begins a stream in a slice that was reserved by the same claim.
 pub(crate) fn begin_in(session: &Session, slice: Slice, claim: &Claim) -> Option<Claimed> {
-    slice.state(session).store(at::ring::CLAIMING, Ordering::Release);
+    slice.set_state(session, at::ring::CLAIMING);
     Some(begin(session, slice, claim, shift_of(session, claim.size)?))
 }
 
 /// Gives a reserved slice back.
 pub(crate) fn give_back(session: &Session, slice: Slice) {
-    slice.state(session).store(at::ring::FREE, Ordering::Release);
+    slice.set_state(session, at::ring::FREE);
     // SAFETY: an offset within the header.
     unsafe { slice.0.u32(0) }.store(at::ring::MAGIC, Ordering::Release);
 }
@@ -347,8 +348,19 @@ impl Slice {
         unsafe { self.0.u64(session.layout.ring_fields[index].into()) }
     }
 
-    pub(crate) fn state(self, session: &Session) -> &'static std::sync::atomic::AtomicU32 {
+    /// The state, and in the same word the number of adoptions.
+    fn state_word(self, session: &Session) -> &'static std::sync::atomic::AtomicU32 {
         self.field32(session, 0)
+    }
+
+    fn state(self, session: &Session) -> u32 {
+        self.state_word(session).load(Ordering::Acquire) & at::ring::STATE_MASK
+    }
+
+    /// By the slice's owner or claimer, who is the only one to change the word then.
+    pub(crate) fn set_state(self, session: &Session, state: u32) {
+        let word = self.state_word(session);
+        word.store(word.load(Ordering::Relaxed) & !at::ring::STATE_MASK | state, Ordering::Release);
     }
 
     pub(crate) fn losses(self, session: &Session, cause: usize) -> &'static std::sync::atomic::AtomicU64 {
@@ -381,21 +393,22 @@ impl Slice {
         }
     }
 
-    /// The state it may be adopted from, if it may.
+    /// The state word it may be adopted from, if it may.
     fn adoptable(self, session: &Session, claim: &Claim, forget: bool) -> Option<u32> {
         // SAFETY: an offset within the header.
         if unsafe { self.0.u32(0) }.load(Ordering::Acquire) != at::ring::MAGIC {
             return None; // its first claimer is not yet there
         }
-        let state = self.state(session).load(Ordering::Acquire);
+        let word = self.state_word(session).load(Ordering::Acquire);
         // A new stream begins with no losses: as long as there is a collector, not before it has stored those of the old one.
         let free_to_go = forget || (self.is_drained(session) && (claim.may_forget || self.is_told(session)));
-        match state {
-            at::ring::FREE => Some(state),
-            at::ring::RETIRED if free_to_go => Some(state),
-            at::ring::LIVE if free_to_go && self.owner_is_dead(session, claim) => Some(state),
-            _ => None,
-        }
+        let may = match word & at::ring::STATE_MASK {
+            at::ring::FREE => true,
+            at::ring::RETIRED => free_to_go,
+            at::ring::LIVE => free_to_go && self.owner_is_dead(session, claim),
+            _ => false,
+        };
+        may.then_some(word)
     }
 
     fn is_drained(self, session: &Session) -> bool {
@@ -414,7 +427,7 @@ impl Slice {
     fn holds_nothing(self, session: &Session) -> bool {
         // SAFETY: an offset within the header.
         let is_begun = unsafe { self.0.u32(0) }.load(Ordering::Acquire) == at::ring::MAGIC;
-        let is_being_claimed = self.state(session).load(Ordering::Acquire) == at::ring::CLAIMING;
+        let is_being_claimed = self.state(session) == at::ring::CLAIMING;
         is_begun && !is_being_claimed && self.is_drained(session) && self.is_told(session)
     }
 
@@ -432,9 +445,14 @@ impl Slice {
         owner != claim.tid && !sys::thread_exists(owner)
     }
 
+    /// Takes it, if its state word is still what it was; so nobody has had it since.
     fn take(self, session: &Session, from: u32) -> bool {
-        self.state(session)
-            .compare_exchange(from, at::ring::CLAIMING, Ordering::AcqRel, Ordering::Relaxed)
+        // A free one held nothing; nor does it when it is free again.
+        let is_adoption = from & at::ring::STATE_MASK != at::ring::FREE;
+        let count =
+            (from & !at::ring::STATE_MASK).wrapping_add(if is_adoption { at::ring::ADOPTION } else { 0 });
+        self.state_word(session)
+            .compare_exchange(from, count | at::ring::CLAIMING, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 }
@@ -469,8 +487,47 @@ fn begin(session: &Session, slice: Slice, claim: &Claim, shift: u32) -> Claimed 
             slice.losses(session, cause).store(0, Ordering::Relaxed);
         }
         slice.0.u64(at::ring::at::TOLD).store(0, Ordering::Relaxed);
-        slice.state(session).store(at::ring::LIVE, Ordering::Release);
+        slice.set_state(session, at::ring::LIVE);
         slice.0.u32(0).store(at::ring::MAGIC, Ordering::Release);
         Claimed { slice, stream, base, capacity: capacity as usize }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::owner::{leave, local};
+
+    /// What stood in a ring that another thread had adopted, filled and left since was taken for what had been drained before: a thread's first records were gone, and nobody told.
+    #[test]
+    fn whoever_looked_before_another_had_a_slice_does_not_get_it() {
+        let (session, local) = local::session().expect("a session");
+        let mine = Claim {
+            size: 0,
+            lane: 0,
+            tid: sys::thread_id(),
+            previous: 0,
+            may_forget: false,
+            may_begin_slab: true,
+        };
+        let first = claim(session, local, &mine).expect("memory");
+        let slice = first.slice;
+        slice.set_state(session, at::ring::RETIRED);
+        let seen = slice.adoptable(session, &mine, false).expect("it is drained");
+        // Meanwhile another has it.
+        let second = claim(session, local, &mine).expect("it is there");
+        assert_eq!(second.slice.0.address(), slice.0.address());
+        assert_eq!(slice.state(session), at::ring::LIVE);
+        slice.commit(session, second.base + 64);
+        slice.set_state(session, at::ring::RETIRED);
+        assert!(!slice.take(session, seen), "its records are nobody's yet");
+        assert_eq!(slice.state(session), at::ring::RETIRED);
+        assert_eq!(slice.adoptable(session, &mine, false), None);
+        slice.field64(session, 8).store(second.base + 64, Ordering::Release);
+        let seen = slice.adoptable(session, &mine, false).expect("it is drained");
+        assert!(slice.take(session, seen));
+        assert_eq!(slice.state(session), at::ring::CLAIMING);
+        give_back(session, slice);
+        leave();
     }
 }
