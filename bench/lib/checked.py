@@ -1,6 +1,6 @@
 """How it is known that what was called has arrived: per part, facility and case. A run in which it is not so does not count (driving.py, loggers.py and the like do it)."""
 
-SUM, WHOLE, COUNT, NONE, NOTHING = "count and sum", "count and content", "count", "none has arrived", "not checked"
+SUM, WHOLE, COUNT, LAST, NONE, NOTHING = "count and sum", "count and content", "count", "count, and the last looked at", "none has arrived", "not checked"
 # What the words mean.
 MEANING = (f"*{SUM}*: as many records were found in what was written as were made, and the numbers in them add up to those given out; *{WHOLE}*: as many were found that hold all that each was given, the same for all; *{COUNT}*: as many were found; *{NOTHING}*: nothing is written, or nobody "
            "can look at it. A run in which it was otherwise is not counted.")
@@ -67,5 +67,5 @@ def _bind(facility, case):
     return NOTHING if facility.startswith("serde") or case == "write text" or case.startswith("read") and not facility.startswith("silverpoint") else "read back, the same"
 
 
-PARTS = {"structured": _structured, "tracing": _tracing, "signals": _signals, "loggers": _loggers, "modern": _cases, "paced": _loggers, "dotnet": _dotnet,
+PARTS = {"structured": _structured, "structuring": lambda way, case: LAST, "tracing": _tracing, "signals": _signals, "loggers": _loggers, "modern": _cases, "paced": _loggers, "dotnet": _dotnet,
          "convert": lambda facility, case: COUNT, "bind": _bind}

@@ -32,11 +32,21 @@ def _latest(data):
 
 
 def _rows(names, value, unit):
-    """Of a list of rows with one figure each."""
+    """Of a list of rows with one figure each, and CPU time of all, where it was measured."""
     def made(data):
         for row in data["results"]:
-            yield _figure("/".join(str(row[name]) for name in names), row[value], row.get("again"), unit)
+            key = "/".join(str(row[name]) for name in names)
+            yield _figure(key, row[value], row.get("again"), unit)
+            if "cpu_ns" in row:
+                yield _figure(f"{key}/cpu", row["cpu_ns"], row.get("cpu_again"), "ns")
     return made
+
+
+def _structured(data):
+    yield from _rows(("facility", "case"), "ns", "ns")(data)
+    for what, who in (("structuring", "way"), ("renderings", "format")):
+        for row in data.get(what, ()):
+            yield _figure(f"{what}/{row[who]}/{row['case']}", row["ns"], row.get("again"), "ns")
 
 
 # Signals that grow when it goes better; the rest are costs.
@@ -50,10 +60,11 @@ def _signals(data):
 
 def _loggers(data):
     units = {"mean_ns": "ns", "p50_ns": "ns", "p999_ns": "ns", "peak_ns": "ns", "total_s": "s", "cpu_s": "s", "callers_s": "s"}
-    for row in data["results"]:
-        for key, unit in units.items():
-            if key in row:
-                yield _figure(f"{row['logger']}/{row['threads']} threads/{key}", row[key], row.get("again", {}).get(key), unit)
+    for size, rows in (("", data["results"]), ("large/", data.get("large", ()))):
+        for row in rows:
+            for key, unit in units.items():
+                if key in row:
+                    yield _figure(f"{size}{row['logger']}/{row['threads']} threads/{key}", row[key], row.get("again", {}).get(key), unit)
 
 
 def _paced(data):
@@ -76,7 +87,7 @@ def _convert(data):
                 yield _figure(f"{side}/{row['name']}", row["records"] / row["cpu_seconds"] / 1e6, row.get("again"), "M/s", True)
 
 
-READERS = {"latest": _latest, "structured": _rows(("facility", "case"), "ns", "ns"), "tracing": _rows(("backend", "case"), "ns", "ns"), "signals": _signals, "loggers": _loggers,
+READERS = {"latest": _latest, "structured": _structured, "tracing": _rows(("backend", "case"), "ns", "ns"), "signals": _signals, "loggers": _loggers,
            "modern": _rows(("facility", "case"), "ns", "ns"), "paced": _paced, "scale": _scale, "convert": _convert, "bind": _rows(("operation", "library", "case"), "ns", "ns"),
            "dotnet": _rows(("case",), "us", "µs")}
 

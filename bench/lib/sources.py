@@ -22,7 +22,7 @@ SUBSCRIBER_OFF = {"event": 47.9, "event3": 81.0, "span": 318, "span2": 368}
 SUBSCRIBER_FILTERED = {"event": 26.9, "event3": 26.8, "span": 28.0, "span2": 27.9}
 # ATrace's calls: what, Rust, C++; on: also which of ours is the same in the ring.
 ATRACE_OFF = {"begin10": ("begin, a name of 10", "6.04", "4.00"), "begin1000": ("begin, a name of 1000", "6.04", "4.05"), "end": ("end", "6.68", "4.08")}
-ATRACE_ON = {"begin10": ("begin, a name of 10", "name10", 1293, 1119), "begin1000": ("begin, a name of 1000", "name1000", 1548, 1151), "end": ("end", "", 1121, 1076)}
+ATRACE_ON = {"begin10": ("begin, a name of 10", "name10", 1293, 1119), "begin1000": ("begin, a name of 1000", "name1000", 1548, 1151), "end": ("end", "end", 1121, 1076)}
 # S3, ns an emit.
 CONNECTIONS = {"direct": (70, 80), "queued": (1100, 1490)}
 # How many times as long: what, as what, the source's word.

@@ -85,9 +85,9 @@ def _checked(part, theirs, ours, case):
 # ---- S1 ----
 
 _CASES = ("literal", "map", "floats")
-# In the part of own types: the case that is the same, and who stands for the source's way.
-_OWN_TYPES = {"literal": "a literal", "map": "map and atoms", "floats": "128 floats"}
-_STRUCTURING = {"JSON": ("write JSON", "Qt QJsonDocument"), "CBOR": ("write CBOR", "Qt QCborStreamWriter"), "QDebug": ("write text", "Qt QDebug")}
+# Who stands for each of the source's ways to structure, and which of ours.
+_STRUCTURING = {"QDebug": ("QDebug, into a QString", ""), "BindableCopy": ("", "silverpoint, a packed copy"), "JSON": ("QJsonDocument, into bytes", "silverpoint bind, JSON"),
+                "CBOR": ("QCborValue, into bytes", "silverpoint bind, CBOR")}
 
 
 def s1(found):
@@ -109,28 +109,21 @@ def s1(found):
         for who, figures in columns.items():
             for case, figure in zip(_CASES, figures, strict=True):
                 lines.append(Line(f"Windows, {place}, {who}, {sources.STRUCTURED_CASES[case]}", str(figure), "", None, None, "µs", theirs_why=absent.WINDOWS, ours_why="on Linux alone (above)"))
-    return lines + _structuring(found, ns)
+    return lines + _structuring(data)
 
 
-def _structuring(found, ns):
-    """What making structure takes by itself: copied, of which ours is what a tracepoint takes beyond the floor, and written."""
-    floors = {(row["facility"], row["case"]): row["floor_ns"] for row in found.get("structured", {}).get("results", ())}
-    own_types = _rows(found.get("bind"), ("operation", "library", "case"), "ns")
+def _structuring(data):
+    """What making structure of the arguments takes by itself, into memory."""
+    ns = _rows({"results": (data or {}).get("structuring", ())}, ("way", "case"), "ns")
     lines = []
     for who, figures in sources.STRUCTURING.items():
+        there, own = _STRUCTURING[who]
         for case, figure in zip(_CASES, figures, strict=True):
-            what = f"structuring alone, {who}, {sources.STRUCTURED_CASES[case]}"
-            if who == "BindableCopy":
-                one = ns.get(("silverpoint-cpp", case))
-                copied = one and one.less(floors["silverpoint-cpp", case])
-                lines.append(Line(what, str(figure), "", None, _scaled(copied, 1e-3), "µs", "ours: what the tracepoint takes beyond the floor of the same process (time and an empty record)", theirs_why=absent.LIBRARY,
-                                  checked=_checked("structured", "", copied and "silverpoint-cpp", case)))
-                continue
-            operation, library = _STRUCTURING[who]
-            theirs, ours = (own_types.get((operation, name, _OWN_TYPES[case])) for name in (library, "silverpoint"))
-            unasked = "no call makes text, and nothing of ours writes into a QDebug; text is made in another process (above)" if who == "QDebug" else ""
-            lines.append(Line(what, str(figure), library if theirs else "", _scaled(theirs, 1e-3), _scaled(ours, 1e-3), "µs", "own types, written into memory" if theirs else "",
-                              checked=_checked("bind", theirs and library, ours and "silverpoint", operation), ours_why=unasked))
+            theirs, ours = ns.get((there, case)), ns.get((own, case))
+            unasked = "nothing of ours writes into a QDebug: text is made in another process (above)" if not own else ""
+            note = "what a tracepoint does with its arguments, without place, clock and ring" if who == "BindableCopy" and ours else ""
+            lines.append(Line(f"structuring alone, {who}, {sources.STRUCTURED_CASES[case]}", str(figure), there if theirs else "", _scaled(theirs, 1e-3), _scaled(ours, 1e-3), "µs", note,
+                              _checked("structuring", theirs and there, ours and own, case), theirs_why="" if there else absent.LIBRARY, ours_why=unasked))
     return lines
 
 
@@ -178,13 +171,10 @@ def _atrace_on(ns, reference, word):
         for language, figure in zip(("Rust", "C++"), figures, strict=True):
             kernel, ring = f"ATrace, {language}, marker", f"ATrace, {language}, ring"
             bare = measured(reference.get((kernel, call)))
-            # An end is no call of its own in the ring's cases: what a scope takes beyond an instant of the same name.
-            scope, begin = ns.get((ring, "scope10")), ns.get((ring, "name10"))
-            ours = ns.get((ring, in_ring)) if in_ring else scope and begin and Measured(scope.value - begin.value)
             what_for = f"{what}, {language}"
             lines.append(Line(f"ATrace on, into trace_marker: {what_for}", str(figure), "a bare write(2) of the same bytes", bare, ns.get((kernel, call)), "ns", "", word("", kernel, call)))
-            lines.append(Line(f"ATrace on, into the ring: {what_for}", str(figure), "a bare write(2) of the same bytes", bare, ours, "ns", "" if in_ring else "a scope less an instant of the same name",
-                              word("", ring, in_ring or "scope10")))
+            lines.append(Line(f"ATrace on, into the ring: {what_for}", str(figure), "a bare write(2) of the same bytes", bare, ns.get((ring, in_ring)), "ns",
+                              "one of 20 in a row, which share the time of all" if in_ring == "end" else "", word("", ring, in_ring)))
     return lines
 
 

@@ -171,20 +171,20 @@ class SourceTables(unittest.TestCase):
             for figure in set(map(str, figures)):
                 self.assertGreaterEqual(made[name].count(figure), list(map(str, figures)).count(figure), (name, figure))
 
-    def test_structuring_alone_has_own_types_and_what_a_tracepoint_takes_beyond_the_floor(self):
-        rows = [("write JSON", "Qt QJsonDocument", 600.0), ("write JSON", "silverpoint", 20.0), ("write text", "Qt QDebug", 200.0)]
-        found = {"bind": {"results": [{"operation": operation, "library": library, "case": "a literal", "ns": ns} for operation, library, ns in rows]},
-                 "structured": {"results": [{"facility": "silverpoint-cpp", "case": "literal", "ns": 16.0, "floor_ns": 12.0}]}}
+    def test_structuring_alone_has_the_ways_of_qt_and_ours(self):
+        rows = [("QJsonDocument, into bytes", 600.0), ("silverpoint bind, JSON", 20.0), ("QDebug, into a QString", 200.0), ("silverpoint, a packed copy", 4.0)]
+        found = {"structured": {"results": [], "structuring": [{"way": way, "case": "literal", "ns": ns, "again": [ns, ns]} for way, ns in rows]}}
         lines = {line.what: line for line in tables.s1(found)}
         written, shown, copied = (lines[f"structuring alone, {who}, << literal"] for who in ("JSON", "QDebug", "BindableCopy"))
-        self.assertEqual((written.source, round(written.ratio), written.checked), ("2", 30, "read back, the same"))
+        self.assertEqual((written.source, round(written.ratio), written.checked), ("2", 30, "count, and the last looked at"))
         self.assertEqual((shown.theirs.value, shown.ours), (0.2, None))
-        self.assertIn("no call makes text", shown.cells()[-1])
+        self.assertIn("text is made in another process", shown.cells()[-1])
         self.assertAlmostEqual(copied.ours.value, 0.004)
+        self.assertEqual(copied.theirs, None)
 
     def test_a_kind_that_is_filtered_has_a_figure_of_its_own_and_an_end_in_the_ring_too(self):
         rows = [("ATrace layer, off", case, value) for case, value in (("event", 1.0), ("event3", 2.0), ("span", 3.0), ("span2", 4.0))]
-        rows += [("ATrace, Rust, ring", "scope10", 38.0), ("ATrace, Rust, ring", "name10", 20.0)]
+        rows += [("ATrace, Rust, ring", "end", 18.0)]
         lines = {line.what: line for line in tables.s2({"tracing": {"results": [{"backend": name, "case": case, "ns": ns, "reference_ns": 1.0} for name, case, ns in rows]}})}
         self.assertEqual([lines[f"subscriber, off and filtering: {what}"].ours.value for what in ("event", "event with arguments", "span", "span with arguments")], [1.0, 2.0, 3.0, 4.0])
         self.assertEqual(lines["ATrace on, into the ring: end, Rust"].ours.value, 18.0)
