@@ -37,6 +37,21 @@ def show(one, factor=1):
     return "–" if one is None else text(one.value * factor)
 
 
+def cpu_of_all(data, who, cases, where, better, told=""):
+    """Lines of the section: CPU time of all threads and processes, of records back to back, for those of whom it was measured. `who`: the member of a row that names it; `cases`: {case: title}."""
+    cpu = {(row[who], row["case"]): measured(row["cpu_ns"], row.get("cpu_again")) for row in data["results"] if "cpu_ns" in row}
+    names = sorted(dict.fromkeys(name for name, _ in cpu), key=lambda name: not is_own(name))
+    if not names:
+        return []
+    own = tuple(filter(is_own, names))
+    for name in (name for name in names if not is_own(name)):
+        for case, title in cases.items():
+            for variant in own:
+                better.look(where, variant, cpu.get((variant, case)), name, cpu.get((name, case)), "ns", at=title)
+    rows = [(name, *(show(cpu.get((name, case))) for case in cases)) for name in names]
+    return ["<h3>CPU time of all, ns a record</h3>", f"<p>Records back to back: all threads of the process, and the processes that serve it, until everything has arrived.{told}</p>", html.table(("", *cases.values()), rows, own=own)]
+
+
 # ---- S1 ----
 
 # Of our formats in another process, which program writes the same by itself, and what it is called in both tables.
@@ -82,7 +97,7 @@ def structured(data, better):
             cells.append("–" if not whole or not theirs else f"{text(whole.value)} / {text(theirs.value)}")
         rows.append((f"{format_} / {name}", *cells))
     return [*parts, "<h3>Call and format together</h3>", "<p>ns: our call and what another process takes to write the format, without the collector's share (cost over rate, below, has it) / a call of who "
-            "writes the same format at once.</p>", html.table(("", *cases.values()), rows), *setups.section("structured", data)]
+            "writes the same format at once.</p>", html.table(("", *cases.values()), rows), *cpu_of_all(data, "facility", cases, "S1. CPU of all, ns a record", better), *setups.section("structured", data)]
 
 
 # ---- S2 ----
@@ -126,7 +141,9 @@ def tracing(data, better):
             atrace.append((f"{place}: {title}", *cells))
     return ["<h2>S2. ATrace and Rust's tracing</h2>", "<p>Nanoseconds a call; no-op rows are what <code>tracing</code> itself costs, the visiting one what fields cost any subscriber; the ATrace layer writes to the kernel. "
             "<code>filtered</code>: a line that its level filters out, over an empty loop.</p>",
-            html.table(("", *TRACING_CASES.values(), "filtered"), rows, own=tuple(own)), html.table(("ATrace, ns", *ATRACE_LANGUAGES), atrace), *setups.section("tracing", data)]
+            html.table(("", *TRACING_CASES.values(), "filtered"), rows, own=tuple(own)),
+            *cpu_of_all(data, "backend", TRACING_CASES, "S2. CPU of all, ns a record", better, " Others have no helpers, and the caller's time is all, but for ticklog, whose thread takes a core as long as it runs."),
+            html.table(("ATrace, ns", *ATRACE_LANGUAGES), atrace), *setups.section("tracing", data)]
 
 
 # ---- S3 ----
