@@ -3,6 +3,7 @@
 //! A session shows that a process traces. A process that has not begun to, a shell that will start one that does, a daemon between two forks, has
 //! no session; all of them still carry the environment that `run` gave to the command.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
@@ -21,6 +22,8 @@ const ENVIRONMENT_MAX: u64 = 8 << 20;
 const EXECUTION_MAX: Duration = Duration::from_secs(2);
 /// How long one whose environment is empty by the kernel's account, as it is for a moment of each execution.
 const LAYING_OUT_MAX: Duration = Duration::from_millis(10);
+/// Lists of all processes that one search reads, at most: where new ones come all the time.
+const LISTS_MAX: usize = 100;
 /// Between two looks at it.
 const EXECUTION_PAUSE: Duration = Duration::from_micros(200);
 /// The kernel's marks of a thread past its last instruction, and of one of its own (`PF_EXITING`, `PF_KTHREAD`).
@@ -60,11 +63,21 @@ impl Processes {
         self.known.is_some()
     }
 
+    /// A process that is looked at when it has just ended may have started another one since the list was read: until no list has a new one.
     fn search(&self) -> Option<u32> {
-        let own = std::process::id();
-        let pids = fs::read_dir("/proc").ok()?.flatten();
-        let mut pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.find(|pid| *pid != own && self.belongs(*pid))
+        let mut seen = HashSet::from([std::process::id()]);
+        for _ in 0..LISTS_MAX {
+            let pids = fs::read_dir("/proc").ok()?.flatten();
+            let pids: Vec<u32> = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+            let new: Vec<u32> = pids.into_iter().filter(|pid| seen.insert(*pid)).collect();
+            if new.is_empty() {
+                return None;
+            }
+            if let Some(found) = new.into_iter().find(|pid| self.belongs(*pid)) {
+                return Some(found);
+            }
+        }
+        None
     }
 
     fn belongs(&self, pid: u32) -> bool {
@@ -212,6 +225,32 @@ mod tests {
         }
         assert!(looks > 20, "{looks}");
         child.wait().unwrap();
+    }
+
+    /// Each lives for a moment only, as a daemon's parents do: between the list of processes and the look at one it had ended, and its child was not in the list.
+    #[test]
+    fn a_process_that_hands_on_to_its_children_is_seen_all_the_while() {
+        let root = Path::new("/nowhere/run-of-the-heirs");
+        let ended = std::env::temp_dir().join(format!("silverpoint-heirs-{}", std::process::id()));
+        let heir = r#"[ "$1" = 0 ] && exec touch "$2"; sh -c "$0" "$0" $(($1 - 1)) "$2" & exit 0"#;
+        let mut command = Command::new("sh");
+        command.args(["-c", heir, heir, "300"]).arg(&ended).env("SILVERPOINT_DIR", root);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let processes = Processes::of(root);
+        while !processes.belongs(child.id()) && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let mut looks = 0;
+        while !ended.exists() {
+            let is_seen = processes.search().is_some();
+            // The last one may have ended since.
+            assert!(is_seen || ended.exists(), "not seen at look {looks}");
+            looks += 1;
+        }
+        assert!(looks > 20, "{looks}");
+        child.wait().unwrap();
+        fs::remove_file(ended).unwrap();
     }
 
     /// As a program does that leaves its work to other threads.

@@ -79,6 +79,8 @@ pub struct Pass {
     pub sessions: usize,
     /// Nothing can be written at the moment.
     pub is_failing: bool,
+    /// All rings have had their turn, and nothing has to be looked at again soon.
+    pub is_settled: bool,
 }
 
 impl Collector {
@@ -175,7 +177,7 @@ impl Collector {
                 let _ = session.beat();
             }
             self.rest = Rest::Nap(BEAT);
-            return Pass { bytes: 0, sessions: self.sessions.len(), is_failing: true };
+            return Pass { sessions: self.sessions.len(), is_failing: true, ..Pass::default() };
         }
         self.sink.check_place();
         let mut total = Looked::default();
@@ -215,7 +217,21 @@ impl Collector {
         } else {
             self.pace.rest(total.fullest, total.bytes > 0, total.is_unsettled)
         };
-        Pass { bytes: total.bytes, sessions: self.sessions.len(), is_failing: self.failing.is_some() }
+        Pass {
+            bytes: total.bytes,
+            sessions: self.sessions.len(),
+            is_failing: self.failing.is_some(),
+            is_settled: !total.is_unsettled && self.sessions.iter().all(|session| session.sweep.next == 0),
+        }
+    }
+
+    /// Lets the next pass begin with the first ring of each session, whatever it was about to look at: what is there now is stored when a pass from then on finds nothing, and is settled.
+    pub fn begin_anew(&mut self) {
+        for session in &mut self.sessions {
+            (session.sweep.next, session.is_idle) = (0, false);
+            // All that was read is stored between passes.
+            session.rings.iter_mut().for_each(|ring| ring.is_ahead = false);
+        }
     }
 
     /// Stores what is kept back ([`Config::backtrace`]) in the passes to come, as after a bad record. Without keeping back there is nothing to do.
@@ -303,8 +319,11 @@ impl Collector {
             if self.failing.is_none() {
                 left = self.drain_last(&mut session);
             }
-            if let Err(PassError::Sink(error)) = &left {
-                self.fail(error);
+            match &left {
+                Err(PassError::Sink(error)) => self.fail(error),
+                // What was not stored of it must not be released in the next one's rings.
+                Err(PassError::Session(_)) => self.sink.clear(),
+                Ok(()) => {}
             }
             if let Err(error) = self.give_back(&session, left.is_ok() && self.failing.is_none()) {
                 self.sink.messages.say(Some(session.name()), format!("it could not be given back: {error}"));

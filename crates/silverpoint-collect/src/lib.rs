@@ -44,4 +44,4 @@ pub use error::CollectError;
 pub use onlooker::{Left, Onlooker};
 pub use recover::{Account, Loss, Recovery, has_stored_in, recover};
 pub use stats::{Message, Stats};
-pub use sweep::{Limits, Swept, has_session, has_uncollected, remove_left, sweep};
+pub use sweep::{Limits, Swept, has_uncollected, remove_left, sessions_of, sweep};

@@ -75,29 +75,29 @@ pub fn sweep(root: &Root, limits: Limits) -> Result<Swept, ObserveError> {
     Ok(swept)
 }
 
-/// Whether a process has a session, in the root that its environment names.
-pub fn has_session(pid: u32) -> bool {
-    let Ok(root) = Root::open() else { return false };
-    list(&root).is_ok_and(|names| names.iter().any(|name| name.pid == pid))
+/// Sessions of a kind, in the root that the environment names.
+pub fn sessions_of(is_one: impl Fn(SessionName) -> bool) -> Vec<SessionName> {
+    let names = Root::open().ok().and_then(|root| list(&root).ok()).unwrap_or_default();
+    names.into_iter().filter(|name| is_one(*name)).collect()
 }
 
-/// Whether a process has recorded something that is neither stored nor collected.
+/// Whether sessions of a kind, a process's, hold something that is neither stored nor collected.
 ///
 /// # Errors
 /// The root cannot be read.
-pub fn has_uncollected(root: &Root, pid: u32) -> Result<bool, ObserveError> {
-    let own = list(root)?.into_iter().filter(|name| name.pid == pid);
+pub fn has_uncollected(root: &Root, is_one: impl Fn(SessionName) -> bool) -> Result<bool, ObserveError> {
+    let own = list(root)?.into_iter().filter(|name| is_one(*name));
     Ok(own
         .filter_map(|name| ObservedSession::open(root, name).ok())
         .any(|session| !session.is_collected().unwrap_or(true) && holds_something(&session).unwrap_or(false)))
 }
 
-/// Removes the sessions of a process that ends this moment, when all that had a part in them have left them and nothing is in them. Those that somebody collects are left alone.
+/// Removes sessions of a kind, those of a process that ends this moment, when all that had a part in them have left them and nothing is in them. Those that somebody collects are left alone.
 ///
 /// # Errors
 /// The root cannot be read.
-pub fn remove_left(root: &Root, pid: u32) -> Result<(), ObserveError> {
-    for name in list(root)?.into_iter().filter(|name| name.pid == pid) {
+pub fn remove_left(root: &Root, is_one: impl Fn(SessionName) -> bool) -> Result<(), ObserveError> {
+    for name in list(root)?.into_iter().filter(|name| is_one(*name)) {
         let Ok(session) = ObservedSession::open(root, name) else { continue };
         let is_left = session.counters().is_ok_and(|counters| counters.copies_joined == 0);
         if is_left

@@ -38,7 +38,9 @@ fn main() -> ExitCode {
     };
     let programs = round::Programs { silverpoint, rust_victim, cpp_victim: path("--cpp-victim") };
     if programs.cpp_victim.is_none() {
-        println!("kill test: without the C++ victim, no program dies in the middle of a record");
+        println!(
+            "kill test: without the C++ victim, nobody looks into memory at a record that was not published"
+        );
     }
     let rounds: u32 = number(&words, "--rounds").unwrap_or(60);
     let seed: u64 = number(&words, "--seed").unwrap_or_else(|| u64::from(std::process::id()));

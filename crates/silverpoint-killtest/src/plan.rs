@@ -46,9 +46,9 @@ pub enum Target {
     Everything { after_ms: u64 },
     /// The collector by itself at a named place, at the n-th passing; the program goes on, or is killed the moment after.
     CollectorAt { place: &'static str, nth: u64, program_too: bool },
-    /// The C++ program by itself, between the stores of a record and its publication.
+    /// The program by itself: the C++ one between the stores of a record and its publication, the Rust one when a value has written half of its text into the ring.
     MidRecord { nth: u64 },
-    /// The same without a collector, so that memory can be looked at before `recover` does.
+    /// The same of the C++ one without a collector, so that memory can be looked at before `recover` does.
     MidRecordAlone { nth: u64 },
 }
 
@@ -72,11 +72,6 @@ impl Target {
     /// Deaths of collectors that must have happened by then.
     pub fn deaths(&self) -> usize {
         self.faults().map_or(0, |faults| faults.split(',').count())
-    }
-
-    /// Whether the victim must be the C++ one.
-    fn is_mid_record(&self) -> bool {
-        matches!(self, Target::MidRecord { .. } | Target::MidRecordAlone { .. })
     }
 
     /// Whether rings can be filled by halting the collector first.
@@ -130,7 +125,10 @@ impl Plan {
     /// The kinds of targets in turn, everything else at random.
     pub fn of_round(number: u32, random: &mut Random, has_cpp: bool) -> Plan {
         let after_ms = random.between(1, 60);
-        let place = fault::NAMES[(number / 8) as usize % fault::NAMES.len()];
+        // The rounds at a place go through all of them, with and without the program by turns.
+        let turn = (number / 8 * 2 + u32::from(number % 8 == 6)) as usize;
+        let place = fault::NAMES[turn % fault::NAMES.len()];
+        let program_too = (turn + turn / fault::NAMES.len()) % 2 == 1;
         // The first write is the file's own block, before any program is there.
         let nth = random.between(1, 4) + u64::from(place == "mid-write");
         let target = match number % 8 {
@@ -142,18 +140,17 @@ impl Plan {
             },
             2 => Target::Both { after_ms },
             3 | 7 => Target::Everything { after_ms },
-            4 => Target::CollectorAt { place, nth, program_too: false },
-            5 if has_cpp && number % 16 < 8 => Target::MidRecord { nth: random.between(1, 50_000) },
-            5 if has_cpp => Target::MidRecordAlone { nth: random.between(1, 3_000) },
-            5 => Target::Program { after_ms },
-            _ => Target::CollectorAt { place, nth, program_too: true },
+            4 | 6 => Target::CollectorAt { place, nth, program_too },
+            _ if has_cpp && number % 16 >= 8 => Target::MidRecordAlone { nth: random.between(1, 3_000) },
+            _ => Target::MidRecord { nth: random.between(1, 50_000) },
         };
-        let cpp = has_cpp && (target.is_mid_record() || random.one_in(2));
+        let cpp = has_cpp && (matches!(target, Target::MidRecordAlone { .. }) || random.one_in(2));
         // Every one of them dies in every way.
         let facades: &[Facade] = if cpp { &OF_CPP } else { &OF_RUST };
         let facade = match target {
-            // Who looks at a record that is not published knows those of the frontend alone.
+            // Who looks at a record that is not published knows those of the frontend alone; and in Rust these alone have a value that dies.
             Target::MidRecordAlone { .. } => Facade::Native,
+            Target::MidRecord { .. } if !cpp => Facade::Native,
             _ => facades[random.between(0, facades.len() as u64 - 1) as usize],
         };
         let needs_rotation = matches!(&target, Target::CollectorAt { place, .. } if ROTATION.contains(place));

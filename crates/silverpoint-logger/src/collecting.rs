@@ -43,9 +43,7 @@ impl Collecting {
         tell(collector.take_messages());
         let sessions = collector.sessions();
         if sessions != self.sessions {
-            if let Err(error) = self.spool.note_sessions(&sessions) {
-                say(format_args!("{}: the list of sessions beside it: {error}", self.spool.file().display()));
-            }
+            note(&self.spool, &sessions);
             let nudges = collector.nudges();
             self.shared.change(|state| state.nudges = nudges);
             self.sessions = sessions;
@@ -102,8 +100,7 @@ impl Collecting {
                 collector.rest();
             }
         }
-        let is_whole = self.drain_in_time();
-        self.leave();
+        let is_whole = self.drain_in_time() & self.leave();
         self.shared.change(|state| {
             state.has_collected = true;
             state.is_whole = is_whole;
@@ -124,12 +121,16 @@ impl Collecting {
 
     /// Passes until nothing is left; false when the spool cannot be written.
     fn drain(&mut self) -> bool {
+        // Else of thousands of threads that say nothing some would not have had their turn.
+        if let Some(collector) = &mut self.collector {
+            collector.begin_anew();
+        }
         for _ in 0..FLUSH_PASSES {
             let pass = self.pass();
             if pass.is_failing {
                 return false;
             }
-            if pass.bytes == 0 {
+            if pass.bytes == 0 && pass.is_settled {
                 return true;
             }
         }
@@ -149,13 +150,15 @@ impl Collecting {
         }
     }
 
-    /// Gives the sessions back.
-    fn leave(&mut self) {
-        if let Some(mut collector) = self.collector.take() {
+    /// Gives the sessions back. False when the last of what they hold could not be stored.
+    fn leave(&mut self) -> bool {
+        self.collector.take().is_none_or(|mut collector| {
             collector.let_go();
             tell(collector.take_messages());
+            let is_whole = !collector.is_failing();
             collector.leave();
-        }
+            is_whole
+        })
     }
 
     /// Removes the parts that every sink has read.
@@ -180,6 +183,16 @@ impl Collecting {
 impl Drop for Collecting {
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+/// Notes sessions for a successor.
+pub(crate) fn note(spool: &Spool, sessions: &[SessionName]) {
+    if let Err(error) = spool.note_sessions(sessions) {
+        say(format_args!(
+            "{}: the list of sessions beside it: {error} (what this program leaves when it is killed is then no next logger's to deliver)",
+            spool.file().display()
+        ));
     }
 }
 

@@ -5,6 +5,7 @@ use silverpoint_shm::root::Root;
 use silverpoint_wire::directive;
 
 use crate::error::LoggerError;
+use crate::process::Process;
 
 /// What tracepoints of this process record while no logger runs and nobody else collects: directives, as in [`crate::Config::new`], or `off`. At first nothing, or what
 /// the variable `SILVERPOINT_FILTER` of the environment says.
@@ -25,9 +26,9 @@ pub fn keep(directives: &str) -> Result<(), LoggerError> {
     directive::check(directives).map_err(LoggerError::Directives)?;
     // As it is before the first call: then nothing says that the session is of interest.
     let directives = if directives.trim() == "off" { "" } else { directives };
-    let (root, own) = (sessions()?, std::process::id());
+    let (root, own) = (sessions()?, Process::this());
     let names = list(&root).map_err(|error| unusable(error.to_string()))?;
-    for name in names.into_iter().filter(|name| name.pid == own) {
+    for name in names.into_iter().filter(|name| own.has(*name)) {
         let session = ObservedSession::open(&root, name).map_err(|error| unusable(error.to_string()))?;
         if !session.is_collected().unwrap_or(true) {
             session.write_directives(directives).map_err(|error| unusable(error.to_string()))?;
@@ -38,15 +39,17 @@ pub fn keep(directives: &str) -> Result<(), LoggerError> {
 
 /// Whether this process has recorded something that no logger has delivered, and nobody else collects.
 pub fn has_kept() -> bool {
+    let own = Process::this();
     sessions()
-        .is_ok_and(|root| silverpoint_collect::has_uncollected(&root, std::process::id()).unwrap_or(false))
+        .is_ok_and(|root| silverpoint_collect::has_uncollected(&root, |name| own.has(name)).unwrap_or(false))
 }
 
 /// Removes what the process, which is ending, has in the directory of sessions, as far as nothing is in it: no tracepoint may record afterwards. Otherwise the next program
 /// that sweeps it does.
 pub fn leave_nothing_behind() {
     if let Ok(root) = sessions() {
-        let _ = silverpoint_collect::remove_left(&root, std::process::id());
+        let own = Process::this();
+        let _ = silverpoint_collect::remove_left(&root, |name| own.has(name));
     }
 }
 

@@ -45,6 +45,7 @@ mod idle;
 mod lock;
 mod logger;
 mod pace;
+mod process;
 mod quota;
 mod settings;
 mod shared;

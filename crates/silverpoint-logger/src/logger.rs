@@ -6,14 +6,16 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use silverpoint_collect::{CollectError, Collector, Existing, Filter, OutputConfig};
+use silverpoint_collect::{CollectError, Collector, Existing, Filter, OutputConfig, sessions_of};
+use silverpoint_shm::observer::{ObservedSession, SessionName};
 use silverpoint_shm::root::Root;
 
-use crate::collecting::{Collecting, tell};
+use crate::collecting::{Collecting, note, tell};
 use crate::config::Config;
 use crate::control::Control;
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
+use crate::process::Process;
 use crate::quota::Quota;
 use crate::shared::{Shared, State};
 use crate::spool::Spool;
@@ -74,7 +76,6 @@ impl Logger {
     pub fn start(config: Config) -> Result<Self, LoggerError> {
         let mut config = config.checked()?;
         occupy_standard_streams();
-        let own = std::process::id();
         let crash = config.crash;
         let spool = Arc::new(Spool::open(&config)?);
         spool.number_files(&mut config, true);
@@ -82,7 +83,7 @@ impl Logger {
         if let Err(error) = spool.note_sinks(&config) {
             say(format_args!("{}: what its sinks are: {error}", spool.file().display()));
         }
-        let logger = Self::launch(config, spool, root()?, Some(own))?;
+        let logger = Self::launch(config, spool, root()?, Some(Process::this()))?;
         if let Some(options) = &crash
             && !silverpoint_shm::crash::install(options)
         {
@@ -103,7 +104,12 @@ impl Logger {
     ///
     /// The collector's thread makes all that it and the sinks go on with: whoever fails within `malloc` holds the lock of the memory that his thread allocates from, and what lay there could not even
     /// grow while his crash is delivered. (Little does: what the standard library gives a thread along.)
-    fn launch(config: Config, spool: Arc<Spool>, root: Root, own: Option<u32>) -> Result<Self, LoggerError> {
+    fn launch(
+        config: Config,
+        spool: Arc<Spool>,
+        root: Root,
+        own: Option<Process>,
+    ) -> Result<Self, LoggerError> {
         let shared = Arc::new(Shared::new(config.sinks.len()));
         let control = Arc::new(Control::new(config.clone(), shared, spool)?);
         let (sender, started) = std::sync::mpsc::sync_channel(1);
@@ -254,6 +260,10 @@ impl Logger {
             // What could not be stored is still in the program's memory, and the spool says so to the next logger.
             return outcome;
         }
+        // Somebody's records wait for the next logger (`left_behind` names them): of a root that this process does not use, or locked for a moment by whoever looked.
+        if self.control.spool.is_awaited() {
+            return Flushed::Complete;
+        }
         if let Err(error) = self.control.spool.remove() {
             say(format_args!(
                 "{}: the spool cannot be removed: {error}",
@@ -330,7 +340,7 @@ fn begin(
     config: &Config,
     control: &Arc<Control>,
     root: Root,
-    own: Option<u32>,
+    own: Option<Process>,
 ) -> Result<Collecting, LoggerError> {
     let (spool, shared) = (&control.spool, &control.shared);
     let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
@@ -343,11 +353,14 @@ fn begin(
     }
     if let Some(own) = own {
         // Attached when the start returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
-        if !silverpoint_collect::has_session(own) {
+        if sessions_of(|name| own.has(name)).is_empty() {
             silverpoint_shm::owner::start();
         }
+        // Noted before anything is taken from it: of a process that dies meanwhile the next logger finds the rest.
+        note(spool, &sessions_of(|name| own.has(name) && !is_collected_by_another(name)));
         collecting.pass();
-        if !collecting.sessions.iter().any(|name| name.pid == own) && is_collected_by_another(own) {
+        let is_taken = collecting.sessions.iter().any(|name| own.has(*name));
+        if !is_taken && sessions_of(|name| own.has(name)).into_iter().any(is_collected_by_another) {
             say(
                 "another collector has this process already (`silverpoint run`, another logger?): it gets what is recorded, and not this logger's sinks",
             );
@@ -365,7 +378,12 @@ fn root() -> Result<Root, LoggerError> {
 }
 
 /// A collector of a process's sessions, and of those that a logger before it left.
-fn collector(config: &Config, spool: &Spool, root: Root, own: Option<u32>) -> Result<Collector, LoggerError> {
+fn collector(
+    config: &Config,
+    spool: &Spool,
+    root: Root,
+    own: Option<Process>,
+) -> Result<Collector, LoggerError> {
     let left_behind = spool.left_behind(&root);
     let mode = config.mode()?;
     let new = || {
@@ -381,7 +399,7 @@ fn collector(config: &Config, spool: &Spool, root: Root, own: Option<u32>) -> Re
         let left_behind = left_behind.clone();
         Collector::new(silverpoint_collect::Config {
             roots: Vec::new(),
-            filter: Filter::by(move |name| Some(name.pid) == own || left_behind.holds(name)),
+            filter: Filter::by(move |name| own.is_some_and(|own| own.has(name)) || left_behind.holds(name)),
             output,
             // The dead record nothing more.
             attach: own.map(|_| mode.clone()),
@@ -404,11 +422,9 @@ fn collector(config: &Config, spool: &Spool, root: Root, own: Option<u32>) -> Re
     Ok(collector)
 }
 
-fn is_collected_by_another(pid: u32) -> bool {
-    let Ok(root) = Root::open() else { return false };
-    let names = silverpoint_shm::observer::list(&root).unwrap_or_default();
-    names.into_iter().filter(|name| name.pid == pid).any(|name| {
-        silverpoint_shm::observer::ObservedSession::open_read_only(&root, name)
+fn is_collected_by_another(name: SessionName) -> bool {
+    Root::open().is_ok_and(|root| {
+        ObservedSession::open_read_only(&root, name)
             .and_then(|session| session.is_collected())
             .unwrap_or(false)
     })

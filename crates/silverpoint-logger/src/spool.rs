@@ -3,7 +3,7 @@
 //! ```text
 //!  lock              held as long as any thread of a logger uses the directory (module lock)
 //!  spool.silver      the trace file, with older parts spool.N.silver until every sink has read them
-//!  sessions          names of the sessions that were collected into it, one a line
+//!  sessions          names of the sessions that are collected into it, one a line, each with the root that it is in
 //!  sinks.toml        what the sinks are, for whoever delivers without the program (module unfinished)
 //!  NAME-HASH.0, .1   the cursor of a file sink (module cursor)
 //! ```
@@ -28,6 +28,7 @@ use silverpoint_shm::root::Root;
 use crate::config::{Config, Sink, To};
 use crate::error::{LoggerError, say};
 use crate::lock::{Attempt, Lock};
+use crate::process::Process;
 
 /// Directories that are tried: as many processes can name the same file.
 const ATTEMPTS: u32 = 1000;
@@ -285,7 +286,7 @@ impl Spool {
     /// Sessions that a logger which died had collected here.
     pub(crate) fn left_behind(&self, root: &Root) -> LeftBehind {
         let text = sessions(&self.directory);
-        let listed: HashSet<&str> = text.lines().collect();
+        let listed: HashSet<&str> = text.lines().map(session_in).collect();
         let mut names: HashSet<SessionName> = list(root).unwrap_or_default().into_iter().collect();
         names.retain(|name| listed.contains(name.to_string().as_str()));
         for name in &names {
@@ -295,16 +296,37 @@ impl Spool {
         LeftBehind { root: root.path().to_owned(), names }
     }
 
-    /// Notes sessions for a successor.
+    /// Notes sessions for a successor, and the root that they are in.
     pub(crate) fn note_sessions(&self, names: &[SessionName]) -> io::Result<()> {
         let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let new: Vec<String> =
-            names.iter().filter(|name| known.insert(**name)).map(|name| format!("{name}\n")).collect();
+        let new: Vec<SessionName> = names.iter().copied().filter(|name| !known.contains(name)).collect();
         if new.is_empty() || self.is_temporary {
             return Ok(());
         }
+        let root = Root::open().map(|root| root.path().to_owned()).unwrap_or_default();
+        let root = root.to_str().filter(|root| !root.contains('\n')).unwrap_or_default();
+        let lines: String = new.iter().map(|name| format!("{name} {root}\n")).collect();
         let options = OpenOptions::new().create(true).append(true).mode(0o600).to_owned();
-        options.open(self.directory.join(SESSIONS))?.write_all(new.concat().as_bytes())
+        let mut file = options.open(self.directory.join(SESSIONS))?;
+        let before = file.metadata()?.len();
+        if let Err(error) = file.write_all(lines.as_bytes()) {
+            // Half of a line would be one with the next.
+            let _ = file.set_len(before);
+            return Err(error);
+        }
+        known.extend(new);
+        Ok(())
+    }
+
+    /// Whether the list names a session of another process that is still there: nobody has taken what it holds.
+    pub(crate) fn is_awaited(&self) -> bool {
+        let own = Process::this();
+        sessions(&self.directory).lines().any(|line| {
+            let root = line.split_once(' ').map_or("", |(_, root)| root);
+            let name = session_in(line);
+            let is_own = name.parse().is_ok_and(|name| own.has(name));
+            !is_own && !root.is_empty() && Path::new(root).join(name).is_dir()
+        })
     }
 
     /// Removes what loggers put there, and the directory when nothing else is in it: every sink has got everything.
@@ -343,7 +365,12 @@ pub(crate) fn is_trace_file(path: &Path) -> bool {
 
 /// Whether a spool's list names a session.
 pub(crate) fn has_session(directory: &Path, name: &str) -> bool {
-    sessions(directory).lines().any(|line| line == name)
+    sessions(directory).lines().any(|line| session_in(line) == name)
+}
+
+/// The name in a line of the list.
+fn session_in(line: &str) -> &str {
+    line.split_once(' ').map_or(line, |(name, _)| name)
 }
 
 /// The list of a spool.

@@ -89,7 +89,7 @@ SP_DETAIL_COLD bool copy_control(int fd, std::size_t sites, std::size_t descs) {
 }
 
 // What is the child's own in the copy of its parent's header.
-SP_DETAIL_COLD void renew_header(std::size_t descs) {
+SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     session.plain<std::uint32_t>(at::kPid) = static_cast<std::uint32_t>(getpid());
     session.plain<std::uint32_t>(at::kParentPid) = static_cast<std::uint32_t>(getppid());
     session.plain<std::uint64_t>(at::kStartTime) = start_time();
@@ -97,7 +97,8 @@ SP_DETAIL_COLD void renew_header(std::size_t descs) {
     if (getrandom(session.control + at::kSessionId, 16, GRND_NONBLOCK) != 16)
         session.plain<std::uint64_t>(at::kSessionId) ^= clock_ns(CLOCK_REALTIME);
     for (const std::size_t at : {at::kSlabsNext, at::kStreamsNext, at::kAnchorsNext, at::kDoorbell,
-                                 at::kCollectorPid, at::kCollectorSleeping, at::kCollectorState})
+                                 at::kCollectorPid, at::kCollectorSleeping, at::kCollectorState,
+                                 at::kExecutable})
         session.word(at).store(0, std::memory_order_relaxed);
     session.longword(at::kHeartbeat).store(0, std::memory_order_relaxed);
     // Even: a writer of the parent's directives does not write the child's.
@@ -108,6 +109,9 @@ SP_DETAIL_COLD void renew_header(std::size_t descs) {
     session.copy = 1;
     for (unsigned cause = 0; cause < kCauses; ++cause)
         session.longword(at::kSessionLosses + 8 * cause).store(0);
+    // Of the parent's, which goes on registering, only what was copied.
+    session.word(at::kSitesNext).store(static_cast<std::uint32_t>(sites), std::memory_order_relaxed);
+    session.word(at::kDescsNext).store(static_cast<std::uint32_t>(descs / 8), std::memory_order_relaxed);
     session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
 }
@@ -136,7 +140,7 @@ SP_DETAIL_COLD bool make_after_fork(const Path& root) {
            back(session.control, session.slabs_at, session.slab_count * 16u, "control") &&
            back(session.control, session.anchors_at, session.anchors_cap * 32u, "control");
     if (done) {
-        renew_header(descs);
+        renew_header(sites, descs);
         add_anchor();
         done = make_locks(made) && publish(made, root);
     }
@@ -194,13 +198,14 @@ SP_DETAIL_COLD bool is_in_executable() {
 enum Executable : std::uint32_t { kNoExecutable, kExecutableThere, kExecutableEnded };
 
 SP_DETAIL_COLD bool make_or_replace_session() {
-    if (session.was_ready) return replace_session();
-    const Settings settings = read_settings();
-    if (settings.off) return false;
-    if (join_session() || make_session(settings)) {
+    const auto note_executable = [] {
         if (is_in_executable()) session.word(at::kExecutable).store(kExecutableThere);
         return true;
-    }
+    };
+    if (session.was_ready) return replace_session() && note_executable();
+    const Settings settings = read_settings();
+    if (settings.off) return false;
+    if (join_session() || make_session(settings)) return note_executable();
     if (settings.demanded || settings.expected) warn("no session could be made, nothing is recorded");
     return false;
 }

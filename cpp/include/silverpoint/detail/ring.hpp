@@ -81,11 +81,15 @@ inline void set_ring_state(const Ring& ring, std::uint32_t state) {
 SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool forget) {
     if (state == kRingFree) return true;
     if (state == kRingClaiming) return false;
-    const bool drained =
-        ring.consumed().load(std::memory_order_acquire) == ring.committed().load(std::memory_order_acquire);
-    if (!forget && (!drained || (session.is_collected() && !is_told(ring)))) return false;
-    return state != kRingLive ||
-           is_thread_dead(ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed));
+    const auto is_free_to_go = [&] {
+        return forget || (ring.consumed().load(std::memory_order_acquire) ==
+                              ring.committed().load(std::memory_order_acquire) &&
+                          (!session.is_collected() || is_told(ring)));
+    };
+    if (!is_free_to_go()) return false;
+    if (state != kRingLive) return true;
+    // Looked at once more when the owner is known to be dead: it may have recorded until then.
+    return is_thread_dead(ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed)) && is_free_to_go();
 }
 
 // The state word that a slice may be taken over from; kRingClaiming when it may not.

@@ -1,7 +1,11 @@
-//! The Rust victim: `kill-victim COUNTS THREADS RECORDS [FACADE]`. Each thread traces (thread, sequence, text) and counts the calls that returned.
+//! The Rust victim: `kill-victim COUNTS THREADS RECORDS [FACADE]`. Each thread traces (thread, sequence, text) and counts the calls that returned. With `KILL_AT=n` in the environment the
+//! process kills itself in the middle of the n-th record: the text is a value whose `Display` has written half of it then.
 
+use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::process::{Signal, getpid, kill_process};
 use silverpoint::event;
 use silverpoint_atrace::{self as atrace, Tag};
 use silverpoint_killtest::counts::{Counts, text_of};
@@ -21,6 +25,8 @@ fn main() {
         std::process::exit(2);
     };
     let counts = Counts::open(Path::new(path)).expect("the counts can be mapped");
+    let kill_at = std::env::var("KILL_AT").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    KILL_AT.store(kill_at, Ordering::Relaxed);
     begin(facade);
     counts.set_pid(std::process::id());
     std::thread::scope(|scope| {
@@ -60,6 +66,25 @@ fn task(thread: u32, sequence: u64, text: &str) {
     task.in_scope(|| ());
 }
 
+/// The record in whose middle the process dies; 0: none.
+static KILL_AT: AtomicU64 = AtomicU64::new(0);
+/// Records whose middle was passed.
+static PASSED: AtomicU64 = AtomicU64::new(0);
+
+/// A text that is written in two pieces, with the fault point between them.
+struct Halves<'a>(&'a str);
+
+impl fmt::Display for Halves<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, second) = self.0.split_at(self.0.len() / 2);
+        f.write_str(first)?;
+        if PASSED.fetch_add(1, Ordering::Relaxed) + 1 == KILL_AT.load(Ordering::Relaxed) {
+            let _ = kill_process(getpid(), Signal::KILL);
+        }
+        f.write_str(second)
+    }
+}
+
 /// A thread's calls.
 struct Calls {
     facade: Facade,
@@ -80,6 +105,10 @@ impl Calls {
         text_of(self.thread, sequence, &mut self.text);
         let turn = self.facade.turn(sequence);
         match self.facade {
+            Facade::Native if KILL_AT.load(Ordering::Relaxed) != 0 => {
+                let text = Halves(&self.text);
+                event!("kill.tick", thread = self.thread, sequence, text = %text);
+            }
             Facade::Native => {
                 event!("kill.tick", thread = self.thread, sequence, text = self.text.as_str());
             }

@@ -102,6 +102,38 @@ fn killed_programs_lose_nothing_and_repeat_nothing() {
     }
 }
 
+/// As `silverpoint run` gives its command one. It ended well, took what the dead process had stored for all there was, and removed the list that says what else is owed to the log.
+#[test]
+fn a_start_with_another_directory_of_sessions_leaves_a_dead_ones_where_the_next_finds_them() {
+    let scratch = Scratch::new();
+    let mut running = scratch.logging(["flood"]).spawn().unwrap();
+    let mut out = BufReader::new(running.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    std::thread::sleep(Duration::from_millis(5));
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    let told = format!("{line}{rest}");
+    let told: u64 = told.lines().rev().nth(1).or(told.lines().next()).unwrap().parse().unwrap();
+    let elsewhere = scratch.path("sessions").join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::set_permissions(&elsewhere, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let ended = scratch.logging(["resume"]).env("SILVERPOINT_DIR", &elsewhere).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(scratch.sessions(), 1);
+    scratch.run(["resume"]);
+    let found = numbers(&scratch.read("app.log"));
+    assert!(found.len() as u64 > told, "{} of at least {}", found.len(), told + 1);
+    let wrong = found.iter().zip(0..).find(|(found, expected)| **found != *expected);
+    assert_eq!(wrong, None, "of {} records", found.len());
+    assert_eq!(
+        (scratch.names(), scratch.sessions()),
+        (vec!["app.log".to_owned(), "app.log.jsonl".to_owned()], 0)
+    );
+}
+
 #[test]
 fn two_processes_that_name_the_same_file_get_a_file_each() {
     let scratch = Scratch::new();

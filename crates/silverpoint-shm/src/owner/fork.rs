@@ -73,7 +73,6 @@ pub(crate) fn copy_control(parent: &Session, child: Shared, back: impl Fn(usize,
             at::header::DESCS_NEXT,
             at::header::DIRECTIVES_LEN,
             at::header::BLOCK_MAX_MS,
-            at::header::EXECUTABLE,
         ] {
             child.u32(word).store(old.u32(word).load(Ordering::Relaxed), Ordering::Relaxed);
         }

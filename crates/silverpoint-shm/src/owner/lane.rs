@@ -12,7 +12,7 @@
 
 use std::cell::Cell;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use super::at;
 use super::context::Stated;
@@ -119,6 +119,13 @@ impl Lane {
             return false;
         }
         self.head.claiming().set(1);
+        compiler_fence(Ordering::SeqCst);
+        // A signal handler that came in between has made the lane one with a ring: then it is entered as that.
+        if ready.load(Ordering::Relaxed) != ring::BUSY {
+            ready.store(ring::BUSY, Ordering::Relaxed);
+            self.head.claiming().set(0);
+            return true;
+        }
         true
     }
 

@@ -36,16 +36,14 @@ const MAPPING_BYTES: usize = CONTEXTS_AT + MAX_THREADS * size_of::<Contexts>();
 const _: () = assert!(size_of::<Local>() <= LOCAL_BYTES && LOCAL_BYTES.is_multiple_of(align_of::<Lane>()));
 const _: () = assert!(CONTEXTS_AT.is_multiple_of(align_of::<Contexts>()));
 
-const NONE: u32 = 0;
-const MAKING: u32 = 1;
-const READY: u32 = 2;
-const UNAVAILABLE: u32 = 3;
+const READY: u32 = 1;
+const UNAVAILABLE: u32 = 2;
 
 /// The start of the mapping. All zero is its first state.
 pub(crate) struct Local {
-    /// NONE → MAKING → READY or UNAVAILABLE.
+    /// 0 → READY or UNAVAILABLE.
     stage: AtomicU32,
-    /// The thread that is making the session.
+    /// The thread that makes the session, or has made it; 0: nobody yet.
     maker: AtomicU32,
     /// Where the search for slots of dead threads goes on.
     pub(crate) slots_cursor: AtomicU32,
@@ -80,7 +78,7 @@ static SESSION: SessionCell = SessionCell(UnsafeCell::new(MaybeUninit::uninit())
 static HAS_SESSION: AtomicBool = AtomicBool::new(false);
 
 struct SessionCell(UnsafeCell<MaybeUninit<Session>>);
-// SAFETY: written only by the one thread that has brought the stage to MAKING, read only when it is READY.
+// SAFETY: written only by the one thread that is the maker, read only when the stage is READY.
 unsafe impl Sync for SessionCell {}
 
 /// The session, made or joined by the first caller. `None`: this process has none (privileged, switched off, no usable root), or this call interrupted the
@@ -96,20 +94,21 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
             // SAFETY: READY is stored after the session was written, and it is not written again in this process image.
             READY => return Some((unsafe { (*SESSION.0.get()).assume_init_ref() }, local)),
             UNAVAILABLE => return None,
-            NONE => {
-                if local.stage.compare_exchange(NONE, MAKING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-                    local.maker.store(sys::thread_id(), Ordering::Relaxed);
-                    let stage = if make() { READY } else { UNAVAILABLE };
-                    local.stage.store(stage, Ordering::Release);
-                    let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
+            stage => {
+                // Who makes it says so in one step: a signal handler that interrupts the making finds that it is its own thread.
+                let tid = sys::thread_id();
+                match local.maker.compare_exchange(0, tid, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        let stage = if make() { READY } else { UNAVAILABLE };
+                        local.stage.store(stage, Ordering::Release);
+                        let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
+                    }
+                    Err(maker) if maker == tid => return None,
+                    Err(_) => {
+                        let timeout = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+                        let _ = futex::wait(&local.stage, futex::Flags::PRIVATE, stage, Some(&timeout));
+                    }
                 }
-            }
-            _ => {
-                if local.maker.load(Ordering::Relaxed) == sys::thread_id() {
-                    return None; // a signal handler that interrupted the making
-                }
-                let timeout = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-                let _ = futex::wait(&local.stage, futex::Flags::PRIVATE, MAKING, Some(&timeout));
             }
         }
     }
@@ -139,7 +138,7 @@ pub(crate) fn process() -> u32 {
     unsafe { local.as_ref() }.map_or(0, |local| local.process.load(Ordering::Relaxed))
 }
 
-/// Called by the one thread that has the stage MAKING.
+/// Called by the one thread that is the maker.
 #[cold]
 #[inline(never)] // Its room on the stack, some pages, would be touched by each thread that asks for the session.
 fn make() -> bool {
@@ -168,11 +167,11 @@ fn make() -> bool {
         made
     };
     let Ok(session) = made else { return false };
-    // SAFETY: this thread alone has the stage MAKING; nobody has a reference before READY. In a forked child the value replaced is the parent's, whose
+    // SAFETY: this thread alone is the maker; nobody has a reference before READY. In a forked child the value replaced is the parent's, whose
     // only reader was this thread.
     let session = unsafe { (*slot).write(session) };
     let fresh = !HAS_SESSION.swap(true, Ordering::Release);
-    if fresh && sys::is_in_executable() {
+    if sys::is_in_executable() {
         // SAFETY: the header is always backed.
         unsafe { session.control.u32(at::header::EXECUTABLE) }
             .store(at::control::EXECUTABLE_THERE, Ordering::SeqCst);

@@ -401,11 +401,13 @@ impl Slice {
         }
         let word = self.state_word(session).load(Ordering::Acquire);
         // A new stream begins with no losses: as long as there is a collector, not before it has stored those of the old one.
-        let free_to_go = forget || (self.is_drained(session) && (claim.may_forget || self.is_told(session)));
+        let is_free_to_go =
+            || forget || (self.is_drained(session) && (claim.may_forget || self.is_told(session)));
         let may = match word & at::ring::STATE_MASK {
             at::ring::FREE => true,
-            at::ring::RETIRED => free_to_go,
-            at::ring::LIVE => free_to_go && self.owner_is_dead(session, claim),
+            at::ring::RETIRED => is_free_to_go(),
+            // Looked at once more when the owner is known to be dead: it may have recorded until then, and nobody adopted.
+            at::ring::LIVE => is_free_to_go() && self.owner_is_dead(session, claim) && is_free_to_go(),
             _ => false,
         };
         may.then_some(word)

@@ -263,9 +263,12 @@ pub(crate) fn slot(local: &'static Local) -> Option<usize> {
     let slot = claim_slot(local, tid)?;
     let lane = local.lane(slot, 0);
     if !std::ptr::eq(HEAD.get(), head) {
-        // A signal handler's record was quicker: the thread has a slot.
-        lane.tid.store(FREE_SLOT, Ordering::Release);
-        return local.slot_of(std::ptr::from_ref(HEAD.get()).cast());
+        // A signal handler's record was quicker: the thread has a slot. It may be the same one, which was this thread's already.
+        let mine = local.slot_of(std::ptr::from_ref(HEAD.get()).cast());
+        if mine != Some(slot) {
+            lane.tid.store(FREE_SLOT, Ordering::Release);
+        }
+        return mine;
     }
     HEAD.set(&lane.head);
     crate::crash::on_first_record();
