@@ -342,7 +342,8 @@ impl Collector {
                 match self.take(index, name) {
                     Ok(true) => {}
                     Ok(false) => self.watched[index].refuse(name),
-                    Err(ObserveError::Gone) => {}
+                    // Or half of it is: whoever had stored it whole was killed while he removed it.
+                    Err(ObserveError::Gone) => self.finish_removal(index, name),
                     Err(error) => {
                         // What the system refuses (descriptors, memory) may be had later; what is wrong with a session stays wrong.
                         let may_pass = matches!(error, ObserveError::Io { .. });
@@ -355,6 +356,12 @@ impl Collector {
             if let Some(text) = self.watched[index].complaint.take() {
                 self.sink.messages.say(None, text);
             }
+        }
+    }
+
+    fn finish_removal(&self, root: usize, name: SessionName) {
+        if let Some(root) = self.watched[root].root().filter(|_| self.remove_dead) {
+            ObservedSession::finish_removal(root, name);
         }
     }
 

@@ -39,7 +39,12 @@ pub fn sweep(root: &Root, limits: Limits) -> Result<Swept, ObserveError> {
     let mut swept = Swept::default();
     let mut kept = Vec::new();
     for name in list(root)? {
-        let Ok(session) = ObservedSession::open(root, name) else { continue };
+        let Ok(session) = ObservedSession::open(root, name) else {
+            if ObservedSession::finish_removal(root, name) {
+                swept.empty.push(name);
+            }
+            continue;
+        };
         // Without the lock: a collector that comes for a living session must not find it taken for a moment.
         if session.is_alive().unwrap_or(true) {
             // Who had changed what it records may have died.

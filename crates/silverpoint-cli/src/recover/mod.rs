@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use silverpoint_collect::{Account, Existing, OutputConfig, Recovery, has_stored_in};
-use silverpoint_shm::observer::SessionName;
+use silverpoint_shm::observer::{ObservedSession, SessionName};
 use silverpoint_shm::root::Root;
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};
@@ -128,6 +128,8 @@ fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Fou
         // One that cannot be opened costs a remark, and the others are recovered all the same.
         let session = match place.open() {
             Ok(session) => session,
+            // Stored whole, and removed but for the rest.
+            Err(_) if ObservedSession::finish_removal(&place.root, place.name) => continue,
             Err(error) => {
                 note(error);
                 found.unopened += 1;

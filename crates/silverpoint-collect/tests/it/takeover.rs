@@ -223,6 +223,26 @@ fn another_file_of_the_next_collector_holds_only_what_the_first_does_not() {
     assert_eq!(read(&other).values(&fake.session_id, 1), (50..80).collect::<Vec<_>>());
 }
 
+/// A collector that was killed while it removed a session, which it had stored whole: the next one told that it could not be read, and it stayed for ever.
+#[test]
+fn a_removal_that_was_cut_short_is_finished() {
+    for gone in [&["control"][..], &["control", "rings"], &["control", "rings", "collector", "owner"]] {
+        let scratch = Scratch::new("removal");
+        let mut fake = Fake::new(&scratch.root(), 305);
+        gone.iter().for_each(|file| std::fs::remove_file(fake.path.join(file)).unwrap());
+        // As long as its process lives, nobody has stored it whole.
+        if gone.len() < 4 {
+            Collector::new(scratch.config()).unwrap().pass();
+            assert!(fake.is_there(), "{gone:?}");
+        }
+        fake.die();
+        let mut collector = Collector::new(scratch.config()).unwrap();
+        collector.pass();
+        assert!(!fake.is_there(), "{gone:?}");
+        assert_eq!(collector.take_messages().len(), 0, "{gone:?}");
+    }
+}
+
 #[test]
 fn an_intent_whose_file_is_gone_costs_a_remark_and_no_record() {
     let scratch = Scratch::new("gone");

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::AtFlags;
+use rustix::io::Errno;
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::layout::control::{ANCHOR_CHECK, ANCHOR_ENTRY, HEADER_SIZE, at};
@@ -276,12 +277,34 @@ impl ObservedSession {
     /// Removes the session's files and directory, nothing else that may be there. The lock files go last: as long as they are there, others see that the
     /// session is taken. What is mapped or open stays usable.
     pub fn remove(&self, root: &Root) -> Result<(), ObserveError> {
-        for file in [c"control", c"rings", c"collector", c"owner"] {
-            let _ = rustix::fs::unlinkat(&self.directory, file, AtFlags::empty());
-        }
-        rustix::fs::unlinkat(root.fd(), self.name.to_c_string(), AtFlags::REMOVEDIR)
-            .map_err(|error| ObserveError::io("session directory", error))
+        remove_files(root, self.name, &self.directory)
     }
+
+    /// Removes what is left of a session whose removal was cut short, since who removed it was killed: the control file goes first, and no session begins without. True: it is gone. One
+    /// that lives is left alone, whatever is missing.
+    pub fn finish_removal(root: &Root, name: SessionName) -> bool {
+        let Ok((directory, owner_uid)) = open_directory(root.fd(), &name.to_c_string()) else { return false };
+        let is_missing = |file: &CStr| {
+            rustix::fs::statat(&directory, file, AtFlags::SYMLINK_NOFOLLOW).err() == Some(Errno::NOENT)
+        };
+        let is_dead = || {
+            open_file(&directory, OWNER, c"owner", owner_uid, Access::Read).is_ok_and(|(owner, _)| {
+                ofd::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).is_ok_and(|locked| !locked)
+            })
+        };
+        is_missing(c"control")
+            && (is_missing(c"owner") || is_dead())
+            && remove_files(root, name, &directory).is_ok()
+    }
+}
+
+fn remove_files(root: &Root, name: SessionName, directory: &OwnedFd) -> Result<(), ObserveError> {
+    // The lock files last: as long as they are there, others see that the session is taken.
+    for file in [c"control", c"rings", c"collector", c"owner"] {
+        let _ = rustix::fs::unlinkat(directory, file, AtFlags::empty());
+    }
+    rustix::fs::unlinkat(root.fd(), name.to_c_string(), AtFlags::REMOVEDIR)
+        .map_err(|error| ObserveError::io("session directory", error))
 }
 
 /// This boot's id, read once.
