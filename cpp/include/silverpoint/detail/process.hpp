@@ -96,9 +96,9 @@ SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     session.plain<std::uint64_t>(at::kCreatedWallNs) = clock_ns(CLOCK_REALTIME);
     if (getrandom(session.control + at::kSessionId, 16, GRND_NONBLOCK) != 16)
         session.plain<std::uint64_t>(at::kSessionId) ^= clock_ns(CLOCK_REALTIME);
-    for (const std::size_t at : {at::kSlabsNext, at::kStreamsNext, at::kAnchorsNext, at::kDoorbell,
-                                 at::kCollectorPid, at::kCollectorSleeping, at::kCollectorState,
-                                 at::kExecutable})
+    for (const std::size_t at :
+         {at::kSlabsNext, at::kStreamsNext, at::kAnchorsNext, at::kDoorbell, at::kCollectorPid,
+          at::kCollectorSleeping, at::kCollectorState, at::kExecutable})
         session.word(at).store(0, std::memory_order_relaxed);
     session.longword(at::kHeartbeat).store(0, std::memory_order_relaxed);
     // Even: a writer of the parent's directives does not write the child's.
