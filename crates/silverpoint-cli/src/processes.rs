@@ -68,8 +68,9 @@ impl Processes {
         let mut seen = HashSet::from([std::process::id()]);
         for _ in 0..LISTS_MAX {
             let pids = fs::read_dir("/proc").ok()?.flatten();
-            let pids: Vec<u32> = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-            let new: Vec<u32> = pids.into_iter().filter(|pid| seen.insert(*pid)).collect();
+            let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+            // The list as a whole, before anybody is looked at.
+            let new: Vec<u32> = pids.filter(|pid| seen.insert(*pid)).collect();
             if new.is_empty() {
                 return None;
             }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
-use crate::harness::{Scratch, numbers, wait_until};
+use crate::harness::{Scratch, kill, numbers, wait_until};
 
 #[test]
 fn stopping_and_starting_goes_on_in_the_same_file() {
@@ -81,13 +81,7 @@ fn killed_programs_lose_nothing_and_repeat_nothing() {
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
         std::thread::sleep(Duration::from_micros(300 + round * 7919 % 30_000));
-        running.kill().unwrap();
-        running.wait().unwrap();
-        let mut rest = String::new();
-        out.read_to_string(&mut rest).unwrap();
-        let told = format!("{line}{rest}");
-        // The last line may have been cut by the kill.
-        let told: u64 = told.lines().rev().nth(1).or(told.lines().next()).unwrap().parse().unwrap();
+        let told = kill(running, out, line);
         scratch.run(["resume"]);
         let found = numbers(&scratch.read("app.log"));
         assert!(found.len() as u64 > told, "round {round}: {} of at least {}", found.len(), told + 1);
@@ -111,12 +105,7 @@ fn a_start_with_another_directory_of_sessions_leaves_a_dead_ones_where_the_next_
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
     std::thread::sleep(Duration::from_millis(5));
-    running.kill().unwrap();
-    running.wait().unwrap();
-    let mut rest = String::new();
-    out.read_to_string(&mut rest).unwrap();
-    let told = format!("{line}{rest}");
-    let told: u64 = told.lines().rev().nth(1).or(told.lines().next()).unwrap().parse().unwrap();
+    let told = kill(running, out, line);
     let elsewhere = scratch.path("sessions").join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::set_permissions(&elsewhere, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();

@@ -1,8 +1,9 @@
 //! Running the program `logging` with sessions and files of its own.
 
 use std::fs;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory that is removed in the end.
@@ -89,6 +90,15 @@ impl Drop for Scratch {
             let _ = fs::remove_dir_all(&self.0);
         }
     }
+}
+
+/// Kills a program that prints the number of each record that it has made; gives the last that it has told whole. `told`: what was read of it before.
+pub fn kill(mut running: Child, mut out: BufReader<ChildStdout>, mut told: String) -> u64 {
+    running.kill().unwrap();
+    running.wait().unwrap();
+    out.read_to_string(&mut told).unwrap();
+    // The last line may have been cut by the kill.
+    told.lines().rev().nth(1).or(told.lines().next()).unwrap().parse().unwrap()
 }
 
 /// The example, which is built with the tests.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::time::{Duration, SystemTime};
 
-use crate::harness::{Scratch, numbers, wait_until};
+use crate::harness::{Scratch, kill, numbers, wait_until};
 
 /// The log and its old files, the oldest first, whether they are compressed or not.
 fn whole_log(scratch: &Scratch) -> String {
@@ -49,13 +49,7 @@ fn killed_while_it_rotates_and_compresses_nothing_is_lost_or_half() {
             assert!(out.read_line(&mut line).unwrap() > 0, "it has ended");
         }
         std::thread::sleep(Duration::from_micros(3_000 + round * 7_757 % 20_000));
-        running.kill().unwrap();
-        running.wait().unwrap();
-        let mut rest = String::new();
-        out.read_to_string(&mut rest).unwrap();
-        let told = format!("{line}{rest}");
-        // The last line may have been cut by the kill.
-        let told: u64 = told.lines().rev().nth(1).or(told.lines().next()).unwrap().parse().unwrap();
+        let told = kill(running, out, line);
         // What lies there now is whole, and in order.
         let found = numbers(&whole_log(&scratch));
         assert!(found.iter().zip(0..).all(|(found, expected)| *found == expected), "round {round}");

@@ -1,7 +1,7 @@
 //! Trace files that a sink writes: what a text sink beside it has, and nothing that a reader minds.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use silverpoint_formats::time::Style;
 use silverpoint_formats::tracefile::verify::{Depth, Severity, verify};
 use silverpoint_formats::tracefile::{Source, Trace, Verdict};
 
-use crate::harness::Scratch;
+use crate::harness::{Scratch, kill};
 
 /// The trace files of a scratch directory.
 fn trace_files(scratch: &Scratch) -> Vec<PathBuf> {
@@ -119,13 +119,7 @@ fn killed_programs_leave_whole_trace_files_with_each_record_once() {
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
         std::thread::sleep(Duration::from_micros(3_000 + round * 7_757 % 40_000));
-        running.kill().unwrap();
-        running.wait().unwrap();
-        let mut rest = String::new();
-        out.read_to_string(&mut rest).unwrap();
-        let told = format!("{line}{rest}");
-        // The last line may have been cut by the kill.
-        let told: usize = told.lines().rev().nth(1).or(told.lines().next()).unwrap().parse().unwrap();
+        let told = kill(running, out, line) as usize;
         scratch.run(["resume-traced", bytes]);
         let found = compare(&scratch, &format!("round {round}"));
         assert!(found > told, "round {round}: {found} of at least {}", told + 1);
