@@ -103,7 +103,10 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
                         local.stage.store(stage, Ordering::Release);
                         let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
                     }
-                    Err(maker) if maker == tid => return None,
+                    // Unless the handler came before, and has made it.
+                    Err(maker) if maker == tid && local.stage.load(Ordering::Acquire) == stage => {
+                        return None;
+                    }
                     Err(_) => {
                         let timeout = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
                         let _ = futex::wait(&local.stage, futex::Flags::PRIVATE, stage, Some(&timeout));
