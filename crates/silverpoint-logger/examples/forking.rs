@@ -1,4 +1,4 @@
-//! A program with a logger that forks, for the tests: `forking FILE CHILDREN`; or becomes another one: `forking FILE exec`, `forking FILE daemon`.
+//! A program with a logger that forks, for the tests: `forking FILE CHILDREN`; or becomes another one: `forking FILE exec`, `forking FILE exec-beside-a-child`, `forking FILE daemon`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,6 +14,7 @@ fn main() {
     let [file, children] = &words[..] else { panic!("forking FILE CHILDREN") };
     match children.as_str() {
         "exec" => return exec(file),
+        "exec-beside-a-child" => return exec_beside_a_child(file),
         "executed" => return log_and_stop(file, 2),
         "daemon" => return daemon(file),
         _ => {}
@@ -61,6 +62,28 @@ fn exec(file: &str) {
     assert!(Command::new(&own).args([file, "executed"]).status().unwrap().success());
     info!("number {}", 1);
     panic!("{}", Command::new(&own).args([file, "executed"]).exec());
+}
+
+/// Executes another image while a forked child, which has all descriptors, lives until that one has ended.
+fn exec_beside_a_child(file: &str) {
+    use std::os::unix::process::CommandExt;
+    let own = std::env::current_exe().unwrap();
+    let _logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
+    info!("number {}", 0);
+    // SAFETY: the child waits for its end, and calls nothing that a thread of the parent may have locked.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "fork");
+    if child == 0 {
+        // SAFETY: they change nothing but when this process ends.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            loop {
+                libc::pause();
+            }
+        }
+    }
+    info!("number {}", 1);
+    panic!("{}", std::process::Command::new(own).args([file, "executed"]).exec());
 }
 
 /// As daemons are made: a child goes on without its parent, with none of its descriptors.

@@ -2,10 +2,12 @@
 //!
 //! Two locks are held, since neither suffices. A record lock (`fcntl`) is the process's alone: a forked child that lives longer does not keep it. But a process does not exclude
 //! itself by it, and it is gone as soon as the process closes any descriptor of the file. A lock of the open file (`flock`) excludes other loggers of this process, a second copy
-//! of this library too; children inherit it. So another process decides by the first, and this one by the second together with the text of the file, which names its owner.
+//! of this library too; children inherit it, and keep it when the process executes another program. So another process decides by the first, and this one by the second together with the text of the file, which names its owner,
+//! and with a look at its own descriptors.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
@@ -96,12 +98,12 @@ impl Lock {
             Err(Errno::WOULDBLOCK) => {
                 let mut text = String::new();
                 let _ = (&file).take(TEXT_MAX).read_to_string(&mut text);
-                if text == own {
+                if text == own && is_open_elsewhere(&file) {
                     // Another copy of this library: closing the file would end its lock against other processes.
                     std::mem::forget(file);
                     return Ok(Attempt::Own);
                 }
-                // A child of a dead owner, which does nothing with it.
+                // A child of a dead owner, or of the program that this process was before it executed this one: it does nothing with it.
             }
             Err(error) => return Err(error.into()),
         }
@@ -145,6 +147,20 @@ impl Drop for Lock {
             held.retain(|key| *key != self.key);
         }
     }
+}
+
+/// Whether this process has another descriptor of a file. When nobody can tell: yes, rather than two owners.
+fn is_open_elsewhere(file: &File) -> bool {
+    let (Ok(wanted), Ok(entries)) = (file.metadata(), std::fs::read_dir("/proc/self/fd")) else {
+        return true;
+    };
+    let descriptors = entries.flatten().filter(|entry| {
+        entry.file_name().to_str().and_then(|name| name.parse().ok()) != Some(file.as_raw_fd())
+    });
+    // Followed: of the file that is open, which may have lost its name.
+    descriptors
+        .filter_map(|entry| std::fs::metadata(entry.path()).ok())
+        .any(|found| key(&found) == key(&wanted))
 }
 
 /// Lets the process that a lock file names end, if it is about to. True when it was.
@@ -221,6 +237,30 @@ mod tests {
         held().unwrap().retain(|key| *key != lock.key);
         assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own));
         drop(lock);
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// A process that executes another program stays the one that the file names, but its descriptors are gone; a child keeps the lock of the open file.
+    #[test]
+    fn a_lock_of_the_program_that_the_process_was_before_is_nobodys() {
+        let directory = scratch("executed");
+        let path = directory.join("lock");
+        std::fs::write(&path, format!("{} {}", std::process::id(), started().unwrap_or_default())).unwrap();
+        // As a child has it: this process has no descriptor of the file.
+        let mut child = std::process::Command::new("flock")
+            .args([path.as_os_str(), "-c".as_ref(), "echo; cat".as_ref()])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let busy = File::open(&path).unwrap();
+        assert_eq!(flock(&busy, FlockOperation::NonBlockingLockExclusive), Err(Errno::WOULDBLOCK));
+        drop(busy);
+        let lock = taken(&path);
+        drop(lock);
+        drop(child.stdin.take());
+        child.wait().unwrap();
         std::fs::remove_dir_all(directory).unwrap();
     }
 

@@ -207,7 +207,9 @@ impl Spool {
         let directory = beside(log);
         let mut claims = self.claims.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let is_file = fs::metadata(log).map_or(true, |found| found.is_file());
-        if !is_file || directory == self.directory || claims.iter().any(|claim| claim.directory == directory)
+        if !is_file
+            || is_same(&directory, &self.directory)
+            || claims.iter().any(|claim| is_same(&claim.directory, &directory))
         {
             return Ok(());
         }
@@ -318,13 +320,15 @@ impl Spool {
         Ok(())
     }
 
-    /// Whether the list names a session of another process that is still there: nobody has taken what it holds.
+    /// Whether the list names a session that is still there and is not this logger's: nobody has taken what it holds. It may be of this very process, of the program that it was before it executed
+    /// this one, and still be locked by a child that has inherited the collector's descriptors.
     pub(crate) fn is_awaited(&self) -> bool {
         let own = Process::this();
+        let known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         sessions(&self.directory).lines().any(|line| {
             let root = line.split_once(' ').map_or("", |(_, root)| root);
             let name = session_in(line);
-            let is_own = name.parse().is_ok_and(|name| own.has(name));
+            let is_own = name.parse().is_ok_and(|name| own.has(name) && known.contains(&name));
             !is_own && !root.is_empty() && Path::new(root).join(name).is_dir()
         })
     }
@@ -361,6 +365,24 @@ impl LeftBehind {
 pub(crate) fn is_trace_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == TRACE)
         && path.parent().and_then(Path::extension).is_some_and(|extension| extension == "spool")
+}
+
+/// Whether a directory is a spool with something in it: not one that only says whose a log is.
+pub(crate) fn is_spool(directory: &Path) -> bool {
+    directory.extension().is_some_and(|extension| extension == "spool")
+        && [SINKS, TRACE].iter().any(|name| directory.join(name).is_file())
+}
+
+/// The roots that a spool's list names, as far as they are there.
+pub(crate) fn roots(directory: &Path) -> Vec<PathBuf> {
+    let text = sessions(directory);
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for root in text.lines().filter_map(|line| line.split_once(' ')).map(|(_, root)| PathBuf::from(root)) {
+        if root.is_absolute() && root.is_dir() && !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    roots
 }
 
 /// Whether a spool's list names a session.
@@ -400,6 +422,12 @@ fn beside(log: &Path) -> PathBuf {
     let mut directory = log.to_owned();
     directory.as_mut_os_string().push(".spool");
     directory
+}
+
+/// Whether two paths lead to one directory: one may be relative, or go through a link.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    one == other || matches!((place(one), place(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// The file that a sink appends to.

@@ -2,6 +2,8 @@
 //!
 //! A session's collector says where it stores (the intent, `spec/wire.md`, section 9). When that is the trace file of a spool, and the spool's list names the session, it is a logger's. The spool holds
 //! the sinks' cursors, and what the sinks are (`sinks.toml`): so they are opened as the program's next start would, with nothing of this process collected.
+//!
+//! A session is removed when the spool has what was in it; the spool is, when the sinks have. What a sink could not be given is in the spool alone then, so a spool is found by its directory too.
 
 use std::fs;
 use std::io;
@@ -30,6 +32,16 @@ impl Unfinished {
     pub fn of(session: &str, stored_in: &Path) -> Option<Self> {
         let directory = stored_in.parent().filter(|_| spool::is_trace_file(stored_in))?.to_owned();
         spool::has_session(&directory, session).then_some(Self { directory })
+    }
+
+    /// That in a directory that has the name of a spool and the list of its sinks, or its trace file; `None` when it has not.
+    pub fn in_directory(directory: &Path) -> Option<Self> {
+        spool::is_spool(directory).then(|| Self { directory: directory.to_owned() })
+    }
+
+    /// Directories of sessions that the spool's list names and that are still there: what it is owed may lie in any of them.
+    pub fn roots(&self) -> Vec<PathBuf> {
+        spool::roots(&self.directory)
     }
 
     /// The spool's directory.

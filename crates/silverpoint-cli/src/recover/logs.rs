@@ -38,7 +38,10 @@ pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
             Ok((sinks, _)) => {
                 undelivered += 1;
                 let sinks = sinks.join(", ");
-                note(format_args!("{what}; not everything could be written to {sinks}, and waits there"));
+                note(format_args!(
+                    "{what}; not everything could be written to {sinks}, and waits there: {}",
+                    what_to_do(&unfinished)
+                ));
             }
             Err(error) => {
                 undelivered += 1;
@@ -52,6 +55,43 @@ pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
         1 => (others, Err(failure("the log of one program is not complete: see above".to_owned()))),
         count => (others, Err(failure(format!("the logs of {count} programs are not complete: see above")))),
     }
+}
+
+/// Delivers what waits in a spool, with what sessions hold that its list names.
+pub fn deliver_spool(spool: &Unfinished) -> Outcome {
+    let fail = |error: &dyn std::fmt::Display| failure(format!("{}: {error}", spool.directory().display()));
+    let mut roots = spool.roots();
+    if roots.is_empty() {
+        // Its sessions are gone, but a logger looks somewhere.
+        roots.push(Root::open_or_create().map_err(|error| fail(&error))?.path().to_owned());
+    }
+    let mut sinks = Vec::new();
+    for root in roots {
+        // It goes when the last session has been taken.
+        if !spool.directory().exists() {
+            break;
+        }
+        let root = Root::open_directory(&root).map_err(|error| fail(&error))?;
+        let (labels, flushed) = spool.deliver(root, PATIENCE).map_err(|error| fail(&error))?;
+        sinks = labels;
+        if flushed != Flushed::Complete {
+            let sinks = sinks.join(", ");
+            return Err(fail(&format_args!(
+                "not everything could be written to {sinks}, and waits there: {}",
+                what_to_do(spool)
+            )));
+        }
+    }
+    note(format_args!("{}: what was missing is in {} now", spool.directory().display(), sinks.join(", ")));
+    Ok(Exit::Success)
+}
+
+/// When a sink could not be given everything: its sessions may be gone by then.
+fn what_to_do(spool: &Unfinished) -> String {
+    format!(
+        "`silverpoint recover {}` delivers it when that can be written, and so does its program's next start",
+        spool.directory().display()
+    )
 }
 
 /// By loggers, and the rest.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use silverpoint_collect::{Account, Existing, OutputConfig, Recovery, has_stored_in};
+use silverpoint_logger::Unfinished;
 use silverpoint_shm::observer::{ObservedSession, SessionName};
 use silverpoint_shm::root::Root;
 
@@ -22,7 +23,7 @@ use crate::summary::Summary;
 /// A program that dies leaves its session behind; everything that it had recorded is in there. A session is removed when it is stored.
 ///
 /// What a logger inside the program had collected goes where it would have gone: into the logger's own logs, in order, each record once, as by the program's next start. With --keep it is copied into the
-/// trace file like all others, and still waits for the log.
+/// trace file like all others, and still waits for the log. What a log could not be given (a full disk) waits in the logger's spool, a directory beside the log (`app.log.spool`): given that, `recover` goes on.
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit status: 0 everything is there; 5 stored, but something was really lost (standard error says what); 1 failed, or a \
@@ -30,8 +31,8 @@ session could not be opened (the others are stored); 2 wrong usage; 4 FILE is no
 )]
 #[command(group(clap::ArgGroup::new("what").required(true)))]
 pub struct Args {
-    /// Process id, name of a session (see `ls`), or path of a trace file
-    #[arg(group = "what", value_name = "PID|SESSION|FILE")]
+    /// Process id, name of a session (see `ls`), or path of a trace file or of a logger's spool
+    #[arg(group = "what", value_name = "PID|SESSION|FILE|SPOOL")]
     target: Option<String>,
     /// All dead sessions
     #[arg(long, group = "what")]
@@ -73,7 +74,19 @@ pub fn run(args: Args) -> Outcome {
         let found = dead(Some(wanted.pid), |name| name == wanted)?;
         return found.into_file(&args, || format!("there is no dead session {wanted}"));
     }
-    file::recover(Path::new(target), args.output.as_deref(), args.force)
+    let path = Path::new(target);
+    if let Some(spool) = Unfinished::in_directory(path) {
+        return match args.output.is_some() || args.keep {
+            true => Err(Failed::new(
+                Exit::Usage,
+                format!(
+                    "{target}: a logger's spool is for its own logs, with neither -o nor --keep; its trace file can be read by itself, as {target}/spool.silver"
+                ),
+            )),
+            false => logs::deliver_spool(&spool),
+        };
+    }
+    file::recover(path, args.output.as_deref(), args.force)
 }
 
 fn no_session(what: &str) -> Failed {

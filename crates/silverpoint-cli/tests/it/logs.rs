@@ -95,3 +95,52 @@ fn a_killed_logger_of_which_nobody_knows_the_sinks_is_left_to_its_next_start() {
     assert_eq!(next.code(), Some(0), "{next:?}");
     assert_whole(&scratch, told);
 }
+
+/// The session is gone when the spool has what was in it: the process's number finds nothing any more, and what the log was owed waited for a start that may never come.
+#[test]
+fn what_a_log_could_not_be_given_is_delivered_from_its_spool() {
+    let scratch = Scratch::new();
+    let told = killed(&scratch);
+    let (sinks, log) = (scratch.path("app.log.spool/sinks.toml"), scratch.path("app.log.jsonl"));
+    let right = std::fs::read_to_string(&sinks).unwrap();
+    let full = right.replace(log.to_str().unwrap(), "/dev/full");
+    assert_ne!(right, full);
+    std::fs::write(&sinks, full).unwrap();
+    let ended = scratch.run(["recover", "--all"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    let spool = scratch.path("app.log.spool");
+    assert!(ended.err.contains(&format!("`silverpoint recover {}`", spool.display())), "{ended:?}");
+    assert!(scratch.left().is_empty() && spool.exists(), "{:?}", scratch.left());
+    // Still nothing can be written: the same words again.
+    let spool = spool.to_str().unwrap();
+    let ended = scratch.run(["recover", spool]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    std::fs::write(&sinks, right).unwrap();
+    for words in [["recover", spool, "--keep"].as_slice(), &["recover", spool, "-o", "some.silver"]] {
+        assert_eq!(scratch.run(words).code(), Some(2));
+    }
+    let ended = scratch.run(["recover", spool]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(ended.err.contains("app.log.jsonl") && ended.err.contains("what was missing"), "{ended:?}");
+    assert_whole(&scratch, told);
+    assert!(!scratch.path("app.log.spool").exists());
+}
+
+/// A spool of a program that lives is its own.
+#[test]
+fn the_spool_of_a_living_logger_is_not_taken() {
+    let scratch = Scratch::new();
+    let log = scratch.path("app.log");
+    let words = [log.to_str().unwrap(), "flood"];
+    let mut program = Running::start(&mut scratch.command(example("logged"), words));
+    program.line();
+    let ended = scratch.run(["recover", "app.log.spool"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(ended.err.contains("another process has"), "{ended:?}");
+    program.signal(Signal::KILL);
+    program.end();
+    let ended = scratch.run(["recover", "app.log.spool"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_whole(&scratch, 0);
+    assert!(scratch.left().is_empty());
+}

@@ -1,6 +1,7 @@
 //! Each record once, whoever dies and when.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
 use std::time::Duration;
 
 use crate::harness::{Scratch, kill, numbers, wait_until};
@@ -394,6 +395,27 @@ fn a_program_that_executes_another_loses_nothing() {
         (scratch.names(), scratch.sessions()),
         (vec!["app-2.log".to_owned(), "app.log".to_owned()], 0)
     );
+}
+
+/// The child keeps the lock of its parent's spool, and the parent has the number that the lock names: it was told that its logger was still ending, for as long as the child lived. What the first image
+/// had recorded is the child's as long as it lives, too; it was forgotten.
+#[test]
+fn a_program_that_executes_another_beside_a_child_has_its_logs() {
+    let scratch = Scratch::new();
+    let mut program = scratch.example("forking", ["exec-beside-a-child"]);
+    let ended = program.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    assert!(ended.success());
+    assert_eq!(numbers(&scratch.read("app.log")).last(), Some(&2));
+    // The child ends with its parent, which takes a moment.
+    assert!(wait_until(|| {
+        let next = scratch.example("forking", ["executed"]).output().unwrap();
+        assert!(next.status.success(), "{}", String::from_utf8_lossy(&next.stderr));
+        scratch.names() == ["app.log"]
+    }));
+    let mut found = numbers(&scratch.read("app.log"));
+    found.retain(|number| *number < 2);
+    assert_eq!(found, [0, 1]);
+    assert_eq!(scratch.sessions(), 0);
 }
 
 /// The child has closed what it inherited, the lock of its parent's spool too.
