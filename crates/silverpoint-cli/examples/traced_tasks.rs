@@ -10,8 +10,14 @@ use tracing::{Instrument as _, info, info_span, instrument};
 #[instrument]
 async fn fetch(number: u64) {
     tokio::task::yield_now().await;
-    step(number).await;
+    relay(number).await;
     silverpoint::event!("native inside", number);
+}
+
+/// A span of Silverpoint's own between two of `tracing`.
+#[silverpoint::instrument]
+async fn relay(number: u64) {
+    step(number).await;
 }
 
 #[instrument(name = "step")]

@@ -9,7 +9,7 @@
 //!                                                         }
 //! ```
 //!
-//! An `async fn` gets an async span, from its first poll to its end, for it may go on in another thread each time it waits.
+//! An `async fn` gets an async span, from its first poll to its end, for it may go on in another thread each time it waits. Each poll is a stretch of that span: what the function records lies in it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -17,7 +17,7 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, FnArg, LitStr, Pat, Path, Result, ReturnType, Signature, Token, Visibility,
+    Attribute, Error, Expr, FnArg, LitStr, Pat, Path, Result, ReturnType, Signature, Token, Type, Visibility,
 };
 
 use crate::site::{self, Site};
@@ -221,6 +221,7 @@ impl Function {
         } else {
             body.clone()
         };
+        let body = if is_async { self.polled(&guard, &body) } else { body };
         Ok(quote! {
             #(#outer)*
             #visibility #signature {
@@ -229,6 +230,29 @@ impl Function {
                 #body
             }
         })
+    }
+
+    /// The body of an `async fn`, in whose polls its span is entered.
+    fn polled(&self, guard: &Ident, body: &TokenStream) -> TokenStream {
+        let result = Ident::new("__polled", Span::mixed_site());
+        let annotation = self.output().map(|kind| quote!(: #kind));
+        quote_spanned! {Span::mixed_site()=>
+            let #result #annotation = #guard.with(async move { #body }).await;
+            #result
+        }
+    }
+
+    /// The type of what it gives, where that can be written: so that `?` in the body knows what to make of errors.
+    fn output(&self) -> Option<TokenStream> {
+        match &self.signature.output {
+            ReturnType::Default => Some(quote!(())),
+            // Not to be written there.
+            ReturnType::Type(_, kind) if matches!(**kind, Type::Never(_)) => None,
+            ReturnType::Type(_, kind) => {
+                let tokens = kind.to_token_stream();
+                (!has_impl(tokens.clone())).then_some(tokens)
+            }
+        }
     }
 
     /// The body, and what it comes to told.
@@ -263,14 +287,7 @@ impl Function {
                 #returned
             }},
         };
-        // The type is given where it can be, so that `?` in the body knows what to make of errors.
-        let kind = match &signature.output {
-            ReturnType::Default => Some(quote!(())),
-            ReturnType::Type(_, kind) => {
-                let tokens = kind.to_token_stream();
-                (!has_impl(tokens.clone())).then_some(tokens)
-            }
-        };
+        let kind = self.output();
         let here = Span::mixed_site();
         let made = if signature.asyncness.is_some() {
             quote_spanned!(here=> async move { #body }.await)

@@ -327,16 +327,26 @@ impl Site {
         let (then, otherwise) = match kind.to_string().as_str() {
             "async_span" => {
                 let target = self.target.as_ref().map(|target| quote!(target: #target,));
-                let kind = Ident::new("async_end", kind.span());
-                let end = Self::of(home.clone(), kind, level.clone(), quote!(#target #tail, id))
-                    .map_or_else(Error::into_compile_error, |end| end.expand());
+                let site = |kind: &str, body: TokenStream| {
+                    let kind = Ident::new(kind, self.kind.span());
+                    Self::of(home.clone(), kind, level.clone(), quote!(#target #body))
+                        .map_or_else(Error::into_compile_error, |site| site.expand())
+                };
+                let end = site("async_end", quote!(#tail, id));
+                // By this name readers know that what lies in it lies in the async span (spec/wire.md, section 7).
+                let stretch = site("span", quote!(#tail, "span.id" = id));
                 (
                     quote!({
                         fn __end(id: u64) {
                             #end
                         }
+                        fn __stretch(id: u64) -> #private::Span {
+                            #stretch
+                        }
+                        static __SITES: #private::AsyncSites =
+                            #private::AsyncSites { end: __end, stretch: __stretch };
                         #private::record::<__Here, #private::#level, _>(&__SITE, &__arguments);
-                        #private::AsyncSpan::begun(__id, __end)
+                        #private::AsyncSpan::begun(__id, &__SITES)
                     }),
                     quote!(else { #private::AsyncSpan::none() }),
                 )

@@ -586,10 +586,18 @@ fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     if parent == 0 || slot.is_linked.swap(true, Ordering::Relaxed) {
         return;
     }
-    let parent = number_of_other(parent);
+    let parent = native_within(parent).unwrap_or_else(|| number_of_other(parent));
     if parent != 0 {
         link(callsite, Role::Parent, parent, number);
     }
+}
+
+/// The async span of Silverpoint's own macros that lies between here and a span that is the innermost of `tracing`: it is polled within that one. `None`: there is none.
+fn native_within(id: u64) -> Option<u64> {
+    let (native, begun) = dynamic::innermost_stretch()?;
+    // (When it is open elsewhere, what is polled here is none of its matter.)
+    let is_between = |thread: &Thread| thread.open.id() == id && thread.open.innermost().begun < begun;
+    thread::with(is_between).then_some(native)
 }
 
 fn link(callsite: &Callsite, role: Role, from: u64, to: u64) {

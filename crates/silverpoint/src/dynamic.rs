@@ -35,6 +35,7 @@ use std::sync::atomic::Ordering;
 
 pub use crate::located::{Located, Place, located};
 pub use crate::shapes::Shapes;
+pub use crate::span::innermost_stretch;
 pub use crate::watch::on_change;
 use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use silverpoint_shm::owner::{

@@ -1,6 +1,14 @@
 //! Spans: a begin record, and an end record when the guard goes.
+//!
+//! ```text
+//!  Span        one thread      begin ─── end
+//!  AsyncSpan   any threads     async begin with id ─ stretches, one for each poll of its future ─ async end
+//! ```
 
+use std::cell::Cell;
+use std::future::{IntoFuture, poll_fn};
 use std::marker::PhantomData;
+use std::pin::pin;
 
 use crate::args::Args;
 use crate::record::{AtLevel, Made, span_end, timed};
@@ -47,27 +55,64 @@ impl Drop for Span {
     }
 }
 
+/// What is recorded of an async span behind its begin.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct AsyncSites {
+    /// Records its end.
+    pub end: fn(u64),
+    /// Begins a stretch of it in this thread.
+    pub stretch: fn(u64) -> Span,
+}
+
 /// A span that may end in another thread than it began in: made by [`async_span!`](crate::async_span), moved about, ends when it is dropped. Costs two records
 /// and an id; nothing when its site is off.
 #[must_use = "an async span ends when it is dropped"]
 #[derive(Debug)]
 pub struct AsyncSpan {
-    /// Records the end; `None` when there is nothing to end.
-    end: Option<fn(u64)>,
+    /// `None` when there is nothing to end.
+    sites: Option<&'static AsyncSites>,
     id: u64,
 }
 
 impl AsyncSpan {
     /// One whose begin was recorded.
     #[doc(hidden)]
-    pub fn begun(id: u64, end: fn(u64)) -> Self {
-        Self { end: Some(end), id }
+    pub fn begun(id: u64, sites: &'static AsyncSites) -> Self {
+        Self { sites: Some(sites), id }
     }
 
     /// A span that is off.
     #[doc(hidden)]
     pub const fn none() -> Self {
-        Self { end: None, id: 0 }
+        Self { sites: None, id: 0 }
+    }
+
+    /// The future, with this as its span: what the future records lies in the span, whatever threads poll it, and the span ends with the future, done or dropped.
+    /// Each poll is a stretch of the span in its thread: two records more.
+    ///
+    /// ```
+    /// use silverpoint::{async_span, info};
+    ///
+    /// async fn fetch(url: &str) -> usize {
+    ///     async_span!("fetch", url).with(async { info!("asking"); url.len() }).await
+    /// }
+    /// ```
+    pub async fn with<F: IntoFuture>(self, future: F) -> F::Output {
+        let mut future = pin!(future.into_future());
+        poll_fn(|context| {
+            let _within = self.enter();
+            future.as_mut().poll(context)
+        })
+        .await
+    }
+
+    /// Begins a stretch in this thread.
+    fn enter(&self) -> Stretch {
+        let span = self.sites.map_or(Span::none(), |sites| (sites.stretch)(self.id));
+        // One that is not recorded is nothing that another could lie in.
+        let around = if span.is_recorded() { WITHIN.replace((self.id, span.begun)) } else { WITHIN.get() };
+        Stretch { around, _span: span }
     }
 
     /// Its id, for [`async_instant!`](crate::async_instant), [`link!`](crate::link) and messages to other processes; 0 when it is off.
@@ -81,9 +126,31 @@ impl AsyncSpan {
 
 impl Drop for AsyncSpan {
     fn drop(&mut self) {
-        if let Some(end) = self.end {
-            end(self.id);
+        if let Some(sites) = self.sites {
+            (sites.end)(self.id);
         }
+    }
+}
+
+thread_local! {
+    /// The async span of whose stretches this thread is in the innermost, by its id, and the ticks at which that began; zeros: it is in none.
+    static WITHIN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+}
+
+/// The id of the async span in whose stretch this thread is, and the ticks at which the stretch began; `None`: it is in none.
+pub fn innermost_stretch() -> Option<(u64, u64)> {
+    Some(WITHIN.get()).filter(|(id, _)| *id != 0)
+}
+
+/// Until it is dropped a thread is in an async span.
+struct Stretch {
+    around: (u64, u64),
+    _span: Span,
+}
+
+impl Drop for Stretch {
+    fn drop(&mut self) {
+        WITHIN.set(self.around);
     }
 }
 

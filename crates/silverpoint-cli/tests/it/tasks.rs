@@ -55,7 +55,8 @@ fn tasks_are_one_trace_each_in_otlp() {
         let parent = by_id.get(&text(span, "parentSpanId"));
         let of = match name.as_str() {
             "fetch" => "task",
-            "step" => "fetch",
+            "relay" => "fetch",
+            "step" => "relay",
             "whole" => "step",
             _ => {
                 // One that began late lies in its first stretch, where that has ended before.
@@ -70,7 +71,7 @@ fn tasks_are_one_trace_each_in_otlp() {
     assert!(traces.values().all(|ids| ids.len() == 1), "one trace a task: {traces:?}");
     let distinct: BTreeSet<_> = traces.values().flatten().collect();
     assert_eq!(distinct.len(), TASKS as usize);
-    for name in ["task", "fetch", "step", "whole"] {
+    for name in ["task", "fetch", "relay", "step", "whole"] {
         // One each, and one more for a first stretch that had ended before its span got an id.
         let all = (0..TASKS).map(|number| seen.get(&(name.to_owned(), number)).copied().unwrap_or(0));
         assert!(all.clone().all(|count| (1..=2).contains(&count)), "{name}: {:?}", all.collect::<Vec<_>>());
@@ -140,7 +141,7 @@ coalesce(json_extract(args, '$.number'), json_extract(args, '$.of'), -1) from sp
             at = *parent;
         }
         path.dedup();
-        assert_eq!(path, ["whole", "step", "fetch", "task"]);
+        assert_eq!(path, ["whole", "step", "relay", "fetch", "task"]);
         paths += 1;
     }
     assert_eq!(paths, TASKS);

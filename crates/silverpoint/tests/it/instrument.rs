@@ -276,6 +276,12 @@ async fn waits(id: u8, text: &str) -> Result<u8, Refused> {
     Ok(u8::try_from(text.len()).map_err(|_| Refused(1))? + id)
 }
 
+#[instrument]
+async fn never(n: u8) -> ! {
+    std::future::pending::<()>().await;
+    panic!("{n}")
+}
+
 #[instrument(err)]
 async fn fails() -> Result<(), Refused> {
     Err(Refused(7))?;
@@ -303,6 +309,7 @@ fn waiting() {
     assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(dropped);
     drop(waits(3, ""));
+    drop(never(4));
     let mut pump = Pump { id: 1, level: 1 };
     assert_eq!(block_on(pump.fill(2)), 3);
 }
@@ -315,9 +322,13 @@ fn async_functions_are_async_spans() {
     let mut ids = Vec::new();
     let mut told = Vec::new();
     for record in session.records() {
+        if record.what == "end" {
+            told.push("end".to_owned());
+            continue;
+        }
         let kind = session.sites[&record.site].kind as u8;
         let mut args = record.args.clone();
-        if kind == 6 || kind == 7 {
+        if [3, 6, 7].contains(&kind) {
             let (id, rest) = args.split_once(", ").unwrap_or((&args, ""));
             if !ids.contains(&id.to_owned()) {
                 ids.push(id.to_owned());
@@ -329,22 +340,36 @@ fn async_functions_are_async_spans() {
     }
     let expected = [
         r#"6 waits #0 1, "four""#,
+        // Each poll is a stretch of it; the second one is in another thread.
+        "3 waits #0 ",
+        "end",
+        "3 waits #0 ",
+        "end",
+        "3 waits #0 ",
         "0 waited {} 3",
         r#"2 waits.return #0 Ok{0: 5}"#,
+        "end",
         "7 waits #0 ",
         "6 fails #1 ",
+        "3 fails #1 ",
         r#"2 fails.error "refused 7""#,
+        "end",
         "7 fails #1 ",
         r#"6 waits #2 2, """#,
+        "3 waits #2 ",
+        "end",
         "7 waits #2 ",
         "6 fill #3 2",
+        "3 fill #3 ",
         "2 fill.return 3",
+        "end",
         "7 fill #3 ",
     ];
     assert_eq!(told, expected);
+    assert!(session.sites.values().any(|site| site.template == "waits" && site.names == "span.id\n"));
     let levels: Vec<u8> =
         session.sites.values().filter(|site| site.template == "waits").map(|site| site.level as u8).collect();
-    assert_eq!(levels, [4, 4], "begin and end");
+    assert_eq!(levels, [4, 4, 4], "begin, stretches and end");
 }
 
 thread_local! {
