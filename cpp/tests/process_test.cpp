@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,15 @@
 #include <vector>
 
 #include "support/traced.hpp"
+
+// How long whoever makes a session is kept from it, as by a machine that has other things to do.
+static std::atomic<unsigned> held_up_ms{0};
+
+// Instead of the C library's: a session's files get their sizes by it.
+extern "C" int ftruncate(int fd, off_t size) noexcept {
+    if (const unsigned ms = held_up_ms) std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+    return static_cast<int>(syscall(SYS_ftruncate, fd, size));
+}
 
 namespace {
 
@@ -105,6 +115,26 @@ TEST(Fork, ThreadsOfAChildAndGrandchildrenRecord) {
     }
     stop = true;
     for (auto& thread : busy) thread.join();
+    traced::take();
+}
+
+// It was waited for 10 to 20 ms, and then the record was lost, and counted nowhere.
+TEST(Fork, ARecordWaitsForWhoeverMakesTheSession) {
+    record_number(1);
+    EXPECT_EQ(in_child([] {
+                  held_up_ms = 300;
+                  std::barrier together(4);
+                  std::vector<std::thread> threads;
+                  for (int i = 0; i < 4; ++i)
+                      threads.emplace_back([&] {
+                          together.arrive_and_wait();
+                          record_number(2);
+                      });
+                  for (auto& thread : threads) thread.join();
+                  const auto count = Session(Session::path_of(getpid())).records().size();
+                  return count == 4 ? 0 : static_cast<int>(count) + 1;
+              }),
+              0);
     traced::take();
 }
 

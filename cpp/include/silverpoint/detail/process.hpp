@@ -221,6 +221,11 @@ using AtLoad = void (*)();
 [[gnu::section(".init_array.00101")]] static AtLoad load_entry = at_load;
 [[gnu::section(".fini_array.00101")]] static AtLoad unload_entry = at_unload;
 
+// Pauses of 50 us or more that the maker of a session is waited for, 5 to 10 s: it needs about 100 us, and a
+// processor, for which it may wait as long as the machine likes. One that was cancelled in between never comes
+// back.
+inline constexpr unsigned kPatience = 100'000;
+
 // Makes the session ready if it is not; false when there is none. Safe in a signal handler: one that
 // interrupts the making gets none.
 SP_DETAIL_COLD bool ensure_session() {
@@ -229,28 +234,29 @@ SP_DETAIL_COLD bool ensure_session() {
     const ErrnoGuard guard;
     if (!make_alive_page()) return false;
     const std::uint32_t self = thread_id();
-    // Another thread needs about 100 us.
-    for (int tries = 0; tries < 200; ++tries) {
-        std::uint32_t state = session.state.load(std::memory_order_acquire);
+    Word& alive = *session.alive.load(std::memory_order_relaxed);
+    unsigned tries = 0;
+    do {
         if (session.is_ready()) return true;
-        if (state == Session::kOff) return false;
+        if (session.state.load(std::memory_order_acquire) == Session::kOff) return false;
         // Whoever takes the wiped page makes the session: the first one of this process, also when it was
-        // forked while another thread of its parent was at it.
-        Word& alive = *session.alive.load(std::memory_order_relaxed);
-        std::uint32_t nobody = Session::kWiped;
-        if (alive.compare_exchange_strong(nobody, Session::kTaken, std::memory_order_acq_rel)) {
-            session.maker.store(self, std::memory_order_relaxed);
+        // forked while another thread of its parent was at it. He says so in one step: a signal handler that
+        // interrupts him finds that it is its own thread.
+        std::uint32_t maker = Session::kWiped;
+        if (alive.compare_exchange_strong(maker, self, std::memory_order_acq_rel)) {
             session.state.store(Session::kMaking, std::memory_order_release);
             const bool done = make_or_replace_session();
             session.was_ready = session.was_ready || done;
+            session.is_given_up.store(0, std::memory_order_relaxed);
             session.state.store(done ? Session::kReady : Session::kOff, std::memory_order_release);
             alive.store(Session::kWhole, std::memory_order_release);
             return done;
         }
-        if (session.maker.load(std::memory_order_relaxed) == self && state == Session::kMaking) return false;
+        if (maker == self) return false;
         const timespec pause{0, 50'000};
         nanosleep(&pause, nullptr);
-    }
+    } while (session.is_given_up.load(std::memory_order_relaxed) == 0 && ++tries < kPatience);
+    session.is_given_up.store(1, std::memory_order_relaxed);
     return false;
 }
 

@@ -21,11 +21,13 @@ struct Session {
     enum State : std::uint32_t { kNone, kMaking, kReady, kOff };
 
     Word state{kNone};
-    Word maker{0};  // thread that is making it
     // In a page of its own that the kernel wipes in a forked child: kWhole as long as the session is this
-    // process's. A child of vfork shares it, and the session with it.
-    enum Page : std::uint32_t { kWiped, kTaken, kWhole };
+    // process's, the number of the thread that is making it before that. A child of vfork shares it, and the
+    // session with it.
+    enum Page : std::uint32_t { kWiped, kWhole = 0xFFFF'FFFF };
     std::atomic<Word*> alive{nullptr};
+    // Whoever made it was waited for in vain once.
+    Word is_given_up{0};
     // There was a session once; in a forked child, before its first record, that of the parent.
     bool was_ready = false;
     Word left{0};
