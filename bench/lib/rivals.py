@@ -43,6 +43,9 @@ def namespace_missing():
 
 
 def tracefs_missing():
+    """Most systems have it there from the start; where not, whoever may puts it where it belongs."""
+    if not TRACEFS.exists() and os.geteuid() == 0:
+        subprocess.run(["mount", "-t", "tracefs", "nodev", TRACEFS.parent], capture_output=True)
     return "" if os.access(TRACEFS, os.W_OK) else f"{TRACEFS} cannot be written: tracefs is not mounted there, or only root may"
 
 

@@ -18,8 +18,9 @@ const FREE: u64 = 64;
 /// The type of ext2, ext3 and ext4.
 const EXT4: u64 = 0xEF53;
 
+/// What is ahead of one file's end. For whoever alone appends to it.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead {
+pub struct Ahead {
     /// Through which there is room.
     end: u64,
     /// The file system cannot, or has little left: not asked again for this file.
@@ -28,7 +29,7 @@ pub(crate) struct Ahead {
 
 impl Ahead {
     /// Before `len` bytes are written at `at`, the end of the file, which shall not have more than about `most`.
-    pub(crate) fn reach(&mut self, file: &File, at: u64, len: u64, most: u64) {
+    pub fn reach(&mut self, file: &File, at: u64, len: u64, most: u64) {
         let wanted = at.saturating_add(len);
         if self.is_refused || at < FROM || wanted <= self.end {
             return;
@@ -45,7 +46,7 @@ impl Ahead {
     }
 
     /// Gives back what is behind `end`, the end of the file; nothing is ahead any more.
-    pub(crate) fn give_back(&mut self, file: &File, end: u64) {
+    pub fn give_back(&mut self, file: &File, end: u64) {
         if self.end > end {
             // The same size: this cuts what is behind it.
             let _ = file.set_len(end);
@@ -55,7 +56,7 @@ impl Ahead {
 }
 
 /// Gives back what a dead writer has left behind the end of a file that nobody writes.
-pub(crate) fn give_back_left(file: &File) {
+pub fn give_back_left(file: &File) {
     // Blocks of 512 bytes. A few more than the size needs are the file system's own.
     if let Ok(found) = file.metadata()
         && found.blocks().saturating_mul(512) > found.len().saturating_add(FROM / 4)

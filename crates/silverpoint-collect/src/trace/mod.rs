@@ -7,7 +7,7 @@
 //!
 //! **Writers** hold a lock on the first byte of the file (of the open file description), so that nobody cuts a tail that another is writing.
 
-mod ahead;
+pub mod ahead;
 mod batch;
 mod held;
 mod index;

@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use silverpoint_collect::ahead::{Ahead, give_back_left};
 use silverpoint_formats::time::{Boundary, TimeZone};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -45,6 +46,18 @@ struct Open {
     since: Instant,
     /// When the clock ends it, in nanoseconds since 1970.
     ends_ns: Option<i64>,
+    ahead: Ahead,
+    /// Behind what was appended last.
+    end: u64,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // Where somebody else has appended or cut since, room is left behind the end rather than his line taken away.
+        if self.file.metadata().is_ok_and(|found| found.len() == self.end) {
+            self.ahead.give_back(&self.file, self.end);
+        }
+    }
 }
 
 impl Open {
@@ -100,7 +113,8 @@ impl LogFile {
         positions: Vec<Position>,
         held: Vec<Position>,
     ) -> io::Result<()> {
-        let Some(open) = &self.open else { return Err(io::ErrorKind::NotFound.into()) };
+        let most = self.config.rotate_bytes.unwrap_or(u64::MAX);
+        let Some(open) = &mut self.open else { return Err(io::ErrorKind::NotFound.into()) };
         let found = open.file.metadata()?;
         // What others did to it (`truncate` of a log rotator) counts.
         let begin = found.len();
@@ -117,11 +131,14 @@ impl LogFile {
             self.cursor.done();
             return Ok(());
         }
+        open.ahead.reach(&open.file, begin, len, most);
         if let Err(error) = open.file.write_all_at(lines, begin) {
             // Half a line must not stay.
             let _ = open.file.set_len(begin);
+            open.ahead = Ahead::default();
             return Err(error);
         }
+        open.end = begin + len;
         self.cursor.done();
         Ok(())
     }
@@ -169,11 +186,15 @@ impl LogFile {
                 File::open(folder)?.sync_all()?;
             }
             let found = file.metadata()?;
+            if found.is_file() {
+                give_back_left(&file);
+            }
             // What is in it belongs to the hour or day in which it was written, whoever did.
             let belongs_to = if found.len() > 0 { ns(found.modified()?) } else { ns(SystemTime::now()) };
             let ends_ns = self.config.rotate_at.and_then(|at| at.after(belongs_to, &self.zone));
             let identity = (found.dev(), found.ino());
-            self.open = Some(Open { file, identity, since: Instant::now(), ends_ns });
+            let ahead = Ahead::default();
+            self.open = Some(Open { file, identity, since: Instant::now(), ends_ns, ahead, end: 0 });
         }
         self.open.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -388,6 +409,41 @@ mod tests {
         File::options().write(true).open(&moved).unwrap().write_all_at(b"two\n", 4).unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 16)]);
         assert_eq!(fs::read(&moved).unwrap(), b"one\ntwo\n");
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// Room behind the end is asked for where a file grows, never behind what it may grow to, and nothing of it is left.
+    #[test]
+    fn what_was_ahead_of_a_log_is_given_back() {
+        let (directory, path) = left("ahead", false);
+        let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
+        let (mut log, _) = LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap();
+        let lines = vec![b'\n'; 256 << 10];
+        let begin = fs::metadata(&path).unwrap().len();
+        for _ in 0..10 {
+            log.append(&lines, Vec::new(), Vec::new()).unwrap();
+        }
+        let len = begin + 10 * lines.len() as u64;
+        let on_disk = || fs::metadata(&path).unwrap().blocks() * 512;
+        let was_ahead = on_disk() > len + (1 << 20);
+        drop(log);
+        assert_eq!(fs::metadata(&path).unwrap().len(), len);
+        assert!(on_disk() < len + (128 << 10), "{len} bytes, {} on disk", on_disk());
+        // Who appends beside the logger keeps his line, and what is ahead of it.
+        let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
+        let (mut log, _) = LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap();
+        log.append(&lines, Vec::new(), Vec::new()).unwrap();
+        File::options().append(true).open(&path).unwrap().write_all(b"another's\n").unwrap();
+        drop(log);
+        assert!(fs::read(&path).unwrap().ends_with(b"another's\n"));
+        if was_ahead {
+            assert!(on_disk() > len + (1 << 20), "{} on disk", on_disk());
+            // The next start gives it back.
+            let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
+            drop(LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap());
+            assert!(on_disk() < len + (1 << 20), "{} on disk", on_disk());
+        }
+        assert!(fs::read(&path).unwrap().ends_with(b"another's\n"));
         fs::remove_dir_all(directory).unwrap();
     }
 
