@@ -8,7 +8,7 @@ use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::{callsite, log_events, owned, spans, watch};
+use crate::{callsite, links, log_events, owned, spans, watch};
 
 /// A layer that records what the directives switch on, and leaves other layers alone.
 ///
@@ -128,7 +128,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
 
     fn on_follows_from(&self, id: &Id, follows: &Id, context: Context<'_, S>) {
         if let (Some(own), Some(other)) = (self.own(id, &context), self.own(follows, &context)) {
-            spans::follows_from(own, other);
+            links::follows_from(own, other);
         }
     }
 

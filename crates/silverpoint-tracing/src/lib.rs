@@ -31,6 +31,7 @@ mod callsite;
 mod fields;
 #[cfg(feature = "layer")]
 mod layer;
+mod links;
 mod log_events;
 mod open;
 #[cfg(feature = "layer")]

@@ -20,6 +20,7 @@ use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
 use crate::fields::{Encode, Kept, Plan, Shape, Words};
+use crate::links::{self, link_to_parent};
 use crate::open::{Frame, What, current};
 use crate::slots::{self, FIELD_BYTES, SILENT, Slot};
 use crate::thread::{self, Thread};
@@ -29,7 +30,7 @@ pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
     Some(callsite_of(slots::get(id)?)?.meta)
 }
 
-fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
+pub(crate) fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
     callsite::numbered(slot.callsite())
 }
 
@@ -83,7 +84,7 @@ fn fields(encoder: &mut Encoder<'_>, shape: Shape, visit: &dyn Fn(&mut dyn Visit
 }
 
 /// Records arguments of known types at a site that has no fields.
-fn plain(callsite: &Callsite, role: Role, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
+pub(crate) fn plain(callsite: &Callsite, role: Role, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let id = callsite.plain(role);
     if id == 0 {
         dynamic::lose_without_site();
@@ -267,7 +268,7 @@ fn begin_with_id(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) 
     }
     if !attributes.is_contextual() && slot.parent.load(Ordering::Relaxed) == 0 {
         // It lies in nothing, whatever is open here.
-        return link(callsite, Role::Parent, 0, number);
+        return links::link(callsite, Role::Parent, 0, number);
     }
     link_to_parent(callsite, slot, number);
 }
@@ -523,7 +524,7 @@ fn settle(id: u64) {
 }
 
 /// As [`number_of`], of a span that the caller does not hold.
-fn number_of_other(id: u64) -> u64 {
+pub(crate) fn number_of_other(id: u64) -> u64 {
     if id == 0 {
         return 0;
     }
@@ -542,7 +543,7 @@ fn held<R>(id: u64, look: impl FnOnce(&Slot) -> R) -> Option<R> {
 
 /// The id of a span in the session: it begins with one now, if it has not. 0: there is nothing of it.
 #[inline]
-fn number_of(id: u64) -> u64 {
+pub(crate) fn number_of(id: u64) -> u64 {
     let Some(slot) = slots::get(id).filter(|slot| !slot.is_silent()) else { return 0 };
     match slot.number.load(Ordering::Acquire) {
         0 => give_number(slot),
@@ -581,32 +582,6 @@ fn give_number(slot: &Slot) -> u64 {
     number
 }
 
-fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
-    let parent = slot.parent.load(Ordering::Relaxed);
-    if parent == 0 || slot.is_linked.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    let parent = native_within(parent).unwrap_or_else(|| number_of_other(parent));
-    if parent != 0 {
-        link(callsite, Role::Parent, parent, number);
-    }
-}
-
-/// The async span of Silverpoint's own macros that lies between here and a span that is the innermost of `tracing`: it is polled within that one. `None`: there is none.
-fn native_within(id: u64) -> Option<u64> {
-    let (native, begun) = dynamic::innermost_stretch()?;
-    // (When it is open elsewhere, what is polled here is none of its matter.)
-    let is_between = |thread: &Thread| thread.open.id() == id && thread.open.innermost().begun < begun;
-    thread::with(is_between).then_some(native)
-}
-
-fn link(callsite: &Callsite, role: Role, from: u64, to: u64) {
-    plain(callsite, role, |encoder| {
-        encoder.u64(from);
-        encoder.u64(to);
-    });
-}
-
 /// Fields that were not there when the span was made, or are others now.
 pub(crate) fn record(id: u64, values: &Record<'_>) {
     let Some(callsite) = slots::get(id).filter(|slot| !slot.is_silent()).and_then(callsite_of) else {
@@ -615,15 +590,6 @@ pub(crate) fn record(id: u64, values: &Record<'_>) {
     let number = number_of(id);
     let visit = |visitor: &mut dyn Visit| values.record(visitor);
     let _ = with_fields(callsite, Role::AsyncInstant, callsite.level, |encoder| encoder.u64(number), &visit);
-}
-
-/// The span came from another.
-pub(crate) fn follows_from(id: u64, other: u64) {
-    let Some(callsite) = slots::get(id).and_then(callsite_of) else { return };
-    let (from, to) = (number_of_other(other), number_of(id));
-    if from != 0 && to != 0 {
-        link(callsite, Role::FollowsFrom, from, to);
-    }
 }
 
 /// One more has the span.

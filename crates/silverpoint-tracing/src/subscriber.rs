@@ -3,7 +3,7 @@
 use tracing_core::span::{Attributes, Current, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata};
 
-use crate::{callsite, log_events, open, spans, watch};
+use crate::{callsite, links, log_events, open, spans, watch};
 
 /// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the process), and nothing else: a callsite that is
 /// off stays at `tracing`'s own cost, until it is switched on.
@@ -95,7 +95,7 @@ impl tracing_core::Subscriber for Subscriber {
     }
 
     fn record_follows_from(&self, span: &Id, follows: &Id) {
-        spans::follows_from(span.into_u64(), follows.into_u64());
+        links::follows_from(span.into_u64(), follows.into_u64());
     }
 
     #[inline]

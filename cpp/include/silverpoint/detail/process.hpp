@@ -222,8 +222,8 @@ using AtLoad = void (*)();
 [[gnu::section(".fini_array.00101")]] static AtLoad unload_entry = at_unload;
 
 // Pauses of 50 us or more that the maker of a session is waited for, 5 to 10 s: it needs about 100 us, and a
-// processor, for which it may wait as long as the machine likes. One that was cancelled in between never comes
-// back.
+// processor, for which it may wait as long as the machine likes. One that was cancelled in between never
+// comes back.
 inline constexpr unsigned kPatience = 100'000;
 
 // Makes the session ready if it is not; false when there is none. Safe in a signal handler: one that

@@ -1,8 +1,8 @@
 //! Room in the file that is asked for before it is written: a write then need not reserve each of its blocks.
 //!
-//! Measured on ext4 (docs/budgets.md). Elsewhere it was not measured and is not done; nor before a file has grown to [`FROM`], or where little is free. The size
+//! Measured on ext4 (docs/budgets.md). Elsewhere it was not measured and is not done; nor before a file has grown to a mebibyte, or where little is free. The size
 //! of the file is not changed: what is ahead lies behind its end, never beyond what the part may still grow, and is given back when the part ends. What a death
-//! leaves there (at most [`AHEAD`] on the disk) is given back by whoever goes on in the file, or behind it when the death came between two parts.
+//! leaves there (at most 4 MiB on the disk) is given back by whoever goes on in the file, or behind it when the death came between two parts.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;

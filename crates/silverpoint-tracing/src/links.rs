@@ -1,0 +1,47 @@
+//! Where spans belong: links of their ids, from the one that a span lies in, and from those that it follows.
+
+use std::sync::atomic::Ordering;
+
+use silverpoint::dynamic;
+
+use crate::callsite::{Callsite, Role};
+use crate::slots::{self, Slot};
+use crate::spans::{callsite_of, number_of, number_of_other, plain};
+use crate::thread::{self, Thread};
+
+/// The span lies in the one that it was made in, or that was said; once.
+pub(crate) fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
+    let parent = slot.parent.load(Ordering::Relaxed);
+    if parent == 0 || slot.is_linked.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let parent = native_within(parent).unwrap_or_else(|| number_of_other(parent));
+    if parent != 0 {
+        link(callsite, Role::Parent, parent, number);
+    }
+}
+
+/// The async span of Silverpoint's own macros that lies between here and a span that is the innermost of `tracing`: it is polled within that one. `None`: there is none.
+fn native_within(id: u64) -> Option<u64> {
+    let (native, begun) = dynamic::innermost_stretch()?;
+    // (When it is open elsewhere, what is polled here is none of its matter.)
+    let is_between = |thread: &Thread| thread.open.id() == id && thread.open.innermost().begun < begun;
+    thread::with(is_between).then_some(native)
+}
+
+/// Two ids belong together.
+pub(crate) fn link(callsite: &Callsite, role: Role, from: u64, to: u64) {
+    plain(callsite, role, |encoder| {
+        encoder.u64(from);
+        encoder.u64(to);
+    });
+}
+
+/// The span came from another.
+pub(crate) fn follows_from(id: u64, other: u64) {
+    let Some(callsite) = slots::get(id).and_then(callsite_of) else { return };
+    let (from, to) = (number_of_other(other), number_of(id));
+    if from != 0 && to != 0 {
+        link(callsite, Role::FollowsFrom, from, to);
+    }
+}
