@@ -61,7 +61,7 @@ pub use context::{Context, ContextScope, InContext, WithContext};
 pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
 pub use silverpoint_shm::owner::new_id;
-pub use span::{AsyncSpan, Id, Span};
+pub use span::{AsyncSpan, Id, Span, WithSpan};
 pub use trace_context::{TraceContext, TraceContextError};
 #[cfg(feature = "serde")]
 pub use value::Serde;

@@ -6,9 +6,9 @@
 //! ```
 
 use std::cell::Cell;
-use std::future::{IntoFuture, poll_fn};
 use std::marker::PhantomData;
-use std::pin::pin;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use crate::args::Args;
 use crate::record::{AtLevel, Made, span_end, timed};
@@ -98,13 +98,8 @@ impl AsyncSpan {
     ///     async_span!("fetch", url).with(async { info!("asking"); url.len() }).await
     /// }
     /// ```
-    pub async fn with<F: IntoFuture>(self, future: F) -> F::Output {
-        let mut future = pin!(future.into_future());
-        poll_fn(|context| {
-            let _within = self.enter();
-            future.as_mut().poll(context)
-        })
-        .await
+    pub fn with<F: IntoFuture>(self, future: F) -> WithSpan<F::IntoFuture> {
+        WithSpan { future: future.into_future(), span: self }
     }
 
     /// Begins a stretch in this thread.
@@ -129,6 +124,31 @@ impl Drop for AsyncSpan {
         if let Some(sites) = self.sites {
             (sites.end)(self.id);
         }
+    }
+}
+
+/// See [`AsyncSpan::with`].
+///
+/// (Not an `async fn`: that would keep its argument twice, and futures within futures would grow by powers of two.)
+#[derive(Debug)]
+#[must_use = "futures do nothing unless they are polled"]
+pub struct WithSpan<F> {
+    // Dropped first: what its values record in the end is within the span.
+    future: F,
+    span: AsyncSpan,
+}
+
+impl<F: Future> Future for WithSpan<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        // SAFETY: `future` is pinned whenever `self` is: it is not moved out, there is no Drop, and no other access to it.
+        let (future, span) = unsafe {
+            let this = self.get_unchecked_mut();
+            (Pin::new_unchecked(&mut this.future), &this.span)
+        };
+        let _within = span.enter();
+        future.poll(context)
     }
 }
 

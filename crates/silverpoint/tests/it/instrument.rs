@@ -297,7 +297,27 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
+#[instrument]
+async fn deep() -> u8 {
+    let held = [1_u8; 1024];
+    std::future::ready(()).await;
+    held[held.len() / 2]
+}
+
+#[instrument]
+async fn deeper() -> u8 {
+    deep().await
+}
+
+#[instrument(ret)]
+async fn deepest() -> u8 {
+    deeper().await
+}
+
 fn waiting() {
+    // Futures within futures grow by what each level has itself, not by powers of two.
+    let sizes = (size_of_val(&deep()), size_of_val(&deeper()), size_of_val(&deepest()));
+    assert!(sizes.0 < 1400 && sizes.1 < sizes.0 + 128 && sizes.2 < sizes.1 + 128, "{sizes:?}");
     // The future goes to another thread after its first poll.
     let mut future = Box::pin(waits(1, "four"));
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
