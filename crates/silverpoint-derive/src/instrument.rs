@@ -236,10 +236,25 @@ impl Function {
     fn polled(&self, guard: &Ident, body: &TokenStream) -> TokenStream {
         let result = Ident::new("__polled", Span::mixed_site());
         let annotation = self.output().map(|kind| quote!(: #kind));
+        let typed = self.typed();
         quote_spanned! {Span::mixed_site()=>
-            let #result #annotation = #guard.with(async move { #body }).await;
+            let #result #annotation = #guard.with(async move { #typed #body }).await;
             #result
         }
+    }
+
+    /// What an async block begins with: it says what the block gives before the body is looked at, so that the body's values become that type (`Ok(Box::new(file))` a `Box<dyn Read>`).
+    fn typed(&self) -> Option<TokenStream> {
+        let given = Ident::new("__given", Span::mixed_site());
+        self.output().map(|kind| {
+            quote_spanned! {Span::mixed_site()=>
+                #[allow(unknown_lints, unreachable_code, clippy::all)]
+                if false {
+                    let #given: #kind = loop {};
+                    return #given;
+                }
+            }
+        })
     }
 
     /// The type of what it gives, where that can be written: so that `?` in the body knows what to make of errors.
@@ -290,7 +305,8 @@ impl Function {
         let kind = self.output();
         let here = Span::mixed_site();
         let made = if signature.asyncness.is_some() {
-            quote_spanned!(here=> async move { #body }.await)
+            let typed = self.typed();
+            quote_spanned!(here=> async move { #typed #body }.await)
         } else {
             let arrow = kind.as_ref().map(|kind| quote!(-> #kind));
             quote_spanned!(here=> #home::__private::once(move || #arrow { #body }))

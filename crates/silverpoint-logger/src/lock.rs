@@ -151,7 +151,7 @@ impl Drop for Lock {
 
 /// Whether this process has another descriptor of a file. When nobody can tell: yes, rather than two owners.
 fn is_open_elsewhere(file: &File) -> bool {
-    let (Ok(wanted), Ok(entries)) = (file.metadata(), std::fs::read_dir("/proc/self/fd")) else {
+    let (Ok(wanted), Ok(entries)) = (file.metadata(), std::fs::read_dir("/proc/thread-self/fd")) else {
         return true;
     };
     let descriptors = entries.flatten().filter(|entry| {

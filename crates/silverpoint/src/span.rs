@@ -88,7 +88,7 @@ impl AsyncSpan {
         Self { sites: None, id: 0 }
     }
 
-    /// The future, with this as its span: what the future records lies in the span, whatever threads poll it, and the span ends with the future, done or dropped.
+    /// The future, with this as its span: what the future records when it is polled lies in the span, whatever threads do, and the span ends with the future, done or dropped.
     /// Each poll is a stretch of the span in its thread: two records more.
     ///
     /// ```
@@ -133,7 +133,7 @@ impl Drop for AsyncSpan {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are polled"]
 pub struct WithSpan<F> {
-    // Dropped first: what its values record in the end is within the span.
+    // Dropped first: the span ends behind it.
     future: F,
     span: AsyncSpan,
 }

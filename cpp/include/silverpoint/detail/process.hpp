@@ -244,10 +244,11 @@ SP_DETAIL_COLD bool ensure_session() {
         // interrupts him finds that it is its own thread.
         std::uint32_t maker = Session::kWiped;
         if (alive.compare_exchange_strong(maker, self, std::memory_order_acq_rel)) {
+            // What was said of another maker, of a parent perhaps, does not hold for this one.
+            session.is_given_up.store(0, std::memory_order_relaxed);
             session.state.store(Session::kMaking, std::memory_order_release);
             const bool done = make_or_replace_session();
             session.was_ready = session.was_ready || done;
-            session.is_given_up.store(0, std::memory_order_relaxed);
             session.state.store(done ? Session::kReady : Session::kOff, std::memory_order_release);
             alive.store(Session::kWhole, std::memory_order_release);
             return done;
@@ -256,6 +257,7 @@ SP_DETAIL_COLD bool ensure_session() {
         const timespec pause{0, 50'000};
         nanosleep(&pause, nullptr);
     } while (session.is_given_up.load(std::memory_order_relaxed) == 0 && ++tries < kPatience);
+    if (session.is_ready()) return true;
     session.is_given_up.store(1, std::memory_order_relaxed);
     return false;
 }

@@ -48,8 +48,7 @@ impl Ahead {
     /// Gives back what is behind `end`, the end of the file; nothing is ahead any more.
     pub fn give_back(&mut self, file: &File, end: u64) {
         if self.end > end {
-            // The same size: this cuts what is behind it.
-            let _ = file.set_len(end);
+            cut(file, end);
         }
         self.end = 0;
     }
@@ -60,9 +59,24 @@ pub fn give_back_left(file: &File) {
     // Blocks of 512 bytes. A few more than the size needs are the file system's own.
     if let Ok(found) = file.metadata()
         && found.blocks().saturating_mul(512) > found.len().saturating_add(FROM / 4)
+        && is_ext4(file)
     {
-        let _ = file.set_len(found.len());
+        cut(file, found.len());
     }
+}
+
+/// Cuts what is behind the end; the size stays. Nobody wrote: the time of the last line is what logs are rotated and named by.
+fn cut(file: &File, end: u64) {
+    let modified = file.metadata().and_then(|found| found.modified());
+    if file.set_len(end).is_ok()
+        && let Ok(modified) = modified
+    {
+        let _ = file.set_modified(modified);
+    }
+}
+
+fn is_ext4(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type as u64 == EXT4)
 }
 
 fn has_room(file: &File) -> bool {
@@ -130,5 +144,24 @@ mod tests {
         ahead.give_back(&file, end);
         assert_eq!(file.metadata().unwrap().len(), end);
         assert!(on_disk(&file) <= end + (64 << 10), "{} bytes, {} on disk", end, on_disk(&file));
+    }
+
+    /// A log's lines belong to the day on which they were written, not to that of its logger's end.
+    #[test]
+    fn giving_back_leaves_the_time_of_the_last_write() {
+        let file = file("time");
+        file.write_all_at(&vec![1; 2 << 20], 0).unwrap();
+        let written = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+        for left in [false, true] {
+            let mut ahead = Ahead::default();
+            ahead.reach(&file, 2 << 20, 1, u64::MAX);
+            file.set_modified(written).unwrap();
+            if left {
+                give_back_left(&file)
+            } else {
+                ahead.give_back(&file, 2 << 20)
+            }
+            assert_eq!(file.metadata().unwrap().modified().unwrap(), written, "{left}");
+        }
     }
 }

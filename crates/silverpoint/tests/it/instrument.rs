@@ -297,6 +297,20 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// Values become what the function gives, as they do without the attribute.
+#[instrument(level = "trace", skip_all)]
+async fn boxed(name: &String, is_some: bool) -> Result<Box<dyn std::fmt::Display + '_>, Refused> {
+    if is_some {
+        return Ok(Box::new(7));
+    }
+    Ok(Box::new(name))
+}
+
+#[instrument(level = "trace", skip_all, ret)]
+async fn shortened(name: &String) -> Option<&str> {
+    Some(name)
+}
+
 #[instrument]
 async fn deep() -> u8 {
     let held = [1_u8; 1024];
@@ -315,6 +329,8 @@ async fn deepest() -> u8 {
 }
 
 fn waiting() {
+    // (Their level is off here.)
+    typed();
     // Futures within futures grow by what each level has itself, not by powers of two.
     let sizes = (size_of_val(&deep()), size_of_val(&deeper()), size_of_val(&deepest()));
     assert!(sizes.0 < 1400 && sizes.1 < sizes.0 + 128 && sizes.2 < sizes.1 + 128, "{sizes:?}");
@@ -332,6 +348,13 @@ fn waiting() {
     drop(never(4));
     let mut pump = Pump { id: 1, level: 1 };
     assert_eq!(block_on(pump.fill(2)), 3);
+}
+
+fn typed() {
+    let name = "n".to_owned();
+    assert_eq!(block_on(boxed(&name, false)).map(|shown| shown.to_string()).ok(), Some(name.clone()));
+    assert_eq!(block_on(boxed(&name, true)).map(|shown| shown.to_string()).ok().as_deref(), Some("7"));
+    assert_eq!(block_on(shortened(&name)), Some("n"));
 }
 
 fn async_functions_are_async_spans() {
