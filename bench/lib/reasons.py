@@ -16,6 +16,14 @@ def tracing(own, who, case, ns):
     return ""
 
 
+def registry(own, case, ns):
+    """`ns`: as above."""
+    alone, ours = ns.get(("no-op layer", case)), ns.get((own, case))
+    if "layer" in own and alone and ours and alone.value >= ours.value / 2:
+        return "more than half of it is tracing-subscriber's registry (the row no-op layer)"
+    return ""
+
+
 def filtered(own, who, above):
     """`above`: {backend: Measured} of a filtered line over an empty loop."""
     least = [above[name].value for name in ("no-op subscriber", "no-op layer", "none") if name in above]
@@ -50,7 +58,8 @@ def loggers(key, own, who):
         copies = "a record is copied twice before it is a line: into the ring, and by the collector into the spool, which survives the process; lines of JSON are longer besides"
         if key == "cpu_s":
             return copies
-        who_formats = {"spdlog": "spdlog formats and writes in the callers' threads, at once and on as many processors as there are",
+        who_formats = {"log4cplus": "log4cplus formats and writes in the callers' threads",
+                       "spdlog": "spdlog formats and writes in the callers' threads, at once and on as many processors as there are",
                        "spdlog async": "spdlog's callers format the text of an entry themselves, and its one worker the rest of the line"}.get(who)
         return f"{copies}; one thread formats all lines of a file, where {who_formats}" if who_formats else ""
     if key == "entry_bytes":
@@ -66,7 +75,12 @@ def modern(case, who):
     return ""
 
 
-def paced(key, own, who):
+def paced(key, own, who, theirs, alone):
+    """`alone`: what sleeping and waking take by themselves at that rate."""
+    if alone and theirs <= alone:
+        return "the sleeping and waking between the calls took more by themselves in that run (the row nothing): it is they that differ"
+    if key == "cpu_per_record" and "text" in own and who == "spdlog async":
+        return "both wake a thread for what has come; ours wakes two, and copies a record twice before it is a line: into the ring, and into the spool, which survives the process"
     if key == "cpu_per_record" and "text" in own and who == "spdlog":
         return "spdlog has no other thread: all is done in the call. Ours takes less in the caller (the other column), but the collector's thread and the sink's wake for what has come, and copy it twice before it is a line"
     return ""
@@ -74,7 +88,7 @@ def paced(key, own, who):
 
 def of_dotnet(case, key):
     if key == "flush_us":
-        return ""
+        return "all but a tenth is the runtime's own first call of it: with no listener at all it takes as long" if case in ("none", "default") else ""
     return {"none": "nothing is recorded there", "default": "Mono's default listener hands the text to a debugger, and there is none",
             "text": "its text goes into a buffer of the process; here it is made UTF-8, leaves the runtime by a call of C, and is in shared memory then"}.get(case, "")
 

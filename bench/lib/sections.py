@@ -37,8 +37,8 @@ def show(one, factor=1):
     return "–" if one is None else text(one.value * factor)
 
 
-def cpu_of_all(data, who, cases, where, better, told=""):
-    """Lines of the section: CPU time of all threads and processes, of records back to back, for those of whom it was measured. `who`: the member of a row that names it; `cases`: {case: title}."""
+def cpu_of_all(data, who, cases, where, better, told="", why=lambda own, case: ""):
+    """Lines of the section: CPU time of all threads and processes, of records back to back, for those of whom it was measured. `who`: the member of a row that names it; `cases`: {case: title}; `why` says why another is better at a case."""
     cpu = {(row[who], row["case"]): measured(row["cpu_ns"], row.get("cpu_again")) for row in data["results"] if "cpu_ns" in row}
     names = sorted(dict.fromkeys(name for name, _ in cpu), key=lambda name: not is_own(name))
     if not names:
@@ -47,7 +47,7 @@ def cpu_of_all(data, who, cases, where, better, told=""):
     for name in (name for name in names if not is_own(name)):
         for case, title in cases.items():
             for variant in own:
-                better.look(where, variant, cpu.get((variant, case)), name, cpu.get((name, case)), "ns", at=title)
+                better.look(where, variant, cpu.get((variant, case)), name, cpu.get((name, case)), "ns", why(variant, case), at=title)
     rows = [(name, *(show(cpu.get((name, case))) for case in cases)) for name in names]
     return ["<h3>CPU time of all, ns a record</h3>", f"<p>Records back to back: all threads of the process, and the processes that serve it, until everything has arrived.{told}</p>", html.table(("", *cases.values()), rows, own=own)]
 
@@ -142,7 +142,7 @@ def tracing(data, better):
     return ["<h2>S2. ATrace and Rust's tracing</h2>", "<p>Nanoseconds a call; no-op rows are what <code>tracing</code> itself costs, the visiting one what fields cost any subscriber; the ATrace layer writes to the kernel. "
             "<code>filtered</code>: a line that its level filters out, over an empty loop.</p>",
             html.table(("", *TRACING_CASES.values(), "filtered"), rows, own=tuple(own)),
-            *cpu_of_all(data, "backend", TRACING_CASES, "S2. CPU of all, ns a record", better, " Others have no helpers, and the caller's time is all, but for ticklog, whose thread takes a core as long as it runs."),
+            *cpu_of_all(data, "backend", TRACING_CASES, "S2. CPU of all, ns a record", better, " Others have no helpers, and the caller's time is all, but for ticklog, whose thread takes a core as long as it runs.", lambda own, case: reasons.registry(own, case, ns)),
             html.table(("ATrace, ns", *ATRACE_LANGUAGES), atrace), *setups.section("tracing", data)]
 
 
@@ -271,7 +271,7 @@ def paced(data, better):
                     mine, theirs = found.get((variant, pace)), found.get((name, pace))
                     if mine and theirs and mine["kept"] and theirs["kept"]:
                         better.look(f"Cost over rate, {column}, ns a record", variant, measured(mine[key], mine["again"].get(key)), name, measured(theirs[key], theirs["again"].get(key)), "ns",
-                                    reasons.paced(key, variant, name), at=f"{pacing.short(pace)}/s")
+                                    reasons.paced(key, variant, name, theirs[key], nothing.get(pace)), at=f"{pacing.short(pace)}/s")
     rows = [(name, *(pacing.cell(found.get((name, pace))) for pace in pacing.RATES)) for name in names]
     series = {name: [(pace, found[name, pace]["cpu_per_record"]) for pace in pacing.RATES if (name, pace) in found and found[name, pace]["kept"]] for name in names}
     series = {name: points for name, points in series.items() if points}

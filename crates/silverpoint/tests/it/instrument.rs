@@ -298,6 +298,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Values become what the function gives, as they do without the attribute.
+#[allow(clippy::ptr_arg)]
 #[instrument(level = "trace", skip_all)]
 async fn boxed(name: &String, is_some: bool) -> Result<Box<dyn std::fmt::Display + '_>, Refused> {
     if is_some {
@@ -306,6 +307,7 @@ async fn boxed(name: &String, is_some: bool) -> Result<Box<dyn std::fmt::Display
     Ok(Box::new(name))
 }
 
+#[allow(clippy::ptr_arg)]
 #[instrument(level = "trace", skip_all, ret)]
 async fn shortened(name: &String) -> Option<&str> {
     Some(name)
