@@ -55,9 +55,8 @@ class signal {
         // when it returns.
         const std::atomic<signaling::slot_base*>& named = core_->only();
         signaling::slot_base* const only = named.load(std::memory_order_acquire);
-        signaling::thread_record* const mine = signaling::quick_thread;
-        if (only != nullptr && mine != nullptr) [[likely]] {
-            signaling::level& at = mine->first.levels[0];
+        if (only != nullptr) [[likely]] {
+            signaling::level& at = *signaling::quick_level;
             if (at.is_free() && signaling::enter_only<signaling::quick_store>(at.slot, named, only))
                 [[likely]]
                 return static_cast<signaling::slot<Args...>*>(only)->call(
@@ -171,7 +170,7 @@ class signal {
             return static_cast<signaling::slot<Args...>*>(only)->call(
                 nullptr, std::forward<signaling::passed<Args>>(args)...);
         }
-        if (signaling::quick_thread != nullptr)
+        if (signaling::asymmetric.load(std::memory_order_relaxed))
             call_all<signaling::quick_store>(level.at(), std::forward<signaling::passed<Args>>(args)...);
         else
             call_all<signaling::careful_store>(level.at(), std::forward<signaling::passed<Args>>(args)...);

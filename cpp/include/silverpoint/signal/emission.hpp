@@ -32,7 +32,7 @@
 
 namespace silverpoint::signaling {
 
-/// One level of emission of a thread: a slot that emits is called at the level above.
+/// One level of emission of a thread: a slot that emits is called at another.
 struct level {
     std::atomic<const void*> list{nullptr};  ///< the list that is being read, `delivery`, or null
     std::atomic<const void*> slot{nullptr};  ///< the receiver that is being called
@@ -48,11 +48,8 @@ struct level {
         static constexpr char mark = 0;
         return &mark;
     }
-    /// For its own thread: nothing is under way here.
-    bool is_free() const {
-        return list.load(std::memory_order_relaxed) == nullptr &&
-               slot.load(std::memory_order_relaxed) == nullptr;
-    }
+    /// For its own thread, of its first level: nothing is under way here.
+    bool is_free() const { return slot.load(std::memory_order_relaxed) == nullptr; }
 };
 
 struct level_block {
@@ -62,7 +59,7 @@ struct level_block {
 };
 
 struct thread_record {
-    level_block first;
+    level_block first;         // its first level is of the shortest way alone, at which no list is read
     unsigned depth = 0;        // of the owner alone: levels in use besides the first
     std::uint64_t thread = 0;  // which thread it is, never the same again; written under the domain's lock
     std::atomic<bool> owned{true};
@@ -327,10 +324,12 @@ class domain {
 /// access would be a call otherwise.)
 SP_SIGNAL_SHARED inline thread_local constinit thread_record* this_thread
     __attribute__((tls_model("initial-exec"))) = nullptr;
-/// The same where barriers are placed by the rare side: what such a thread emits outside of receivers takes
-/// the shortest way.
-SP_SIGNAL_SHARED inline thread_local constinit thread_record* quick_thread
-    __attribute__((tls_model("initial-exec"))) = nullptr;
+/// What a thread finds in place of a level where there is no shortest way.
+SP_SIGNAL_SHARED inline constinit level occupied{{nullptr}, {&occupied}, {false}};
+/// Its first level where barriers are placed by the rare side: when that is free, what the thread emits takes
+/// the shortest way. Elsewhere, and before its first emission, one that never is.
+SP_SIGNAL_SHARED inline thread_local constinit level* quick_level __attribute__((tls_model("initial-exec"))) =
+    &occupied;
 
 [[gnu::noinline, gnu::cold]] inline thread_record* join_domain() {
     // Gives the record back when the thread ends. An emission after that (in another destructor of the
@@ -338,13 +337,14 @@ SP_SIGNAL_SHARED inline thread_local constinit thread_record* quick_thread
     struct membership {
         ~membership() {
             if (this_thread != nullptr) this_thread->owned.store(false, std::memory_order_release);
-            this_thread = quick_thread = nullptr;
+            this_thread = nullptr;
+            quick_level = &occupied;
         }
     };
     static thread_local membership mine;
     static_cast<void>(mine);
     this_thread = domain::instance().claim();
-    if (asymmetric.load(std::memory_order_relaxed)) quick_thread = this_thread;
+    if (asymmetric.load(std::memory_order_relaxed)) quick_level = &this_thread->first.levels[0];
     return this_thread;
 }
 
@@ -499,9 +499,7 @@ inline const void* thread_of(const level& first) {
 class free_level {
   public:
     free_level() : mine_(here()), at_(take(*mine_)) {}
-    ~free_level() {
-        if (&at_ != &mine_->first.levels[0]) --mine_->depth;
-    }
+    ~free_level() { --mine_->depth; }
     free_level(const free_level&) = delete;
     free_level& operator=(const free_level&) = delete;
 
@@ -509,8 +507,7 @@ class free_level {
 
   private:
     static level& take(thread_record& mine) {
-        // The first one counts as taken by what it says itself, so that the shortest way need not count.
-        if (mine.first.levels[0].is_free()) return mine.first.levels[0];
+        // (Never the first, which counts as taken by what it says itself, so that the shortest way need not.)
         const unsigned depth = mine.depth + 1;
         level_block* block = &mine.first;
         for (unsigned i = depth / level_block::size; i > 0; --i) {
