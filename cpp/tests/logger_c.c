@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* (POSIX, which the headers do not need.) */
+int setenv(const char* name, const char* value, int replace);
+
 /* Counts the records that it is given before their tracepoints return, and the last number in them. */
 static struct {
     int count, number;
@@ -43,6 +46,15 @@ int main(void) {
     if (failed != 0) return failed;
     if (silverpoint_flush(60000) != SILVERPOINT_DONE) return 5;
     if (silverpoint_stop(60000) != SILVERPOINT_DONE) return 6;
+    setenv("SILVERPOINT", "error", 1);
+    if (sp_start_logger_with_environment("[[sink]]\nto = 'stderr'\n", error, sizeof error) !=
+        SILVERPOINT_DONE)
+        return 7;
+    SP_WARN("nobody wants number %d", 11);
+    SP_ERROR("number %d of %s", 12, "C");
+    if (silverpoint_stop(60000) != SILVERPOINT_DONE) return 8;
+    setenv("SILVERPOINT", "loud=", 1);
+    if (sp_start_logger_with_environment(NULL, error, sizeof error) != SILVERPOINT_INVALID) return 9;
     puts("done");
     return 0;
 }

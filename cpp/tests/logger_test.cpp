@@ -132,6 +132,38 @@ TEST_F(LoggerTest, ThreadsAreFlushedFromAnyOther) {
     EXPECT_EQ(records, 20000u);
 }
 
+// What the program asks for in its code, and what its user says instead.
+TEST_F(LoggerTest, TheEnvironmentComesBeforeCode) {
+    const auto config = logger_config("info").to(sink::file(path("app.log")).pattern("{text}"));
+    const auto run = [&](auto&& start) {
+        EXPECT_TRUE(start());
+        SP_DEBUG("quiet");
+        SP_WARN("loud");
+        EXPECT_TRUE(silverpoint::stop());
+        const auto found = lines("app.log");
+        fs::remove(path("app.log"));
+        return found;
+    };
+    using found = std::vector<std::string>;
+    const auto with = [&] { return silverpoint::start_with_environment(config); };
+    EXPECT_EQ(run(with), found{"loud"});
+    setenv("SILVERPOINT", "debug", 1);
+    EXPECT_EQ(run(with), (found{"quiet", "loud"}));
+    EXPECT_EQ(run([&] { return silverpoint::start(config); }), found{"loud"});
+    std::ofstream(path("other.toml"))
+        << "record = 'error'\n[[sink]]\nto = 'file'\npath = '" << path("app.log") << "'\n";
+    setenv("SILVERPOINT", path("other.toml").c_str(), 1);
+    EXPECT_EQ(run(with), found{});
+    setenv("SILVERPOINT", "loud=", 1);
+    EXPECT_THROW(with(), std::invalid_argument);
+    unsetenv("SILVERPOINT");
+    setenv("SILVERPOINT_POLICY", "block=soon", 1);
+    EXPECT_THROW(with(), std::invalid_argument);
+    unsetenv("SILVERPOINT_POLICY");
+    EXPECT_THROW(silverpoint::start_with_environment("record = 3"), std::invalid_argument);
+    EXPECT_EQ(run(with), found{"loud"});
+}
+
 // Levels, forms and sinks change while the program runs; a mistake changes nothing.
 TEST_F(LoggerTest, AFileIsFollowed) {
     const auto configure = [&](const std::string& sinks) {

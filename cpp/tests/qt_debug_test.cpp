@@ -35,13 +35,6 @@ void captured_part(int number);
 
 namespace {
 
-// A value in many surroundings.
-#define IN_ALL_WAYS(...)                                        \
-    BOTH(<< __VA_ARGS__)                                        \
-    BOTH(.nospace().noquote() << "{before" << __VA_ARGS__ << 1) \
-    BOTH(<< Tidy{1} << __VA_ARGS__ << "after")                  \
-    BOTH(<< Qt::hex << __VA_ARGS__ << 10)
-
 TEST_F(QtDebugTest, NumbersTextsAndCharacters) {
     std::vector<const char*> sources;
     const QString text = QStringLiteral("t\u00E4xt \"q\" \\ \t\u0001 \U0001F600");

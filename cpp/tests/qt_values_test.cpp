@@ -2,6 +2,7 @@
 #include <QBitArray>
 #include <QByteArrayList>
 #include <QColor>
+#include <QEvent>
 #include <QObject>
 #include <QVarLengthArray>
 #include <map>
@@ -180,6 +181,12 @@ TEST(QtEnums, NamesOfValuesAndBits) {
     EXPECT_VALUE("eQt%3A%3AOrientation|I|1=Horizontal,2=Vertical,;", "Qt%3A%3AOrientation(2)", Qt::Vertical);
     EXPECT_VALUE("@flags=0%3DNoPart%2C1%3DWind%2C4%3DRain;eWeather%3A%3APart|I|;", "Weather%3A%3APart(5)",
                  Weather::Wind | Weather::Rain);
+    // What is not among the first bits: names of up to 255.
+    SP_INFO("{}", QEvent::DynamicPropertyChange);
+    const auto event = one();
+    EXPECT_NE(event.site.signature.find(",170=DynamicPropertyChange,"), std::string::npos)
+        << event.site.signature;
+    EXPECT_EQ(event.text, "QEvent%3A%3AType(170)");
     const Qt::Alignment centre = Qt::AlignHCenter | Qt::AlignTop;
     SP_INFO("{}", centre);
     const auto seen = one();

@@ -42,6 +42,10 @@ enum {
  * in the file that it names, which may be missing) or _FAILED. */
 int silverpoint_start(const char* config, char* error, size_t error_size);
 
+/* As silverpoint_start, and what the variables SILVERPOINT, SILVERPOINT_POLICY and SILVERPOINT_BLOCK_MAX of
+ * the environment say instead: a file instead of all of config, or what is recorded, and config's sinks. */
+int silverpoint_start_with_environment(const char* config, char* error, size_t error_size);
+
 /* As silverpoint_start, with the configuration in a file (docs/guide/configuration.md), and what the variable
  * SILVERPOINT of the environment says instead. While the logger runs, what the file says is done within about
  * a second after it was changed. */

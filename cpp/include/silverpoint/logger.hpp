@@ -193,6 +193,14 @@ inline bool start() { return start_with(nullptr); }
 inline bool start(const logger_config& config) { return start_with(config.toml().c_str()); }
 // A configuration as text (TOML).
 inline bool start(const std::string& toml) { return start_with(toml.c_str()); }
+// The same, and what the environment says instead: SILVERPOINT a file instead of all of it, or what is
+// recorded; SILVERPOINT_POLICY and SILVERPOINT_BLOCK_MAX.
+inline bool start_with_environment(const std::string& toml) {
+    return start_by(silverpoint_start_with_environment, toml.c_str());
+}
+inline bool start_with_environment(const logger_config& config) {
+    return start_with_environment(config.toml());
+}
 
 // Reads the configuration file again, at once, and does what it says from then on; false when no logger runs.
 // Throws as start does, also when the logger was not started by a file; then everything is as before.

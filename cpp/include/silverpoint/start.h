@@ -71,6 +71,10 @@ static inline void sp_hand_records_over(void) {
 static inline int sp_start_logger(const char* config, char* error, size_t error_size) {
     return sp_c_start_logger(silverpoint_start, config, error, error_size);
 }
+/* As silverpoint_start_with_environment. */
+static inline int sp_start_logger_with_environment(const char* config, char* error, size_t error_size) {
+    return sp_c_start_logger(silverpoint_start_with_environment, config, error, error_size);
+}
 /* As silverpoint_start_file. */
 static inline int sp_start_logger_file(const char* path, char* error, size_t error_size) {
     return sp_c_start_logger(silverpoint_start_file, path, error, error_size);

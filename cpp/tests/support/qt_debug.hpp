@@ -72,8 +72,9 @@ class QtDebugTest : public testing::Test {
         const auto got = lines();
         ASSERT_EQ(got.size(), sources.size());
         ASSERT_EQ(printed.size(), sources.size());
+        // (A line of a log is one line.)
         for (std::size_t i = 0; i < sources.size(); ++i)
-            EXPECT_EQ(got[i], printed[i].toStdString()) << "of qDebug() " << sources[i];
+            EXPECT_EQ(got[i], printed[i].replace("\n", "\\n").toStdString()) << "of qDebug() " << sources[i];
     }
     fs::path directory_;
     QtMessageHandler before_ = nullptr;
@@ -90,6 +91,13 @@ inline void by_reference(QDebug& out) { out << "by reference"; }
         QMessageLogger("file", 1, "function").debug() __VA_ARGS__; \
         qDebug() __VA_ARGS__;                                      \
     } while (false);
+
+// A value in many surroundings.
+#define IN_ALL_WAYS(...)                                        \
+    BOTH(<< __VA_ARGS__)                                        \
+    BOTH(.nospace().noquote() << "{before" << __VA_ARGS__ << 1) \
+    BOTH(<< Tidy{1} << __VA_ARGS__ << "after")                  \
+    BOTH(<< Qt::hex << __VA_ARGS__ << 10)
 
 // The same of printf's forms.
 #define BOTH_PRINTF(...)                                      \

@@ -234,13 +234,8 @@ impl Function {
 
     /// The body of an `async fn`, in whose polls its span is entered.
     fn polled(&self, guard: &Ident, body: &TokenStream) -> TokenStream {
-        let result = Ident::new("__polled", Span::mixed_site());
-        let annotation = self.output().map(|kind| quote!(: #kind));
         let typed = self.typed();
-        quote_spanned! {Span::mixed_site()=>
-            let #result #annotation = #guard.with(async move { #typed #body }).await;
-            #result
-        }
+        quote_spanned!(Span::mixed_site()=> #guard.with(async move { #typed #body }).await)
     }
 
     /// What an async block begins with: it says what the block gives before the body is looked at, so that the body's values become that type (`Ok(Box::new(file))` a `Box<dyn Read>`).

@@ -14,11 +14,12 @@ mod text;
 
 use std::ffi::{c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::Utf8Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use silverpoint_logger::{Config, Flushed, Logger, LoggerError};
+use silverpoint_logger::{Config, Flushed, Logger, LoggerError, SettingsError};
 
 use crate::home::Home;
 
@@ -49,11 +50,41 @@ pub unsafe extern "C" fn silverpoint_start(
     let config = unsafe { text::given(config) };
     let read = || match &config {
         None => Ok(Config::default().with_environment()),
-        Some(Ok(text)) => Ok(Config::from_text(text, "configuration")),
-        Some(Err(error)) => Err((INVALID, format!("configuration: {error}"))),
+        Some(text) => from_text(text),
     };
     // SAFETY: as the caller promises.
     unsafe { answer(|| start(read), error, error_size) }
+}
+
+/// See logger.h.
+///
+/// # Safety
+/// As of [`silverpoint_start`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn silverpoint_start_with_environment(
+    config: *const c_char,
+    error: *mut c_char,
+    error_size: usize,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let config = unsafe { text::given(config) };
+    let read = || {
+        let made = match &config {
+            None => Ok(Config::default()),
+            Some(text) => from_text(text)?,
+        };
+        Ok(made.and_then(Config::with_environment))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { answer(|| start(read), error, error_size) }
+}
+
+/// A configuration, or what is wrong with its text itself.
+fn from_text(given: &Result<String, Utf8Error>) -> Result<Result<Config, SettingsError>, (c_int, String)> {
+    match given {
+        Ok(text) => Ok(Config::from_text(text, "configuration")),
+        Err(error) => Err((INVALID, format!("configuration: {error}"))),
+    }
 }
 
 /// See logger.h.

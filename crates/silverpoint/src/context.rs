@@ -8,14 +8,13 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll};
 
 use silverpoint_shm::owner::{self, CONTEXT_BYTES};
 
 use crate::item;
 use crate::value::Trace;
+use crate::within::Within;
 
 /// What stands for a value that has no room.
 const LEFT_OUT: &[u8] = b"\x63\xE2\x80\xA6";
@@ -100,35 +99,13 @@ impl fmt::Debug for Context {
 
 /// Futures that run in a context, whatever thread polls them.
 pub trait InContext: Future + Sized {
-    /// The same future; each poll of it is within the scope of `context`.
-    fn in_context(self, context: Context) -> WithContext<Self> {
-        WithContext { context, future: self }
+    /// The same future; each poll of it is within the scope of `context`, and its dropping when it is not done.
+    fn in_context(self, context: Context) -> Within<Self, Context> {
+        Within::new(self, context)
     }
 }
 
 impl<F: Future> InContext for F {}
-
-/// See [`InContext::in_context`].
-#[derive(Debug)]
-#[must_use = "futures do nothing unless they are polled"]
-pub struct WithContext<F> {
-    context: Context,
-    future: F,
-}
-
-impl<F: Future> Future for WithContext<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        // SAFETY: `future` is pinned whenever `self` is: it is not moved out, there is no Drop, and no other access to it.
-        let (context, future) = unsafe {
-            let this = self.get_unchecked_mut();
-            (&this.context, Pin::new_unchecked(&mut this.future))
-        };
-        let _scope = context.enter();
-        future.poll(task)
-    }
-}
 
 /// Names and values of one scope, while they are being put together. On the stack; nothing is allocated.
 pub struct Fields {

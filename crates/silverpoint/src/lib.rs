@@ -53,19 +53,21 @@ mod start;
 mod trace_context;
 mod value;
 mod watch;
+mod within;
 mod writer;
 
 pub use silverpoint_derive::{Trace, instrument};
 
-pub use context::{Context, ContextScope, InContext, WithContext};
+pub use context::{Context, ContextScope, InContext};
 pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
 pub use silverpoint_shm::owner::new_id;
-pub use span::{AsyncSpan, Id, Span, WithSpan};
+pub use span::{AsyncSpan, Id, Span};
 pub use trace_context::{TraceContext, TraceContextError};
 #[cfg(feature = "serde")]
 pub use value::Serde;
 pub use value::{Bytes, Causes, Hex, Secret, Trace, Unit, UnitName};
+pub use within::Within;
 pub use writer::Writer;
 
 /// Prepares the calling thread, so that its first record costs what any other does (tens of nanoseconds instead of some microseconds). Worth a line where a thread

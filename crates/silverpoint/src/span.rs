@@ -7,12 +7,11 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use crate::args::Args;
 use crate::record::{AtLevel, Made, span_end, timed};
 use crate::site::{Meta, Site};
+use crate::within::Within;
 
 /// Ends the span when it is dropped. It belongs to the thread that began it.
 #[must_use = "a span ends when its guard is dropped: `let _span = span!(…)`"]
@@ -89,7 +88,7 @@ impl AsyncSpan {
     }
 
     /// The future, with this as its span: what the future records when it is polled lies in the span, whatever threads do, and the span ends with the future, done or dropped.
-    /// Each poll is a stretch of the span in its thread: two records more.
+    /// Each poll is a stretch of the span in its thread: two records more; the dropping of one that is not done is another.
     ///
     /// ```
     /// use silverpoint::{async_span, info};
@@ -98,12 +97,12 @@ impl AsyncSpan {
     ///     async_span!("fetch", url).with(async { info!("asking"); url.len() }).await
     /// }
     /// ```
-    pub fn with<F: IntoFuture>(self, future: F) -> WithSpan<F::IntoFuture> {
-        WithSpan { future: future.into_future(), span: self }
+    pub fn with<F: IntoFuture>(self, future: F) -> Within<F::IntoFuture, Self> {
+        Within::new(future.into_future(), self)
     }
 
     /// Begins a stretch in this thread.
-    fn enter(&self) -> Stretch {
+    pub(crate) fn stretch(&self) -> Stretch {
         let span = self.sites.map_or(Span::none(), |sites| (sites.stretch)(self.id));
         // One that is not recorded is nothing that another could lie in.
         let around = if span.is_recorded() { WITHIN.replace((self.id, span.begun)) } else { WITHIN.get() };
@@ -127,31 +126,6 @@ impl Drop for AsyncSpan {
     }
 }
 
-/// See [`AsyncSpan::with`].
-///
-/// (Not an `async fn`: that would keep its argument twice, and futures within futures would grow by powers of two.)
-#[derive(Debug)]
-#[must_use = "futures do nothing unless they are polled"]
-pub struct WithSpan<F> {
-    // Dropped first: the span ends behind it.
-    future: F,
-    span: AsyncSpan,
-}
-
-impl<F: Future> Future for WithSpan<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: `future` is pinned whenever `self` is: it is not moved out, there is no Drop, and no other access to it.
-        let (future, span) = unsafe {
-            let this = self.get_unchecked_mut();
-            (Pin::new_unchecked(&mut this.future), &this.span)
-        };
-        let _within = span.enter();
-        future.poll(context)
-    }
-}
-
 thread_local! {
     /// The async span of whose stretches this thread is in the innermost, by its id, and the ticks at which that began; zeros: it is in none.
     static WITHIN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
@@ -163,7 +137,7 @@ pub fn innermost_stretch() -> Option<(u64, u64)> {
 }
 
 /// Until it is dropped a thread is in an async span.
-struct Stretch {
+pub struct Stretch {
     around: (u64, u64),
     _span: Span,
 }

@@ -2,7 +2,7 @@
 // itself), and of QFlags of any enumeration.
 //
 // A signature is made when the program is compiled, when there are no meta-objects yet: the names are those
-// that the compiler writes. It is asked for -8 to 63 and for each single bit; a value beyond has no label and
+// that the compiler writes. It is asked for -8 to 255 and for each single bit; a value beyond has no label and
 // is recorded as the number that it is. SP_ENUM and SP_FLAGS say more where that is not enough.
 #pragma once
 
@@ -56,7 +56,7 @@ constexpr std::string_view value_name() {
 template <class E>
 struct ValueNames {
     using Under = std::underlying_type_t<E>;
-    static constexpr int kLeast = std::is_signed_v<Under> ? -8 : 0, kMost = 63;
+    static constexpr int kLeast = std::is_signed_v<Under> ? -8 : 0, kMost = 255;
     static constexpr int kBits = static_cast<int>(sizeof(Under) * 8) - (std::is_signed_v<Under> ? 1 : 0);
 
     // Calls visit(value, name) for each value that has one.

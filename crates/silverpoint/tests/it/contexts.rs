@@ -109,11 +109,11 @@ fn take_along() {
     let _request = context!(request = 1);
     let taken = Context::current();
     assert!(!taken.is_empty() && Context::default().is_empty());
-    let again = taken.clone();
+    let (again, other) = (taken.clone(), taken.clone());
     thread::spawn(move || {
         let _own = context!(own = 2);
         {
-            let scope: ContextScope = again.enter();
+            let scope: ContextScope = other.enter();
             assert!(scope.is_recorded());
             info!("in another thread");
         }
@@ -134,6 +134,14 @@ fn take_along() {
     assert!(future.as_mut().poll(&mut task).is_pending());
     info!("between");
     assert_eq!(future.poll(&mut task), Poll::Ready(2));
+    // One that is dropped before its end.
+    struct Held;
+    impl Drop for Held {
+        fn drop(&mut self) {
+            info!("dropped");
+        }
+    }
+    drop(std::future::ready(Held).in_context(again));
 }
 
 fn taken_along() {
@@ -144,6 +152,7 @@ fn taken_along() {
         ("polled", shown(request)),
         ("between", shown(b"")),
         ("polled", shown(request)),
+        ("dropped", shown(request)),
     ];
     let session = record_of("context_taken");
     assert_eq!(with_contexts(&session), expected.map(|(what, context)| (what.to_owned(), context)));

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use silverpoint::{Trace, info, instrument};
+use silverpoint::{Trace, async_span, info, instrument};
 
 use crate::{Role, Scene, Test, reader};
 
@@ -263,8 +263,18 @@ fn functions_are_spans() {
     assert_eq!(session.site("returned.return").function, "it::instrument::returned");
 }
 
+/// Records when it is dropped.
+struct Held(&'static str);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        info!("released {}", self.0);
+    }
+}
+
 #[instrument(level = "error", ret)]
 async fn waits(id: u8, text: &str) -> Result<u8, Refused> {
+    let _held = Held("in time");
     let mut polls = 0;
     std::future::poll_fn(|context| {
         polls += 1;
@@ -286,6 +296,17 @@ async fn never(n: u8) -> ! {
 async fn fails() -> Result<(), Refused> {
     Err(Refused(7))?;
     unreachable!()
+}
+
+/// Done at once, and what it has is dropped with it.
+struct KeepsHeld(#[allow(dead_code)] Held);
+
+impl Future for KeepsHeld {
+    type Output = ();
+
+    fn poll(self: std::pin::Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -347,6 +368,12 @@ fn waiting() {
     assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(dropped);
     drop(waits(3, ""));
+    // What is dropped before its end is dropped within its span, and what is done is not entered again.
+    drop(async_span!("unpolled").with(std::future::ready(Held("unpolled"))));
+    let done = async_span!("done").with(KeepsHeld(Held("late")));
+    let mut done = Box::pin(done);
+    assert!(done.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    drop(done);
     drop(never(4));
     let mut pump = Pump { id: 1, level: 1 };
     assert_eq!(block_on(pump.fill(2)), 3);
@@ -392,6 +419,7 @@ fn async_functions_are_async_spans() {
         "end",
         "3 waits #0 ",
         "0 waited {} 3",
+        "0 released {} \"in time\"",
         r#"2 waits.return #0 Ok{0: 5}"#,
         "end",
         "7 waits #0 ",
@@ -403,12 +431,25 @@ fn async_functions_are_async_spans() {
         r#"6 waits #2 2, """#,
         "3 waits #2 ",
         "end",
+        "3 waits #2 ",
+        "0 released {} \"in time\"",
+        "end",
         "7 waits #2 ",
-        "6 fill #3 2",
-        "3 fill #3 ",
+        "6 unpolled #3 ",
+        "3 unpolled #3 ",
+        "0 released {} \"unpolled\"",
+        "end",
+        "7 unpolled #3 ",
+        "6 done #4 ",
+        "3 done #4 ",
+        "end",
+        "0 released {} \"late\"",
+        "7 done #4 ",
+        "6 fill #5 2",
+        "3 fill #5 ",
         "2 fill.return 3",
         "end",
-        "7 fill #3 ",
+        "7 fill #5 ",
     ];
     assert_eq!(told, expected);
     assert!(session.sites.values().any(|site| site.template == "waits" && site.names == "span.id\n"));

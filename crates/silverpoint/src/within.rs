@@ -1,0 +1,94 @@
+//! Futures that are within something whenever they run: their span, or the fields of a context.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+
+use crate::context::{Context, ContextScope};
+use crate::span::{AsyncSpan, Stretch};
+
+/// A future that is within `around` whenever it is polled, and when it is dropped before its end, so that what its destructors record lies there too: see [`AsyncSpan::with`] and [`InContext::in_context`](crate::InContext::in_context).
+/// The future is kept once. (Not an `async fn`: that would keep its argument twice, and futures within futures would grow by powers of two.)
+#[must_use = "futures do nothing unless they are polled"]
+pub struct Within<F, A: Around> {
+    /// Dropped in `drop`, and used by nobody afterwards.
+    future: ManuallyDrop<F>,
+    is_done: bool,
+    // Dropped behind the future: a span ends then.
+    around: A,
+}
+
+/// What futures can be within. Not for others.
+pub trait Around: sealed::Around {}
+
+pub(crate) mod sealed {
+    /// See [`super::Around`].
+    pub trait Around {
+        /// As long as it lives, its thread is within.
+        type Inside;
+
+        /// Goes in.
+        fn inside(&self) -> Self::Inside;
+    }
+}
+
+impl Around for AsyncSpan {}
+impl sealed::Around for AsyncSpan {
+    type Inside = Stretch;
+
+    fn inside(&self) -> Stretch {
+        self.stretch()
+    }
+}
+
+impl Around for Context {}
+impl sealed::Around for Context {
+    type Inside = ContextScope;
+
+    fn inside(&self) -> ContextScope {
+        self.enter()
+    }
+}
+
+impl<F, A: Around> Within<F, A> {
+    pub(crate) fn new(future: F, around: A) -> Self {
+        Self { future: ManuallyDrop::new(future), is_done: false, around }
+    }
+}
+
+impl<F: Future, A: Around> Future for Within<F, A> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        // SAFETY: `future` is pinned whenever `self` is: it is never moved, only dropped where it is, and there is no other access to it.
+        let (future, this) = unsafe {
+            let this = self.get_unchecked_mut();
+            (Pin::new_unchecked(&mut *this.future), (&mut this.is_done, &this.around))
+        };
+        let (is_done, around) = this;
+        let _inside = around.inside();
+        let polled = future.poll(task);
+        *is_done = polled.is_ready();
+        polled
+    }
+}
+
+impl<F, A: Around> Drop for Within<F, A> {
+    fn drop(&mut self) {
+        let _inside = (!self.is_done).then(|| self.around.inside());
+        // SAFETY: once, and here: nothing has the future afterwards.
+        unsafe { ManuallyDrop::drop(&mut self.future) }
+    }
+}
+
+impl<F: fmt::Debug, A: Around + fmt::Debug> fmt::Debug for Within<F, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { future, is_done, around } = self;
+        f.debug_struct("Within")
+            .field("future", &**future)
+            .field("is_done", is_done)
+            .field("around", around)
+            .finish()
+    }
+}
