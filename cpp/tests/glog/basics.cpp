@@ -101,6 +101,13 @@ static void manipulators() {
                   << 1000000.0;
         LOG(INFO) << std::hex << shapes::Point{17, 18} << ' ' << 19;
         LOG(INFO) << (i % 2 == 0 ? std::hex : std::dec) << 200 << " alternating";
+        LOG(INFO) << std::setprecision(6) << 2.718281828 << std::dec << ' ' << shapes::Point{1, 2}
+                  << std::left;
+        LOG(INFO) << std::hex << 255 << std::endl
+                  << 255 << ' ' << std::setprecision(3) << 3.14159 << ' ' << shapes::Point{17, 18}
+                  << std::setw(5) << std::uppercase << 171;
+        LOG(INFO) << std::setfill('.') << std::setw(12) << shapes::Point{3, 4} << std::setw(6) << 5
+                  << std::setiosflags(std::ios::left) << std::setw(6) << 6 << std::setbase(7) << 8 << '|';
         LOG(INFO) << std::setw(6) << true << std::setw(6) << (void*)nullptr << std::endl << std::endl;
     }
 }

@@ -18,15 +18,6 @@ namespace glog_internal_namespace_ [[gnu::visibility("hidden")]] {
 // --- Which values are packed as what they are.
 
 template <class T>
-constexpr bool is_manipulator() {
-    // std::setw and its like, by the names that the standard libraries give their types.
-    constexpr std::string_view name = __PRETTY_FUNCTION__;
-    return std::is_class_v<T> &&
-           (name.find("std::_Set") != name.npos || name.find("std::_Reset") != name.npos ||
-            name.find("::__iom_t") != name.npos);
-}
-
-template <class T>
 constexpr char code_of() {
     using std::is_same_v;
     if constexpr (is_same_v<T, bool>) {
@@ -100,7 +91,7 @@ class Line {
             return *this;
         if (count_ >= kPiecesMost) [[unlikely]]
             return write(static_cast<const char*>(text));
-        if (scratch_ != nullptr) [[unlikely]]
+        if (is_set_) [[unlikely]]
             take_look_of_literal();
         codes_[count_++] = kLiteral;
         literals_[literal_count_++] = text;
@@ -144,7 +135,7 @@ class Line {
     template <class T>
     SP_DETAIL_HOT void pack(const T& value) {
         constexpr char code = code_of<T>() != 0 ? code_of<T>() : 's';
-        if (scratch_ != nullptr) [[unlikely]]
+        if (is_set_) [[unlikely]]
             take_look_of(value);
         if constexpr (code == 's') {
             pack_text(value);
@@ -196,8 +187,8 @@ class Line {
     SP_DETAIL_COLD void pack_written(const T& value) {
         const ScratchHolder own;
         Scratch& out = *own;
-        if (scratch_ != nullptr) {
-            out.copyfmt(*scratch_);
+        if (is_set_) {
+            set_up(out);
             out.width(width_);
         }
         out.counter = counter_;
@@ -205,9 +196,10 @@ class Line {
         put_bytes(out.text().data(), out.text().size());
         if (!out.good()) stop(count_ + 1);
         // What it leaves set holds for the rest.
-        if (scratch_ != nullptr || out.look() != Look{}) {
+        if (is_set_ || out.look() != Look{}) {
             if (scratch_ == nullptr) scratch_ = take_scratch();
             scratch_->copyfmt(out);
+            is_set_ = true;
         }
     }
     // As an ostream after a null pointer: nothing more is written.
@@ -248,23 +240,56 @@ class Line {
     SP_DETAIL_COLD void take_look_of(const T& value) {
         // What writes itself has its look in its text.
         if constexpr (code_of<T>() != 0) {
-            const Look look = scratch_->look();
+            const Look look = look_now_set();
             set_look(look);
             // A template has no way to say so.
             if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
                 if (look.base != 0 && value < 0) is_text_ = true;
         } else {
-            width_ = scratch_->width();
+            width_ = scratch_ != nullptr ? scratch_->width() : manner_.width;
         }
-        scratch_->width(0);
+        clear_width();
     }
     SP_DETAIL_COLD void take_look_of_literal() {
-        set_look(scratch_->look());
-        scratch_->width(0);
+        set_look(look_now_set());
+        clear_width();
+    }
+    Look look_now_set() const { return scratch_ != nullptr ? scratch_->look() : manner_.look(); }
+    void clear_width() {
+        if (scratch_ != nullptr) {
+            scratch_->width(0);
+        } else {
+            manner_.width = 0;
+        }
+    }
+    void set_up(Scratch& out) const {
+        if (scratch_ != nullptr) {
+            out.copyfmt(*scratch_);
+        } else {
+            out.set(manner_);
+        }
     }
     template <class Manipulator>
-    SP_DETAIL_COLD void manipulate(const Manipulator& manipulator) {
-        if (scratch_ == nullptr) scratch_ = take_scratch();
+    SP_DETAIL_HOT void manipulate(const Manipulator& manipulator) {
+        if (scratch_ == nullptr) [[likely]] {
+            if (!is_set_) manner_ = {};
+            if (manner_.set(manipulator)) [[likely]] {
+                // (Often it says what is so anyway.)
+                is_set_ = manner_ != Manner{};
+                codes_[count_++] = kManipulator;
+                return;
+            }
+        }
+        manipulate_stream(manipulator);
+    }
+    template <class Manipulator>
+    SP_DETAIL_COLD void manipulate_stream(const Manipulator& manipulator) {
+        if (scratch_ == nullptr) {
+            Scratch* const fresh = take_scratch();
+            if (is_set_) fresh->set(manner_);
+            scratch_ = fresh;
+            is_set_ = true;
+        }
         *scratch_ << manipulator;
         std::string& written = scratch_->text();
         if (!written.empty()) {
@@ -289,7 +314,7 @@ class Line {
     SP_DETAIL_COLD std::ostream& as_ostream() {
         if (tail_ == nullptr) {
             tail_ = take_scratch();
-            if (scratch_ != nullptr) tail_->copyfmt(*scratch_);
+            if (is_set_) set_up(*tail_);
             tail_->counter = counter_;
             append_text(tail_->text(), pieces(), std::min<std::size_t>(count_, stop_));
             if (way_ == Way::kNone || stop_ != kNever) tail_->setstate(std::ios_base::badbit);
@@ -363,6 +388,7 @@ class Line {
     const std::uint8_t severity_;
     Way way_ = Way::kNone;
     bool is_text_ = false;        // cannot be a typed record
+    bool is_set_ = false;         // manipulators have set something: in scratch_, else in manner_
     std::uint8_t stop_ = kNever;  // the piece from which on nothing is written
     std::uint8_t count_ = 0;      // pieces
     std::uint8_t literal_count_ = 0;
@@ -372,13 +398,16 @@ class Line {
     std::uint64_t look_hash_ = 0;
     std::int64_t counter_ = 0;
     std::streamsize width_ = 0;
-    Scratch* scratch_ = nullptr;  // once there are manipulators
+    Scratch* scratch_ = nullptr;  // once there are manipulators that only an ostream knows
     Scratch* tail_ = nullptr;     // once it is an ostream
     char* packed_ = own_;
     char codes_[kPiecesMost] = {};
     const char* literals_[kPiecesMost];  // written before they are read, as what follows
     union {
         Look looks_[kPiecesMost];  // not even set to what is plain
+    };
+    union {
+        Manner manner_;
     };
     char own_[400];
 };

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "render.hpp"
+#include "manner.hpp"
 
 namespace google::glog_internal_namespace_ {
 
@@ -49,37 +49,18 @@ class Scratch final : private ScratchBuffer, public std::ostream {
     void reset() {
         text().clear();
         clear();
-        flags(std::ios_base::skipws | std::ios_base::dec);
-        width(0);
-        precision(6);
-        fill(' ');
+        set(Manner{});
         counter = 0;
     }
 
     // How the next value is to be written.
-    Look look() const {
-        Look look;
-        const auto flags = this->flags();
-        const auto base = flags & std::ios_base::basefield;
-        const auto real = flags & std::ios_base::floatfield;
-        const auto adjust = flags & std::ios_base::adjustfield;
-        look.base = base == std::ios_base::hex ? 'x' : base == std::ios_base::oct ? 'o' : 0;
-        look.real = real == std::ios_base::fixed        ? 'f'
-                    : real == std::ios_base::scientific ? 'e'
-                    : real != std::ios_base::fmtflags{} ? 'a'
-                                                        : 0;
-        look.plus = (flags & std::ios_base::showpos) != 0;
-        look.has_base = (flags & std::ios_base::showbase) != 0;
-        look.has_point = (flags & std::ios_base::showpoint) != 0;
-        look.upper = (flags & std::ios_base::uppercase) != 0;
-        look.words = (flags & std::ios_base::boolalpha) != 0;
-        look.align = adjust == std::ios_base::left ? '<' : adjust == std::ios_base::internal ? '=' : '>';
-        look.fill = fill();
-        const auto wide = width();
-        look.width = static_cast<std::uint16_t>(wide < 0 ? 0 : wide > 30000 ? 30000 : wide);
-        const auto digits = precision();
-        look.precision = static_cast<std::int16_t>(digits < 0 ? 6 : digits > 1000 ? 1000 : digits);
-        return look;
+    Manner manner() const { return {flags(), width(), precision(), fill()}; }
+    Look look() const { return manner().look(); }
+    void set(const Manner& manner) {
+        flags(manner.flags);
+        width(manner.width);
+        precision(manner.precision);
+        fill(manner.fill);
     }
 };
 
