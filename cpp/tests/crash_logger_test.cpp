@@ -69,6 +69,24 @@ TEST(CrashLogger, CrashesAreDeliveredBeforeTheEnd) {
     expect("throw", SIGABRT, "uncaught std::runtime_error: out of luck", "fail (");
 }
 
+// A handler that was there before the logger: the crash is in the log before it is called, and when it saves
+// the program, that goes on logging.
+TEST(CrashLogger, TheHandlerBeforeIsCalled) {
+    const auto [status, text] = run("chained");
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+    EXPECT_EQ(content(log_of("chained") + ".out"), "chained\n");
+    const auto crash = text.find("SIGSEGV (SEGV_MAPERR) at address 0x10");
+    ASSERT_NE(crash, text.npos) << text;
+    EXPECT_LT(text.find("begun"), crash) << text;
+
+    const auto [saved_status, saved] = run("saved");
+    EXPECT_TRUE(WIFEXITED(saved_status) && WEXITSTATUS(saved_status) == 0) << saved_status;
+    const auto first = saved.find("SIGSEGV (SEGV_MAPERR) at address 0x10");
+    ASSERT_NE(first, saved.npos) << saved;
+    EXPECT_NE(saved.find("still here", first), saved.npos) << saved;
+    EXPECT_EQ(saved.find("SIGSEGV", saved.find("still here", first)), saved.npos) << saved;
+}
+
 // Lines of the console wait for whoever prints, but not for one who never ends.
 TEST(CrashLogger, OfAThreadThatHasStandardOutputToo) {
     expect("printing", SIGSEGV, "SIGSEGV (SEGV_MAPERR) at address 0x10", "fault (");

@@ -1,6 +1,7 @@
 // A program with a logger inside that ends badly, for scripts/crash-test and crash_logger_test: `crash_storm
 // FILE WAY`, `crash_storm FILE storm WAY THREADS`, `crash_storm FILE resume`. What it does is what
 // crates/silverpoint-logger/examples/crashing.rs does, by the C++ headers.
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -33,6 +34,23 @@ volatile std::uintptr_t low_address = 16;
     return descend(depth + 1) + static_cast<unsigned>(room[0]);
 }
 
+// A handler of the program's own, older than the logger's: it ends the program, or saves it.
+sigjmp_buf back_there;
+void handle_first(std::string_view way) {
+    struct sigaction action {};
+    if (way == "chained") {
+        action.sa_handler = [](int) {
+            constexpr char text[] = "chained\n";
+            _exit(write(1, text, sizeof text - 1) < 0 ? 8 : 7);
+        };
+    } else if (way == "saved") {
+        action.sa_handler = [](int) { siglongjmp(back_there, 1); };
+    } else {
+        return;
+    }
+    sigaction(SIGSEGV, &action, nullptr);
+}
+
 [[gnu::noinline]] void fail(std::string_view way) {
     if (way == "segv") {
         fault();
@@ -44,6 +62,8 @@ volatile std::uintptr_t low_address = 16;
         SP_CHECK(low_address == 17, "it is {}", std::uintptr_t{low_address});
     } else if (way == "throw") {
         throw std::runtime_error("out of luck");
+    } else if (way == "chained" || way == "saved") {
+        if (sigsetjmp(back_there, 1) == 0) fault();
     } else if (way == "printing") {
         // As within a printf that is given a pointer to nowhere.
         std::printf("half a line ");
@@ -112,6 +132,7 @@ int main(int count, char** words) {
     if (count < 3) return 2;
     set_limits();
     const std::string file = words[1], command = words[2];
+    handle_first(command);
     start(file, command == "printing" ? "[[sink]]\nto = 'stdout'\n" : "");
     if (command == "resume") return silverpoint::stop(std::chrono::seconds(60)) ? 0 : 1;
     if (command == "storm" && count == 5) {
