@@ -66,12 +66,20 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
         roots.push(Root::open_or_create().map_err(|error| fail(&error))?.path().to_owned());
     }
     let mut sinks = Vec::new();
+    let mut refused = Vec::new();
     for root in roots {
         // It goes when the last session has been taken.
         if !spool.directory().exists() {
             break;
         }
-        let root = Root::open_directory(&root).map_err(|error| fail(&error))?;
+        let root = match Root::open_directory(&root) {
+            Ok(root) => root,
+            // The other ones have their part all the same.
+            Err(error) => {
+                refused.push(format!("{}: {error}", root.display()));
+                continue;
+            }
+        };
         let (labels, flushed) = spool.deliver(root, PATIENCE).map_err(|error| fail(&error))?;
         sinks = labels;
         if flushed != Flushed::Complete {
@@ -81,6 +89,12 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
                 what_to_do(spool)
             )));
         }
+    }
+    if !refused.is_empty() && spool.directory().exists() {
+        return Err(fail(&format_args!(
+            "its list names sessions in a directory that cannot be opened, and what these hold waits there: {}",
+            refused.join("; ")
+        )));
     }
     if spool.directory().exists() {
         return Err(fail(

@@ -1,8 +1,11 @@
 //! `recover`, and the logs of loggers that were killed.
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use silverpoint_shm::observer::ObservedSession;
+use silverpoint_shm::root::Root;
 
 use crate::harness::{Running, Scratch, end, example};
 
@@ -143,4 +146,41 @@ fn the_spool_of_a_living_logger_is_not_taken() {
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     assert_whole(&scratch, 0);
     assert!(scratch.left().is_empty());
+}
+
+/// What its list names may be held by others, or lie where nobody may look: what can be delivered is, and the rest is told, and waits.
+#[test]
+fn what_cannot_be_taken_from_a_spool_is_told_and_waits() {
+    let scratch = Scratch::new();
+    let told = killed(&scratch);
+    let (spool, list) = (scratch.path("app.log.spool"), scratch.path("app.log.spool/sessions"));
+    let session = scratch.left().pop().unwrap();
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let held = ObservedSession::open(&root, session.parse().unwrap()).unwrap();
+    assert!(held.lock_collector().unwrap());
+    let ended = scratch.run(["recover", "app.log.spool"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(ended.err.contains("held by another process") && spool.exists(), "{ended:?}");
+    drop(held);
+
+    // A directory that is everybody's is no root of sessions.
+    let open = scratch.path("open");
+    let other = session.replace(|c: char| c.is_ascii_digit(), "7");
+    std::fs::create_dir_all(open.join(&other)).unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let named = std::fs::read_to_string(&list).unwrap();
+    std::fs::write(&list, format!("{other} {}\n{named}", open.display())).unwrap();
+    let ended = scratch.run(["recover", "app.log.spool"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(
+        ended.err.contains("cannot be opened") && ended.err.contains(open.to_str().unwrap()),
+        "{ended:?}"
+    );
+    assert_whole(&scratch, told);
+    assert!(scratch.left().is_empty() && spool.exists());
+    std::fs::remove_dir_all(&open).unwrap();
+    let ended = scratch.run(["recover", "app.log.spool"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_whole(&scratch, told);
+    assert!(!spool.exists());
 }
