@@ -1,4 +1,4 @@
-//! A program with a logger that forks, for the tests: `forking FILE CHILDREN`; or becomes another one: `forking FILE exec`, `forking FILE exec-beside-a-child`, `forking FILE daemon`.
+//! A program with a logger that forks, for the tests: `forking FILE CHILDREN`; or becomes another one: `forking FILE exec`, `forking FILE exec-beside-a-child`, `forking FILE killed-beside-a-child`, `forking FILE daemon`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,6 +15,7 @@ fn main() {
     match children.as_str() {
         "exec" => return exec(file),
         "exec-beside-a-child" => return exec_beside_a_child(file),
+        "killed-beside-a-child" => return killed_beside_a_child(file),
         "executed" => return log_and_stop(file, 2),
         "daemon" => return daemon(file),
         _ => {}
@@ -84,6 +85,28 @@ fn exec_beside_a_child(file: &str) {
     }
     info!("number {}", 1);
     panic!("{}", std::process::Command::new(own).args([file, "executed"]).exec());
+}
+
+/// Is killed while a forked child, whose number it prints, lives on.
+fn killed_beside_a_child(file: &str) {
+    let _logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
+    info!("number {}", 0);
+    // SAFETY: the child waits until it is killed, and calls nothing that a thread of the parent may have locked.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "fork");
+    if child == 0 {
+        // SAFETY: whoever reads what the parent prints waits for no child.
+        unsafe {
+            libc::close(1);
+            loop {
+                libc::pause();
+            }
+        }
+    }
+    println!("{child}");
+    info!("number {}", 1);
+    // SAFETY: it ends this process.
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
 }
 
 /// As daemons are made: a child goes on without its parent, with none of its descriptors.

@@ -98,7 +98,7 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
     }
     if spool.directory().exists() {
         return Err(fail(
-            &"a session that its list names is held by another process (a child of the program, perhaps), and waits there; the same words again take it when that has ended",
+            &"a session that its list names is held by another process, and waits there; the same words again take it when that has ended",
         ));
     }
     note(format_args!("{}: what was missing is in {} now", spool.directory().display(), sinks.join(", ")));

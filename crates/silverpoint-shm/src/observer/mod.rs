@@ -19,6 +19,7 @@ mod doorbell;
 mod error;
 mod files;
 mod header;
+mod inherited;
 mod intent;
 mod kept;
 mod mode;

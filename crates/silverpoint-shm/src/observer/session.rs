@@ -13,6 +13,7 @@ use silverpoint_wire::layout::{CAUSES, clock_source};
 
 use super::doorbell::FutexMap;
 use super::files::{Access, open_directory, open_file, read_exact, write_all};
+use super::inherited::NotInherited;
 use super::{ControlHeader, ObserveError, SessionName};
 use crate::clock::{Instant, Source};
 use crate::ending::await_end;
@@ -34,6 +35,8 @@ const MAX_ANCHORS: u32 = 4096;
 /// An opened session. Not for use from several threads at a time where methods change it; each call is a few system calls.
 #[derive(Debug)]
 pub struct ObservedSession {
+    // Before the descriptors are closed.
+    not_inherited: NotInherited,
     name: SessionName,
     directory: OwnedFd,
     pub(super) control: OwnedFd,
@@ -94,6 +97,7 @@ impl ObservedSession {
         }
         let header = ControlHeader::decode(&bytes, control_len, rings_len)?;
         Ok(Self {
+            not_inherited: NotInherited::default(),
             name,
             directory,
             control,
@@ -136,15 +140,22 @@ impl ObservedSession {
             .map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
-    /// Becomes its collector, for as long as this value lives or until [`Self::unlock_collector`]. False: another is.
+    /// Becomes its collector, for as long as this value lives or until [`Self::unlock_collector`]. False: another is. A forked child does not become it, too.
     pub fn lock_collector(&self) -> Result<bool, ObserveError> {
-        ofd::try_lock(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive)
-            .map_err(|e| ObserveError::io(COLLECTOR, e))
+        // Before it is locked: another thread may fork at any moment.
+        self.not_inherited.begin(self.collector.as_fd(), self.directory.as_fd());
+        let locked = ofd::try_lock(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive);
+        if !matches!(locked, Ok(true)) {
+            self.not_inherited.end();
+        }
+        locked.map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// Gives the collector's lock back.
     pub fn unlock_collector(&self) -> Result<(), ObserveError> {
-        ofd::unlock(self.collector.as_fd(), COLLECT_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
+        let unlocked = ofd::unlock(self.collector.as_fd(), COLLECT_BYTE);
+        self.not_inherited.end();
+        unlocked.map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// Becomes its only controller (who writes directives). False: another is.

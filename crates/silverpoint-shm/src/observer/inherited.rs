@@ -1,0 +1,73 @@
+//! A collector's lock is its process's alone. A lock of an open file is held by whoever has the description, so by forked children too, which do not collect: while one
+//! lived, nobody could take what its dead parent had recorded. So in a child the descriptor is made to stand for something else.
+//!
+//! A child that was made without the C library's `fork` (a bare system call) keeps it; one that executes another program has closed it.
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// As many at a time; more are inherited.
+const MOST: usize = 256;
+/// Each the descriptor that a child gives up, and above it the one that this is a copy of then, both plus one; 0: none.
+static GIVEN_UP: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
+
+/// Children do not inherit a descriptor as long as it lives. To be dropped before that is closed.
+#[derive(Debug, Default)]
+pub(super) struct NotInherited(AtomicU64);
+
+impl NotInherited {
+    /// From now on: in children `descriptor` is a copy of `instead`, which must live as long.
+    pub(super) fn begin(&self, descriptor: BorrowedFd<'_>, instead: BorrowedFd<'_>) {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // SAFETY: the handler is a function of this library, and is forgotten when that is unloaded.
+            let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        });
+        let both = word(descriptor) | word(instead) << 32;
+        if self.0.swap(both, Ordering::Relaxed) == both {
+            return;
+        }
+        for place in &GIVEN_UP {
+            if place.compare_exchange(0, both, Ordering::Release, Ordering::Relaxed).is_ok() {
+                break;
+            }
+        }
+    }
+
+    pub(super) fn end(&self) {
+        let both = self.0.swap(0, Ordering::Relaxed);
+        if both != 0 {
+            let free =
+                |place: &AtomicU64| place.compare_exchange(both, 0, Ordering::Release, Ordering::Relaxed);
+            let _ = GIVEN_UP.iter().any(|place| free(place).is_ok());
+        }
+    }
+}
+
+impl Drop for NotInherited {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn word(descriptor: BorrowedFd<'_>) -> u64 {
+    // Never negative.
+    u64::from(descriptor.as_raw_fd() as u32) + 1
+}
+
+/// Two descriptors of a word.
+fn descriptors(both: u64) -> Option<(libc::c_int, libc::c_int)> {
+    let part = |word: u64| libc::c_int::try_from(word & u64::from(u32::MAX)).ok()?.checked_sub(1);
+    Some((part(both)?, part(both >> 32)?)).filter(|_| both != 0)
+}
+
+/// In a forked child: system calls alone, since any lock may be held by a thread that it has not.
+extern "C" fn in_child() {
+    for place in &GIVEN_UP {
+        if let Some((descriptor, instead)) = descriptors(place.swap(0, Ordering::Acquire)) {
+            // SAFETY: what is in the table is open, and whoever has it in this process's memory does nothing with it but closing it.
+            let _ = unsafe { libc::dup3(instead, descriptor, libc::O_CLOEXEC) };
+        }
+    }
+}
