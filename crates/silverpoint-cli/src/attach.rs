@@ -171,13 +171,13 @@ fn work(args: Args) -> Outcome {
     collector.let_go();
     tell(&mut collector);
     let is_whole = !collector.is_failing();
-    collector.leave();
+    let closed = collector.close();
     match Summary::of(&output) {
         Ok(summary) => note(summary.line(&output)),
         Err(error) => note(format_args!("{}: {error}", output.display())),
     }
     if is_whole {
-        return Ok(Exit::Success);
+        return closed.map(|()| Exit::Success).map_err(|error| failure(error.to_string()));
     }
     let pid = args.pid;
     Err(failure(format!(

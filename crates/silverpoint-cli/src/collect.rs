@@ -98,7 +98,9 @@ pub fn run(args: Args) -> Outcome {
     };
     collector.let_go();
     tell(&mut collector);
-    collector.leave();
+    if let Err(error) = collector.close() {
+        note(error);
+    }
     match state {
         State::Left(why) => {
             let text = format!(

@@ -14,7 +14,7 @@ use silverpoint_wire::layout::collector_state;
 use crate::config::{AttachMode, Backtrace, Config, Filter};
 use crate::discover::Watched;
 use crate::drain::{self, Looked};
-use crate::error::CollectError;
+use crate::error::{CollectError, SYNCING};
 use crate::keep::{self, Keep};
 use crate::pace::{Pace, Rest};
 use crate::session::Session;
@@ -301,8 +301,18 @@ impl Collector {
     /// Stores what there is, gives every session back as it was found (bytes, mode, waiters), and closes the file.
     pub fn leave(mut self) -> Stats {
         self.let_go();
-        self.sink.trace.close();
-        self.stats()
+        let stats = self.stats();
+        let _ = self.close();
+        stats
+    }
+
+    /// Closes the file, after [`Collector::let_go`].
+    ///
+    /// # Errors
+    /// Everything is stored, but what was to be durable by now ([`crate::Fsync`]) may not be.
+    pub fn close(mut self) -> Result<(), CollectError> {
+        let closed = self.sink.trace.close();
+        closed.map_err(|error| CollectError::output(self.sink.trace.path(), SYNCING, error))
     }
 
     /// As [`Collector::leave`], but the file stays open and messages can still be taken.

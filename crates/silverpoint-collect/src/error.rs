@@ -35,6 +35,9 @@ pub enum CollectError {
     InUse(String),
 }
 
+/// What was tried when what is stored may not survive a loss of power.
+pub(crate) const SYNCING: &str = "everything is in it, but may not survive a loss of power: syncing it";
+
 impl CollectError {
     pub(crate) fn output(path: &Path, what: &'static str, source: impl Into<io::Error>) -> Self {
         Self::Output { path: path.to_owned(), what, source: source.into() }

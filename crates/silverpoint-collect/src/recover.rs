@@ -8,7 +8,7 @@ use silverpoint_wire::layout::{CAUSE_NAMES, collector_state};
 
 use crate::config::OutputConfig;
 use crate::drain;
-use crate::error::CollectError;
+use crate::error::{CollectError, SYNCING};
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::stats::Message;
@@ -108,7 +108,8 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
         account.messages = sink.messages.take();
         accounts.push(account);
     }
-    sink.trace.close();
+    // What may not be durable is not removed where it was.
+    sink.trace.close().map_err(|error| CollectError::output(sink.trace.path(), SYNCING, error))?;
     if recovery.remove {
         // Not before all are stored: those that are left tell the next recovery which file it must not replace.
         for name in recovery.sessions {

@@ -155,6 +155,7 @@ impl Sink {
         match self.trace.rotate() {
             Ok(()) => {
                 self.clear();
+                self.tell_unsynced();
                 self.no_rotation_before = None;
                 self.stats.rotations += 1;
                 self.stats.parts_deleted += self.trace.enforce_quota();
@@ -185,6 +186,7 @@ impl Sink {
         match self.trace.begin_again() {
             Ok(()) => {
                 self.clear();
+                self.tell_unsynced();
                 self.stats.rotations += 1;
                 self.messages
                     .say(None, format!("{path}: it was moved or removed; a new part begins in its place"));
@@ -197,6 +199,18 @@ impl Sink {
                 self.is_displacement_told = true;
             }
             Err(_) => {}
+        }
+    }
+
+    fn tell_unsynced(&mut self) {
+        if let Some(error) = self.trace.take_unsynced() {
+            let path = self.trace.path().display();
+            self.messages.say(
+                None,
+                format!(
+                    "{path}: the part that has ended may not survive a loss of power: syncing it: {error}"
+                ),
+            );
         }
     }
 

@@ -156,7 +156,9 @@ impl Collecting {
             collector.let_go();
             tell(collector.take_messages());
             let is_whole = !collector.is_failing();
-            collector.leave();
+            if let Err(error) = collector.close() {
+                say(format_args!("{error}"));
+            }
             is_whole
         })
     }

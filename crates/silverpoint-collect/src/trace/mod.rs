@@ -74,6 +74,8 @@ pub(crate) struct TraceFile {
     opened: Instant,
     synced: Instant,
     is_dirty: bool,
+    /// Of a part that has ended.
+    unsynced: Option<io::Error>,
     has_records: bool,
     ahead: Ahead,
     /// `None` in a file that another has begun, whose first blocks are not known.
@@ -138,6 +140,7 @@ impl TraceFile {
             synced: now,
             is_dirty: false,
             has_records: held.has_records,
+            unsynced: None,
             ahead: Ahead::default(),
             index: (held.blocks == 0).then(Pending::default),
         };
@@ -341,7 +344,7 @@ impl TraceFile {
     /// Ends the current part and goes on in this new file, which holds `begun`.
     fn go_on_in(&mut self, file: File, begun: &Batch) -> io::Result<()> {
         let (dev, ino) = identity(&file)?;
-        self.finish(END_ROTATED);
+        let ended = self.finish(END_ROTATED);
         (self.dev, self.ino, self.file) = (dev, ino, file);
         self.end = begun.len() as u64;
         self.next_sequence = begun.next_sequence();
@@ -355,7 +358,7 @@ impl TraceFile {
         let mut index = Pending::default();
         index.add(begun);
         self.index = Some(index);
-        self.sync_directory();
+        self.unsynced = ended.and(self.sync_directory()).err();
         Ok(())
     }
 
@@ -395,9 +398,14 @@ impl TraceFile {
         deleted
     }
 
-    /// A last block, and durable if the policy says so.
-    pub(crate) fn close(&mut self) {
-        self.finish(END_CLOSED);
+    /// A last block, and durable if the policy says so. An error: it may not be.
+    pub(crate) fn close(&mut self) -> io::Result<()> {
+        self.finish(END_CLOSED)
+    }
+
+    /// Why the parts that were ended since the last call may not be durable, if the policy says that they are to be.
+    pub(crate) fn take_unsynced(&mut self) -> Option<io::Error> {
+        self.unsynced.take()
     }
 
     /// An *index* block of what was written since the last one. Without it readers visit every header: what fails here fails in vain, and no other follows.
@@ -417,8 +425,8 @@ impl TraceFile {
         }
     }
 
-    /// Ends the part. What fails here fails in vain: the end block is optional, and everything else is stored.
-    fn finish(&mut self, reason: u32) {
+    /// Ends the part. That no block can be written any more does no harm: the end block is optional, and everything else is stored. An error: it may not be durable.
+    fn finish(&mut self, reason: u32) -> io::Result<()> {
         self.write_index();
         let last_index = self.index.as_ref().map_or(0, Pending::last);
         let mut batch = Batch::new();
@@ -431,10 +439,10 @@ impl TraceFile {
             let _ = self.file.set_len(self.end);
         }
         self.ahead.give_back(&self.file, self.end);
-        if self.config.fsync != Fsync::Never {
-            let _ = self.file.sync_data();
-            self.sync_directory();
+        if self.config.fsync == Fsync::Never {
+            return Ok(());
         }
+        self.file.sync_data().and(self.sync_directory())
     }
 
     fn begin(&mut self, previous: Option<&OsStr>) -> io::Result<()> {
@@ -442,14 +450,18 @@ impl TraceFile {
         batch.restart(self.next_sequence);
         batch.push(BlockKind::FILE, 0, 0, about(self.part, previous, self.config.compression).as_bytes());
         self.append(&batch)?;
-        self.sync_directory();
-        Ok(())
+        self.sync_directory()
     }
 
     /// Makes names durable.
-    fn sync_directory(&self) {
-        if self.config.fsync != Fsync::Never {
-            let _ = rustix::fs::fsync(&self.directory);
+    fn sync_directory(&self) -> io::Result<()> {
+        if self.config.fsync == Fsync::Never {
+            return Ok(());
+        }
+        match rustix::fs::fsync(&self.directory) {
+            // A file system that has no such thing for directories.
+            Err(Errno::INVAL) => Ok(()),
+            synced => Ok(synced?),
         }
     }
 }

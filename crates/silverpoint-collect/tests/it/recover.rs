@@ -1,12 +1,13 @@
 //! Sessions that nobody collected.
 
-use silverpoint_collect::{CollectError, Existing, Loss, Recovery, has_stored_in, recover};
+use silverpoint_collect::{CollectError, Existing, Fsync, Loss, Recovery, has_stored_in, recover};
 use silverpoint_shm::observer::list;
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::ring::{self, at as ring_at};
 use silverpoint_wire::level::Level;
 
 use crate::fake::{Fake, site};
+use crate::refusal::refuse;
 use crate::scratch::Scratch;
 use crate::told::read;
 
@@ -35,6 +36,37 @@ fn a_whole_session_is_recovered_with_a_clean_account() {
     let trace = read(&scratch.trace());
     assert!(trace.values(&fake.session_id, 1).into_iter().eq(0..100));
     assert!(trace.anchors[&fake.session_id].len() >= 2, "a closing anchor");
+}
+
+/// What may not be on the disk stays where it was, for those who asked for a disk that keeps it.
+#[test]
+fn what_could_not_be_made_durable_is_not_removed() {
+    let scratch = Scratch::new("recover-unsynced");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(14);
+    let mut ring = fake.ring(slab, 1);
+    (0..100).for_each(|value| ring.put(id, value));
+    fake.die();
+    let (root, mut wanted) = recovery(&scratch, true);
+    wanted.output.fsync = Fsync::OnClose;
+    let refused = wanted.clone();
+    let outcome = std::thread::scope(|scope| {
+        let (root, refused) = (&root, refused);
+        let tried = scope.spawn(move || refuse(libc::SYS_fdatasync, None).then(|| recover(root, refused)));
+        tried.join().unwrap()
+    });
+    let Some(outcome) = outcome else {
+        silverpoint_tests::skipped!("this system has no filters of system calls");
+        return;
+    };
+    let error = outcome.unwrap_err().to_string();
+    assert!(error.contains("loss of power") && error.contains("Input/output error"), "{error}");
+    assert!(fake.is_there());
+    wanted.output.existing = Existing::Continue;
+    recover(&root, wanted).unwrap();
+    assert!(!fake.is_there());
+    assert!(read(&scratch.trace()).values(&fake.session_id, 1).into_iter().eq(0..100));
 }
 
 #[test]

@@ -263,7 +263,20 @@ fn a_disk_that_cannot_be_synced_is_noticed_by_those_who_sync() {
                 }
                 (1..100).for_each(|value| ring.put(id, value));
                 collector.pass();
-                Some((ring.get(ring_at::CONSUMED) - released, collector.take_messages()))
+                let (released, messages) =
+                    (ring.get(ring_at::CONSUMED) - released, collector.take_messages());
+                collector.let_go();
+                let closed = collector.close().map_err(|error| error.to_string());
+                match &closed {
+                    Ok(()) => assert_eq!(fsync, Fsync::Never),
+                    Err(error) => assert!(
+                        fsync != Fsync::Never
+                            && error.contains("loss of power")
+                            && error.contains("Input/output error"),
+                        "{fsync:?}: {error}"
+                    ),
+                }
+                Some((released, messages))
             });
             refused.join().unwrap()
         });
