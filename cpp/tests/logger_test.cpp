@@ -150,16 +150,21 @@ TEST_F(LoggerTest, TheEnvironmentComesBeforeCode) {
     setenv("SILVERPOINT", "debug", 1);
     EXPECT_EQ(run(with), (found{"quiet", "loud"}));
     EXPECT_EQ(run([&] { return silverpoint::start(config); }), found{"loud"});
-    std::ofstream(path("other.toml"))
-        << "record = 'error'\n[[sink]]\nto = 'file'\npath = '" << path("app.log") << "'\n";
+    std::ofstream(path("other.toml")) << "record = 'warn'\n[[sink]]\nto = 'file'\npath = '"
+                                      << path("other.log") << "'\npattern = 'as the file says: {text}'\n";
     setenv("SILVERPOINT", path("other.toml").c_str(), 1);
     EXPECT_EQ(run(with), found{});
+    EXPECT_EQ(lines("other.log"), found{"as the file says: loud"});
     setenv("SILVERPOINT", "loud=", 1);
     EXPECT_THROW(with(), std::invalid_argument);
     unsetenv("SILVERPOINT");
     setenv("SILVERPOINT_POLICY", "block=soon", 1);
     EXPECT_THROW(with(), std::invalid_argument);
+    setenv("SILVERPOINT_POLICY", "drop", 1);
+    setenv("SILVERPOINT_BLOCK_MAX", "5ms", 1);
+    EXPECT_EQ(run(with), found{"loud"});
     unsetenv("SILVERPOINT_POLICY");
+    unsetenv("SILVERPOINT_BLOCK_MAX");
     EXPECT_THROW(silverpoint::start_with_environment("record = 3"), std::invalid_argument);
     EXPECT_EQ(run(with), found{"loud"});
 }

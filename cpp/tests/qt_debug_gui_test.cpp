@@ -4,7 +4,6 @@
 #include <QColor>
 #include <QEvent>
 #include <QFont>
-#include <QGuiApplication>
 #include <QImage>
 #include <QKeyEvent>
 #include <QKeySequence>

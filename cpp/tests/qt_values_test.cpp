@@ -32,6 +32,77 @@ class Weather {
 };
 Q_DECLARE_OPERATORS_FOR_FLAGS(Weather::Parts)
 
+// Where names are looked for, and no more.
+namespace edges {
+Q_NAMESPACE
+enum class Edges {
+    TooFar = -9,
+    Least = -8,
+    Zero = 0,
+    Last = 63,
+    Bit = 64,
+    Next = 65,
+    Most = 255,
+    NextBit = 256,
+    Beyond = 257,
+    Far = 4096
+};
+Q_ENUM_NS(Edges)
+enum class Small : qint8 { Beyond = -128, Lowest = -8, Highest = 127 };
+Q_ENUM_NS(Small)
+#define NAMED(n) \
+    kNamed##n = n, kThisIsAVeryLongNameThatSomeGeneratorHasWrittenOfAValueThatNobodyEverReadsAgain##n = n + 1
+enum class Wordy {
+    NAMED(62),
+    NAMED(64),
+    NAMED(66),
+    NAMED(68),
+    NAMED(70),
+    NAMED(72),
+    NAMED(74),
+    NAMED(76),
+    NAMED(78),
+    NAMED(80),
+    NAMED(82),
+    NAMED(84),
+    NAMED(86),
+    NAMED(88),
+    NAMED(90),
+    NAMED(92),
+    NAMED(94),
+    NAMED(96),
+    NAMED(98),
+    NAMED(100),
+    NAMED(102),
+    NAMED(104),
+    NAMED(106),
+    NAMED(108),
+    NAMED(110),
+    NAMED(112),
+    NAMED(114),
+    NAMED(116),
+    NAMED(118),
+    NAMED(120),
+    NAMED(122),
+    NAMED(124),
+    NAMED(126),
+    NAMED(128),
+    NAMED(130),
+    NAMED(132),
+    NAMED(134),
+    NAMED(136),
+    NAMED(138),
+    NAMED(140),
+    NAMED(142),
+    NAMED(144),
+    NAMED(146),
+    NAMED(148),
+    NAMED(150)
+};
+Q_ENUM_NS(Wordy)
+}  // namespace edges
+using namespace edges;
+
 class Station : public QObject {
     Q_OBJECT
 };
@@ -181,7 +252,15 @@ TEST(QtEnums, NamesOfValuesAndBits) {
     EXPECT_VALUE("eQt%3A%3AOrientation|I|1=Horizontal,2=Vertical,;", "Qt%3A%3AOrientation(2)", Qt::Vertical);
     EXPECT_VALUE("@flags=0%3DNoPart%2C1%3DWind%2C4%3DRain;eWeather%3A%3APart|I|;", "Weather%3A%3APart(5)",
                  Weather::Wind | Weather::Rain);
-    // What is not among the first bits: names of up to 255.
+    EXPECT_VALUE("eedges%3A%3AEdges|i|-8=Least,0=Zero,63=Last,64=Bit,65=Next,255=Most,256=NextBit,4096=Far,;",
+                 "edges%3A%3AEdges(255)", Edges::Most);
+    EXPECT_VALUE("eedges%3A%3ASmall|a|-8=Lowest,127=Highest,;", "edges%3A%3ASmall(-128)", Small::Beyond);
+    // Names that leave no room for others.
+    SP_INFO("{}", Wordy::kNamed62);
+    const auto wordy = one();
+    EXPECT_NE(wordy.site.signature.find(",63="), std::string::npos) << wordy.site.signature;
+    EXPECT_EQ(wordy.site.signature.find(",65="), std::string::npos) << wordy.site.signature;
+    EXPECT_NE(wordy.site.signature.find(",64="), std::string::npos) << wordy.site.signature;
     SP_INFO("{}", QEvent::DynamicPropertyChange);
     const auto event = one();
     EXPECT_NE(event.site.signature.find(",170=DynamicPropertyChange,"), std::string::npos)

@@ -36,18 +36,20 @@ enum {
  * process (return from main, exit) it delivers what there is, for at most five seconds.
  *
  * config: a configuration in TOML (docs/guide/configuration.md); null: level info and above on standard
- * error, or what the variable SILVERPOINT of the environment says instead. error: where a text of at most
+ * error, or what the environment says instead (see below). error: where a text of at most
  * error_size bytes, its zero included, is written when it fails; may be null. Returns SILVERPOINT_DONE,
  * _RUNNING (nothing is changed), _INVALID (a mistake in config, or in what the variable SILVERPOINT says, or
  * in the file that it names, which may be missing) or _FAILED. */
 int silverpoint_start(const char* config, char* error, size_t error_size);
 
-/* As silverpoint_start, and what the variables SILVERPOINT, SILVERPOINT_POLICY and SILVERPOINT_BLOCK_MAX of
- * the environment say instead: a file instead of all of config, or what is recorded, and config's sinks. */
+/* As silverpoint_start, and what the environment says instead: SILVERPOINT a file (which is followed, and can
+ * be reloaded) instead of all of config, or what is recorded, with config's sinks; SILVERPOINT_POLICY and
+ * SILVERPOINT_BLOCK_MAX what a thread does that finds its ring full. A mistake in config is one in any case.
+ */
 int silverpoint_start_with_environment(const char* config, char* error, size_t error_size);
 
-/* As silverpoint_start, with the configuration in a file (docs/guide/configuration.md), and what the variable
- * SILVERPOINT of the environment says instead. While the logger runs, what the file says is done within about
+/* As silverpoint_start, with the configuration in a file (docs/guide/configuration.md), and what the
+ * environment says instead. While the logger runs, what the file says is done within about
  * a second after it was changed. */
 int silverpoint_start_file(const char* path, char* error, size_t error_size);
 

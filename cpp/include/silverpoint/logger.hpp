@@ -185,10 +185,10 @@ inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* c
     }
 }
 inline bool start_with(const char* config) { return start_by(silverpoint_start, config); }
-// By a configuration file, and what the variable SILVERPOINT of the environment says instead; what the file
+// By a configuration file, and what the environment says instead (see start_with_environment); what the file
 // says is done while the program runs, whenever it changes.
 inline bool start_file(const std::string& path) { return start_by(silverpoint_start_file, path.c_str()); }
-// Level info and above on standard error, or what the variable SILVERPOINT of the environment says instead.
+// Level info and above on standard error, or what the environment says instead.
 inline bool start() { return start_with(nullptr); }
 inline bool start(const logger_config& config) { return start_with(config.toml().c_str()); }
 // A configuration as text (TOML).

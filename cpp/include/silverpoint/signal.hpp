@@ -157,8 +157,8 @@ class signal {
             inside.leave();
         }
     }
-    // To several receivers, within a receiver, at a thread's first emission, and where both sides pay for
-    // barriers.
+    // To several receivers, within a receiver that was called the shortest way, at a thread's first emission,
+    // and where both sides pay for barriers.
     [[gnu::noinline]] void call_carefully(signaling::passed<Args>... args) const {
         if (core_->lists().load(std::memory_order_relaxed) == nullptr) return;
         const signaling::free_level level;

@@ -76,6 +76,38 @@ static void all_severities() {
     LOG(INFO) << "tab\tbell\a escape\033[0m \xC3\xA4 \xFF {} {0} {{x}} %d %%";
 }
 
+// A manipulator of the program's own, and one with a field of its own in the stream.
+static std::ios_base& shouting(std::ios_base& stream) {
+    stream.setf(std::ios::boolalpha | std::ios::uppercase);
+    return stream;
+}
+struct indent {
+    explicit indent(long depth) : depth(depth) {}
+    long depth;
+    static long& of(std::ios_base& stream) {
+        static const int place = std::ios_base::xalloc();
+        return stream.iword(place);
+    }
+};
+static std::ostream& operator<<(std::ostream& out, const indent& to) {
+    indent::of(out) = to.depth;
+    return out;
+}
+struct Indented {
+    int value;
+};
+static std::ostream& operator<<(std::ostream& out, const Indented& of) {
+    for (long i = 0; i < indent::of(out); ++i) out << '.';
+    return out << of.value;
+}
+// Changes the stream for whatever follows.
+struct Loud {
+    int value;
+};
+static std::ostream& operator<<(std::ostream& out, const Loud& of) {
+    return out << std::hex << std::uppercase << std::setw(4) << of.value;
+}
+
 static void manipulators() {
     for (int i = 0; i < 3; ++i) {
         LOG(INFO) << std::hex << 255 << ' ' << -1 << ' ' << 255u << ' ' << std::dec << 255;
@@ -108,6 +140,18 @@ static void manipulators() {
                   << std::setw(5) << std::uppercase << 171;
         LOG(INFO) << std::setfill('.') << std::setw(12) << shapes::Point{3, 4} << std::setw(6) << 5
                   << std::setiosflags(std::ios::left) << std::setw(6) << 6 << std::setbase(7) << 8 << '|';
+        LOG(INFO) << std::setprecision(-1) << 3.14159 << std::setiosflags(std::ios::left | std::ios::right)
+                  << std::setw(5) << 7 << std::setiosflags(std::ios::hex | std::ios::oct) << 255 << '|';
+        LOG(INFO) << std::uppercase << std::showbase << std::hex << 171 << std::nouppercase << 171
+                  << std::noshowbase << 171 << std::left << std::setw(5) << 1 << std::right << std::setw(5)
+                  << 2 << std::unitbuf << std::nounitbuf << std::skipws << 3;
+        LOG(INFO) << shouting << true << std::setprecision(2) << 3.14159 << Loud{1} << ' ' << 171 << true;
+        LOG(INFO) << std::dec << indent(4) << Indented{1} << ' ' << Indented{2};
+        LOG(INFO) << Indented{3} << indent(2) << Indented{4} << std::hex << Indented{255} << 255;
+        LOG(INFO) << "none is left behind: " << Indented{5} << 171 << true;
+        LOG(INFO) << 1 << 2 << 3 << 4 << 5 << 6 << 7 << 8 << 9 << 10 << 11 << 12 << 13 << 14 << 15 << 16 << 17
+                  << 18 << 19 << 20 << std::setfill('*') << std::hex << std::setw(9) << 171 << std::setw(9)
+                  << "x" << std::setw(9) << 172 << Indented{6};
         LOG(INFO) << std::setw(6) << true << std::setw(6) << (void*)nullptr << std::endl << std::endl;
     }
 }

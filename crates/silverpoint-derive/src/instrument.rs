@@ -221,7 +221,7 @@ impl Function {
         } else {
             body.clone()
         };
-        let body = if is_async { self.polled(&guard, &body) } else { body };
+        let body = if is_async { self.polled(&options.home, &guard, &body) } else { body };
         Ok(quote! {
             #(#outer)*
             #visibility #signature {
@@ -232,10 +232,19 @@ impl Function {
         })
     }
 
-    /// The body of an `async fn`, in whose polls its span is entered.
-    fn polled(&self, guard: &Ident, body: &TokenStream) -> TokenStream {
+    /// The body of an `async fn`, in whose polls its span is entered. The block has all arguments, those that the body does not mention too: they are dropped within the span, the last first.
+    fn polled(&self, home: &TokenStream, guard: &Ident, body: &TokenStream) -> TokenStream {
         let typed = self.typed();
-        quote_spanned!(Span::mixed_site()=> #guard.with(async move { #typed #body }).await)
+        let names = self.bound().into_iter().rev().map(ToTokens::into_token_stream);
+        let receiver = self.signature.receiver().map(|receiver| receiver.self_token.into_token_stream());
+        let held = names.chain(receiver);
+        quote_spanned! {Span::mixed_site()=>
+            #guard.with(async move {
+                #(#home::__private::mention(&#held);)*
+                #typed
+                #body
+            }).await
+        }
     }
 
     /// What an async block begins with: it says what the block gives before the body is looked at, so that the body's values become that type (`Ok(Box::new(file))` a `Box<dyn Read>`).
@@ -314,14 +323,20 @@ impl Function {
         })
     }
 
-    /// The names that are bound by the arguments and are to be recorded.
-    fn arguments(&self, options: &Options) -> Result<Vec<Ident>> {
+    /// The names that are bound by the arguments.
+    fn bound(&self) -> Vec<Ident> {
         let mut found = Vec::new();
         for argument in &self.signature.inputs {
             if let FnArg::Typed(argument) = argument {
                 bound(&argument.pat, &mut found);
             }
         }
+        found
+    }
+
+    /// Those of them that are to be recorded.
+    fn arguments(&self, options: &Options) -> Result<Vec<Ident>> {
+        let mut found = self.bound();
         let unknown = options.skip.iter().find(|name| **name != "self" && !found.contains(name));
         if let Some(name) = unknown {
             return Err(Error::new(name.span(), format!("there is no argument `{name}`")));

@@ -96,7 +96,7 @@ pub mod __private {
     pub use crate::record::{AtLevel, record};
     pub use crate::sig::{Class, Sig, fixed_sum};
     pub use crate::site::{Kind, Meta, Piece, Site, is_on};
-    pub use crate::span::{AsyncSites, AsyncSpan, Id, Span, once};
+    pub use crate::span::{AsyncSites, AsyncSpan, Id, Span, mention, once};
     pub use crate::value::{Debugged, Displayed};
 }
 

@@ -148,6 +148,10 @@ impl Drop for Stretch {
     }
 }
 
+/// Does nothing: a block that mentions a variable has it.
+#[inline(always)]
+pub fn mention<T: ?Sized>(_: &T) {}
+
 /// Calls it. (A closure that is called by its name may not give away what it has borrowed from what it captured.)
 #[inline(always)]
 pub fn once<R>(body: impl FnOnce() -> R) -> R {

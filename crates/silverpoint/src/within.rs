@@ -19,22 +19,16 @@ pub struct Within<F, A: Around> {
     around: A,
 }
 
-/// What futures can be within. Not for others.
-pub trait Around: sealed::Around {}
+/// What futures can be within.
+pub trait Around {
+    /// As long as it lives, its thread is within.
+    type Inside;
 
-pub(crate) mod sealed {
-    /// See [`super::Around`].
-    pub trait Around {
-        /// As long as it lives, its thread is within.
-        type Inside;
-
-        /// Goes in.
-        fn inside(&self) -> Self::Inside;
-    }
+    /// Goes in.
+    fn inside(&self) -> Self::Inside;
 }
 
-impl Around for AsyncSpan {}
-impl sealed::Around for AsyncSpan {
+impl Around for AsyncSpan {
     type Inside = Stretch;
 
     fn inside(&self) -> Stretch {
@@ -42,8 +36,7 @@ impl sealed::Around for AsyncSpan {
     }
 }
 
-impl Around for Context {}
-impl sealed::Around for Context {
+impl Around for Context {
     type Inside = ContextScope;
 
     fn inside(&self) -> ContextScope {
@@ -62,11 +55,10 @@ impl<F: Future, A: Around> Future for Within<F, A> {
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         // SAFETY: `future` is pinned whenever `self` is: it is never moved, only dropped where it is, and there is no other access to it.
-        let (future, this) = unsafe {
+        let (future, is_done, around) = unsafe {
             let this = self.get_unchecked_mut();
-            (Pin::new_unchecked(&mut *this.future), (&mut this.is_done, &this.around))
+            (Pin::new_unchecked(&mut *this.future), &mut this.is_done, &this.around)
         };
-        let (is_done, around) = this;
         let _inside = around.inside();
         let polled = future.poll(task);
         *is_done = polled.is_ready();
@@ -76,9 +68,20 @@ impl<F: Future, A: Around> Future for Within<F, A> {
 
 impl<F, A: Around> Drop for Within<F, A> {
     fn drop(&mut self) {
+        // (Whatever goes wrong on the way in, the future is dropped where it is.)
+        let future = Dropped(&mut self.future);
         let _inside = (!self.is_done).then(|| self.around.inside());
-        // SAFETY: once, and here: nothing has the future afterwards.
-        unsafe { ManuallyDrop::drop(&mut self.future) }
+        drop(future);
+    }
+}
+
+/// Drops a future when it goes.
+struct Dropped<'a, F>(&'a mut ManuallyDrop<F>);
+
+impl<F> Drop for Dropped<'_, F> {
+    fn drop(&mut self) {
+        // SAFETY: made once, when what the future lies in is dropped: nothing has it afterwards.
+        unsafe { ManuallyDrop::drop(self.0) }
     }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <ios>
+#include <memory>
 #include <type_traits>
 
 #include "deliver.hpp"
@@ -185,22 +186,24 @@ class Line {
     // By its own operator <<.
     template <class T>
     SP_DETAIL_COLD void pack_written(const T& value) {
-        const ScratchHolder own;
-        Scratch& out = *own;
-        if (is_set_) {
-            set_up(out);
-            out.width(width_);
-        }
+        Scratch& out = as_stream();
+        out.width(width_);
         out.counter = counter_;
         out << value;
         put_bytes(out.text().data(), out.text().size());
+        out.text().clear();
         if (!out.good()) stop(count_ + 1);
         // What it leaves set holds for the rest.
-        if (is_set_ || out.look() != Look{}) {
-            if (scratch_ == nullptr) scratch_ = take_scratch();
-            scratch_->copyfmt(out);
-            is_set_ = true;
+        is_set_ = is_set_ || out.look() != Look{};
+    }
+    // With what is set so far.
+    SP_DETAIL_COLD Scratch& as_stream() {
+        if (scratch_ == nullptr) {
+            scratch_ = take_scratch();
+            if (is_set_) scratch_->set(manner_);
         }
+        scratch_->is_foreign = true;
+        return *scratch_;
     }
     // As an ostream after a null pointer: nothing more is written.
     SP_DETAIL_COLD void stop(std::size_t piece) {
@@ -221,7 +224,7 @@ class Line {
     SP_DETAIL_COLD void set_look(const Look& look) {
         const std::size_t piece = count_;
         if (look == Look{}) return;
-        looks_[piece] = look;
+        std::construct_at(&looks_[piece], look);
         looked_ |= 1u << piece;
         std::uint64_t hash = look_hash_ ^ (piece + 1);
         const auto add = [&](std::uint64_t value) {
@@ -262,19 +265,12 @@ class Line {
             manner_.width = 0;
         }
     }
-    void set_up(Scratch& out) const {
-        if (scratch_ != nullptr) {
-            out.copyfmt(*scratch_);
-        } else {
-            out.set(manner_);
-        }
-    }
     template <class Manipulator>
     SP_DETAIL_HOT void manipulate(const Manipulator& manipulator) {
         if (scratch_ == nullptr) [[likely]] {
-            if (!is_set_) manner_ = {};
+            if (!is_set_) std::construct_at(&manner_);
             if (manner_.set(manipulator)) [[likely]] {
-                // (Often it says what is so anyway.)
+                // (What it sets is often the default.)
                 is_set_ = manner_ != Manner{};
                 codes_[count_++] = kManipulator;
                 return;
@@ -284,13 +280,8 @@ class Line {
     }
     template <class Manipulator>
     SP_DETAIL_COLD void manipulate_stream(const Manipulator& manipulator) {
-        if (scratch_ == nullptr) {
-            Scratch* const fresh = take_scratch();
-            if (is_set_) fresh->set(manner_);
-            scratch_ = fresh;
-            is_set_ = true;
-        }
-        *scratch_ << manipulator;
+        as_stream() << manipulator;
+        is_set_ = true;
         std::string& written = scratch_->text();
         if (!written.empty()) {
             Look look;
@@ -314,7 +305,12 @@ class Line {
     SP_DETAIL_COLD std::ostream& as_ostream() {
         if (tail_ == nullptr) {
             tail_ = take_scratch();
-            if (is_set_) set_up(*tail_);
+            tail_->is_foreign = true;
+            if (scratch_ != nullptr) {
+                tail_->copyfmt(*scratch_);
+            } else if (is_set_) {
+                tail_->set(manner_);
+            }
             tail_->counter = counter_;
             append_text(tail_->text(), pieces(), std::min<std::size_t>(count_, stop_));
             if (way_ == Way::kNone || stop_ != kNever) tail_->setstate(std::ios_base::badbit);
@@ -388,7 +384,7 @@ class Line {
     const std::uint8_t severity_;
     Way way_ = Way::kNone;
     bool is_text_ = false;        // cannot be a typed record
-    bool is_set_ = false;         // manipulators have set something: in scratch_, else in manner_
+    bool is_set_ = false;         // the next value looks otherwise: as scratch_ says, else as manner_
     std::uint8_t stop_ = kNever;  // the piece from which on nothing is written
     std::uint8_t count_ = 0;      // pieces
     std::uint8_t literal_count_ = 0;
@@ -398,7 +394,7 @@ class Line {
     std::uint64_t look_hash_ = 0;
     std::int64_t counter_ = 0;
     std::streamsize width_ = 0;
-    Scratch* scratch_ = nullptr;  // once there are manipulators that only an ostream knows
+    Scratch* scratch_ = nullptr;  // once there is something that only an ostream can write, or knows
     Scratch* tail_ = nullptr;     // once it is an ostream
     char* packed_ = own_;
     char codes_[kPiecesMost] = {};

@@ -84,7 +84,7 @@ struct Manner {
             std::ios_base& (*name)(std::ios_base&);
             Flags set, of;
         };
-        const Known all[] = {
+        static constexpr Known all[] = {
             {std::hex, ios::hex, ios::basefield},
             {std::dec, ios::dec, ios::basefield},
             {std::oct, ios::oct, ios::basefield},

@@ -45,10 +45,14 @@ class Scratch final : private ScratchBuffer, public std::ostream {
     std::int64_t counter = 0;
     Scratch* next = nullptr;
 
+    // Others have written to it: whatever a stream has may be set by now, their own fields of it too.
+    bool is_foreign = false;
+
     // As if new.
     void reset() {
         text().clear();
         clear();
+        if (std::exchange(is_foreign, false)) copyfmt(std::ios(nullptr));
         set(Manner{});
         counter = 0;
     }

@@ -2,8 +2,9 @@
 // itself), and of QFlags of any enumeration.
 //
 // A signature is made when the program is compiled, when there are no meta-objects yet: the names are those
-// that the compiler writes. It is asked for -8 to 255 and for each single bit; a value beyond has no label and
-// is recorded as the number that it is. SP_ENUM and SP_FLAGS say more where that is not enough.
+// that the compiler writes. It is asked for -8 to 255 (to 63, where the names beyond take more than 4 KiB)
+// and for each single bit; a value beyond has no label and is recorded as the number that it is. That takes
+// the compiler a tenth of a second a type. SP_ENUM and SP_FLAGS say more where that is not enough.
 #pragma once
 
 #include <QFlags>
@@ -16,18 +17,6 @@
 
 SP_DETAIL_BEGIN
 
-template <auto V>
-constexpr std::string_view written_value() {
-    std::string_view text = __PRETTY_FUNCTION__;
-    const std::size_t begin = text.find("V = ") + 4;
-    text = text.substr(begin, text.find_first_of(";]", begin) - begin);
-    // A value without a name is a cast.
-    if (text.find('(') != std::string_view::npos || text.empty() || (text[0] >= '0' && text[0] <= '9') ||
-        text[0] == '-')
-        return {};
-    return text.substr(text.rfind(':') + 1);
-}
-
 // What does not convert in a constant expression (beyond the range of an enumeration of no fixed type) has no
 // name. Some versions of clang take it for a mistake that may be allowed.
 #if defined(__clang__)
@@ -35,6 +24,26 @@ constexpr std::string_view written_value() {
 #    pragma clang diagnostic ignored "-Wunknown-warning-option"
 #    pragma clang diagnostic ignored "-Wenum-constexpr-conversion"
 #endif
+template <auto V>
+constexpr std::string_view said_of_value() {
+    return __PRETTY_FUNCTION__;
+}
+// What stands before the value is the same for all: looked for once.
+inline constexpr std::size_t kValueAt = said_of_value<0>().find("V = ") + 4;
+
+template <auto V>
+constexpr std::string_view written_value() {
+    constexpr std::string_view kUnnamedSpace = "(anonymous namespace)::";  // clang's
+    std::string_view text = said_of_value<V>();
+    const char first = text[kValueAt];
+    // A value without a name is a cast.
+    if ((first >= '0' && first <= '9') || first == '-' ||
+        (first == '(' && text.compare(kValueAt, kUnnamedSpace.size(), kUnnamedSpace) != 0))
+        return {};
+    text = text.substr(kValueAt, text.find_first_of(";]", kValueAt) - kValueAt);
+    return text.substr(text.rfind(':') + 1);
+}
+
 template <class E, auto V, class = void>
 inline constexpr bool kIsConstant = false;
 template <class E, auto V>
@@ -56,31 +65,62 @@ constexpr std::string_view value_name() {
 template <class E>
 struct ValueNames {
     using Under = std::underlying_type_t<E>;
-    static constexpr int kLeast = std::is_signed_v<Under> ? -8 : 0, kMost = 255;
     static constexpr int kBits = static_cast<int>(sizeof(Under) * 8) - (std::is_signed_v<Under> ? 1 : 0);
+    // Values below this are asked for one by one. (Of bool and of types of eight bits: no more than there
+    // are.)
+    static constexpr int kMost = kBits < 8 && sizeof(Under) == 1 ? 1 << kBits : 256;
+    static constexpr int kFew = kMost < 64 ? kMost : 64;
 
     // Calls visit(value, name) for each value that has one.
     template <class Visit>
     static constexpr void each(const Visit& visit) {
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            (one<static_cast<Under>(static_cast<int>(I) + kLeast)>(visit), ...);
-        }(std::make_index_sequence<kMost - kLeast + 1>{});
-        if constexpr (kBits > 6) {
-            [&]<std::size_t... I>(std::index_sequence<I...>) {
-                (one<static_cast<Under>(Under{1} << (I + 6))>(visit), ...);
-            }(std::make_index_sequence<kBits - 6>{});
+        if constexpr (std::is_signed_v<Under>) some<-8, 0>(visit);
+        some<0, kFew>(visit);
+        if constexpr (are_short()) {
+            beyond_few(visit);
+            single_bits<8>(visit);
+        } else {
+            single_bits<6>(visit);
         }
     }
     // Zero and the single bits, for flags.
     template <class Visit>
     static constexpr void bits(const Visit& visit) {
         one<Under{0}>(visit);
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            (one<static_cast<Under>(Under{1} << I)>(visit), ...);
-        }(std::make_index_sequence<kBits>{});
+        single_bits<0>(visit);
     }
 
   private:
+    // Whether the names beyond the first leave room in a signature for whatever else it has.
+    static constexpr bool are_short() {
+        std::size_t size = 0;
+        beyond_few([&](Under, std::string_view name) { size += name.size() + 5; });
+        return size <= 4096;
+    }
+    template <class Visit>
+    static constexpr void beyond_few(const Visit& visit) {
+        if constexpr (kMost > 64) {
+            some<64, 128>(visit);
+            if constexpr (kMost > 128) {
+                some<128, 192>(visit);
+                some<192, 256>(visit);
+            }
+        }
+    }
+    template <int kFirst, int kEnd, class Visit>
+    static constexpr void some(const Visit& visit) {
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            (one<static_cast<Under>(kFirst + static_cast<int>(I))>(visit), ...);
+        }(std::make_index_sequence<kEnd - kFirst>{});
+    }
+    template <int kFirst, class Visit>
+    static constexpr void single_bits(const Visit& visit) {
+        if constexpr (kBits > kFirst) {
+            [&]<std::size_t... I>(std::index_sequence<I...>) {
+                (one<static_cast<Under>(Under{1} << (I + kFirst))>(visit), ...);
+            }(std::make_index_sequence<kBits - kFirst>{});
+        }
+    }
     template <Under V, class Visit>
     static constexpr void one(const Visit& visit) {
         constexpr std::string_view name = value_name<E, V>();

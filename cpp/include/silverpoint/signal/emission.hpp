@@ -32,7 +32,7 @@
 
 namespace silverpoint::signaling {
 
-/// One level of emission of a thread: a slot that emits is called at another.
+/// One level of emission of a thread: what a receiver emits is at another.
 struct level {
     std::atomic<const void*> list{nullptr};  ///< the list that is being read, `delivery`, or null
     std::atomic<const void*> slot{nullptr};  ///< the receiver that is being called
@@ -48,7 +48,7 @@ struct level {
         static constexpr char mark = 0;
         return &mark;
     }
-    /// For its own thread, of its first level: nothing is under way here.
+    /// For its own thread, of the shortest way's level: nothing is under way here.
     bool is_free() const { return slot.load(std::memory_order_relaxed) == nullptr; }
 };
 
@@ -336,9 +336,12 @@ SP_SIGNAL_SHARED inline thread_local constinit level* quick_level __attribute__(
     // thread) takes a record that stays taken.
     struct membership {
         ~membership() {
-            if (this_thread != nullptr) this_thread->owned.store(false, std::memory_order_release);
-            this_thread = nullptr;
+            thread_record* const mine = this_thread;
+            // (First: it is another's as soon as it is not owned, and a handler may emit here.)
             quick_level = &occupied;
+            this_thread = nullptr;
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+            if (mine != nullptr) mine->owned.store(false, std::memory_order_release);
         }
     };
     static thread_local membership mine;
@@ -495,7 +498,7 @@ inline const void* thread_of(const level& first) {
     return &first;
 }
 
-/// A level of this thread for a call within others.
+/// A level of this thread for whatever does not go the shortest way.
 class free_level {
   public:
     free_level() : mine_(here()), at_(take(*mine_)) {}

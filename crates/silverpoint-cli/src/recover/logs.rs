@@ -57,51 +57,57 @@ pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
     }
 }
 
-/// Delivers what waits in a spool, with what sessions hold that its list names.
+/// Delivers what waits in a spool, with what sessions hold that its list names: as much as can be.
 pub fn deliver_spool(spool: &Unfinished) -> Outcome {
-    let fail = |error: &dyn std::fmt::Display| failure(format!("{}: {error}", spool.directory().display()));
-    let mut roots = spool.roots();
+    let mut troubles = Vec::new();
+    let mut roots = Vec::new();
+    for path in spool.roots() {
+        match Root::open_directory(&path) {
+            Ok(root) => roots.push(root),
+            Err(error) => troubles.push(format!(
+                "what sessions hold in {} waits there, since that cannot be opened: {error}",
+                path.display()
+            )),
+        }
+    }
     if roots.is_empty() {
-        // Its sessions are gone, but a logger looks somewhere.
-        roots.push(Root::open_or_create().map_err(|error| fail(&error))?.path().to_owned());
+        // None is there, or may be looked at: but a logger looks somewhere, and what is in the spool itself is delivered.
+        match Root::open_or_create() {
+            Ok(root) => roots.push(root),
+            Err(error) => troubles.push(format!("no directory of sessions can be opened: {error}")),
+        }
     }
     let mut sinks = Vec::new();
-    let mut refused = Vec::new();
     for root in roots {
         // It goes when the last session has been taken.
         if !spool.directory().exists() {
             break;
         }
-        let root = match Root::open_directory(&root) {
-            Ok(root) => root,
-            // The other ones have their part all the same.
-            Err(error) => {
-                refused.push(format!("{}: {error}", root.display()));
-                continue;
+        // What fails here is the spool's matter or its sinks', so that it would fail with any other root.
+        match spool.deliver(root, PATIENCE) {
+            Ok((labels, Flushed::Complete)) => sinks = labels,
+            Ok((labels, _)) => {
+                troubles.push(format!(
+                    "not everything could be written to {}, and waits there: {}",
+                    labels.join(", "),
+                    what_to_do(spool)
+                ));
+                break;
             }
-        };
-        let (labels, flushed) = spool.deliver(root, PATIENCE).map_err(|error| fail(&error))?;
-        sinks = labels;
-        if flushed != Flushed::Complete {
-            let sinks = sinks.join(", ");
-            return Err(fail(&format_args!(
-                "not everything could be written to {sinks}, and waits there: {}",
-                what_to_do(spool)
-            )));
+            Err(error) => {
+                troubles.push(error.to_string());
+                break;
+            }
         }
     }
-    if !refused.is_empty() && spool.directory().exists() {
-        return Err(fail(&format_args!(
-            "its list names sessions in a directory that cannot be opened, and what these hold waits there: {}",
-            refused.join("; ")
-        )));
+    let directory = spool.directory().display();
+    if troubles.is_empty() && spool.directory().exists() {
+        troubles.push("a session that its list names is held by another process, and waits there; the same words again take it when that has ended".to_owned());
     }
-    if spool.directory().exists() {
-        return Err(fail(
-            &"a session that its list names is held by another process, and waits there; the same words again take it when that has ended",
-        ));
+    if !troubles.is_empty() {
+        return Err(failure(format!("{directory}: {}", troubles.join("; "))));
     }
-    note(format_args!("{}: what was missing is in {} now", spool.directory().display(), sinks.join(", ")));
+    note(format_args!("{directory}: what was missing is in {} now", sinks.join(", ")));
     Ok(Exit::Success)
 }
 

@@ -162,12 +162,20 @@ fn what_cannot_be_taken_from_a_spool_is_told_and_waits() {
     assert_eq!(ended.code(), Some(1), "{ended:?}");
     assert!(ended.err.contains("held by another process") && spool.exists(), "{ended:?}");
     drop(held);
+    let restrict = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    restrict(&scratch.root(), 0o755);
+    let ended = scratch.run(["recover", "app.log.spool"]);
+    assert_eq!(ended.code(), Some(1), "{ended:?}");
+    assert!(ended.err.contains("cannot be opened") && spool.exists(), "{ended:?}");
+    restrict(&scratch.root(), 0o700);
 
     // A directory that is everybody's is no root of sessions.
     let open = scratch.path("open");
     let other = session.replace(|c: char| c.is_ascii_digit(), "7");
     std::fs::create_dir_all(open.join(&other)).unwrap();
-    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+    restrict(&open, 0o777);
     let named = std::fs::read_to_string(&list).unwrap();
     std::fs::write(&list, format!("{other} {}\n{named}", open.display())).unwrap();
     let ended = scratch.run(["recover", "app.log.spool"]);

@@ -298,6 +298,11 @@ async fn fails() -> Result<(), Refused> {
     unreachable!()
 }
 
+#[instrument(skip_all)]
+async fn holds(first: Held, second: Held) {
+    std::future::pending::<()>().await;
+}
+
 /// Done at once, and what it has is dropped with it.
 struct KeepsHeld(#[allow(dead_code)] Held);
 
@@ -370,6 +375,19 @@ fn waiting() {
     drop(waits(3, ""));
     // What is dropped before its end is dropped within its span, and what is done is not entered again.
     drop(async_span!("unpolled").with(std::future::ready(Held("unpolled"))));
+    // Its arguments are within, too: the last one is dropped first, as those of any function.
+    let mut holding = Box::pin(holds(Held("first"), Held("second")));
+    assert!(holding.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    drop(holding);
+    // One whose poll panics is dropped within, and once.
+    let panics = std::panic::catch_unwind(|| {
+        let held = Held("unwound");
+        block_on(async_span!("panics").with(async move {
+            let _held = held;
+            std::panic::resume_unwind(Box::new(()));
+        }))
+    });
+    assert!(panics.is_err());
     let done = async_span!("done").with(KeepsHeld(Held("late")));
     let mut done = Box::pin(done);
     assert!(done.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
@@ -440,16 +458,31 @@ fn async_functions_are_async_spans() {
         "0 released {} \"unpolled\"",
         "end",
         "7 unpolled #3 ",
-        "6 done #4 ",
-        "3 done #4 ",
+        "6 holds #4 ",
+        "3 holds #4 ",
+        "end",
+        "3 holds #4 ",
+        "0 released {} \"second\"",
+        "0 released {} \"first\"",
+        "end",
+        "7 holds #4 ",
+        "6 panics #5 ",
+        "3 panics #5 ",
+        "0 released {} \"unwound\"",
+        "end",
+        "3 panics #5 ",
+        "end",
+        "7 panics #5 ",
+        "6 done #6 ",
+        "3 done #6 ",
         "end",
         "0 released {} \"late\"",
-        "7 done #4 ",
-        "6 fill #5 2",
-        "3 fill #5 ",
+        "7 done #6 ",
+        "6 fill #7 2",
+        "3 fill #7 ",
         "2 fill.return 3",
         "end",
-        "7 fill #5 ",
+        "7 fill #7 ",
     ];
     assert_eq!(told, expected);
     assert!(session.sites.values().any(|site| site.template == "waits" && site.names == "span.id\n"));
