@@ -89,8 +89,10 @@ inline void write_atrace(const AtraceCall& call) {
 // Where the outputs decide: tells the kernel, if it is to have it; true: the ring is to have it, too.
 [[gnu::noinline]] inline bool atrace_to_outputs(std::uint64_t tag, const AtraceCall& call) {
     const AtraceTo to(tag);
+    // (Asked before the kernel is: behind it, what has to be loaded is waited for.)
+    const bool in_ring = to.ring();
     if (to.marker()) write_atrace(call);
-    return to.ring();
+    return in_ring;
 }
 
 // Begins a stretch of time of the calling thread; false: its tag is off.

@@ -4,13 +4,23 @@
 //   S|pid|name|cookie   F|pid|name|cookie   G|pid|track|name|cookie   H|pid|track|cookie
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "config.hpp"
 
 SP_DETAIL_BEGIN
+
+// `|process` as this thread has written it last: to make it takes as long as all the rest of a short message.
+struct AtraceProcess {
+    std::uint32_t of = 0;  // 0: none, or it is being made, and a signal handler has come in between
+    std::uint32_t size = 0;
+    char text[12] = {};
+};
+inline thread_local constinit AtraceProcess tls_atrace_process __attribute__((tls_model("initial-exec")));
 
 // letter|pid, then each name after a |, cut so that everything fits, then the number after a |.
 class AtraceMessage {
@@ -21,11 +31,14 @@ class AtraceMessage {
     // the name behind it.
     static constexpr std::size_t kTrack = 900;
 
-    AtraceMessage(char letter, long process, const std::string_view* names, std::size_t count,
+    AtraceMessage(char letter, std::uint32_t process, const std::string_view* names, std::size_t count,
                   const std::int64_t* number) {
+        AtraceProcess& known = tls_atrace_process;
+        if (known.of != process || process == 0) [[unlikely]]
+            make(known, process);
         bytes_[size_++] = letter;
-        bytes_[size_++] = '|';
-        decimal(process);
+        std::memcpy(bytes_ + size_, known.text, sizeof known.text);
+        size_ += known.size;
         const std::size_t tail = number != nullptr ? 21 : 0;
         for (std::size_t i = 0; i < count; ++i) {
             bytes_[size_++] = '|';
@@ -46,18 +59,41 @@ class AtraceMessage {
     }
 
   private:
-    // (Not std::to_chars: what libstdc++ has static in it keeps a plug-in from being unloaded.)
+    SP_DETAIL_COLD void make(AtraceProcess& known, std::uint32_t process) {
+        known.of = 0;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        bytes_[0] = '|';
+        size_ = 1;
+        decimal(process);
+        std::memcpy(known.text, bytes_, sizeof known.text);
+        known.size = static_cast<std::uint32_t>(std::exchange(size_, 0));
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        known.of = process;
+    }
+    // Up to twenty bytes behind the number may be written to. (Not std::to_chars: what libstdc++ has static
+    // in it keeps a plug-in from being unloaded.)
     void decimal(std::int64_t number) {
         auto rest = static_cast<std::uint64_t>(number);
         if (number < 0) {
             bytes_[size_++] = '-';
             rest = 0 - rest;
         }
-        char digits[20];
-        std::size_t count = 0;
-        do digits[count++] = static_cast<char>('0' + rest % 10);
-        while ((rest /= 10) != 0);
-        while (count > 0) bytes_[size_++] = digits[--count];
+        constexpr std::size_t kDigits = 20;
+        char digits[2 * kDigits] = {};
+        char* const end = digits + kDigits;
+        char* at = end;
+        const auto two = [&](std::uint64_t below_hundred) {
+            *--at = static_cast<char>('0' + below_hundred % 10);
+            *--at = static_cast<char>('0' + below_hundred / 10);
+        };
+        for (; rest >= 100; rest /= 100) two(rest % 100);
+        if (rest >= 10) {
+            two(rest);
+        } else {
+            *--at = static_cast<char>('0' + rest);
+        }
+        std::memcpy(bytes_ + size_, at, kDigits);
+        size_ += static_cast<std::size_t>(end - at);
     }
     // What would end the name or the line is made harmless: | becomes /, a control character a space.
     void put(std::string_view name, std::size_t most) {
