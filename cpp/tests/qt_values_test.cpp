@@ -48,6 +48,8 @@ enum class Edges {
     Far = 4096
 };
 Q_ENUM_NS(Edges)
+enum class Answer : bool { No, Yes };
+Q_ENUM_NS(Answer)
 enum class Small : qint8 { Beyond = -128, Lowest = -8, Highest = 127 };
 Q_ENUM_NS(Small)
 #define NAMED(n) \
@@ -246,6 +248,13 @@ TEST(QtIds, UuidsAndUrls) {
     EXPECT_VALUE("S", "u\"\"", QUrl());
 }
 
+// What the compiler says, whichever it is.
+enum class Hidden { Zero, Two = 2 };
+static_assert(silverpoint::detail::value_name<Hidden, 2>() == "Two");
+static_assert(silverpoint::detail::value_name<Hidden, 1>().empty());
+static_assert(silverpoint::detail::value_name<edges::Edges, 255>() == "Most");
+static_assert(silverpoint::detail::value_name<Qt::Key, Qt::Key_Escape>() == "Key_Escape");
+
 TEST(QtEnums, NamesOfValuesAndBits) {
     EXPECT_VALUE("eWeather%3A%3ASky|i|0=Clear,5=Cloudy,;", "Weather%3A%3ASky(5)", Weather::Sky::Cloudy);
     EXPECT_VALUE("eWeather%3A%3ASky|i|0=Clear,5=Cloudy,;", "Weather%3A%3ASky(77)", Weather::Sky(77));
@@ -255,6 +264,7 @@ TEST(QtEnums, NamesOfValuesAndBits) {
     EXPECT_VALUE("eedges%3A%3AEdges|i|-8=Least,0=Zero,63=Last,64=Bit,65=Next,255=Most,256=NextBit,4096=Far,;",
                  "edges%3A%3AEdges(255)", Edges::Most);
     EXPECT_VALUE("eedges%3A%3ASmall|a|-8=Lowest,127=Highest,;", "edges%3A%3ASmall(-128)", Small::Beyond);
+    EXPECT_VALUE("eedges%3A%3AAnswer|b|0=No,1=Yes,;", "edges%3A%3AAnswer(true)", Answer::Yes);
     // Names that leave no room for others.
     SP_INFO("{}", Wordy::kNamed62);
     const auto wordy = one();

@@ -73,7 +73,7 @@ TEST(Ways, DisconnectionWaitsForAReceiverWithinAnother) {
         signal<> outer, inner;
         std::atomic<int> inside{0};
         std::atomic<bool> go{false};
-        const bool ends_inner = i % 2 == 0, is_short_outside = i % 4 > 1;
+        const bool ends_inner = i / 2 % 2 == 0, is_short_outside = i / 4 % 2 == 0;
         const auto waits = [&] {
             inside.fetch_add(1);
             while (!go.load()) std::this_thread::yield();

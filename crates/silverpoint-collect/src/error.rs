@@ -36,7 +36,7 @@ pub enum CollectError {
 }
 
 /// What was tried when what is stored may not survive a loss of power.
-pub(crate) const SYNCING: &str = "everything is in it, but may not survive a loss of power: syncing it";
+pub(crate) const SYNCING: &str = "what is in it may not survive a loss of power: syncing it";
 
 impl CollectError {
     pub(crate) fn output(path: &Path, what: &'static str, source: impl Into<io::Error>) -> Self {

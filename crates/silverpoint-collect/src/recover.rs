@@ -108,7 +108,7 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
         account.messages = sink.messages.take();
         accounts.push(account);
     }
-    // What may not be durable is not removed where it was.
+    // Whoever asked for a disk that keeps it is told before anything is removed. (The records are in the file, and released.)
     sink.trace.close().map_err(|error| CollectError::output(sink.trace.path(), SYNCING, error))?;
     if recovery.remove {
         // Not before all are stored: those that are left tell the next recovery which file it must not replace.

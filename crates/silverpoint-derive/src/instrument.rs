@@ -232,15 +232,29 @@ impl Function {
         })
     }
 
-    /// The body of an `async fn`, in whose polls its span is entered. The block has all arguments, those that the body does not mention too: they are dropped within the span, the last first.
+    /// The body of an `async fn`, in whose polls its span is entered. The block has all arguments that have names, those that the body does not mention too: they are dropped within the span.
     fn polled(&self, home: &TokenStream, guard: &Ident, body: &TokenStream) -> TokenStream {
         let typed = self.typed();
-        let names = self.bound().into_iter().rev().map(ToTokens::into_token_stream);
-        let receiver = self.signature.receiver().map(|receiver| receiver.self_token.into_token_stream());
-        let held = names.chain(receiver);
+        let mentioned = self.signature.inputs.iter().rev().map(|argument| {
+            let mut names = Vec::new();
+            let attributes = match argument {
+                FnArg::Typed(argument) => {
+                    bound(&argument.pat, &mut names);
+                    &argument.attrs
+                }
+                FnArg::Receiver(receiver) => {
+                    names.push(Ident::new("self", receiver.self_token.span));
+                    &receiver.attrs
+                }
+            };
+            // (One that is left out is left out here, too.)
+            let conditions = attributes.iter().filter(|one| one.path().is_ident("cfg"));
+            let conditions = quote!(#(#conditions)*);
+            quote_spanned!(Span::mixed_site()=> #(#conditions #home::__private::mention(&#names);)*)
+        });
         quote_spanned! {Span::mixed_site()=>
             #guard.with(async move {
-                #(#home::__private::mention(&#held);)*
+                #(#mentioned)*
                 #typed
                 #body
             }).await

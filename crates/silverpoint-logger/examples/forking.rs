@@ -71,18 +71,10 @@ fn exec_beside_a_child(file: &str) {
     let own = std::env::current_exe().unwrap();
     let _logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
     info!("number {}", 0);
-    // SAFETY: the child waits for its end, and calls nothing that a thread of the parent may have locked.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "fork");
-    if child == 0 {
-        // SAFETY: they change nothing but when this process ends.
-        unsafe {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            loop {
-                libc::pause();
-            }
-        }
-    }
+    waiting_child(|| {
+        // SAFETY: it changes nothing but when this process ends.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    });
     info!("number {}", 1);
     panic!("{}", std::process::Command::new(own).args([file, "executed"]).exec());
 }
@@ -91,22 +83,39 @@ fn exec_beside_a_child(file: &str) {
 fn killed_beside_a_child(file: &str) {
     let _logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
     info!("number {}", 0);
-    // SAFETY: the child waits until it is killed, and calls nothing that a thread of the parent may have locked.
+    let child = waiting_child(|| {
+        // SAFETY: whoever reads what the parent prints waits for no child.
+        unsafe { libc::close(1) };
+    });
+    println!("{child}");
+    info!("number {}", 1);
+    // SAFETY: it ends this process.
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+}
+
+/// A child that does this, and waits for its end, for two minutes at most. Gives its number when the child is itself: what the system does in it at first is done.
+fn waiting_child(first: impl FnOnce()) -> i32 {
+    let mut ends = [0; 2];
+    // SAFETY: there is room for two descriptors.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+    // SAFETY: the child calls nothing that a thread of the parent may have locked.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork");
     if child == 0 {
-        // SAFETY: whoever reads what the parent prints waits for no child.
+        first();
+        // SAFETY: the byte is there; these calls change nothing of others.
         unsafe {
-            libc::close(1);
+            libc::alarm(120);
+            libc::write(ends[1], c"b".as_ptr().cast(), 1);
             loop {
                 libc::pause();
             }
         }
     }
-    println!("{child}");
-    info!("number {}", 1);
-    // SAFETY: it ends this process.
-    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+    let mut byte = 0_u8;
+    // SAFETY: there is room for a byte.
+    assert_eq!(unsafe { libc::read(ends[0], (&raw mut byte).cast(), 1) }, 1);
+    child
 }
 
 /// As daemons are made: a child goes on without its parent, with none of its descriptors.

@@ -321,7 +321,7 @@ impl Spool {
     }
 
     /// Whether the list names a session that is still there and is not this logger's: nobody has taken what it holds. It may be of this very process, of the program that it was before it executed
-    /// this one, and still be locked by a child that has inherited the collector's descriptors.
+    /// this one. One that cannot be looked at counts as there.
     pub(crate) fn is_awaited(&self) -> bool {
         let own = Process::this();
         let known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -329,7 +329,7 @@ impl Spool {
             let root = line.split_once(' ').map_or("", |(_, root)| root);
             let name = session_in(line);
             let is_own = name.parse().is_ok_and(|name| own.has(name) && known.contains(&name));
-            !is_own && !root.is_empty() && Path::new(root).join(name).is_dir()
+            !is_own && !root.is_empty() && is_there(&Path::new(root).join(name))
         })
     }
 
@@ -401,6 +401,14 @@ fn sessions(directory: &Path) -> String {
     let read = File::open(directory.join(SESSIONS));
     let _ = read.and_then(|file| file.take(SESSIONS_MAX).read_to_string(&mut text));
     text
+}
+
+/// Whether there is such a directory, as far as can be told.
+fn is_there(directory: &Path) -> bool {
+    match fs::symlink_metadata(directory) {
+        Ok(found) => found.is_dir(),
+        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+    }
 }
 
 /// What a process uses that finds others with the same files: `app-2.log`, `app-3.log` …

@@ -39,7 +39,7 @@ class AtraceMessage {
         bytes_[size_++] = letter;
         std::memcpy(bytes_ + size_, known.text, sizeof known.text);
         size_ += known.size;
-        const std::size_t tail = number != nullptr ? 21 : 0;
+        const std::size_t tail = number != nullptr ? kTail : 0;
         for (std::size_t i = 0; i < count; ++i) {
             bytes_[size_++] = '|';
             const std::size_t left = kMost - size_ - tail - (count - i - 1);
@@ -78,7 +78,6 @@ class AtraceMessage {
             bytes_[size_++] = '-';
             rest = 0 - rest;
         }
-        constexpr std::size_t kDigits = 20;
         char digits[2 * kDigits] = {};
         char* const end = digits + kDigits;
         char* at = end;
@@ -161,7 +160,11 @@ class AtraceMessage {
         std::memcpy(to, &bytes, sizeof bytes);
     }
 
+    // The longest number, and what stands before it.
+    static constexpr std::size_t kDigits = 20, kTail = kDigits + 1;
     char bytes_[kMost + 1];
+    // Names leave the tail free; behind them come | and -, and so many bytes as the longest number has.
+    static_assert(kMost - kTail + 2 + kDigits <= sizeof bytes_ && 1 + 10 <= sizeof AtraceProcess::text);
     std::size_t size_ = 0;
 };
 

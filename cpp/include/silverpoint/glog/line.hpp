@@ -197,13 +197,22 @@ class Line {
         is_set_ = is_set_ || out.look() != Look{};
     }
     // With what is set so far.
-    SP_DETAIL_COLD Scratch& as_stream() {
+    SP_DETAIL_COLD Scratch& as_stream(bool is_foreign = true) {
         if (scratch_ == nullptr) {
             scratch_ = take_scratch();
             if (is_set_) scratch_->set(manner_);
         }
-        scratch_->is_foreign = true;
+        scratch_->is_foreign |= is_foreign;
         return *scratch_;
+    }
+    // Those that write, and set nothing.
+    static bool is_foreign(std::ostream& (*manipulator)(std::ostream&)) {
+        std::ostream& (*const own[])(std::ostream&) = {std::endl, std::ends, std::flush};
+        return manipulator != own[0] && manipulator != own[1] && manipulator != own[2];
+    }
+    template <class Manipulator>
+    static bool is_foreign(const Manipulator&) {
+        return true;
     }
     // As an ostream after a null pointer: nothing more is written.
     SP_DETAIL_COLD void stop(std::size_t piece) {
@@ -280,7 +289,7 @@ class Line {
     }
     template <class Manipulator>
     SP_DETAIL_COLD void manipulate_stream(const Manipulator& manipulator) {
-        as_stream() << manipulator;
+        as_stream(is_foreign(manipulator)) << manipulator;
         is_set_ = true;
         std::string& written = scratch_->text();
         if (!written.empty()) {

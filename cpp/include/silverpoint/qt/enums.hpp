@@ -41,7 +41,9 @@ constexpr std::string_view written_value() {
         (first == '(' && text.compare(kValueAt, kUnnamedSpace.size(), kUnnamedSpace) != 0))
         return {};
     text = text.substr(kValueAt, text.find_first_of(";]", kValueAt) - kValueAt);
-    return text.substr(text.rfind(':') + 1);
+    text = text.substr(text.rfind(':') + 1);
+    // (Of what is local to a template the compiler may say more.)
+    return text.find_first_of("()[]{}<> ") == text.npos ? text : std::string_view();
 }
 
 template <class E, auto V, class = void>
@@ -65,7 +67,9 @@ constexpr std::string_view value_name() {
 template <class E>
 struct ValueNames {
     using Under = std::underlying_type_t<E>;
-    static constexpr int kBits = static_cast<int>(sizeof(Under) * 8) - (std::is_signed_v<Under> ? 1 : 0);
+    static constexpr int kBits =
+        std::is_same_v<Under, bool> ? 1
+                                    : static_cast<int>(sizeof(Under) * 8) - (std::is_signed_v<Under> ? 1 : 0);
     // Values below this are asked for one by one. (Of bool and of types of eight bits: no more than there
     // are.)
     static constexpr int kMost = kBits < 8 && sizeof(Under) == 1 ? 1 << kBits : 256;

@@ -400,7 +400,8 @@ impl TraceFile {
 
     /// A last block, and durable if the policy says so. An error: it may not be.
     pub(crate) fn close(&mut self) -> io::Result<()> {
-        self.finish(END_CLOSED)
+        let ended = self.finish(END_CLOSED);
+        self.take_unsynced().map_or(ended, Err)
     }
 
     /// Why the parts that were ended since the last call may not be durable, if the policy says that they are to be.
@@ -450,7 +451,9 @@ impl TraceFile {
         batch.restart(self.next_sequence);
         batch.push(BlockKind::FILE, 0, 0, about(self.part, previous, self.config.compression).as_bytes());
         self.append(&batch)?;
-        self.sync_directory()
+        // (No reason not to begin: told when the part ends.)
+        self.unsynced = self.sync_directory().err();
+        Ok(())
     }
 
     /// Makes names durable.

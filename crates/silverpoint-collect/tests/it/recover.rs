@@ -38,9 +38,9 @@ fn a_whole_session_is_recovered_with_a_clean_account() {
     assert!(trace.anchors[&fake.session_id].len() >= 2, "a closing anchor");
 }
 
-/// What may not be on the disk stays where it was, for those who asked for a disk that keeps it.
+/// Whoever asked for a disk that keeps it is told, and the same again goes on in the file.
 #[test]
-fn what_could_not_be_made_durable_is_not_removed() {
+fn what_could_not_be_made_durable_is_an_error_before_anything_is_removed() {
     let scratch = Scratch::new("recover-unsynced");
     let mut fake = Fake::new(&scratch.root(), 1);
     let id = fake.register(&site("{}", Level::Info, ""));

@@ -1,11 +1,10 @@
 //! A collector's lock is its process's alone. A lock of an open file is held by whoever has the description, so by forked children too, which do not collect: while one
 //! lived, nobody could take what its dead parent had recorded. So in a child the descriptor is made to stand for something else.
 //!
-//! A child that was made without the C library's `fork` (a bare system call) keeps it; one that executes another program has closed it.
+//! A child that was made without the C library's `fork` (`_Fork`, a bare system call) keeps it, and so does one that is born between the opening of the file and the call that follows; one that executes another program has closed it.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// As many at a time; more are inherited.
 const MOST: usize = 256;
@@ -14,40 +13,41 @@ static GIVEN_UP: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 
 /// Children do not inherit a descriptor as long as it lives. To be dropped before that is closed.
 #[derive(Debug, Default)]
-pub(super) struct NotInherited(AtomicU64);
+pub(super) struct NotInherited {
+    /// As in the table; 0: nothing is said.
+    both: u64,
+    process: u32,
+}
 
 impl NotInherited {
     /// From now on: in children `descriptor` is a copy of `instead`, which must live as long.
-    pub(super) fn begin(&self, descriptor: BorrowedFd<'_>, instead: BorrowedFd<'_>) {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
+    pub(super) fn new(descriptor: BorrowedFd<'_>, instead: BorrowedFd<'_>) -> Self {
+        static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+        // (No lock: a child may be born while another thread is here.)
+        if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
             // SAFETY: the handler is a function of this library, and is forgotten when that is unloaded.
             let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-        });
+        }
         let both = word(descriptor) | word(instead) << 32;
-        if self.0.swap(both, Ordering::Relaxed) == both {
-            return;
-        }
-        for place in &GIVEN_UP {
-            if place.compare_exchange(0, both, Ordering::Release, Ordering::Relaxed).is_ok() {
-                break;
-            }
-        }
+        let take = |place: &AtomicU64| place.compare_exchange(0, both, Ordering::Release, Ordering::Relaxed);
+        let _ = GIVEN_UP.iter().any(|place| take(place).is_ok());
+        Self { both, process: std::process::id() }
     }
 
-    pub(super) fn end(&self) {
-        let both = self.0.swap(0, Ordering::Relaxed);
-        if both != 0 {
-            let free =
-                |place: &AtomicU64| place.compare_exchange(both, 0, Ordering::Release, Ordering::Relaxed);
-            let _ = GIVEN_UP.iter().any(|place| free(place).is_ok());
-        }
+    /// Whether the descriptor is this process's: not what its parent had.
+    pub(super) fn is_own(&self) -> bool {
+        self.both != 0 && self.process == std::process::id()
     }
 }
 
 impl Drop for NotInherited {
     fn drop(&mut self) {
-        self.end();
+        if self.both != 0 {
+            let free = |place: &AtomicU64| {
+                place.compare_exchange(self.both, 0, Ordering::Release, Ordering::Relaxed)
+            };
+            let _ = GIVEN_UP.iter().any(|place| free(place).is_ok());
+        }
     }
 }
 

@@ -70,6 +70,15 @@ pub struct Counters {
     pub policy: [u8; 8],
 }
 
+/// A child that is born while a session is dropped may have the description by then: so its lock goes first. (In a child that has its parent's by a bare system call nothing is given back.)
+impl Drop for ObservedSession {
+    fn drop(&mut self) {
+        if self.not_inherited.is_own() {
+            let _ = self.unlock_collector();
+        }
+    }
+}
+
 impl ObservedSession {
     /// Opens a session of a root and checks everything that is constant in it.
     pub fn open(root: &Root, name: SessionName) -> Result<Self, ObserveError> {
@@ -88,6 +97,11 @@ impl ObservedSession {
         let (rings, rings_len) = open(RINGS, c"rings")?;
         let (owner, _) = open(OWNER, c"owner")?;
         let (collector, _) = open(COLLECTOR, c"collector")?;
+        // At once, long before it is locked: another thread may fork at any moment.
+        let not_inherited = match access {
+            Access::Write => NotInherited::new(collector.as_fd(), directory.as_fd()),
+            Access::Read => NotInherited::default(),
+        };
         let mut bytes = [0; HEADER_SIZE];
         match read_exact(&control, CONTROL, &mut bytes, 0) {
             Err(ObserveError::Cut { .. }) => {
@@ -97,7 +111,7 @@ impl ObservedSession {
         }
         let header = ControlHeader::decode(&bytes, control_len, rings_len)?;
         Ok(Self {
-            not_inherited: NotInherited::default(),
+            not_inherited,
             name,
             directory,
             control,
@@ -142,20 +156,13 @@ impl ObservedSession {
 
     /// Becomes its collector, for as long as this value lives or until [`Self::unlock_collector`]. False: another is. A forked child does not become it, too.
     pub fn lock_collector(&self) -> Result<bool, ObserveError> {
-        // Before it is locked: another thread may fork at any moment.
-        self.not_inherited.begin(self.collector.as_fd(), self.directory.as_fd());
-        let locked = ofd::try_lock(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive);
-        if !matches!(locked, Ok(true)) {
-            self.not_inherited.end();
-        }
-        locked.map_err(|e| ObserveError::io(COLLECTOR, e))
+        ofd::try_lock(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive)
+            .map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// Gives the collector's lock back.
     pub fn unlock_collector(&self) -> Result<(), ObserveError> {
-        let unlocked = ofd::unlock(self.collector.as_fd(), COLLECT_BYTE);
-        self.not_inherited.end();
-        unlocked.map_err(|e| ObserveError::io(COLLECTOR, e))
+        ofd::unlock(self.collector.as_fd(), COLLECT_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// Becomes its only controller (who writes directives). False: another is.

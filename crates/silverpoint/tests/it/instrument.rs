@@ -299,7 +299,7 @@ async fn fails() -> Result<(), Refused> {
 }
 
 #[instrument(skip_all)]
-async fn holds(first: Held, second: Held) {
+async fn holds(first: Held, second: Held, #[cfg(any())] absent: Held) {
     std::future::pending::<()>().await;
 }
 
