@@ -101,6 +101,10 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
         }
     }
     let directory = spool.directory().display();
+    if !sinks.is_empty() && !spool.directory().exists() {
+        // Everything that is there was delivered: what could not be opened holds nothing that the list names.
+        troubles.clear();
+    }
     if troubles.is_empty() && spool.directory().exists() {
         troubles.push("a session that its list names is held by another process, and waits there; the same words again take it when that has ended".to_owned());
     }

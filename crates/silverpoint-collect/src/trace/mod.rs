@@ -358,7 +358,8 @@ impl TraceFile {
         let mut index = Pending::default();
         index.add(begun);
         self.index = Some(index);
-        self.unsynced = ended.and(self.sync_directory()).err();
+        let synced = ended.and(self.sync_directory());
+        self.unsynced = self.unsynced.take().or(synced.err());
         Ok(())
     }
 
