@@ -337,20 +337,14 @@ impl Function {
         })
     }
 
-    /// The names that are bound by the arguments.
-    fn bound(&self) -> Vec<Ident> {
+    /// The names that are bound by the arguments and are to be recorded.
+    fn arguments(&self, options: &Options) -> Result<Vec<Ident>> {
         let mut found = Vec::new();
         for argument in &self.signature.inputs {
             if let FnArg::Typed(argument) = argument {
                 bound(&argument.pat, &mut found);
             }
         }
-        found
-    }
-
-    /// Those of them that are to be recorded.
-    fn arguments(&self, options: &Options) -> Result<Vec<Ident>> {
-        let mut found = self.bound();
         let unknown = options.skip.iter().find(|name| **name != "self" && !found.contains(name));
         if let Some(name) = unknown {
             return Err(Error::new(name.span(), format!("there is no argument `{name}`")));

@@ -29,8 +29,7 @@ impl NotInherited {
             let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         }
         let both = word(descriptor) | word(instead) << 32;
-        let take = |place: &AtomicU64| place.compare_exchange(0, both, Ordering::Release, Ordering::Relaxed);
-        let _ = GIVEN_UP.iter().any(|place| take(place).is_ok());
+        replace_first(0, both);
         Self { both, process: std::process::id() }
     }
 
@@ -43,10 +42,16 @@ impl NotInherited {
 impl Drop for NotInherited {
     fn drop(&mut self) {
         if self.both != 0 {
-            let free = |place: &AtomicU64| {
-                place.compare_exchange(self.both, 0, Ordering::Release, Ordering::Relaxed)
-            };
-            let _ = GIVEN_UP.iter().any(|place| free(place).is_ok());
+            replace_first(self.both, 0);
+        }
+    }
+}
+
+/// In the table, where there is such a place.
+fn replace_first(old: u64, new: u64) {
+    for place in &GIVEN_UP {
+        if place.compare_exchange(old, new, Ordering::Release, Ordering::Relaxed).is_ok() {
+            return;
         }
     }
 }
