@@ -301,9 +301,9 @@ class [[nodiscard]] Scope {
     }
     // `make_name` is called only when the tag is on: it gives the name, or what a std::string_view can be
     // made of.
-    template <class F>
-        requires requires(F& make_name) { std::string_view(make_name()); }
-    Scope(Tag tag, F&& make_name) {
+    template <class Functor>
+        requires requires(Functor& make_name) { std::string_view(make_name()); }
+    Scope(Tag tag, Functor&& make_name) {
         const auto gate = detail::atrace_gate(tag);
         if (gate == 0 || (gate != detail::kAtraceRingAlone && !is_tag_enabled(tag))) return;
         const auto name = make_name();
@@ -342,7 +342,7 @@ class [[nodiscard]] AsyncScope {
 inline AsyncScope async_scope(Tag tag, std::string_view name) { return {tag, name}; }
 
 }  // namespace atrace
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 #define SP_ATRACE(name) SP_ATRACE_TAG(::silverpoint::atrace::kApp, name)

@@ -78,5 +78,5 @@ BindResult to_cbor(const T& value, std::string& bytes, const CborWriteOptions& o
     return result;
 }
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

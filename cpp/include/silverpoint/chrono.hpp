@@ -118,8 +118,8 @@ struct Codec<std::chrono::day> {
 };
 
 struct TimeOfDayText {
-    template <class Duration, std::size_t N>
-    static void add(ShortText<N>& out, const std::chrono::hh_mm_ss<Duration>& time) {
+    template <class Duration, std::size_t Length>
+    static void add(ShortText<Length>& out, const std::chrono::hh_mm_ss<Duration>& time) {
         if (time.is_negative()) out.add('-');
         out.number(static_cast<std::uint64_t>(time.hours().count()), 2);
         out.add(':');

@@ -244,7 +244,7 @@ auto carried(Call&& call) {
     };
 }
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 // Attaches fields to all records until the end of the scope it stands in.

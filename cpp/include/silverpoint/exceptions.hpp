@@ -107,5 +107,5 @@ inline Causes causes(const std::exception& error) { return Causes(error); }
 // The same of one that was caught elsewhere; nothing of none.
 inline Causes causes(const std::exception_ptr& error) { return Causes(error); }
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

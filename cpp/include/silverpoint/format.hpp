@@ -41,7 +41,7 @@ SP_DETAIL_LEVEL_FUNCTION(warn, kWarn)
 SP_DETAIL_LEVEL_FUNCTION(error, kError)
 SP_DETAIL_LEVEL_FUNCTION(fatal, kFatal)
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 #undef SP_DETAIL_LEVEL_FUNCTION

@@ -224,8 +224,8 @@
 
 // The messages have the conditions as they are written here.
 // clang-format off
-#define CHECK_INDEX(I, A) CHECK(I < (sizeof(A)/sizeof(A[0])))
-#define CHECK_BOUND(B, A) CHECK(B <= (sizeof(A)/sizeof(A[0])))
+#define CHECK_INDEX(Index, Left) CHECK(Index < (sizeof(Left)/sizeof(Left[0])))
+#define CHECK_BOUND(Right, Left) CHECK(Right <= (sizeof(Left)/sizeof(Left[0])))
 #define CHECK_DOUBLE_EQ(val1, val2)                  \
     do {                                             \
         CHECK_LE((val1), (val2)+0.000000000000001L); \

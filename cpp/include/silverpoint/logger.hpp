@@ -5,7 +5,8 @@
 // Functions may be called from any thread, not from signal handlers (but for reopen); forked children have no
 // logger until they start one. start throws std::invalid_argument for a mistake in the configuration, be it
 // given, in the variable SILVERPOINT of the environment or in the file that it names, and std::runtime_error
-// for what the system refuses. flush and stop do not throw.
+// for what the system refuses; without exceptions (-fno-exceptions) standard error says it, and start returns
+// false. flush and stop do not throw.
 #pragma once
 
 #include <chrono>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "crash.hpp"
+#include "detail/failing.hpp"
 #include "detail/hand_over.hpp"
 #include "detail/process.hpp"
 #include "silverpoint/logger.h"
@@ -163,6 +165,18 @@ inline void record_crashes() {
     install_crash_handler(options);
 }
 
+// The error of a call that did nothing: an exception; without exceptions standard error says it, and the call
+// returns false.
+inline bool refuse([[maybe_unused]] int result, const char* error) {
+#if defined(__cpp_exceptions)
+    if (result == SILVERPOINT_INVALID) throw std::invalid_argument(error);
+    throw std::runtime_error(error);
+#else
+    say_failure(error);
+    return false;
+#endif
+}
+
 }  // namespace detail
 
 // Starts the process's logger; false when one runs already. From then on crashes are recorded, and delivered
@@ -172,16 +186,15 @@ inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* c
     if (detail::ensure_session())
         detail::session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
     char error[1024] = "";
-    switch (call(config, error, sizeof error)) {
+    const int result = call(config, error, sizeof error);
+    switch (result) {
         case SILVERPOINT_DONE:
             detail::record_crashes();
             return true;
         case SILVERPOINT_RUNNING:
             return false;
-        case SILVERPOINT_INVALID:
-            throw std::invalid_argument(error);
         default:
-            throw std::runtime_error(error);
+            return detail::refuse(result, error);
     }
 }
 inline bool start_with(const char* config) { return start_by(silverpoint_start, config); }
@@ -206,15 +219,14 @@ inline bool start_with_environment(const logger_config& config) {
 // Throws as start does, also when the logger was not started by a file; then everything is as before.
 inline bool reload() {
     char error[1024] = "";
-    switch (silverpoint_reload(error, sizeof error)) {
+    const int result = silverpoint_reload(error, sizeof error);
+    switch (result) {
         case SILVERPOINT_DONE:
             return true;
         case SILVERPOINT_NOT_RUNNING:
             return false;
-        case SILVERPOINT_INVALID:
-            throw std::invalid_argument(error);
         default:
-            throw std::runtime_error(error);
+            return detail::refuse(result, error);
     }
 }
 // Log files that somebody has moved away are made and opened anew, at once: for a handler of SIGHUP, which
@@ -252,9 +264,9 @@ class synchronous_handler {
     synchronous_handler(const char* category, const char* record, silverpoint_handler handler, void* data)
         : added_(silverpoint_add_synchronous_handler(category, record, handler, data)) {
         if (added_ == nullptr)
-            throw std::invalid_argument(
-                "silverpoint::synchronous_handler: a null pointer, text that is not "
-                "UTF-8, or no level behind the category's =");
+            SP_DETAIL_THROW(
+                std::invalid_argument("silverpoint::synchronous_handler: a null pointer, text that is not "
+                                      "UTF-8, or no level behind the category's ="));
         hand_records_over();
     }
     synchronous_handler(synchronous_handler&& from) noexcept : added_(std::exchange(from.added_, nullptr)) {}

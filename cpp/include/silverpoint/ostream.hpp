@@ -115,7 +115,7 @@ class OStream : private detail::TextBuffer, public std::ostream {
     detail::StreamSite* site_;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 #define SP_OSTREAM_HELD(level) (::silverpoint::OStream(SP_DETAIL_ON(level, kStream, "", "{}")))

@@ -74,11 +74,11 @@ struct DynamicCodec {
 #endif
 
     // The base in its own list is its members alone.
-    template <class D>
-    struct Alternative : CodecOf<D> {};
-    template <class D>
-        requires std::same_as<D, Base>
-    struct Alternative<D> : StructCodec<D> {};
+    template <class Actual>
+    struct Alternative : CodecOf<Actual> {};
+    template <class Actual>
+        requires std::same_as<Actual, Base>
+    struct Alternative<Actual> : StructCodec<Actual> {};
 
     // The number of the class in the list, kCount for none.
     static unsigned index_of(const Base& value) {
@@ -100,16 +100,16 @@ struct DynamicCodec {
         }
         return found;
     }
-    template <class D>
-    static const D& as(const Base& value) {
-        if constexpr (requires { static_cast<const D&>(value); }) {
+    template <class Actual>
+    static const Actual& as(const Base& value) {
+        if constexpr (requires { static_cast<const Actual&>(value); }) {
             const Base* object = &value;
             // Hides what it points to: where g++ 12 sees the object it warns of classes that the object is
             // not of.
             asm("" : "+r"(object));
-            return static_cast<const D&>(*object);
+            return static_cast<const Actual&>(*object);
         } else {  // a virtual base
-            return dynamic_cast<const D&>(value);
+            return dynamic_cast<const Actual&>(value);
         }
     }
     // Calls visit with the object as it is; false when its class is not in the list.
@@ -139,23 +139,25 @@ struct DynamicCodec {
     }
     static std::size_t size(const Base& value) {
         std::size_t total = 1;
-        const bool known = visit(value, index_of(value),
-                                 [&]<class D>(const D& object) { total += Alternative<D>::size(object); });
+        const bool known = visit(value, index_of(value), [&]<class Actual>(const Actual& object) {
+            total += Alternative<Actual>::size(object);
+        });
         if (!known && kIsNamed) total += Codec<ClassName::Text>::size(name(value));
         return total;
     }
     static char* put(char* out, const Base& value) {
         const unsigned index = index_of(value);
         out = put_bytes(out, static_cast<unsigned char>(index));
-        const bool known =
-            visit(value, index, [&]<class D>(const D& object) { out = Alternative<D>::put(out, object); });
+        const bool known = visit(value, index, [&]<class Actual>(const Actual& object) {
+            out = Alternative<Actual>::put(out, object);
+        });
         return !known && kIsNamed ? Codec<ClassName::Text>::put(out, name(value)) : out;
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const Base& value) {
         bool whole = true;
-        const bool known = visit(value, index_of(value), [&]<class D>(const D& object) {
-            if constexpr (std::same_as<D, Base>) {
+        const bool known = visit(value, index_of(value), [&]<class Actual>(const Actual& object) {
+            if constexpr (std::same_as<Actual, Base>) {
                 whole = put_members(out, object);
             } else {
                 whole = put_item(out, object);

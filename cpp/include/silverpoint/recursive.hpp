@@ -18,7 +18,7 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 // Specialised by SP_RECURSIVE.
 template <class T>
 inline constexpr bool kIsRecursive = false;
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_DETAIL_BEGIN

@@ -161,7 +161,7 @@ inline void init_thread_pool(std::size_t, std::size_t = 1) {}
 
 template <class Sink, class... Ts>
 std::shared_ptr<logger> create(std::string name, Ts&&... args) {
-    if (get(name) != nullptr) throw spdlog_ex("logger with name '" + name + "' already exists");
+    if (get(name) != nullptr) SP_DETAIL_THROW(spdlog_ex("logger with name '" + name + "' already exists"));
     auto made = std::make_shared<logger>(std::move(name), std::make_shared<Sink>(std::forward<Ts>(args)...));
     initialize_logger(made);
     return made;

@@ -99,13 +99,13 @@ class Result {
     bool operator!() const { return !is_; }
     const std::string& message() const { return message_; }
     // To testing::AssertionResult, so that GoogleTest shows the message.
-    template <class R>
-        requires requires(R result) {
+    template <class Source>
+        requires requires(Source result) {
             result.failure_message();
             result << std::string();
         }
-    operator R() const {
-        R result(is_);
+    operator Source() const {
+        Source result(is_);
         result << message_;
         return result;
     }
@@ -184,5 +184,5 @@ class Capture {
 };
 
 }  // namespace testing
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

@@ -100,5 +100,5 @@ class TraceContext {
     std::string state_;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

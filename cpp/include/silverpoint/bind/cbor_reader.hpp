@@ -382,7 +382,7 @@ class CborReader : public binding::Input {
     }
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 #if defined(__GNUC__) && !defined(__clang__)

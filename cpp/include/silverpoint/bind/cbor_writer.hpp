@@ -14,7 +14,7 @@ struct CborWriteOptions {
     bool skips_empty = false;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_BIND_BEGIN
@@ -100,9 +100,10 @@ class CborWriter : public binding::Output {
     char* boolean(char* p, bool value) { return *p++ = value ? '\xF5' : '\xF4', p; }
     template <class T>
     char* integer(char* p, T value) {
-        using U = binding::UnsignedOf<T>;
+        using Bare = binding::UnsignedOf<T>;
         const bool negative = binding::kIsSigned<T> && value < 0;
-        const auto magnitude = static_cast<U>(negative ? ~static_cast<U>(value) : static_cast<U>(value));
+        const auto magnitude =
+            static_cast<Bare>(negative ? ~static_cast<Bare>(value) : static_cast<Bare>(value));
         if constexpr (sizeof(T) == 16) {
             if (magnitude >> 64 != 0) {  // a bignum without leading zeros
                 p = head(p, 6, negative ? 3 : 2);
@@ -158,9 +159,9 @@ class CborWriter : public binding::Output {
     char* end_map(char* p, bool) { return p; }
     char* end_members(char* p) { return p; }
 
-    template <class C>
-    char* text(char* p, const C* data, std::size_t size, std::size_t after) {
-        if constexpr (sizeof(C) == 1) {
+    template <class Char>
+    char* text(char* p, const Char* data, std::size_t size, std::size_t after) {
+        if constexpr (sizeof(Char) == 1) {
             return narrow(p, reinterpret_cast<const char*>(data), size, after);
         } else {
             return wide(p, data, size, after);
@@ -209,8 +210,8 @@ class CborWriter : public binding::Output {
         }
         return block(p, 3, mended.data(), mended.size(), after);
     }
-    template <class C>
-    char* wide(char* p, const C* data, std::size_t size, std::size_t after) {
+    template <class Char>
+    char* wide(char* p, const Char* data, std::size_t size, std::size_t after) {
         std::size_t length = 0;
         for (std::size_t at = 0; at < size;) {
             const std::size_t here = at;
@@ -239,5 +240,5 @@ class CborWriter : public binding::Output {
     CborWriteOptions options_;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

@@ -73,7 +73,7 @@ class [[nodiscard]] BindResult {
     std::unique_ptr<BindError> error_;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_BIND_BEGIN

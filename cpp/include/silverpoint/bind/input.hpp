@@ -17,7 +17,7 @@ struct ReadOptions {
     bool allows_missing = false;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_BIND_BEGIN

@@ -413,7 +413,7 @@ class JsonReader : public binding::Input {
     }
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 #if defined(__GNUC__) && !defined(__clang__)

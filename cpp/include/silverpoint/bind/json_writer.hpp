@@ -15,7 +15,7 @@ struct JsonWriteOptions {
     bool skips_empty = false;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_BIND_BEGIN
@@ -136,9 +136,9 @@ class JsonWriter : public binding::Output {
     char* end_map(char* p, bool any) { return end(p, any, '}'); }
     char* end_members(char* p) { return *p++ = '}', p; }
 
-    template <class C>
-    char* text(char* p, const C* data, std::size_t size, std::size_t after) {
-        if constexpr (sizeof(C) == 1) {
+    template <class Char>
+    char* text(char* p, const Char* data, std::size_t size, std::size_t after) {
+        if constexpr (sizeof(Char) == 1) {
             return narrow(p, reinterpret_cast<const char*>(data), size, after);
         } else {
             return wide(p, data, size, after);
@@ -229,8 +229,8 @@ class JsonWriter : public binding::Output {
                     "a text that is not Unicode, from its unit " + std::to_string(at) + " on",
                     "UTF-8, UTF-16 or UTF-32");
     }
-    template <class C>
-    char* wide(char* p, const C* data, std::size_t size, std::size_t after) {
+    template <class Char>
+    char* wide(char* p, const Char* data, std::size_t size, std::size_t after) {
         if (size > static_cast<std::size_t>(-1) / 8)
             return fail(p, BindError::Kind::kMemory, "a text of half the memory", "a shorter one");
         p = room(p, 6 * size + 2 + after);
@@ -253,5 +253,5 @@ class JsonWriter : public binding::Output {
     JsonWriteOptions options_;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

@@ -41,8 +41,8 @@ inline constexpr DigitPairs kPairs = [] {
     return out;
 }();
 
-template <class U>
-constexpr unsigned digits_in(U value) {
+template <class Bare>
+constexpr unsigned digits_in(Bare value) {
     unsigned count = 1;
     while (true) {
         if (value < 10) return count;
@@ -55,9 +55,9 @@ constexpr unsigned digits_in(U value) {
 }
 
 // Two digits a division; gives the end. (Room for kDigits.)
-template <class U>
-inline char* put_unsigned(char* out, U value) {
-    if constexpr (sizeof(U) == 16) {
+template <class Bare>
+inline char* put_unsigned(char* out, Bare value) {
+    if constexpr (sizeof(Bare) == 16) {
         if (value >> 64 != 0) {  // nineteen digits at a time
             constexpr std::uint64_t kStep = 10'000'000'000'000'000'000u;
             out = put_unsigned(out, value / kStep);
@@ -86,11 +86,11 @@ inline char* put_unsigned(char* out, U value) {
 
 template <class T>
 inline char* put_integer(char* out, T value) {
-    using U = UnsignedOf<T>;
-    auto magnitude = static_cast<U>(value);
+    using Bare = UnsignedOf<T>;
+    auto magnitude = static_cast<Bare>(value);
     if (kIsSigned<T> && value < 0) {
         *out++ = '-';
-        magnitude = U{0} - magnitude;
+        magnitude = Bare{0} - magnitude;
     }
     return put_unsigned(out, magnitude);
 }

@@ -49,35 +49,35 @@ constexpr const char* end_of_number(const char* p, const char* end) {
 // The greatest magnitude, of negative numbers or of others.
 template <class T>
 constexpr UnsignedOf<T> most(bool negative) {
-    using U = UnsignedOf<T>;
-    const U all = sizeof(T) >= sizeof(U) ? static_cast<U>(~U{0})
-                                         : static_cast<U>((U{1} << (8 * sizeof(T) - 1) << 1) - 1);
-    if (!kIsSigned<T>) return negative ? U{0} : all;
-    return static_cast<U>(all / 2 + (negative ? 1 : 0));
+    using Bare = UnsignedOf<T>;
+    const Bare all = sizeof(T) >= sizeof(Bare) ? static_cast<Bare>(~Bare{0})
+                                               : static_cast<Bare>((Bare{1} << (8 * sizeof(T) - 1) << 1) - 1);
+    if (!kIsSigned<T>) return negative ? Bare{0} : all;
+    return static_cast<Bare>(all / 2 + (negative ? 1 : 0));
 }
 
 // The whole number that begins here, digits alone; gives its end, null if there is none or it is too large.
 template <class T>
 [[gnu::always_inline]] inline const char* parse_integer(const char* p, const char* end, T& value) {
-    using U = UnsignedOf<T>;
+    using Bare = UnsignedOf<T>;
     const bool negative = p != end && *p == '-';
     if (negative) ++p;
     if (p == end || !is_digit(*p)) return nullptr;
     const char* const from = p;
-    U magnitude = static_cast<U>(*p++ - '0');
+    Bare magnitude = static_cast<Bare>(*p++ - '0');
     if (magnitude != 0) {
         // Without a look at the limit as far as it cannot be reached.
-        constexpr int kSafe = sizeof(U) == 16 ? 38 : sizeof(U) == 8 ? 19 : 9;
+        constexpr int kSafe = sizeof(Bare) == 16 ? 38 : sizeof(Bare) == 8 ? 19 : 9;
         const char* const safe = end - from > kSafe ? from + kSafe : end;
-        while (p != safe && is_digit(*p)) magnitude = magnitude * 10 + static_cast<U>(*p++ - '0');
+        while (p != safe && is_digit(*p)) magnitude = magnitude * 10 + static_cast<Bare>(*p++ - '0');
         for (; p != end && is_digit(*p); ++p) {
-            const auto digit = static_cast<U>(*p - '0');
-            if (magnitude > (~U{0} - digit) / 10) return nullptr;
+            const auto digit = static_cast<Bare>(*p - '0');
+            if (magnitude > (~Bare{0} - digit) / 10) return nullptr;
             magnitude = magnitude * 10 + digit;
         }
     }
     if (magnitude > most<T>(negative)) return nullptr;
-    value = static_cast<T>(negative ? U{0} - magnitude : magnitude);
+    value = static_cast<T>(negative ? Bare{0} - magnitude : magnitude);
     return p;
 }
 

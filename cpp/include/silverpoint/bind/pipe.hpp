@@ -27,18 +27,18 @@ struct ShownKey {
 };
 
 // Says where whichever of both failed.
-template <class R, class W, class Step>
-[[gnu::noinline, gnu::cold]] std::nullptr_t within(R& in, W& out, const Step& step) {
+template <class Source, class Target, class Step>
+[[gnu::noinline, gnu::cold]] std::nullptr_t within(Source& in, Target& out, const Step& step) {
     if (in.failed()) return in.within(step), nullptr;
     return out.within(step);
 }
 
-template <class W>
-char* copy_number(JsonReader& in, W& out, char* p) {
+template <class Target>
+char* copy_number(JsonReader& in, Target& out, char* p) {
     const char* const from = in.here();
     std::string_view text;
     if (!in.number(text)) return in.fail(BindError::Kind::kSyntax, from, "a value"), nullptr;
-    if constexpr (std::is_same_v<W, JsonWriter>) {  // digit by digit
+    if constexpr (std::is_same_v<Target, JsonWriter>) {  // digit by digit
         p = out.room(p, text.size() + kAnyRoom);
         return p == nullptr ? nullptr : put_literally(p, text);
     } else {
@@ -54,13 +54,13 @@ char* copy_number(JsonReader& in, W& out, char* p) {
     }
 }
 
-template <class W>
-char* copy_value(JsonReader& in, W& out, char* p);
+template <class Target>
+char* copy_value(JsonReader& in, Target& out, char* p);
 inline char* copy_value(CborReader& in, JsonWriter& out, char* p);
 
-template <class R, class W>
-[[gnu::always_inline]] inline char* copy_array(R& in, W& out, char* p) {
-    typename R::State state;
+template <class Source, class Target>
+[[gnu::always_inline]] inline char* copy_array(Source& in, Target& out, char* p) {
+    typename Source::State state;
     if (!in.enter_array(state)) return nullptr;
     const std::size_t opened = out.offset(p);
     std::size_t index = 0;
@@ -74,8 +74,8 @@ template <class R, class W>
 }
 
 // One value of JSON. Null: the reader or the writer has failed.
-template <class W>
-char* copy_value(JsonReader& in, W& out, char* p) {
+template <class Target>
+char* copy_value(JsonReader& in, Target& out, char* p) {
     if ((p = out.room(p, kAnyRoom)) == nullptr) return nullptr;
     JsonReader::State state;
     std::size_t index = 0, opened = 0;
@@ -249,5 +249,5 @@ inline char* CborWriter::raw(char* p, const Raw& value, std::size_t after) {
     return p == nullptr ? nullptr : detail::put_block(p, value.cbor.data(), value.cbor.size());
 }
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

@@ -9,8 +9,8 @@
 
 SP_BIND_BEGIN
 
-template <class R, class T>
-bool get_value(R& in, T& value);
+template <class Source, class T>
+bool get_value(Source& in, T& value);
 
 // Memory for elements is asked for ahead as far as this; what an input claims is not believed beyond.
 inline constexpr std::size_t kAhead = 64 << 10;
@@ -52,15 +52,15 @@ inline std::string listed(const std::string_view* names, std::size_t count) {
     return out;
 }
 
-template <class M>
-void make_empty(M& member) {
-    if constexpr (kSort<M> == Sort::kOptional) member.reset();
-    if constexpr (kSort<M> == Sort::kOwner) member = nullptr;
+template <class Thing>
+void make_empty(Thing& member) {
+    if constexpr (kSort<Thing> == Sort::kOptional) member.reset();
+    if constexpr (kSort<Thing> == Sort::kOwner) member = nullptr;
 }
 
 // Takes what a type has no member for.
-template <class R>
-bool get_unknown(R& in, Rest* rest, std::string_view key) {
+template <class Source>
+bool get_unknown(Source& in, Rest* rest, std::string_view key) {
     std::string name(key);
     if (rest == nullptr) return in.skip() || in.within(std::string_view(name));
     Raw value;
@@ -69,13 +69,13 @@ bool get_unknown(R& in, Rest* rest, std::string_view key) {
     return true;
 }
 
-template <class R, class T, std::size_t... I, class... Ms>
-bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
+template <class Source, class T, std::size_t... Index, class... Ms>
+bool get_members(Source& in, std::index_sequence<Index...> all, Ms&&... members) {
     static_assert(
         ((std::is_lvalue_reference_v<Ms> && !std::is_const_v<std::remove_reference_t<Ms>>)&&...),
         "silverpoint: a member of this type is computed or constant, and cannot be read back; name members "
         "themselves (v.member), or say by silverpoint::Bind<Type> how it is made");
-    static_assert(sizeof...(I) <= 64);
+    static_assert(sizeof...(Index) <= 64);
     constexpr std::uint64_t kNeeded = needed_members<T, Ms...>();
     Rest* rest = nullptr;
     [[maybe_unused]] const auto look = [&](auto& member) {
@@ -85,7 +85,7 @@ bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
         }
     };
     (look(members), ...);
-    typename R::State state;
+    typename Source::State state;
     if (!in.enter_map(state)) return false;
     std::uint64_t seen = 0;
     // As long as they come in the order of their declaration, a name is compared as a whole, by words.
@@ -99,7 +99,7 @@ bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
             return get_value(in, member) || in.within(Struct<T>::kNames[kIndex]);
         }
     };
-    (void)(in_order(std::integral_constant<std::size_t, I>{}, members) && ...);
+    (void)(in_order(std::integral_constant<std::size_t, Index>{}, members) && ...);
     std::size_t likely = static_cast<std::size_t>(__builtin_popcountll(seen));
     while (!in.failed() && in.next_member(state)) {
         const char* const at = in.start();
@@ -122,7 +122,8 @@ bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
             return true;
         };
         bool good = true;
-        (void)((index == I && ((good = read(std::integral_constant<std::size_t, I>{}, members)), true)) ||
+        (void)((index == Index &&
+                ((good = read(std::integral_constant<std::size_t, Index>{}, members)), true)) ||
                ...);
         if (!good) return false;
         if (!is_own) {
@@ -135,7 +136,7 @@ bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
     }
     if (in.failed()) return false;
     constexpr std::uint64_t kAll =
-        sizeof...(I) == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sizeof...(I)) - 1;
+        sizeof...(Index) == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sizeof...(Index)) - 1;
     if (seen == kAll) [[likely]]
         return true;
     if (const std::uint64_t missing = kNeeded & ~seen; missing != 0 && !in.options().allows_missing) {
@@ -149,7 +150,7 @@ bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
             if ((seen >> kIndex & 1) == 0) make_empty(member);
         };
         if constexpr (!requires { Defaults<T>::kNames; }) {
-            (empty(std::integral_constant<std::size_t, I>{}, members), ...);
+            (empty(std::integral_constant<std::size_t, Index>{}, members), ...);
         } else {
             [[maybe_unused]] const auto not_kept =
                 [&]<std::size_t kIndex>(std::integral_constant<std::size_t, kIndex> index, auto& member) {
@@ -157,7 +158,7 @@ bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
                         if (name == Struct<T>::kNames[kIndex]) return;
                     empty(index, member);
                 };
-            (not_kept(std::integral_constant<std::size_t, I>{}, members), ...);
+            (not_kept(std::integral_constant<std::size_t, Index>{}, members), ...);
         }
     }
     (void)all;
@@ -167,17 +168,17 @@ bool get_members(R& in, std::index_sequence<I...> all, Ms&&... members) {
 // A text into a string of characters of any width.
 template <class String>
 void assign_text(String& value, std::string_view text) {
-    using C = std::remove_cvref_t<decltype(value[0])>;
-    if constexpr (sizeof(C) == 1) {
-        value.assign(reinterpret_cast<const C*>(text.data()), text.size());
+    using Char = std::remove_cvref_t<decltype(value[0])>;
+    if constexpr (sizeof(Char) == 1) {
+        value.assign(reinterpret_cast<const Char*>(text.data()), text.size());
     } else {
         value.clear();
         for (std::size_t at = 0; at < text.size();) append_character(value, next_utf8(text, at));
     }
 }
 
-template <class R, class T>
-bool get_characters(R& in, T* room, std::size_t count) {
+template <class Source, class T>
+bool get_characters(Source& in, T* room, std::size_t count) {
     const char* const from = in.start();
     std::string_view text;
     if (!in.text(text)) return false;
@@ -199,13 +200,13 @@ bool get_characters(R& in, T* room, std::size_t count) {
     return true;
 }
 
-template <class R, class T>
-[[gnu::noinline, gnu::cold]] bool refuse_enum(R& in, BindError::Kind kind, const char* from) {
+template <class Source, class T>
+[[gnu::noinline, gnu::cold]] bool refuse_enum(Source& in, BindError::Kind kind, const char* from) {
     return in.fail(kind, from, "one of " + listed(Enum<T>::kLabelNames, std::size(Enum<T>::kLabelNames) - 1));
 }
 
-template <class R, class T>
-bool get_enum(R& in, T& value) {
+template <class Source, class T>
+bool get_enum(Source& in, T& value) {
     const char* const from = in.start();
     if constexpr (Labelled<T>) {
         if (in.is_text()) {
@@ -213,9 +214,9 @@ bool get_enum(R& in, T& value) {
             if (!in.text(label)) return false;
             for (std::size_t i = 0; i + 1 < std::size(Enum<T>::kLabelNames); ++i)
                 if (Enum<T>::kLabelNames[i] == label) return value = Enum<T>::kLabelValues[i], true;
-            return refuse_enum<R, T>(in, BindError::Kind::kRange, from);
+            return refuse_enum<Source, T>(in, BindError::Kind::kRange, from);
         }
-        if (!in.is_number()) return refuse_enum<R, T>(in, BindError::Kind::kType, from);
+        if (!in.is_number()) return refuse_enum<Source, T>(in, BindError::Kind::kType, from);
     }
     std::underlying_type_t<T> number{};
     if constexpr (std::is_same_v<decltype(number), bool>) {
@@ -226,13 +227,13 @@ bool get_enum(R& in, T& value) {
     value = static_cast<T>(number);
     // What has a name is called by it.
     if constexpr (Labelled<T>)
-        return Enum<T>::label(value).empty() || refuse_enum<R, T>(in, BindError::Kind::kType, from);
+        return Enum<T>::label(value).empty() || refuse_enum<Source, T>(in, BindError::Kind::kType, from);
     return true;
 }
 
 // `kRead|kWrite|0x80`, or a number.
-template <class R, class T>
-bool get_flags(R& in, T& value) {
+template <class Source, class T>
+bool get_flags(Source& in, T& value) {
     using Bits = std::make_unsigned_t<std::underlying_type_t<T>>;
     const char* const from = in.start();
     Bits bits = 0;
@@ -265,8 +266,8 @@ bool get_flags(R& in, T& value) {
     return value = static_cast<T>(bits), true;
 }
 
-template <class R, class T>
-bool get_character(R& in, T& value) {
+template <class Source, class T>
+bool get_character(Source& in, T& value) {
     const char* const from = in.start();
     if (!in.is_text()) {
         std::make_unsigned_t<
@@ -287,8 +288,8 @@ bool get_character(R& in, T& value) {
     return value = static_cast<T>(point), true;
 }
 
-template <class R, class T>
-bool get_bytes(R& in, T& value) {
+template <class Source, class T>
+bool get_bytes(Source& in, T& value) {
     const char* const from = in.start();
     std::string_view bytes;
     if (!in.bytes(bytes)) return false;
@@ -303,8 +304,8 @@ bool get_bytes(R& in, T& value) {
 }
 
 // A sequence, set or list of any length.
-template <class R, class T>
-bool get_range(R& in, T& value) {
+template <class Source, class T>
+bool get_range(Source& in, T& value) {
     using Element = typename detail::ElementOf<T>::type;
     static_assert(
         requires { value.clear(); }, "silverpoint: a view cannot be read into; read a container");
@@ -313,7 +314,7 @@ bool get_range(R& in, T& value) {
                   requires { value.resize(1), value.data(); }) {
         if (in.is_bytes()) return get_bytes(in, value);
     }
-    typename R::State state;
+    typename Source::State state;
     if (!in.enter_array(state)) return false;
     if constexpr (requires { value.reserve(1); }) {
         const std::size_t most = kAhead / sizeof(Element) + 1;
@@ -349,10 +350,10 @@ bool get_range(R& in, T& value) {
 }
 
 // Exactly so many, wherever they lie.
-template <class R, class Read>
-bool get_fixed(R& in, std::size_t count, const Read& read) {
+template <class Source, class Read>
+bool get_fixed(Source& in, std::size_t count, const Read& read) {
     const char* const from = in.start();
-    typename R::State state;
+    typename Source::State state;
     if (!in.is_array()) return in.fail(BindError::Kind::kType, from, "an array of " + std::to_string(count));
     if (!in.enter_array(state)) return false;
     std::size_t index = 0;
@@ -372,12 +373,12 @@ template <class T>
 inline constexpr bool kHoldsDuplicates =
     !requires(T& map, typename T::value_type value) { map.emplace(value).second; };
 
-template <class R, class T>
-bool get_map(R& in, T& value) {
+template <class Source, class T>
+bool get_map(Source& in, T& value) {
     using Key = std::remove_cv_t<typename T::key_type>;
     using Mapped = std::remove_cv_t<typename T::mapped_type>;
     value.clear();
-    typename R::State state;
+    typename Source::State state;
     const auto add = [&](const char* at, Key&& key, Mapped&& mapped) {
         if constexpr (kHoldsDuplicates<T>) {
             value.emplace(std::move(key), std::move(mapped));
@@ -418,30 +419,31 @@ bool get_map(R& in, T& value) {
     return !in.failed();
 }
 
-template <class R, class V, class... Ts>
+template <class Source, class Content, class... Ts>
 struct Alternatives;
-template <class R, template <class...> class V, class... Ts>
-struct Alternatives<R, V<Ts...>> {
-    template <std::size_t... I>
-    static bool get(R& in, V<Ts...>& value, std::size_t number, std::index_sequence<I...>) {
+template <class Source, template <class...> class Content, class... Ts>
+struct Alternatives<Source, Content<Ts...>> {
+    template <std::size_t... Index>
+    static bool get(Source& in, Content<Ts...>& value, std::size_t number, std::index_sequence<Index...>) {
         bool good = false;
-        (void)((number == I && ((good = get_value(in, value.template emplace<I>())), true)) || ...);
+        (void)((number == Index && ((good = get_value(in, value.template emplace<Index>())), true)) || ...);
         return good;
     }
     // Null: the alternative that has one value.
-    template <std::size_t... I>
-    static bool set_unit(R& in, V<Ts...>& value, std::index_sequence<I...>) {
+    template <std::size_t... Index>
+    static bool set_unit(Source& in, Content<Ts...>& value, std::index_sequence<Index...>) {
         const bool found =
-            ((AlternativeNames<V<Ts...>>::kIsUnit[I] && (value.template emplace<I>(), true)) || ...);
+            ((AlternativeNames<Content<Ts...>>::kIsUnit[Index] && (value.template emplace<Index>(), true)) ||
+             ...);
         return found || in.fail(BindError::Kind::kType, in.start(), "null", "an object");
     }
 };
 
 // `{"Name": value}`; the value is read by `read`, which is given the number of the name.
-template <class R, class Name, class Read>
-bool get_alternative(R& in, std::size_t count, const Name& name, const Read& read) {
+template <class Source, class Name, class Read>
+bool get_alternative(Source& in, std::size_t count, const Name& name, const Read& read) {
     const char* const from = in.start();
-    typename R::State state;
+    typename Source::State state;
     if (!in.enter_map(state)) return false;
     std::size_t members = 0;
     const auto one_alone = [&] {
@@ -467,19 +469,19 @@ bool get_alternative(R& in, std::size_t count, const Name& name, const Read& rea
     return members == 1 || one_alone();
 }
 
-template <class R, class T, std::size_t... I>
-bool get_tuple(R& in, T& value, std::index_sequence<I...>) {
+template <class Source, class T, std::size_t... Index>
+bool get_tuple(Source& in, T& value, std::index_sequence<Index...>) {
     using std::get;
-    return get_fixed(in, sizeof...(I), [&]([[maybe_unused]] std::size_t index) {
+    return get_fixed(in, sizeof...(Index), [&]([[maybe_unused]] std::size_t index) {
         bool good = true;
-        (void)((index == I && ((good = get_value(in, get<I>(value))), true)) || ...);
+        (void)((index == Index && ((good = get_value(in, get<Index>(value))), true)) || ...);
         return good;
     });
 }
 
 // Nanoseconds, as far as the type holds them.
-template <class R, class T>
-bool from_nanoseconds(R& in, const char* from, Int128 ns, T& value) {
+template <class Source, class T>
+bool from_nanoseconds(Source& in, const char* from, Int128 ns, T& value) {
     using Rep = typename T::rep;
     constexpr auto num = static_cast<Int128>(T::period::num), den = static_cast<Int128>(T::period::den);
     if constexpr (std::is_floating_point_v<Rep>) {
@@ -499,15 +501,15 @@ bool from_nanoseconds(R& in, const char* from, Int128 ns, T& value) {
     }
 }
 
-template <class R, class T>
-bool get_duration(R& in, T& value) {
+template <class Source, class T>
+bool get_duration(Source& in, T& value) {
     const char* const from = in.start();
     std::int64_t ns = 0;
     return in.integer(ns) && from_nanoseconds(in, from, ns, value);
 }
 
-template <class R, class T>
-bool get_time(R& in, T& value) {
+template <class Source, class T>
+bool get_time(Source& in, T& value) {
     typename T::duration since{};
     if constexpr (!kIsDate<T>) {
         if (!get_duration(in, since)) return false;
@@ -524,8 +526,8 @@ bool get_time(R& in, T& value) {
     return value = T(since), true;
 }
 
-template <class R, class T>
-bool get_value(R& in, T& value) {
+template <class Source, class T>
+bool get_value(Source& in, T& value) {
     constexpr Sort sort = kSort<T>;
     static_assert(!std::is_const_v<T>, "silverpoint: a constant cannot be read into");
     if constexpr (sort == Sort::kBool) {
@@ -560,8 +562,8 @@ bool get_value(R& in, T& value) {
         return value = T(std::string(text)), true;
     } else if constexpr (sort == Sort::kStruct) {
         return Struct<T>::access(value, [&]<class... Ms>(Ms&&... members) {
-            return get_members<R, T>(in, std::make_index_sequence<Struct<T>::kFields>{},
-                                     static_cast<Ms&&>(members)...);
+            return get_members<Source, T>(in, std::make_index_sequence<Struct<T>::kFields>{},
+                                          static_cast<Ms&&>(members)...);
         });
     } else if constexpr (sort == Sort::kCustom) {
         const char* const from = in.start();
@@ -583,9 +585,9 @@ bool get_value(R& in, T& value) {
     } else if constexpr (sort == Sort::kVariant) {
         using Names = AlternativeNames<T>;
         constexpr auto all = std::make_index_sequence<kAlternatives<T>>{};
-        if (in.null()) return Alternatives<R, T>::set_unit(in, value, all);
+        if (in.null()) return Alternatives<Source, T>::set_unit(in, value, all);
         return get_alternative(in, kAlternatives<T>, Names::name, [&](std::size_t number) {
-            return Alternatives<R, T>::get(in, value, number, all);
+            return Alternatives<Source, T>::get(in, value, number, all);
         });
     } else if constexpr (sort == Sort::kExpected) {
         constexpr auto name = [](std::size_t number) { return std::string_view("01").substr(number, 1); };

@@ -138,10 +138,10 @@ constexpr std::uint32_t next_utf8(std::string_view text, std::size_t& at) {
 }
 
 // The character at `at` of UTF-16 or UTF-32, and behind it; what is none as it stands there.
-template <class C>
-constexpr std::uint32_t next_wide(const C* text, std::size_t size, std::size_t& at) {
+template <class Char>
+constexpr std::uint32_t next_wide(const Char* text, std::size_t size, std::size_t& at) {
     const auto unit = static_cast<std::uint32_t>(text[at++]);
-    if (sizeof(C) == 2 && (unit & 0xFC00) == 0xD800 && at < size &&
+    if (sizeof(Char) == 2 && (unit & 0xFC00) == 0xD800 && at < size &&
         (static_cast<std::uint32_t>(text[at]) & 0xFC00) == 0xDC00)
         return 0x10000 + ((unit & 0x3FF) << 10) + (static_cast<std::uint32_t>(text[at++]) & 0x3FF);
     return unit;
@@ -150,16 +150,16 @@ constexpr std::uint32_t next_wide(const C* text, std::size_t size, std::size_t& 
 // Appends a character to a string of any width.
 template <class String>
 void append_character(String& out, std::uint32_t point) {
-    using C = typename String::value_type;
-    if constexpr (sizeof(C) == 1) {
+    using Char = typename String::value_type;
+    if constexpr (sizeof(Char) == 1) {
         char room[4];
         const char* end = put_utf8(room, point);
-        for (const char* from = room; from != end; ++from) out.push_back(static_cast<C>(*from));
-    } else if (sizeof(C) == 2 && point >= 0x10000) {
-        out.push_back(static_cast<C>(0xD800 + ((point - 0x10000) >> 10)));
-        out.push_back(static_cast<C>(0xDC00 + (point & 0x3FF)));
+        for (const char* from = room; from != end; ++from) out.push_back(static_cast<Char>(*from));
+    } else if (sizeof(Char) == 2 && point >= 0x10000) {
+        out.push_back(static_cast<Char>(0xD800 + ((point - 0x10000) >> 10)));
+        out.push_back(static_cast<Char>(0xDC00 + (point & 0x3FF)));
     } else {
-        out.push_back(static_cast<C>(point));
+        out.push_back(static_cast<Char>(point));
     }
 }
 

@@ -44,7 +44,7 @@ struct [[gnu::visibility("default")]] Rest {
     friend bool operator==(const Rest&, const Rest&) = default;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_DETAIL_BEGIN
@@ -104,9 +104,9 @@ constexpr std::size_t member_of(std::string_view name) {
     return index;
 }
 
-template <class Description, std::size_t N>
-constexpr bool are_members(const std::string_view (&names)[N]) {
-    for (std::size_t i = 0; i + 1 < N; ++i)
+template <class Description, std::size_t Length>
+constexpr bool are_members(const std::string_view (&names)[Length]) {
+    for (std::size_t i = 0; i + 1 < Length; ++i)
         if (member_of<Description>(names[i]) == Description::kFields) return false;
     return true;
 }
@@ -305,10 +305,10 @@ constexpr std::string_view short_name() {
 }
 
 // What a variant's alternatives are called: the names of described types, others by their position.
-template <class V>
+template <class Content>
 struct AlternativeNames;
-template <template <class...> class V, class... Ts>
-struct AlternativeNames<V<Ts...>> {
+template <template <class...> class Content, class... Ts>
+struct AlternativeNames<Content<Ts...>> {
     static constexpr std::size_t kCount = sizeof...(Ts);
     static_assert(kCount < 100);
     static constexpr std::string_view kOwn[] = {short_name<Ts>()..., ""};
@@ -332,15 +332,15 @@ struct AlternativeNames<V<Ts...>> {
 };
 
 // The integer that a character is.
-template <class C>
-constexpr std::uint32_t code_of(C c) {
+template <class Char>
+constexpr std::uint32_t code_of(Char c) {
     return static_cast<std::make_unsigned_t<
-        std::conditional_t<sizeof(C) == 1, char, std::conditional_t<sizeof(C) == 2, short, int>>>>(c);
+        std::conditional_t<sizeof(Char) == 1, char, std::conditional_t<sizeof(Char) == 2, short, int>>>>(c);
 }
 // Whether a character alone is a text; others are written as numbers.
-template <class C>
-constexpr bool is_text_alone(C c) {
-    return sizeof(C) == 1 ? code_of(c) < 0x80 : is_character(code_of(c));
+template <class Char>
+constexpr bool is_text_alone(Char c) {
+    return sizeof(Char) == 1 ? code_of(c) < 0x80 : is_character(code_of(c));
 }
 
 SP_BIND_END

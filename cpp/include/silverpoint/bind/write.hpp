@@ -33,10 +33,10 @@ struct ArrayOf {
     using Element = typename T::value_type;
     static constexpr std::size_t kCount = std::tuple_size<T>::value;
 };
-template <class T, std::size_t N>
-struct ArrayOf<T[N]> {
+template <class T, std::size_t Length>
+struct ArrayOf<T[Length]> {
     using Element = std::remove_cv_t<T>;
-    static constexpr std::size_t kCount = N;
+    static constexpr std::size_t kCount = Length;
 };
 
 // What stands before a member, made by the compiler.
@@ -54,96 +54,103 @@ struct ListMembers {
 };
 template <class T>
 using MembersOf = decltype(Struct<T>::visit(std::declval<const T&>(), std::declval<ListMembers>()));
-template <class T, std::size_t I>
-using MemberOf = std::remove_pointer_t<std::tuple_element_t<I, MembersOf<T>>>;
+template <class T, std::size_t Index>
+using MemberOf = std::remove_pointer_t<std::tuple_element_t<Index, MembersOf<T>>>;
 
-template <class W, class T>
+template <class Target, class T>
 consteval std::size_t bound_of();
 
-template <class W, class Tuple, std::size_t... I>
-consteval std::size_t bound_of_tuple(std::index_sequence<I...>) {
-    std::size_t total = W::kHead;
-    ((total = bound_sum(total, bound_sum(bound_of<W, std::tuple_element_t<I, Tuple>>(), W::kComma))), ...);
+template <class Target, class Tuple, std::size_t... Index>
+consteval std::size_t bound_of_tuple(std::index_sequence<Index...>) {
+    std::size_t total = Target::kHead;
+    ((total = bound_sum(total,
+                        bound_sum(bound_of<Target, std::tuple_element_t<Index, Tuple>>(), Target::kComma))),
+     ...);
     return total;
 }
-template <class W, class T, std::size_t... I>
-consteval std::size_t bound_of_members(std::index_sequence<I...>) {
-    std::size_t total = W::kHead + W::kTail;
-    ((total = bound_sum(total, bound_sum(W::template Names<T>::size(I), bound_of<W, MemberOf<T, I>>()))),
+template <class Target, class T, std::size_t... Index>
+consteval std::size_t bound_of_members(std::index_sequence<Index...>) {
+    std::size_t total = Target::kHead + Target::kTail;
+    ((total = bound_sum(
+          total, bound_sum(Target::template Names<T>::size(Index), bound_of<Target, MemberOf<T, Index>>()))),
      ...);
     return total;
 }
 // What the members from `from` on take without those that have no bound: names and the end, too.
-template <class W, class T, std::size_t... I>
-consteval std::size_t bounded_rest(std::size_t from, std::index_sequence<I...>) {
-    std::size_t total = from == 0 ? W::kHead + W::kTail : W::kTail;
-    ((total += I < from ? 0 : W::template Names<T>::size(I) + bounded_part(bound_of<W, MemberOf<T, I>>())),
+template <class Target, class T, std::size_t... Index>
+consteval std::size_t bounded_rest(std::size_t from, std::index_sequence<Index...>) {
+    std::size_t total = from == 0 ? Target::kHead + Target::kTail : Target::kTail;
+    ((total += Index < from ? 0
+                            : Target::template Names<T>::size(Index) +
+                                  bounded_part(bound_of<Target, MemberOf<T, Index>>())),
      ...);
     return total;
 }
 
-template <class W, class T>
+template <class Target, class T>
 consteval std::size_t bound_of() {
     constexpr Sort sort = kSort<T>;
     if constexpr (sort == Sort::kCustom) {
-        return bound_of<W, typename Bind<T>::As>();
+        return bound_of<Target, typename Bind<T>::As>();
     } else if constexpr (sort == Sort::kBool) {
-        return W::kBool;
+        return Target::kBool;
     } else if constexpr (sort == Sort::kCharacter) {
-        return W::kCharacter;
+        return Target::kCharacter;
     } else if constexpr (sort == Sort::kInteger || sort == Sort::kByte) {
-        return W::template kInteger<T>;
+        return Target::template kInteger<T>;
     } else if constexpr (sort == Sort::kFloat) {
-        return W::template kFloat<T>;
+        return Target::template kFloat<T>;
     } else if constexpr (sort == Sort::kEnum) {
-        const std::size_t label = W::kTextAround + longest_label<T>();
-        const std::size_t number = W::template kInteger<std::underlying_type_t<T>>;
+        const std::size_t label = Target::kTextAround + longest_label<T>();
+        const std::size_t number = Target::template kInteger<std::underlying_type_t<T>>;
         return label > number ? label : number;
     } else if constexpr (sort == Sort::kDuration) {
-        return W::template kInteger<std::int64_t>;
+        return Target::template kInteger<std::int64_t>;
     } else if constexpr (sort == Sort::kTime) {
-        return W::kDateTime;
+        return Target::kDateTime;
     } else if constexpr (sort == Sort::kUnit || sort == Sort::kSecret) {
-        return W::kTextAround + 8;
+        return Target::kTextAround + 8;
     } else if constexpr (sort == Sort::kAtomic) {
-        return bound_of<W, typename T::value_type>();
+        return bound_of<Target, typename T::value_type>();
     } else if constexpr (sort == Sort::kComplex) {
-        return bound_sum(W::kHead + W::kComma, bound_times(bound_of<W, typename T::value_type>(), 2));
+        return bound_sum(Target::kHead + Target::kComma,
+                         bound_times(bound_of<Target, typename T::value_type>(), 2));
     } else if constexpr (sort == Sort::kOptional) {
-        return bound_sum(W::kHead + W::kNull, bound_of<W, typename T::value_type>());
+        return bound_sum(Target::kHead + Target::kNull, bound_of<Target, typename T::value_type>());
     } else if constexpr (sort == Sort::kTagged) {
-        return bound_of<W, std::remove_cvref_t<decltype(T::value)>>();
+        return bound_of<Target, std::remove_cvref_t<decltype(T::value)>>();
     } else if constexpr (sort == Sort::kArray) {
         using Of = ArrayOf<T>;
-        return bound_sum(W::kHead,
-                         bound_times(bound_sum(bound_of<W, typename Of::Element>(), W::kComma), Of::kCount));
+        return bound_sum(
+            Target::kHead,
+            bound_times(bound_sum(bound_of<Target, typename Of::Element>(), Target::kComma), Of::kCount));
     } else if constexpr (sort == Sort::kTuple) {
-        return bound_of_tuple<W, T>(std::make_index_sequence<std::tuple_size<T>::value>{});
+        return bound_of_tuple<Target, T>(std::make_index_sequence<std::tuple_size<T>::value>{});
     } else if constexpr (sort == Sort::kStruct) {
-        return bound_of_members<W, T>(std::make_index_sequence<Struct<T>::kFields>{});
+        return bound_of_members<Target, T>(std::make_index_sequence<Struct<T>::kFields>{});
     } else {
         return kUnbounded;
     }
 }
 
-template <class W, class T>
-inline constexpr std::size_t kBound = bound_of<W, std::remove_cv_t<T>>();
+template <class Target, class T>
+inline constexpr std::size_t kBound = bound_of<Target, std::remove_cv_t<T>>();
 
 // Writes a value. There is room for its bound, if it has one, and for `after`; behind it there is for
 // `after`.
-template <class W, class T>
-char* put_value(W& out, char* p, const T& value, std::size_t after);
+template <class Target, class T>
+char* put_value(Target& out, char* p, const T& value, std::size_t after);
 
 // Calls with the alternative that a variant holds, and its number.
-template <class V, class Visit, std::size_t... I>
-void visit_variant(const V& value, const Visit& visit, std::index_sequence<I...>) {
+template <class Content, class Visit, std::size_t... Index>
+void visit_variant(const Content& value, const Visit& visit, std::index_sequence<Index...>) {
     const std::size_t index = value.index();
-    (void)((index == I && (visit(*get_if<I>(&value), I), true)) || ...);
+    (void)((index == Index && (visit(*get_if<Index>(&value), Index), true)) || ...);
 }
-template <class V>
+template <class Content>
 inline constexpr std::size_t kAlternatives = 0;
-template <template <class...> class V, class... Ts>
-inline constexpr std::size_t kAlternatives<V<Ts...>> = sizeof...(Ts);
+template <template <class...> class Content, class... Ts>
+inline constexpr std::size_t kAlternatives<Content<Ts...>> = sizeof...(Ts);
 
 // Whether a member is left out where the empty ones are.
 template <class T>
@@ -154,8 +161,8 @@ bool is_empty_member(const T& value) {
 }
 
 // Structs of which something is left out, or whose remaining members stand in a Rest.
-template <class W, class T, class... Ms, std::size_t... I>
-char* put_members_by_choice(W& out, char* p, std::size_t after, std::index_sequence<I...>,
+template <class Target, class T, class... Ms, std::size_t... Index>
+char* put_members_by_choice(Target& out, char* p, std::size_t after, std::index_sequence<Index...>,
                             const Ms&... members) {
     const bool skips = out.skips_empty();
     std::size_t count = 0;
@@ -167,54 +174,55 @@ char* put_members_by_choice(W& out, char* p, std::size_t after, std::index_seque
         }
     };
     (add(members), ...);
-    p = out.room(p, W::kHead + W::kTail + after);
+    p = out.room(p, Target::kHead + Target::kTail + after);
     if (p == nullptr) return nullptr;
     p = out.head_map(p, count);
     const auto put = [&]<std::size_t kIndex>(std::integral_constant<std::size_t, kIndex>,
                                              const auto& member) {
-        using M = std::remove_cvref_t<decltype(member)>;
-        if constexpr (kIsRest<M>) {
+        using Thing = std::remove_cvref_t<decltype(member)>;
+        if constexpr (kIsRest<Thing>) {
             for (const auto& [name, raw] : member.members) {
-                p = out.text(p, name.data(), name.size(), W::kComma);
-                if (p != nullptr) p = out.raw(out.behind_key(p), raw, W::kComma + W::kTail + after);
+                p = out.text(p, name.data(), name.size(), Target::kComma);
+                if (p != nullptr) p = out.raw(out.behind_key(p), raw, Target::kComma + Target::kTail + after);
                 if (p == nullptr) return out.within(std::string_view(name)), false;
                 p = out.behind_element(p);
             }
         } else {
             if (skips && is_empty_member(member)) return true;
-            constexpr std::string_view token = W::template Names<T>::template key<kIndex>();
-            p = out.room(p, token.size() + bounded_part(kBound<W, M>) + W::kComma + W::kTail + after);
+            constexpr std::string_view token = Target::template Names<T>::template key<kIndex>();
+            p = out.room(p, token.size() + bounded_part(kBound<Target, Thing>) + Target::kComma +
+                                Target::kTail + after);
             if (p == nullptr) return false;
             __builtin_memcpy(p, token.data(), token.size());
-            p = put_value(out, p + token.size(), member, W::kComma + W::kTail + after);
+            p = put_value(out, p + token.size(), member, Target::kComma + Target::kTail + after);
             if (p == nullptr) return out.within(Struct<T>::kNames[kIndex]), false;
             p = out.behind_element(p);
         }
         return true;
     };
-    if (!(put(std::integral_constant<std::size_t, I>{}, members) && ...)) return nullptr;
+    if (!(put(std::integral_constant<std::size_t, Index>{}, members) && ...)) return nullptr;
     return out.end_map(p, count != 0);
 }
 
-template <class W, class T, class... Ms, std::size_t... I>
-[[gnu::always_inline]] inline char* put_members(W& out, char* p, std::size_t after,
-                                                std::index_sequence<I...> all, const Ms&... members) {
-    using Names [[maybe_unused]] = typename W::template Names<T>;
+template <class Target, class T, class... Ms, std::size_t... Index>
+[[gnu::always_inline]] inline char* put_members(Target& out, char* p, std::size_t after,
+                                                std::index_sequence<Index...> all, const Ms&... members) {
+    using Names [[maybe_unused]] = typename Target::template Names<T>;
     if constexpr ((kIsRest<Ms> || ...)) {
-        return put_members_by_choice<W, T>(out, p, after, all, members...);
-    } else if constexpr (sizeof...(I) == 0) {
+        return put_members_by_choice<Target, T>(out, p, after, all, members...);
+    } else if constexpr (sizeof...(Index) == 0) {
         return out.end_map(out.head_map(p, 0), false);
     } else {
         if constexpr ((kMayMiss<Ms> || ...))
-            if (out.skips_empty()) return put_members_by_choice<W, T>(out, p, after, all, members...);
-        if constexpr (kBound<W, T> == kUnbounded) {
-            p = out.room(p, bounded_rest<W, T>(0, all) + after);
+            if (out.skips_empty()) return put_members_by_choice<Target, T>(out, p, after, all, members...);
+        if constexpr (kBound<Target, T> == kUnbounded) {
+            p = out.room(p, bounded_rest<Target, T>(0, all) + after);
             if (p == nullptr) return nullptr;
         }
         const auto put = [&]<std::size_t kIndex>(std::integral_constant<std::size_t, kIndex>,
                                                  const auto& member) {
             constexpr std::string_view token = Names::template token<kIndex>();
-            constexpr std::size_t rest = bounded_rest<W, T>(kIndex + 1, decltype(all){});
+            constexpr std::size_t rest = bounded_rest<Target, T>(kIndex + 1, decltype(all){});
             __builtin_memcpy(p, token.data(), token.size());
             p = put_value(out, p + token.size(), member, rest + after);
             if (p != nullptr) [[likely]]
@@ -222,19 +230,19 @@ template <class W, class T, class... Ms, std::size_t... I>
             out.within(Struct<T>::kNames[kIndex]);
             return false;
         };
-        if (!(put(std::integral_constant<std::size_t, I>{}, members) && ...)) return nullptr;
+        if (!(put(std::integral_constant<std::size_t, Index>{}, members) && ...)) return nullptr;
         return out.end_members(p);
     }
 }
 
 // Elements of a range of `count`, one after the other.
-template <class W, class Range>
-char* put_elements(W& out, char* p, const Range& range, std::size_t count, std::size_t after) {
+template <class Target, class Range>
+char* put_elements(Target& out, char* p, const Range& range, std::size_t count, std::size_t after) {
     using Element = typename detail::ElementOf<Range>::type;
-    constexpr std::size_t bound = kBound<W, Element>;
-    constexpr std::size_t step = bounded_part(bound) + W::kComma;
+    constexpr std::size_t bound = kBound<Target, Element>;
+    constexpr std::size_t step = bounded_part(bound) + Target::kComma;
     constexpr std::size_t kBlock = step > 256 ? 1 : 4096 / (step + 1);
-    p = out.room(p, W::kHead + W::kTail + after);
+    p = out.room(p, Target::kHead + Target::kTail + after);
     if (p == nullptr) return nullptr;
     p = out.head_array(p, count);
     std::size_t index = 0;
@@ -243,11 +251,11 @@ char* put_elements(W& out, char* p, const Range& range, std::size_t count, std::
         if constexpr (bound != kUnbounded) {
             if (index % kBlock == 0) {
                 const std::size_t left = count - index;
-                p = out.room(p, (left < kBlock ? left : kBlock) * step + W::kTail + after);
+                p = out.room(p, (left < kBlock ? left : kBlock) * step + Target::kTail + after);
                 if (p == nullptr) return nullptr;
             }
         }
-        p = put_value(out, p, static_cast<const Element&>(element), W::kComma + W::kTail + after);
+        p = put_value(out, p, static_cast<const Element&>(element), Target::kComma + Target::kTail + after);
         if (p == nullptr) [[unlikely]]
             return out.within(index);
         p = out.behind_element(p);
@@ -256,20 +264,20 @@ char* put_elements(W& out, char* p, const Range& range, std::size_t count, std::
     return out.end_array(p, count != 0);
 }
 
-template <class W, class Map>
-char* put_map(W& out, char* p, const Map& map, std::size_t after) {
+template <class Target, class Map>
+char* put_map(Target& out, char* p, const Map& map, std::size_t after) {
     using Key = std::remove_cv_t<typename Map::key_type>;
     using Value = std::remove_cv_t<typename Map::mapped_type>;
     const std::size_t count = detail::count_of(map);
     constexpr bool is_object = kIsTextKey<Key>;
-    constexpr std::size_t around = 2 * W::kComma + 2 * W::kTail + W::kHead;
-    constexpr std::size_t value_room = bounded_part(kBound<W, Value>) + around;
-    p = out.room(p, W::kHead + W::kTail + after);
+    constexpr std::size_t around = 2 * Target::kComma + 2 * Target::kTail + Target::kHead;
+    constexpr std::size_t value_room = bounded_part(kBound<Target, Value>) + around;
+    p = out.room(p, Target::kHead + Target::kTail + after);
     if (p == nullptr) return nullptr;
     p = is_object ? out.head_map(p, count) : out.head_array(p, count);
     std::size_t index = 0;
     for (const auto& [key, value] : map) {
-        p = out.room(p, bounded_part(kBound<W, Key>) + value_room + after);
+        p = out.room(p, bounded_part(kBound<Target, Key>) + value_room + after);
         if (p == nullptr) return nullptr;
         if constexpr (!is_object) p = out.head_array(p, 2);
         p = put_value(out, p, key, value_room + after);
@@ -294,18 +302,19 @@ char* put_map(W& out, char* p, const Map& map, std::size_t after) {
     return is_object ? out.end_map(p, count != 0) : out.end_array(p, count != 0);
 }
 
-template <class W, class Tuple>
-char* put_tuple(W& out, char* p, const Tuple& tuple, std::size_t after) {
+template <class Target, class Tuple>
+char* put_tuple(Target& out, char* p, const Tuple& tuple, std::size_t after) {
     constexpr std::size_t kCount = std::tuple_size<Tuple>::value;
     p = out.head_array(p, kCount);
     std::size_t index = 0;
     const auto put = [&](const auto& element) {
-        using E = std::remove_cvref_t<decltype(element)>;
-        if constexpr (kBound<W, Tuple> == kUnbounded) {
-            p = out.room(p, bounded_part(kBound<W, E>) + W::kComma + W::kTail + after);
+        using Enumeration = std::remove_cvref_t<decltype(element)>;
+        if constexpr (kBound<Target, Tuple> == kUnbounded) {
+            p = out.room(p,
+                         bounded_part(kBound<Target, Enumeration>) + Target::kComma + Target::kTail + after);
             if (p == nullptr) return false;
         }
-        p = put_value(out, p, element, after + W::kComma + W::kTail);
+        p = put_value(out, p, element, after + Target::kComma + Target::kTail);
         if (p == nullptr) [[unlikely]]
             return out.within(index), false;
         p = out.behind_element(p);
@@ -318,22 +327,22 @@ char* put_tuple(W& out, char* p, const Tuple& tuple, std::size_t after) {
 }
 
 // What may be missing: null, or the value.
-template <class W, class T>
-char* put_optional(W& out, char* p, const T* value, std::size_t after) {
+template <class Target, class T>
+char* put_optional(Target& out, char* p, const T* value, std::size_t after) {
     // A pointer's value is not in its bound: types may contain pointers to themselves.
-    p = out.room(p, W::kNull + bounded_part(kBound<W, T>) + after);
+    p = out.room(p, Target::kNull + bounded_part(kBound<Target, T>) + after);
     if (p == nullptr) return nullptr;
     return value == nullptr ? out.null(p) : put_value(out, p, *value, after);
 }
 
 // `{"Name": value}`.
-template <class W, class T>
-char* put_alternative(W& out, char* p, std::string_view name, const T& value, std::size_t after) {
-    p = out.room(p, W::kHead + W::kTextAround + name.size() + 2 * W::kComma + bounded_part(kBound<W, T>) +
-                        W::kTail + after);
+template <class Target, class T>
+char* put_alternative(Target& out, char* p, std::string_view name, const T& value, std::size_t after) {
+    p = out.room(p, Target::kHead + Target::kTextAround + name.size() + 2 * Target::kComma +
+                        bounded_part(kBound<Target, T>) + Target::kTail + after);
     if (p == nullptr) return nullptr;
     p = out.behind_key(out.label(out.head_map(p, 1), name));
-    p = put_value(out, p, value, W::kComma + W::kTail + after);
+    p = put_value(out, p, value, Target::kComma + Target::kTail + after);
     if (p == nullptr) return out.within(name);
     return out.end_map(out.behind_element(p), true);
 }
@@ -351,16 +360,16 @@ bool whole_nanoseconds(const T& value, std::int64_t& ns) {
 template <class T>
 inline constexpr bool kIsDate = detail::Codec<T>::kIsDate && !detail::Codec<T>::kConverts;
 
-template <class W, class T>
-char* put_duration(W& out, char* p, const T& value) {
+template <class Target, class T>
+char* put_duration(Target& out, char* p, const T& value) {
     std::int64_t ns = 0;
     if (whole_nanoseconds(value, ns)) return out.integer(p, ns);
     return out.fail(p, BindError::Kind::kRange, "a duration of more than 292 years",
                     "nanoseconds of 64 bits");
 }
 
-template <class W, class T>
-char* put_time(W& out, char* p, const T& value) {
+template <class Target, class T>
+char* put_time(Target& out, char* p, const T& value) {
     const auto since = value.time_since_epoch();
     if constexpr (!kIsDate<T>) {
         return put_duration(out, p, since);
@@ -382,8 +391,8 @@ char* put_time(W& out, char* p, const T& value) {
     }
 }
 
-template <class W, class T>
-char* put_value(W& out, char* p, const T& value, std::size_t after) {
+template <class Target, class T>
+char* put_value(Target& out, char* p, const T& value, std::size_t after) {
     constexpr Sort sort = kSort<T>;
     if constexpr (sort == Sort::kBool) {
         return out.boolean(p, value);
@@ -403,7 +412,7 @@ char* put_value(W& out, char* p, const T& value, std::size_t after) {
         return out.integer(p, static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (sort == Sort::kFlags) {
         struct {
-            W& out;
+            Target& out;
             char* p;
             std::size_t after;
             bool text(const char* data, std::size_t size) {
@@ -418,26 +427,27 @@ char* put_value(W& out, char* p, const T& value, std::size_t after) {
         const auto text = detail::Codec<T>::measure_array(value);
         return out.text(p, text.data, text.size, after);
     } else if constexpr (sort == Sort::kCharPointer) {
-        if (value == nullptr) return (p = out.room(p, W::kNull + after)) == nullptr ? nullptr : out.null(p);
+        if (value == nullptr)
+            return (p = out.room(p, Target::kNull + after)) == nullptr ? nullptr : out.null(p);
         const auto text = detail::measure<std::remove_cv_t<std::remove_pointer_t<T>>>(value);
         return out.text(p, text.data, text.size, after);
     } else if constexpr (sort == Sort::kPath) {
         return out.text(p, value.native().data(), value.native().size(), after);
     } else if constexpr (sort == Sort::kStruct) {
         return Struct<T>::visit(value, [&](const auto&... members) {
-            return put_members<W, T>(out, p, after, std::make_index_sequence<Struct<T>::kFields>{},
-                                     members...);
+            return put_members<Target, T>(out, p, after, std::make_index_sequence<Struct<T>::kFields>{},
+                                          members...);
         });
     } else if constexpr (sort == Sort::kCustom) {
-        return put_value<W, typename Bind<T>::As>(out, p, Bind<T>::to(value), after);
+        return put_value<Target, typename Bind<T>::As>(out, p, Bind<T>::to(value), after);
     } else if constexpr (sort == Sort::kRaw) {
         return out.raw(p, value, after);
     } else if constexpr (sort == Sort::kOptional) {
         using Inner = typename T::value_type;
-        return put_optional<W, Inner>(out, p, value.has_value() ? &*value : nullptr, after);
+        return put_optional<Target, Inner>(out, p, value.has_value() ? &*value : nullptr, after);
     } else if constexpr (sort == Sort::kOwner) {
         using Inner = std::remove_cv_t<typename T::element_type>;
-        return put_optional<W, Inner>(out, p, value.get(), after);
+        return put_optional<Target, Inner>(out, p, value.get(), after);
     } else if constexpr (sort == Sort::kVariant) {
         char* end = nullptr;
         bool held = false;
@@ -450,7 +460,7 @@ char* put_value(W& out, char* p, const T& value, std::size_t after) {
             },
             std::make_index_sequence<kAlternatives<T>>{});
         if (held) return end;
-        p = out.room(p, W::kNull + after);
+        p = out.room(p, Target::kNull + after);
         return p == nullptr ? nullptr : out.null(p);
     } else if constexpr (sort == Sort::kExpected) {
         if (!value.has_value()) return put_alternative(out, p, "1", value.error(), after);
@@ -462,15 +472,15 @@ char* put_value(W& out, char* p, const T& value, std::size_t after) {
     } else if constexpr (sort == Sort::kUnit) {
         return out.null(p);
     } else if constexpr (sort == Sort::kAtomic) {
-        return put_value<W, typename T::value_type>(out, p, value.load(), after);
+        return put_value<Target, typename T::value_type>(out, p, value.load(), after);
     } else if constexpr (sort == Sort::kReference) {
         using Inner = std::remove_cv_t<typename T::type>;
-        p = out.room(p, bounded_part(kBound<W, Inner>) + after);
-        return p == nullptr ? nullptr : put_value<W, Inner>(out, p, value.get(), after);
+        p = out.room(p, bounded_part(kBound<Target, Inner>) + after);
+        return p == nullptr ? nullptr : put_value<Target, Inner>(out, p, value.get(), after);
     } else if constexpr (sort == Sort::kComplex) {
         using Part = typename T::value_type;
-        p = put_value<W, Part>(out, out.head_array(p, 2), value.real(), after);
-        if (p != nullptr) p = put_value<W, Part>(out, out.behind_element(p), value.imag(), after);
+        p = put_value<Target, Part>(out, out.head_array(p, 2), value.real(), after);
+        if (p != nullptr) p = put_value<Target, Part>(out, out.behind_element(p), value.imag(), after);
         return p == nullptr ? nullptr : out.end_array(out.behind_element(p), true);
     } else if constexpr (sort == Sort::kBitset) {
         char digits[detail::Codec<T>::fixed];
@@ -495,13 +505,13 @@ char* put_value(W& out, char* p, const T& value, std::size_t after) {
     } else if constexpr (sort == Sort::kArray || sort == Sort::kRange) {
         return put_elements(out, p, value, detail::count_of(value), after);
     } else if constexpr (sort == Sort::kTuple) {
-        if constexpr (kBound<W, T> == kUnbounded) {
-            p = out.room(p, W::kHead + W::kTail + after);
+        if constexpr (kBound<Target, T> == kUnbounded) {
+            p = out.room(p, Target::kHead + Target::kTail + after);
             if (p == nullptr) return nullptr;
         }
         return put_tuple(out, p, value, after);
     } else if constexpr (sort == Sort::kTagged) {
-        return put_value<W, std::remove_cvref_t<decltype(value.value)>>(out, p, value.value, after);
+        return put_value<Target, std::remove_cvref_t<decltype(value.value)>>(out, p, value.value, after);
     } else if constexpr (sort == Sort::kSecret) {
         return out.label(p, "<secret>");
     } else {

@@ -132,7 +132,7 @@ class AtraceMessage {
             Sixteen bytes;
             std::memcpy(&bytes, from + at, sizeof bytes);
             std::memcpy(to + at, &bytes, sizeof bytes);
-            odd |= (Sixteen)(bytes - space > last);
+            odd |= reinterpret_cast<Sixteen>(bytes - space > last);
         };
         for (std::size_t at = 0; at + sizeof(Sixteen) <= size; at += sizeof(Sixteen)) copy(at);
         copy(size - sizeof(Sixteen));
@@ -153,9 +153,9 @@ class AtraceMessage {
         const Block none{};
         const Block space = none + static_cast<unsigned char>(' '),
                     slash = none + static_cast<unsigned char>('/');
-        const Block is_bar = (Block)(bytes == none + static_cast<unsigned char>('|'));
-        const Block is_control =
-            (Block)(bytes < space) | (Block)(bytes == none + static_cast<unsigned char>(0x7F));
+        const Block is_bar = reinterpret_cast<Block>(bytes == none + static_cast<unsigned char>('|'));
+        const Block is_control = reinterpret_cast<Block>(bytes < space) |
+                                 reinterpret_cast<Block>(bytes == none + static_cast<unsigned char>(0x7F));
         bytes = (bytes & ~(is_bar | is_control)) | (slash & is_bar) | (space & is_control);
         std::memcpy(to, &bytes, sizeof bytes);
     }

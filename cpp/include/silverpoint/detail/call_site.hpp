@@ -29,9 +29,10 @@ template <class... Ts>
 struct TextAt {
     std::string_view text;
     std::source_location at;
-    template <std::size_t N>
-    consteval TextAt(const char (&literal)[N], std::source_location where = std::source_location::current())
-        : text(literal, N - 1), at(where) {
+    template <std::size_t Length>
+    consteval TextAt(const char (&literal)[Length],
+                     std::source_location where = std::source_location::current())
+        : text(literal, Length - 1), at(where) {
         check_template<Ts...>(text);
     }
 };
@@ -40,9 +41,10 @@ struct TextAt {
 struct PlainAt {
     std::string_view text;
     std::source_location at;
-    template <std::size_t N>
-    consteval PlainAt(const char (&literal)[N], std::source_location where = std::source_location::current())
-        : text(literal, N - 1), at(where) {}
+    template <std::size_t Length>
+    consteval PlainAt(const char (&literal)[Length],
+                      std::source_location where = std::source_location::current())
+        : text(literal, Length - 1), at(where) {}
 };
 
 // A further site of the same call.

@@ -57,8 +57,8 @@ class CborWriter {
     }
 
     // As much of a text as fits, if that is more than a little; true when it is all.
-    template <class C>
-    bool text(const C* data, std::size_t size) {
+    template <class Char>
+    bool text(const Char* data, std::size_t size) {
         constexpr std::ptrdiff_t kLeast = 16;
         char* begin = at_;
         if (end_ - at_ < 3) {
@@ -113,10 +113,10 @@ class CborWriter {
 
   private:
     // The next character as UTF-8.
-    template <class C>
-    static unsigned next(const C* data, std::size_t size, std::size_t& at, char* utf8) {
+    template <class Char>
+    static unsigned next(const Char* data, std::size_t size, std::size_t& at, char* utf8) {
         std::uint32_t point = 0;
-        if constexpr (sizeof(C) == 1) {
+        if constexpr (sizeof(Char) == 1) {
             const auto unit = [&](std::size_t i) {
                 return i < size ? static_cast<unsigned>(static_cast<unsigned char>(data[i])) : 0u;
             };
@@ -138,7 +138,7 @@ class CborWriter {
             if (!valid) point = kReplacement;
         } else {
             point = static_cast<std::uint32_t>(data[at++]);
-            if (sizeof(C) == 2 && (point & 0xFC00) == 0xD800 && at < size &&
+            if (sizeof(Char) == 2 && (point & 0xFC00) == 0xD800 && at < size &&
                 (static_cast<std::uint32_t>(data[at]) & 0xFC00) == 0xDC00)
                 point = 0x10000 + ((point & 0x3FF) << 10) + (static_cast<std::uint32_t>(data[at++]) & 0x3FF);
             if (!is_character(point)) point = kReplacement;
@@ -213,7 +213,7 @@ bool put_item(CborWriter& out, const T& value) {
         return put_item(out, static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (Wide<T>) {
         const bool negative = value < 0;
-        const auto magnitude = static_cast<unsigned __int128>(negative ? ~value : value);
+        const auto magnitude = static_cast<UInt128>(negative ? ~value : value);
         if (magnitude <= ~std::uint64_t{0}) {
             out.head(negative ? 1 : 0, static_cast<std::uint64_t>(magnitude));
         } else {

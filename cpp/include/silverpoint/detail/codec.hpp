@@ -23,7 +23,7 @@ struct Struct;
 // Specialised by SP_ENUM.
 template <class T>
 struct Enum;
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_DETAIL_BEGIN
@@ -101,18 +101,22 @@ constexpr std::string_view type_name() {
     return text.substr(begin, end - begin);
 }
 
-template <class C>
-concept Character = std::same_as<C, char> || std::same_as<C, char8_t> || std::same_as<C, char16_t> ||
-                    std::same_as<C, char32_t> || std::same_as<C, wchar_t>;
+template <class Char>
+concept Character = std::same_as<Char, char> || std::same_as<Char, char8_t> || std::same_as<Char, char16_t> ||
+                    std::same_as<Char, char32_t> || std::same_as<Char, wchar_t>;
 
 // Signature code of text of these characters.
-template <Character C>
-inline constexpr char kTextCode = sizeof(C) == 1   ? 's'
-                                  : sizeof(C) == 2 ? 'S'
-                                                   : 'Z';
+template <Character Char>
+inline constexpr char kTextCode = sizeof(Char) == 1   ? 's'
+                                  : sizeof(Char) == 2 ? 'S'
+                                                      : 'Z';
+
+// Integers of 128 bits, which are no type of the standard.
+__extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
 
 template <class T>
-concept Wide = std::same_as<T, __int128> || std::same_as<T, unsigned __int128>;
+concept Wide = std::same_as<T, Int128> || std::same_as<T, UInt128>;
 
 // std::string and string_view of any character type, and what looks like them.
 template <class T>
@@ -197,7 +201,7 @@ constexpr char integer_code() {
                           : sizeof(T) == 4 ? 'i'
                           : sizeof(T) == 8 ? 'l'
                                            : 'o';
-    return std::is_signed_v<T> || std::same_as<T, __int128> ? code : static_cast<char>(code - 32);
+    return std::is_signed_v<T> || std::same_as<T, Int128> ? code : static_cast<char>(code - 32);
 }
 
 template <class T>
@@ -321,27 +325,27 @@ struct Codec<T> {
         if constexpr (std::is_null_pointer_v<T>) {
             return put_bytes(out, std::uint64_t{0});
         } else {
-            return put_bytes(out, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(value)));
+            return put_bytes<std::uint64_t>(out, reinterpret_cast<std::uintptr_t>(value));
         }
     }
 };
 
 // --- Text. Zero-terminated text is measured once, when the arguments are captured (see record.hpp).
 
-template <Character C>
+template <Character Char>
 struct TextRef {
-    const C* data;
+    const Char* data;
     std::size_t size;
 };
 
-template <Character C>
-SP_DETAIL_HOT TextRef<C> measure(const C* text) {
+template <Character Char>
+SP_DETAIL_HOT TextRef<Char> measure(const Char* text) {
     if (text == nullptr) {
-        if constexpr (sizeof(C) == 1) return {reinterpret_cast<const C*>("(null)"), 6};
-        static constexpr C kNull[] = {'(', 'n', 'u', 'l', 'l', ')'};
+        if constexpr (sizeof(Char) == 1) return {reinterpret_cast<const Char*>("(null)"), 6};
+        static constexpr Char kNull[] = {'(', 'n', 'u', 'l', 'l', ')'};
         return {kNull, 6};
     }
-    if constexpr (sizeof(C) == 1) {
+    if constexpr (sizeof(Char) == 1) {
         return {text, __builtin_strlen(reinterpret_cast<const char*>(text))};
     } else {
         std::size_t len = 0;
@@ -350,24 +354,24 @@ SP_DETAIL_HOT TextRef<C> measure(const C* text) {
     }
 }
 
-template <Character C>
-struct Codec<TextRef<C>> {
+template <Character Char>
+struct Codec<TextRef<Char>> {
     static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) { out.add(kTextCode<C>); }
-    SP_DETAIL_HOT static std::size_t size(const TextRef<C>& text) { return 4 + text.size * sizeof(C); }
-    SP_DETAIL_HOT static char* put(char* out, const TextRef<C>& text) {
-        return put_block(put_length(out, text.size), text.data, text.size * sizeof(C));
+    static constexpr void sign(Signer& out) { out.add(kTextCode<Char>); }
+    SP_DETAIL_HOT static std::size_t size(const TextRef<Char>& text) { return 4 + text.size * sizeof(Char); }
+    SP_DETAIL_HOT static char* put(char* out, const TextRef<Char>& text) {
+        return put_block(put_length(out, text.size), text.data, text.size * sizeof(Char));
     }
 };
 
 template <TextLike T>
 struct Codec<T> {
-    using C = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
+    using Char = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
     static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) { out.add(kTextCode<C>); }
-    SP_DETAIL_HOT static std::size_t size(const T& text) { return 4 + text.size() * sizeof(C); }
+    static constexpr void sign(Signer& out) { out.add(kTextCode<Char>); }
+    SP_DETAIL_HOT static std::size_t size(const T& text) { return 4 + text.size() * sizeof(Char); }
     SP_DETAIL_HOT static char* put(char* out, const T& text) {
-        return put_block(put_length(out, text.size()), text.data(), text.size() * sizeof(C));
+        return put_block(put_length(out, text.size()), text.data(), text.size() * sizeof(Char));
     }
 };
 
@@ -375,9 +379,9 @@ template <class T>
     requires std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>>
 struct Codec<T> : Codec<TextRef<std::remove_cv_t<std::remove_pointer_t<T>>>> {
     using Base = Codec<TextRef<std::remove_cv_t<std::remove_pointer_t<T>>>>;
-    using C = std::remove_cv_t<std::remove_pointer_t<T>>;
-    SP_DETAIL_HOT static std::size_t size(const T& text) { return Base::size(measure<C>(text)); }
-    SP_DETAIL_HOT static char* put(char* out, const T& text) { return Base::put(out, measure<C>(text)); }
+    using Char = std::remove_cv_t<std::remove_pointer_t<T>>;
+    SP_DETAIL_HOT static std::size_t size(const T& text) { return Base::size(measure<Char>(text)); }
+    SP_DETAIL_HOT static char* put(char* out, const T& text) { return Base::put(out, measure<Char>(text)); }
 };
 
 SP_DETAIL_END

@@ -8,7 +8,7 @@
 #ifdef Q_MOC_RUN
 #    define SP_DETAIL_HIDDEN
 #else
-#    define SP_DETAIL_HIDDEN [[gnu::visibility("hidden")]]
+#    define SP_DETAIL_HIDDEN __attribute__((visibility("hidden")))
 #endif
 
 // Every copy of these headers (the executable's, a plug-in's) is its own: nothing in this namespace is
@@ -74,7 +74,7 @@ inline constexpr unsigned kSizes = 4;
 
 inline constexpr std::uint32_t kFlagExpected = 1, kFlagDemanded = 2;
 inline constexpr std::uint32_t kBlockForEver = 0xFFFFFFFF;
-inline constexpr std::uint32_t kSinkFull = 2;  // collector_state
+inline constexpr std::uint32_t kStateSinkFull = 2;  // collector_state
 
 enum class Policy : std::uint8_t { kBlock = 0, kDrop = 1, kOverwrite = 2 };
 enum class Cause : std::uint8_t {
@@ -123,7 +123,7 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 // Severity, in ascending order.
 enum class Level : std::uint8_t { kTrace = 0, kDebug = 1, kInfo = 2, kWarn = 3, kError = 4, kFatal = 5 };
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_DETAIL_BEGIN

@@ -171,41 +171,41 @@ struct ArrayRef {
     std::size_t size() const { return count; }
 };
 
-template <class T, std::size_t N>
+template <class T, std::size_t Length>
     requires(!Character<std::remove_cv_t<T>>)
-struct Codec<T[N]> {
+struct Codec<T[Length]> {
     using Element = std::remove_cv_t<T>;
     static constexpr std::size_t fixed =
-        CodecOf<Element>::fixed == kVaries ? kVaries : N * CodecOf<Element>::fixed;
+        CodecOf<Element>::fixed == kVaries ? kVaries : Length * CodecOf<Element>::fixed;
     static constexpr void sign(Signer& out) {
         out.add('#');
-        out.number(N);
+        out.number(Length);
         out.add(':');
         CodecOf<Element>::sign(out);
     }
-    SP_DETAIL_HOT static std::size_t size(const T (&array)[N]) {
-        return Elements<Element>::size(ArrayRef<T>{array, N}, N);
+    SP_DETAIL_HOT static std::size_t size(const T (&array)[Length]) {
+        return Elements<Element>::size(ArrayRef<T>{array, Length}, Length);
     }
-    SP_DETAIL_HOT static char* put(char* out, const T (&array)[N]) {
-        return Elements<Element>::put(out, ArrayRef<T>{array, N}, N);
+    SP_DETAIL_HOT static char* put(char* out, const T (&array)[Length]) {
+        return Elements<Element>::put(out, ArrayRef<T>{array, Length}, Length);
     }
 };
 
 // Character arrays hold text up to a zero, or to their end.
-template <class T, std::size_t N>
+template <class T, std::size_t Length>
     requires Character<std::remove_cv_t<T>>
-struct Codec<T[N]> : Codec<TextRef<std::remove_cv_t<T>>> {
-    using C = std::remove_cv_t<T>;
-    static TextRef<C> measure_array(const T (&array)[N]) {
+struct Codec<T[Length]> : Codec<TextRef<std::remove_cv_t<T>>> {
+    using Char = std::remove_cv_t<T>;
+    static TextRef<Char> measure_array(const T (&array)[Length]) {
         std::size_t len = 0;
-        while (len < N && array[len] != 0) ++len;
+        while (len < Length && array[len] != 0) ++len;
         return {array, len};
     }
-    SP_DETAIL_HOT static std::size_t size(const T (&array)[N]) {
-        return Codec<TextRef<C>>::size(measure_array(array));
+    SP_DETAIL_HOT static std::size_t size(const T (&array)[Length]) {
+        return Codec<TextRef<Char>>::size(measure_array(array));
     }
-    SP_DETAIL_HOT static char* put(char* out, const T (&array)[N]) {
-        return Codec<TextRef<C>>::put(out, measure_array(array));
+    SP_DETAIL_HOT static char* put(char* out, const T (&array)[Length]) {
+        return Codec<TextRef<Char>>::put(out, measure_array(array));
     }
 };
 
@@ -248,27 +248,27 @@ struct Fields {
     }
 };
 
-template <class T, std::size_t... I>
-SP_DETAIL_HOT decltype(auto) with_elements(const T& tuple, std::index_sequence<I...>, auto&& visit) {
+template <class T, std::size_t... Index>
+SP_DETAIL_HOT decltype(auto) with_elements(const T& tuple, std::index_sequence<Index...>, auto&& visit) {
     using std::get;
-    return visit(get<I>(tuple)...);
+    return visit(get<Index>(tuple)...);
 }
 
 template <class T>
     requires TupleLike<T> && (!Described<T>)
 struct Codec<T> {
     using Indices = std::make_index_sequence<std::tuple_size<T>::value>;
-    template <std::size_t I>
-    using At = CodecOf<typename std::tuple_element<I, T>::type>;
-    template <std::size_t... I>
-    static constexpr std::size_t fixed_of(std::index_sequence<I...>) {
+    template <std::size_t Index>
+    using At = CodecOf<typename std::tuple_element<Index, T>::type>;
+    template <std::size_t... Index>
+    static constexpr std::size_t fixed_of(std::index_sequence<Index...>) {
         std::size_t total = 0;
-        ((total = add_fixed(total, At<I>::fixed)), ...);
+        ((total = add_fixed(total, At<Index>::fixed)), ...);
         return total;
     }
-    template <std::size_t... I>
-    static constexpr void sign_all(Signer& out, std::index_sequence<I...>) {
-        (At<I>::sign(out), ...);
+    template <std::size_t... Index>
+    static constexpr void sign_all(Signer& out, std::index_sequence<Index...>) {
+        (At<Index>::sign(out), ...);
     }
     static constexpr std::size_t fixed = fixed_of(Indices{});
     static constexpr void sign(Signer& out) {

@@ -361,8 +361,8 @@ struct CrashSignal {
     bool is_wanted;
     int signal;
 };
-template <std::size_t N>
-void take_crash_signals(const CrashSignal (&all)[N]) {
+template <std::size_t Length>
+void take_crash_signals(const CrashSignal (&all)[Length]) {
     for (const auto& [is_wanted, signal] : all)
         if (is_wanted) take_signal(signal);
 }

@@ -96,8 +96,8 @@ SP_DETAIL_COLD const char* code_name(int signal, int code) {
     return "";
 }
 
-template <std::size_t N>
-SP_DETAIL_COLD void add_hex(Text<N>& text, std::uint64_t value) {
+template <std::size_t Length>
+SP_DETAIL_COLD void add_hex(Text<Length>& text, std::uint64_t value) {
     char digits[18];
     unsigned at = sizeof digits;
     do digits[--at] = "0123456789abcdef"[value % 16];
@@ -247,7 +247,7 @@ SP_DETAIL_COLD void write_crash(const CrashRing& kept, const Crash& crash, const
                                 char* buffer) {
     begin_stream(kept.ring, shift_of(kept.size), kCrashLane, thread_id(), 0);
     const std::uint64_t capacity = capacity_of(kept.size);
-    std::size_t most = static_cast<std::size_t>(capacity / 4) & ~std::size_t{7};
+    std::size_t most = std::size_t{capacity / 4} & ~std::size_t{7};
     if (most > kCrashMost) most = kCrashMost;
     bool is_cut = false;
     const std::size_t used = 16 + put_crash(buffer + 16, most - 16, crash, stack, is_cut);

@@ -109,7 +109,7 @@ class DynamicStream {
     char pieces_[kRoom + kMark];  // written before it is read
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 // An expression: a stream that records when it ends.

@@ -10,11 +10,11 @@ SP_DETAIL_BEGIN
 // A category as a type, so that one declaration serves in every scope (SP_CATEGORY).
 struct Here {};
 
-template <std::size_t N>
+template <std::size_t Length>
 struct FixedText {
-    char text[N];
-    consteval FixedText(const char (&from)[N]) {
-        for (std::size_t i = 0; i < N; ++i) text[i] = from[i];
+    char text[Length];
+    consteval FixedText(const char (&from)[Length]) {
+        for (std::size_t i = 0; i < Length; ++i) text[i] = from[i];
     }
 };
 
@@ -50,9 +50,9 @@ struct Line {
         record(site.site, Kind::kLog, {}, text.text, args...);
         return {};
     }
-    template <std::size_t N>
-    SP_DETAIL_HOT Stream<Nothing, Literal<N>> operator<<(const char (&text)[N]) const {
-        return {&site, {}, Literal<N>{text}};
+    template <std::size_t Length>
+    SP_DETAIL_HOT Stream<Nothing, Literal<Length>> operator<<(const char (&text)[Length]) const {
+        return {&site, {}, Literal<Length>{text}};
     }
     template <class T>
     SP_DETAIL_HOT Stream<Nothing, typename Passed<T>::type> operator<<(const T& value) const {
@@ -205,5 +205,5 @@ inline void prepare_thread() {
     found.lane->ready.store(1, std::memory_order_relaxed);
 }
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

@@ -18,10 +18,10 @@ concept VariantLike = requires(const T& value) {
 
 // --- Variants: the number of the alternative, then its value.
 
-template <template <class...> class V, class... Ts>
-    requires VariantLike<V<Ts...>> && (!Described<V<Ts...>>)
-struct Codec<V<Ts...>> {
-    using T = V<Ts...>;
+template <template <class...> class Content, class... Ts>
+    requires VariantLike<Content<Ts...>> && (!Described<Content<Ts...>>)
+struct Codec<Content<Ts...>> {
+    using T = Content<Ts...>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr std::uint8_t kValueless = 255;
     static_assert(sizeof...(Ts) < kValueless, "silverpoint: a variant has at most 254 alternatives");
@@ -31,11 +31,11 @@ struct Codec<V<Ts...>> {
         out.add('|');
     }
     // Calls with the alternative that is there, if one is.
-    template <class Visit, std::size_t... I>
-    SP_DETAIL_HOT static void visit(const T& value, Visit&& visit, std::index_sequence<I...>) {
+    template <class Visit, std::size_t... Index>
+    SP_DETAIL_HOT static void visit(const T& value, Visit&& visit, std::index_sequence<Index...>) {
         const std::size_t index = value.index();
         // get_if is found through its argument.
-        (void)((index == I && (visit(*get_if<I>(&value)), true)) || ...);
+        (void)((index == Index && (visit(*get_if<Index>(&value)), true)) || ...);
     }
     SP_DETAIL_HOT static std::size_t size(const T& value) {
         std::size_t total = 1;
@@ -152,7 +152,7 @@ struct Codec<T> {
     static constexpr void sign(Signer& out) { out.add('p'); }
     static constexpr std::size_t size(const T&) { return fixed; }
     SP_DETAIL_HOT static char* put(char* out, const T& owner) {
-        return put_bytes(out, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(owner.get())));
+        return put_bytes<std::uint64_t>(out, reinterpret_cast<std::uintptr_t>(owner.get()));
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& owner) {

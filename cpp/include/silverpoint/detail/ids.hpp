@@ -47,5 +47,5 @@ inline std::uint64_t new_id() {
     return id;
 }
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint

@@ -30,8 +30,9 @@ consteval Level level_of(std::uint64_t place) { return static_cast<Level>(place 
 
 SP_DETAIL_END
 
-// A text of the program, where it is known when it is compiled.
-#define SP_DETAIL_KNOWN(text) (__builtin_constant_p(text) ? static_cast<const char*>(text) : "")
+// A text of the program, where it is known when it is compiled; else an empty one (not `""`, which g++ would
+// call an identical branch).
+#define SP_DETAIL_KNOWN(text) (__builtin_constant_p(text) ? static_cast<const char*>(text) : &"?"[1])
 
 // An address as an operand. For AArch64 GCC takes addresses in position-independent code by another
 // constraint.

@@ -86,16 +86,15 @@ SP_DETAIL_COLD std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
             most = least(most, parse_size(text) / 16);
         struct statfs found {};
         if (statfs(root.c_str(), &found) == 0)
-            most = least(most, static_cast<std::uint64_t>(found.f_bavail) *
-                                   static_cast<std::uint64_t>(found.f_bsize) / 4);
+            most = least(most, std::uint64_t{found.f_bavail} * static_cast<std::uint64_t>(found.f_bsize) / 4);
     }
     if (most < kSmallest) most = kSmallest;
     return least(least(most, kLargest), file_size_limit());
 }
 
 // `key=value`, control characters and backslashes escaped.
-template <std::size_t N>
-SP_DETAIL_COLD void add_line(Text<N>& out, const char* key, const char* value, std::size_t len) {
+template <std::size_t Length>
+SP_DETAIL_COLD void add_line(Text<Length>& out, const char* key, const char* value, std::size_t len) {
     out.add(key).add("=");
     for (std::size_t i = 0; i < len; ++i) {
         const auto c = static_cast<unsigned char>(value[i]);

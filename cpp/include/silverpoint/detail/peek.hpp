@@ -50,7 +50,7 @@ struct Record {
 };
 
 }  // namespace testing
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_DETAIL_BEGIN

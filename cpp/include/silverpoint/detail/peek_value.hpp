@@ -33,7 +33,7 @@ struct Value {
 };
 
 }  // namespace testing
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 SP_DETAIL_BEGIN
@@ -92,7 +92,7 @@ class ValueReader {
             case 'O':
                 return wide("u128", false);
             case 'f':
-                return real(number<float>(), "f32");
+                return real(static_cast<double>(number<float>()), "f32");
             case 'd':
                 return real(number<double>(), "f64");
             case 'c':
@@ -218,7 +218,7 @@ class ValueReader {
     __extension__ using UWide = unsigned __int128;
     Value wide(const char* type, bool is_signed) {
         const UWide value = number<UWide>();
-        return {Value::Kind::kInteger, static_cast<__int128>(value), 0,
+        return {Value::Kind::kInteger, static_cast<Int128>(value), 0,
                 digits(value, is_signed && value >> 127 != 0, hex_), type};
     }
     static std::string digits(UWide value, bool is_negative, bool is_hex) {
@@ -254,20 +254,20 @@ class ValueReader {
         const std::uint32_t missing = std::exchange(missing_, 0);
         return missing == 0 ? "" : "\u2026(+" + std::to_string(missing) + ")";
     }
-    template <class C>
+    template <class Char>
     Value counted_text() {
         const std::size_t count = length();
-        return text<C>(count, "text");
+        return text<Char>(count, "text");
     }
-    template <class C>
+    template <class Char>
     Value text(std::size_t count, const char* type) {
-        if (count > bytes_.size() / sizeof(C)) return bad();
-        const auto raw = take_bytes(count * sizeof(C));
+        if (count > bytes_.size() / sizeof(Char)) return bad();
+        const auto raw = take_bytes(count * sizeof(Char));
         std::string out;
-        if constexpr (sizeof(C) == 1) {
+        if constexpr (sizeof(Char) == 1) {
             out = raw;
         } else {
-            std::basic_string<C> units(count, C{});
+            std::basic_string<Char> units(count, Char{});
             std::memcpy(units.data(), raw.data(), raw.size());
             std::string room(3 + 4 * count, '\0');
             if (room.size() > 0xFFFF) return bad();

@@ -31,28 +31,28 @@ struct PercentType {
 
 template <class T>
 constexpr PercentType percent_type() {
-    using U = std::remove_cvref_t<T>;
-    if constexpr (std::is_enum_v<U>) {
-        return std::is_convertible_v<U, int>
-                   ? PercentType{PercentType::kInteger, sizeof(U) < 4 ? 4 : sizeof(U)}
+    using Bare = std::remove_cvref_t<T>;
+    if constexpr (std::is_enum_v<Bare>) {
+        return std::is_convertible_v<Bare, int>
+                   ? PercentType{PercentType::kInteger, sizeof(Bare) < 4 ? 4 : sizeof(Bare)}
                    : PercentType{};
-    } else if constexpr (std::integral<U>) {
-        return {PercentType::kInteger, sizeof(U) < 4 ? 4 : sizeof(U)};
-    } else if constexpr (std::floating_point<U>) {
-        return {PercentType::kFloat, 0, std::same_as<U, long double>};
-    } else if constexpr (TextLike<U>) {
-        return {PercentType::kText, sizeof(*std::declval<const U&>().data())};
-    } else if constexpr (std::is_array_v<U>) {
-        using E = std::remove_cv_t<std::remove_extent_t<U>>;
-        return Character<E> ? PercentType{PercentType::kText, sizeof(E)} : PercentType{};
-    } else if constexpr (std::is_pointer_v<U>) {
-        using E = std::remove_cv_t<std::remove_pointer_t<U>>;
-        if constexpr (Character<E>) {
-            return {PercentType::kTextPointer, sizeof(E)};
+    } else if constexpr (std::integral<Bare>) {
+        return {PercentType::kInteger, sizeof(Bare) < 4 ? 4 : sizeof(Bare)};
+    } else if constexpr (std::floating_point<Bare>) {
+        return {PercentType::kFloat, 0, std::same_as<Bare, long double>};
+    } else if constexpr (TextLike<Bare>) {
+        return {PercentType::kText, sizeof(*std::declval<const Bare&>().data())};
+    } else if constexpr (std::is_array_v<Bare>) {
+        using Enumeration = std::remove_cv_t<std::remove_extent_t<Bare>>;
+        return Character<Enumeration> ? PercentType{PercentType::kText, sizeof(Enumeration)} : PercentType{};
+    } else if constexpr (std::is_pointer_v<Bare>) {
+        using Enumeration = std::remove_cv_t<std::remove_pointer_t<Bare>>;
+        if constexpr (Character<Enumeration>) {
+            return {PercentType::kTextPointer, sizeof(Enumeration)};
         } else {
             return {PercentType::kPointer};
         }
-    } else if constexpr (std::is_null_pointer_v<U>) {
+    } else if constexpr (std::is_null_pointer_v<Bare>) {
         return {PercentType::kPointer};
     } else {
         return {};
@@ -180,8 +180,8 @@ struct Percent {
     std::string_view text;
     bool is_bounded;
     int most[sizeof...(Ts) + 1];
-    template <std::size_t N>
-    consteval Percent(const char (&literal)[N]) : text(literal, N - 1) {
+    template <std::size_t Length>
+    consteval Percent(const char (&literal)[Length]) : text(literal, Length - 1) {
         for (int& one : most) one = kWhole;
         is_bounded = check_percent<Ts...>(text, most);
     }
@@ -192,16 +192,16 @@ struct Percent {
 template <class T>
 SP_DETAIL_HOT decltype(auto) bounded(const T& arg, [[maybe_unused]] int most, [[maybe_unused]] int before) {
     if constexpr (percent_type<T>().what == PercentType::kTextPointer) {
-        using C = std::remove_cv_t<std::remove_pointer_t<T>>;
+        using Char = std::remove_cv_t<std::remove_pointer_t<T>>;
         if (most == kAsBefore) most = before;
         // A negative precision is none.
         if (arg == nullptr || most < 0) {
-            const auto whole = measure<C>(arg);
-            return std::basic_string_view<C>(whole.data, whole.size);
+            const auto whole = measure<Char>(arg);
+            return std::basic_string_view<Char>(whole.data, whole.size);
         }
         std::size_t size = 0;
         while (size < static_cast<std::size_t>(most) && arg[size] != 0) ++size;
-        return std::basic_string_view<C>(arg, size);
+        return std::basic_string_view<Char>(arg, size);
     } else {
         return arg;
     }
@@ -223,10 +223,10 @@ struct StartPercent {
     SP_DETAIL_HOT Done operator()(Percent<std::type_identity_t<Ts>...> text, const Ts&... args) const {
         if constexpr ((kMayBeBounded<Ts> || ...)) {
             if (text.is_bounded) {
-                [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+                [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
                     const int amounts[] = {kWhole, amount_of(args)...};
                     record(site.site, Kind::kPercent, {}, text.text,
-                           bounded(args, text.most[I], amounts[I])...);
+                           bounded(args, text.most[Index], amounts[Index])...);
                 }
                 (std::index_sequence_for<Ts...>());
                 return {};

@@ -24,35 +24,37 @@ struct Capture {
 template <class T>
     requires std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>>
 struct Capture<T> {
-    using C = std::remove_cv_t<std::remove_pointer_t<T>>;
-    using type = TextRef<C>;
-    SP_DETAIL_HOT static TextRef<C> of(const T& text) { return measure<C>(text); }
+    using Char = std::remove_cv_t<std::remove_pointer_t<T>>;
+    using type = TextRef<Char>;
+    SP_DETAIL_HOT static TextRef<Char> of(const T& text) { return measure<Char>(text); }
 };
 template <TextLike T>
 struct Capture<T> {
-    using C = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
-    using type = TextRef<C>;
-    SP_DETAIL_HOT static TextRef<C> of(const T& text) { return {text.data(), text.size()}; }
+    using Char = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
+    using type = TextRef<Char>;
+    SP_DETAIL_HOT static TextRef<Char> of(const T& text) { return {text.data(), text.size()}; }
 };
-template <class T, std::size_t N>
+template <class T, std::size_t Length>
     requires Character<std::remove_cv_t<T>>
-struct Capture<T[N]> {
-    using C = std::remove_cv_t<T>;
-    using type = TextRef<C>;
-    SP_DETAIL_HOT static TextRef<C> of(const T (&text)[N]) { return Codec<T[N]>::measure_array(text); }
+struct Capture<T[Length]> {
+    using Char = std::remove_cv_t<T>;
+    using type = TextRef<Char>;
+    SP_DETAIL_HOT static TextRef<Char> of(const T (&text)[Length]) {
+        return Codec<T[Length]>::measure_array(text);
+    }
 };
 
 // A value that is cut to `room` bytes when it is longer: text and sequences of elements of fixed size. Others
 // are whole or not at all.
 template <class T>
 inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
-    using C = CodecOf<T>;
-    const std::size_t size = C::size(value);
+    using Coder = CodecOf<T>;
+    const std::size_t size = Coder::size(value);
     if (size <= room) {
-        out = C::put(out, value);
+        out = Coder::put(out, value);
         return true;
     }
-    if constexpr (requires { typename C::Of; }) {  // with metadata
+    if constexpr (requires { typename Coder::Of; }) {  // with metadata
         return put_cut(out, value.value, room, cut);
     }
     const auto put_units = [&](const char* data, std::size_t count, std::size_t unit) {
@@ -142,9 +144,9 @@ template <class T>
 struct Passed {
     using type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
 };
-template <class C>
-struct Passed<TextRef<C>> {
-    using type = TextRef<C>;
+template <class Char>
+struct Passed<TextRef<Char>> {
+    using type = TextRef<Char>;
 };
 
 // Asks for the lines that records of this size will fill in a while (see kAhead).

@@ -250,7 +250,8 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
         const std::uint32_t most_ms = session.word(at::kBlockMaxMs).load(std::memory_order_relaxed);
         if (most_ms != kBlockForEver &&
             (now - begin >= std::uint64_t{most_ms} * 1'000'000u || now - beaten >= kHeartbeatNs)) {
-            const bool full = session.word(at::kCollectorState).load(std::memory_order_relaxed) == kSinkFull;
+            const bool full =
+                session.word(at::kCollectorState).load(std::memory_order_relaxed) == kStateSinkFull;
             const Cause cause = full ? Cause::kSinkFull : Cause::kCollectorGone;
             lane.degraded = static_cast<std::uint32_t>(cause) + 1;
             count_loss(lane, cause);

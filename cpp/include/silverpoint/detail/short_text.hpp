@@ -6,13 +6,13 @@
 SP_DETAIL_BEGIN
 
 // Text of at most N bytes; what is beyond is left out.
-template <std::size_t N>
+template <std::size_t Length>
 struct ShortText {
     std::size_t size = 0;
-    char data[N];
+    char data[Length];
 
     constexpr void add(char c) {
-        if (size < N) data[size++] = c;
+        if (size < Length) data[size++] = c;
     }
     constexpr void add(std::string_view text) {
         for (const char c : text) add(c);
@@ -24,13 +24,13 @@ struct ShortText {
     }
 };
 
-template <std::size_t N>
-struct Codec<ShortText<N>> {
+template <std::size_t Length>
+struct Codec<ShortText<Length>> {
     using Like = std::string_view;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
-    static std::size_t size(const ShortText<N>& text) { return 4 + text.size; }
-    static char* put(char* out, const ShortText<N>& text) {
+    static std::size_t size(const ShortText<Length>& text) { return 4 + text.size; }
+    static char* put(char* out, const ShortText<Length>& text) {
         return put_block(put_length(out, text.size), text.data, text.size);
     }
 };

@@ -96,7 +96,7 @@ class AsyncSpan {
     std::uint64_t id_ = 0;
 };
 
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 #define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                        \

@@ -20,14 +20,14 @@ SP_DETAIL_COLD bool is_read_only(const void* address) {
     } search{reinterpret_cast<std::uintptr_t>(address), false};
     dl_iterate_phdr(
         [](dl_phdr_info* info, std::size_t, void* data) {
-            auto& search = *static_cast<Search*>(data);
+            auto& asked = *static_cast<Search*>(data);
             for (int i = 0; i < info->dlpi_phnum; ++i) {
                 const auto& segment = info->dlpi_phdr[i];
                 const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-                if (segment.p_type != PT_LOAD || search.address < begin ||
-                    search.address >= begin + segment.p_memsz)
+                if (segment.p_type != PT_LOAD || asked.address < begin ||
+                    asked.address >= begin + segment.p_memsz)
                     continue;
-                search.found = (segment.p_flags & PF_W) == 0;
+                asked.found = (segment.p_flags & PF_W) == 0;
                 return 1;
             }
             return 0;
@@ -54,15 +54,15 @@ struct StreamSite {
         : site(level, file, line), as_text(level, file, line) {}
 };
 
-template <std::size_t N>
+template <std::size_t Length>
 struct Literal {
-    const char (&text)[N];
+    const char (&text)[Length];
 };
 
 template <class T>
 inline constexpr bool kIsLiteral = false;
-template <std::size_t N>
-inline constexpr bool kIsLiteral<Literal<N>> = true;
+template <std::size_t Length>
+inline constexpr bool kIsLiteral<Literal<Length>> = true;
 
 // What the pieces of a stream are made of; nested pairs, so that the type is built by <<. Numbers are held by
 // value, so that a variable that is recorded may stay in a register.
@@ -74,9 +74,9 @@ struct Stream {
     Before before;
     Piece piece;
 
-    template <std::size_t N>
-    SP_DETAIL_HOT Stream<Stream, Literal<N>> operator<<(const char (&text)[N]) const {
-        return {site, *this, Literal<N>{text}};
+    template <std::size_t Length>
+    SP_DETAIL_HOT Stream<Stream, Literal<Length>> operator<<(const char (&text)[Length]) const {
+        return {site, *this, Literal<Length>{text}};
     }
     template <class T>
     SP_DETAIL_HOT Stream<Stream, typename Passed<T>::type> operator<<(const T& value) const {

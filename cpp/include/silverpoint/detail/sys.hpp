@@ -40,11 +40,11 @@ class ErrnoGuard {
 };
 
 // Text of bounded length; what does not fit is left out.
-template <std::size_t N>
+template <std::size_t Length>
 class Text {
   public:
     [[gnu::noinline, gnu::cold]] Text& add(const char* text, std::size_t len) {
-        if (len > N - len_) len = N - len_;
+        if (len > Length - len_) len = Length - len_;
         std::memcpy(text_ + len_, text, len);
         len_ += len;
         text_[len_] = 0;
@@ -64,7 +64,7 @@ class Text {
 
   private:
     std::size_t len_ = 0;
-    char text_[N + 1] = {};
+    char text_[Length + 1] = {};
 };
 
 using Path = Text<1100>;

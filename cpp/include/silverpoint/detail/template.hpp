@@ -20,31 +20,31 @@ enum class Shape { kInteger, kFloat, kText, kChar, kBool, kPointer, kOther };
 
 template <class T>
 constexpr Shape shape_of() {
-    using U = std::remove_cvref_t<T>;
-    if constexpr (std::same_as<U, bool>) {
+    using Bare = std::remove_cvref_t<T>;
+    if constexpr (std::same_as<Bare, bool>) {
         return Shape::kBool;
-    } else if constexpr (requires { typename Codec<U>::Like; }) {
-        return shape_of<typename Codec<U>::Like>();
-    } else if constexpr (Character<U>) {
+    } else if constexpr (requires { typename Codec<Bare>::Like; }) {
+        return shape_of<typename Codec<Bare>::Like>();
+    } else if constexpr (Character<Bare>) {
         return Shape::kChar;
-    } else if constexpr (std::integral<U> || Wide<U>) {
+    } else if constexpr (std::integral<Bare> || Wide<Bare>) {
         return Shape::kInteger;
-    } else if constexpr (std::floating_point<U>) {
+    } else if constexpr (std::floating_point<Bare>) {
         return Shape::kFloat;
-    } else if constexpr (TextLike<U>) {
+    } else if constexpr (TextLike<Bare>) {
         return Shape::kText;
-    } else if constexpr (std::is_array_v<U>) {
-        if constexpr (Character<std::remove_cv_t<std::remove_extent_t<U>>>) {
+    } else if constexpr (std::is_array_v<Bare>) {
+        if constexpr (Character<std::remove_cv_t<std::remove_extent_t<Bare>>>) {
             return Shape::kText;
         } else {
-            return shape_of<std::remove_extent_t<U>>();
+            return shape_of<std::remove_extent_t<Bare>>();
         }
-    } else if constexpr (std::is_pointer_v<U>) {
-        return Character<std::remove_cv_t<std::remove_pointer_t<U>>> ? Shape::kText : Shape::kPointer;
-    } else if constexpr (RangeLike<U> && !MapLike<U>) {
-        using Element = typename ElementOf<U>::type;
-        if constexpr (std::same_as<Element, U>) return Shape::kOther;
-        return shape_of<std::conditional_t<std::same_as<Element, U>, void*, Element>>();
+    } else if constexpr (std::is_pointer_v<Bare>) {
+        return Character<std::remove_cv_t<std::remove_pointer_t<Bare>>> ? Shape::kText : Shape::kPointer;
+    } else if constexpr (RangeLike<Bare> && !MapLike<Bare>) {
+        using Element = typename ElementOf<Bare>::type;
+        if constexpr (std::same_as<Element, Bare>) return Shape::kOther;
+        return shape_of<std::conditional_t<std::same_as<Element, Bare>, void*, Element>>();
     } else {
         return Shape::kOther;
     }
@@ -148,8 +148,8 @@ consteval void check_template(std::string_view text) {
 template <class... Ts>
 struct Template {
     std::string_view text;
-    template <std::size_t N>
-    consteval Template(const char (&literal)[N]) : text(literal, N - 1) {
+    template <std::size_t Length>
+    consteval Template(const char (&literal)[Length]) : text(literal, Length - 1) {
         check_template<Ts...>(text);
     }
 };

@@ -30,10 +30,10 @@ inline int hex_digit(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 // Small hexadecimal digits; false when it is anything else.
-template <std::size_t N>
-bool read_hex(std::string_view text, std::array<unsigned char, N>& bytes) {
-    if (text.size() != 2 * N) return false;
-    for (std::size_t i = 0; i < N; ++i) {
+template <std::size_t Length>
+bool read_hex(std::string_view text, std::array<unsigned char, Length>& bytes) {
+    if (text.size() != 2 * Length) return false;
+    for (std::size_t i = 0; i < Length; ++i) {
         const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
         if (high < 0 || low < 0) return false;
         bytes[i] = static_cast<unsigned char>(high << 4 | low);
@@ -41,16 +41,16 @@ bool read_hex(std::string_view text, std::array<unsigned char, N>& bytes) {
     return true;
 }
 // Bytes as small hexadecimal digits.
-template <std::size_t N>
+template <std::size_t Length>
 struct Hex {
-    char text[2 * N];
-    explicit Hex(const std::array<unsigned char, N>& bytes) {
-        for (std::size_t i = 0; i < N; ++i) {
+    char text[2 * Length];
+    explicit Hex(const std::array<unsigned char, Length>& bytes) {
+        for (std::size_t i = 0; i < Length; ++i) {
             text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
             text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
         }
     }
-    std::string_view view() const { return {text, 2 * N}; }
+    std::string_view view() const { return {text, 2 * Length}; }
 };
 
 // Goes through the pairs of a context; every step is checked against their end.
@@ -93,7 +93,7 @@ class PairReader {
         bool open = false;
         if (!head(major, size, open) || major != 3 || open || size > static_cast<std::size_t>(end_ - at_))
             return false;
-        out = {at_, static_cast<std::size_t>(size)};
+        out = {at_, std::size_t{size}};
         at_ += size;
         return true;
     }

@@ -133,8 +133,8 @@ struct HexSubject : std::bool_constant<(std::integral<T> || Wide<T>)&&!std::same
 template <class T>
     requires RangeLike<T>
 struct HexSubject<T> : HexSubject<typename ElementOf<T>::type> {};
-template <class T, std::size_t N>
-struct HexSubject<T[N]> : HexSubject<std::remove_cv_t<T>> {};
+template <class T, std::size_t Length>
+struct HexSubject<T[Length]> : HexSubject<std::remove_cv_t<T>> {};
 template <OptionalLike T>
 struct HexSubject<T> : HexSubject<typename T::value_type> {};
 

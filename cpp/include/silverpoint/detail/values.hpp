@@ -28,10 +28,10 @@ struct SignatureOf {
         char text[measured.len + 1] = {};
     };
     static constexpr Buffer make() {
-        Buffer buffer;
-        [[maybe_unused]] Signer signer{buffer.text};
+        Buffer made;
+        [[maybe_unused]] Signer signer{made.text};
         (CodecOf<Ts>::sign(signer), ...);
-        return buffer;
+        return made;
     }
     static constexpr Buffer buffer = make();
     static constexpr std::string_view text{buffer.text, measured.len};

@@ -10,10 +10,10 @@ SP_DETAIL_BEGIN
 // counts.
 template <class T>
 struct Within {
-    using C = CodecOf<T>;
+    using Coder = CodecOf<T>;
     // (A type that can be walked may have a codec of its own, which does something else: it says kIsWhole.)
     static constexpr bool kElements =
-        (MapLike<T> || RangeLike<T>)&&!ArrayLike<T> && !Described<T> && !requires { C::kIsWhole; };
+        (MapLike<T> || RangeLike<T>)&&!ArrayLike<T> && !Described<T> && !requires { Coder::kIsWhole; };
     static constexpr bool elements_vary() {
         if constexpr (!kElements) {
             return false;
@@ -32,7 +32,7 @@ struct Within {
     SP_DETAIL_HOT static char* put(char* out, const char* limit, const T& value) {
         const auto room = static_cast<std::size_t>(limit - out);
         if constexpr (!kIsDear) {
-            return C::size(value) + kAfter <= room ? C::put(out, value) : nullptr;
+            return Coder::size(value) + kAfter <= room ? Coder::put(out, value) : nullptr;
         } else {
             if (room < 4 + kAfter) return nullptr;
             const std::size_t count = count_of(value);

@@ -14,7 +14,7 @@ namespace google {
 
 enum PRIVATE_Counter { COUNTER };
 
-namespace glog_internal_namespace_ [[gnu::visibility("hidden")]] {
+namespace glog_internal_namespace_ SP_DETAIL_HIDDEN {
 
 // --- Which values are packed as what they are.
 
@@ -86,8 +86,8 @@ class Line {
         return *this;
     }
 
-    template <std::size_t N>
-    SP_DETAIL_HOT Line& operator<<(const char (&text)[N]) {
+    template <std::size_t Length>
+    SP_DETAIL_HOT Line& operator<<(const char (&text)[Length]) {
         if (way_ == Way::kNone) [[unlikely]]
             return *this;
         if (count_ >= kPiecesMost) [[unlikely]]
@@ -99,12 +99,12 @@ class Line {
         return *this;
     }
     // What may have changed, or be gone, when the statement ends.
-    template <std::size_t N>
-    SP_DETAIL_HOT Line& operator<<(char (&text)[N]) {
+    template <std::size_t Length>
+    SP_DETAIL_HOT Line& operator<<(char (&text)[Length]) {
         return *this << static_cast<const char*>(text);
     }
-    template <std::size_t N>
-    SP_DETAIL_HOT Line& operator<<(const char (&&text)[N]) {
+    template <std::size_t Length>
+    SP_DETAIL_HOT Line& operator<<(const char (&&text)[Length]) {
         return *this << static_cast<const char*>(text);
     }
     template <Streamable T>
@@ -146,7 +146,7 @@ class Line {
             put(static_cast<double>(value));
         } else if constexpr (code == 'p') {
             const auto* address = const_cast<const void*>(static_cast<const volatile void*>(value));
-            put(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address)));
+            put(std::uint64_t{reinterpret_cast<std::uintptr_t>(address)});
         } else {
             put(value);
         }
@@ -317,6 +317,7 @@ class Line {
             tail_->is_foreign = true;
             if (scratch_ != nullptr) {
                 tail_->copyfmt(*scratch_);
+                tail_->pword(counter_slot()) = &tail_->counter;
             } else if (is_set_) {
                 tail_->set(manner_);
             }

@@ -53,26 +53,26 @@ struct Manner {
     }
 
     // Whether it is known what the manipulator does; then it is done. (libstdc++ says what is in one.)
-    template <class M>
-    bool set(const M& of) {
-        if constexpr (!is_named<M>("std::_")) {
+    template <class Thing>
+    bool set(const Thing& of) {
+        if constexpr (!is_named<Thing>("std::_")) {
             return false;
-        } else if constexpr (is_named<M>("_Setprecision") && requires { of._M_n; }) {
+        } else if constexpr (is_named<Thing>("_Setprecision") && requires { of._M_n; }) {
             return precision = of._M_n, true;
-        } else if constexpr (is_named<M>("_Setw") && requires { of._M_n; }) {
+        } else if constexpr (is_named<Thing>("_Setw") && requires { of._M_n; }) {
             return width = of._M_n, true;
-        } else if constexpr (is_named<M>("_Setfill") && requires { of._M_c + ' '; }) {
+        } else if constexpr (is_named<Thing>("_Setfill") && requires { of._M_c + ' '; }) {
             return fill = of._M_c, true;
-        } else if constexpr (is_named<M>("_Setbase") && requires { of._M_base; }) {
+        } else if constexpr (is_named<Thing>("_Setbase") && requires { of._M_base; }) {
             change(of._M_base == 8    ? std::ios_base::oct
                    : of._M_base == 10 ? std::ios_base::dec
                    : of._M_base == 16 ? std::ios_base::hex
                                       : Flags{},
                    std::ios_base::basefield);
             return true;
-        } else if constexpr (is_named<M>("_Setiosflags") && requires { of._M_mask; }) {
+        } else if constexpr (is_named<Thing>("_Setiosflags") && requires { of._M_mask; }) {
             return change(of._M_mask, of._M_mask), true;
-        } else if constexpr (is_named<M>("_Resetiosflags") && requires { of._M_mask; }) {
+        } else if constexpr (is_named<Thing>("_Resetiosflags") && requires { of._M_mask; }) {
             return change({}, of._M_mask), true;
         } else {
             return false;

@@ -57,6 +57,7 @@ class LogMessage {
         LogStream(char* buffer, int size, int64 counter)
             : std::ostream(nullptr), buffer_(buffer, size), counter_(counter), self_(this) {
             rdbuf(&buffer_);
+            pword(glog_internal_namespace_::counter_slot()) = &counter_;
         }
         LogStream(const LogStream&) = delete;
         LogStream& operator=(const LogStream&) = delete;
@@ -230,9 +231,8 @@ class NullStreamFatal : public NullStream {
 
 // The number of times that LOG_EVERY_N and its like came by.
 inline std::ostream& operator<<(std::ostream& out, const PRIVATE_Counter&) {
-    if (const auto* message = dynamic_cast<LogMessage::LogStream*>(&out)) return out << message->ctr();
-    if (const auto* scratch = dynamic_cast<glog_internal_namespace_::Scratch*>(&out))
-        return out << scratch->counter;
+    if (const void* counter = out.pword(glog_internal_namespace_::counter_slot()); counter != nullptr)
+        return out << *static_cast<const std::int64_t*>(counter);
     LogMessageFatal(__FILE__, __LINE__).stream() << "COUNTER is for messages of LOG_EVERY_N and its like";
 }
 

@@ -68,11 +68,11 @@ struct Codec<PackedBytes> {
 };
 
 }  // namespace detail
-}  // namespace gnu::visibility("hidden")
+}  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 namespace google {
-namespace glog_internal_namespace_ [[gnu::visibility("hidden")]] {
+namespace glog_internal_namespace_ SP_DETAIL_HIDDEN {
 
 namespace sp = silverpoint::detail;
 

@@ -78,6 +78,8 @@ inline void put_real(std::string& out, double value, const Look& look) {
     format[at++] = look.upper ? static_cast<char>(type - 'a' + 'A') : type;
     format[at] = 0;
     char room[512];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
     const int precision = look.precision < 0 ? 6 : look.precision;
     const int size = type == 'a' ? std::snprintf(room, sizeof room, format, value)
                                  : std::snprintf(room, sizeof room, format, precision, value);
@@ -93,6 +95,7 @@ inline void put_real(std::string& out, double value, const Look& look) {
         large.pop_back();
         out += large;
     }
+#pragma GCC diagnostic pop
     pad(out, begin, look);
 }
 

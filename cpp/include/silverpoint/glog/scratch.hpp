@@ -36,9 +36,19 @@ class ScratchBuffer : public std::streambuf {
     std::string text_;
 };
 
+// Where streams of messages keep the address of the counter that google::COUNTER writes; other streams have
+// none. (A type could not be asked for without type information, -fno-rtti.)
+inline int counter_slot() {
+    static const int slot = std::ios_base::xalloc();
+    return slot;
+}
+
 class Scratch final : private ScratchBuffer, public std::ostream {
   public:
-    Scratch() : std::ostream(nullptr) { rdbuf(static_cast<std::streambuf*>(this)); }
+    Scratch() : std::ostream(nullptr) {
+        rdbuf(static_cast<std::streambuf*>(this));
+        pword(counter_slot()) = &counter;
+    }
     using ScratchBuffer::text;
 
     // The counter of LOG_EVERY_N, which is written by google::COUNTER.
@@ -52,7 +62,10 @@ class Scratch final : private ScratchBuffer, public std::ostream {
     void reset() {
         text().clear();
         clear();
-        if (std::exchange(is_foreign, false)) copyfmt(std::ios(nullptr));
+        if (std::exchange(is_foreign, false)) {
+            copyfmt(std::ios(nullptr));
+            pword(counter_slot()) = &counter;
+        }
         set(Manner{});
         counter = 0;
     }

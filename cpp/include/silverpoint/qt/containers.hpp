@@ -12,8 +12,8 @@
 SP_DETAIL_BEGIN
 
 // One entry of a map: a key that was cut has its value, too.
-template <class Writer, class K, class V>
-bool put_pair(Writer& out, const K& key, const V& value) {
+template <class Writer, class KeyOf, class Content>
+bool put_pair(Writer& out, const KeyOf& key, const Content& value) {
     const bool is_key_whole = put_item(out, key);
     return out.has_room() && put_item(out, value) && is_key_whole;
 }
@@ -59,14 +59,14 @@ struct QtMapCodec {
     }
 };
 
-template <class K, class V>
-struct Codec<QMap<K, V>> : QtMapCodec<QMap<K, V>> {};
-template <class K, class V>
-struct Codec<QMultiMap<K, V>> : QtMapCodec<QMultiMap<K, V>> {};
-template <class K, class V>
-struct Codec<QHash<K, V>> : QtMapCodec<QHash<K, V>> {};
-template <class K, class V>
-struct Codec<QMultiHash<K, V>> : QtMapCodec<QMultiHash<K, V>> {};
+template <class KeyOf, class Content>
+struct Codec<QMap<KeyOf, Content>> : QtMapCodec<QMap<KeyOf, Content>> {};
+template <class KeyOf, class Content>
+struct Codec<QMultiMap<KeyOf, Content>> : QtMapCodec<QMultiMap<KeyOf, Content>> {};
+template <class KeyOf, class Content>
+struct Codec<QHash<KeyOf, Content>> : QtMapCodec<QHash<KeyOf, Content>> {};
+template <class KeyOf, class Content>
+struct Codec<QMultiHash<KeyOf, Content>> : QtMapCodec<QMultiHash<KeyOf, Content>> {};
 
 // Digits as text, the first bit first, as it prints itself.
 template <>

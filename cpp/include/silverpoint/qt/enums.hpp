@@ -24,17 +24,17 @@ SP_DETAIL_BEGIN
 #    pragma clang diagnostic ignored "-Wunknown-warning-option"
 #    pragma clang diagnostic ignored "-Wenum-constexpr-conversion"
 #endif
-template <auto V>
+template <auto Content>
 constexpr std::string_view said_of_value() {
     return __PRETTY_FUNCTION__;
 }
 // What stands before the value is the same for all: looked for once.
-inline constexpr std::size_t kValueAt = said_of_value<0>().find("V = ") + 4;
+inline constexpr std::size_t kValueAt = said_of_value<0>().find("Content = ") + 10;
 
-template <auto V>
+template <auto Content>
 constexpr std::string_view written_value() {
     constexpr std::string_view kUnnamedSpace = "(anonymous namespace)::";  // clang's
-    std::string_view text = said_of_value<V>();
+    std::string_view text = said_of_value<Content>();
     const char first = text[kValueAt];
     // A value without a name is a cast.
     if ((first >= '0' && first <= '9') || first == '-' ||
@@ -46,15 +46,17 @@ constexpr std::string_view written_value() {
     return text.find_first_of("()[]{}<> ") == text.npos ? text : std::string_view();
 }
 
-template <class E, auto V, class = void>
+template <class Enumeration, auto Content, class = void>
 inline constexpr bool kIsConstant = false;
-template <class E, auto V>
-inline constexpr bool kIsConstant<E, V, std::void_t<std::integral_constant<E, static_cast<E>(V)>>> = true;
+template <class Enumeration, auto Content>
+inline constexpr bool
+    kIsConstant<Enumeration, Content,
+                std::void_t<std::integral_constant<Enumeration, static_cast<Enumeration>(Content)>>> = true;
 
-template <class E, auto V>
+template <class Enumeration, auto Content>
 constexpr std::string_view value_name() {
-    if constexpr (kIsConstant<E, V>) {
-        return written_value<static_cast<E>(V)>();
+    if constexpr (kIsConstant<Enumeration, Content>) {
+        return written_value<static_cast<Enumeration>(Content)>();
     } else {
         return {};
     }
@@ -64,9 +66,9 @@ constexpr std::string_view value_name() {
 #    pragma clang diagnostic pop
 #endif
 
-template <class E>
+template <class Enumeration>
 struct ValueNames {
-    using Under = std::underlying_type_t<E>;
+    using Under = std::underlying_type_t<Enumeration>;
     static constexpr int kBits =
         std::is_same_v<Under, bool> ? 1
                                     : static_cast<int>(sizeof(Under) * 8) - (std::is_signed_v<Under> ? 1 : 0);
@@ -113,41 +115,41 @@ struct ValueNames {
     }
     template <int kFirst, int kEnd, class Visit>
     static constexpr void some(const Visit& visit) {
-        [&]<std::size_t... I>(std::index_sequence<I...>) {
-            (one<static_cast<Under>(kFirst + static_cast<int>(I))>(visit), ...);
+        [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+            (one<static_cast<Under>(kFirst + static_cast<int>(Index))>(visit), ...);
         }(std::make_index_sequence<kEnd - kFirst>{});
     }
     template <int kFirst, class Visit>
     static constexpr void single_bits(const Visit& visit) {
         if constexpr (kBits > kFirst) {
-            [&]<std::size_t... I>(std::index_sequence<I...>) {
-                (one<static_cast<Under>(Under{1} << (I + kFirst))>(visit), ...);
+            [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+                (one<static_cast<Under>(Under{1} << (Index + kFirst))>(visit), ...);
             }(std::make_index_sequence<kBits - kFirst>{});
         }
     }
-    template <Under V, class Visit>
+    template <Under Content, class Visit>
     static constexpr void one(const Visit& visit) {
-        constexpr std::string_view name = value_name<E, V>();
-        if constexpr (!name.empty()) visit(V, name);
+        constexpr std::string_view name = value_name<Enumeration, Content>();
+        if constexpr (!name.empty()) visit(Content, name);
     }
 };
 
 // Known to the meta-object system, and not described by SP_ENUM or SP_FLAGS.
-template <class E>
-concept QtEnum = EnumLike<E> && (QtPrivate::IsQEnumHelper<E>::Value != 0) &&
-                 !requires { Enum<E>::kLabels; } && !requires { Enum<E>::kFlags; };
+template <class Enumeration>
+concept QtEnum = EnumLike<Enumeration> && (QtPrivate::IsQEnumHelper<Enumeration>::Value != 0) &&
+                 !requires { Enum<Enumeration>::kLabels; } && !requires { Enum<Enumeration>::kFlags; };
 
-template <QtEnum E>
-struct Codec<E> {
-    using Under = std::underlying_type_t<E>;
+template <QtEnum Enumeration>
+struct Codec<Enumeration> {
+    using Under = std::underlying_type_t<Enumeration>;
     static constexpr std::size_t fixed = sizeof(Under);
     static constexpr void sign(Signer& out) {
         out.add('e');
-        out.type_name(type_name<E>());
+        out.type_name(type_name<Enumeration>());
         out.add('|');
         Codec<Under>::sign(out);
         out.add('|');
-        ValueNames<E>::each([&](Under value, std::string_view name) {
+        ValueNames<Enumeration>::each([&](Under value, std::string_view name) {
             out.integer(static_cast<long long>(value));
             out.add('=');
             out.name(name);
@@ -155,33 +157,33 @@ struct Codec<E> {
         });
         out.add(';');
     }
-    static constexpr std::size_t size(const E&) { return fixed; }
-    SP_DETAIL_HOT static char* put(char* out, const E& value) {
+    static constexpr std::size_t size(const Enumeration&) { return fixed; }
+    SP_DETAIL_HOT static char* put(char* out, const Enumeration& value) {
         return put_bytes(out, static_cast<Under>(value));
     }
     template <class Writer>
-    static bool put_cbor(Writer& out, const E& value) {
-        const char* key = QMetaEnum::fromType<E>().valueToKey(static_cast<int>(value));
+    static bool put_cbor(Writer& out, const Enumeration& value) {
+        const char* key = QMetaEnum::fromType<Enumeration>().valueToKey(static_cast<int>(value));
         return key != nullptr ? put_item(out, key) : put_item(out, static_cast<Under>(value));
     }
 };
 
-template <class E>
-struct Codec<QFlags<E>> {
-    using Flags = QFlags<E>;
+template <class Enumeration>
+struct Codec<QFlags<Enumeration>> {
+    using Flags = QFlags<Enumeration>;
     using Bits = std::make_unsigned_t<typename Flags::Int>;
     static constexpr std::size_t fixed = sizeof(Bits);
     static constexpr void sign(Signer& out) {
         out.add("@flags=");
         FlagsSigner flags{out};
-        ValueNames<E>::bits([&](std::underlying_type_t<E> value, std::string_view name) {
+        ValueNames<Enumeration>::bits([&](std::underlying_type_t<Enumeration> value, std::string_view name) {
             flags.next();
             flags.number(static_cast<Bits>(value));
             flags.add('=');
             flags.add(name);
         });
         out.add(";e");
-        out.type_name(type_name<E>());
+        out.type_name(type_name<Enumeration>());
         out.add('|');
         Codec<Bits>::sign(out);
         out.add("|;");
@@ -193,7 +195,7 @@ struct Codec<QFlags<E>> {
     template <class Writer>
     static bool put_cbor(Writer& out, const Flags& value) {
         FlagsText text(static_cast<Bits>(static_cast<typename Flags::Int>(value)));
-        ValueNames<E>::bits([&](std::underlying_type_t<E> bits, std::string_view name) {
+        ValueNames<Enumeration>::bits([&](std::underlying_type_t<Enumeration> bits, std::string_view name) {
             text.flag(static_cast<Bits>(bits), name);
         });
         return text.put_to(out);

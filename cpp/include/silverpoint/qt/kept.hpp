@@ -49,22 +49,22 @@ template <class T>
 inline constexpr bool kIsQtShared<QList<T>> = true;
 template <class T>
 inline constexpr bool kIsQtShared<QSet<T>> = true;
-template <class K, class V>
-inline constexpr bool kIsQtShared<QMap<K, V>> = true;
-template <class K, class V>
-inline constexpr bool kIsQtShared<QMultiMap<K, V>> = true;
-template <class K, class V>
-inline constexpr bool kIsQtShared<QHash<K, V>> = true;
-template <class K, class V>
-inline constexpr bool kIsQtShared<QMultiHash<K, V>> = true;
+template <class KeyOf, class Content>
+inline constexpr bool kIsQtShared<QMap<KeyOf, Content>> = true;
+template <class KeyOf, class Content>
+inline constexpr bool kIsQtShared<QMultiMap<KeyOf, Content>> = true;
+template <class KeyOf, class Content>
+inline constexpr bool kIsQtShared<QHash<KeyOf, Content>> = true;
+template <class KeyOf, class Content>
+inline constexpr bool kIsQtShared<QMultiHash<KeyOf, Content>> = true;
 
 // Small, and of Qt or the language: an own type may print where it lies.
 template <class T>
 inline constexpr bool kIsSmallQt =
     std::is_trivially_copyable_v<T> && sizeof(T) <= 32 &&
     (QtLook<T, true>::kIsThere || std::same_as<T, QDate> || std::same_as<T, QTime> || std::same_as<T, QUuid>);
-template <class E>
-inline constexpr bool kIsSmallQt<QFlags<E>> = true;
+template <class Enumeration>
+inline constexpr bool kIsSmallQt<QFlags<Enumeration>> = true;
 
 // `Given` is T&, const T& or T.
 template <class T, class Given>

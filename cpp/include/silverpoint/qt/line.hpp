@@ -161,13 +161,13 @@ class QtLine {
 
     // --- In one statement: the type of the next line tells what has been written.
 
-    template <std::size_t N>
-    SP_DETAIL_HOT auto operator<<(const char (&text)[N]) && {
-        return next<kSpace, kQuote>(QtLiteral<N, kSpace>{text});
+    template <std::size_t Length>
+    SP_DETAIL_HOT auto operator<<(const char (&text)[Length]) && {
+        return next<kSpace, kQuote>(QtLiteral<Length, kSpace>{text});
     }
     // What may change is no literal.
-    template <std::size_t N>
-    SP_DETAIL_HOT auto operator<<(char (&text)[N]) && {
+    template <std::size_t Length>
+    SP_DETAIL_HOT auto operator<<(char (&text)[Length]) && {
         return put_text(text);
     }
     // (By value, as QDebug takes them: of bit fields and of constants without a definition there is no
@@ -256,8 +256,8 @@ class QtLine {
     void swap(QDebug& other) & { real().swap(other); }
     // (A copy of it may live longer than this, a reference must not.) One that is not held is a QDebug&&
     // wherever that will do: what is no template is taken first.
-    template <std::same_as<QDebug> Q>
-    operator Q&() {
+    template <std::same_as<QDebug> Quantity>
+    operator Quantity&() {
         return real();
     }
     operator QDebug&&() && { return std::move(real()); }
@@ -269,8 +269,8 @@ class QtLine {
     template <class, class, bool, bool>
     friend class QtLine;
 
-    template <class T, class Given, class V>
-    SP_DETAIL_HOT auto put(V& value) {
+    template <class T, class Given, class Content>
+    SP_DETAIL_HOT auto put(Content& value) {
         constexpr bool kIsKnown = QtLook<T, kQuote>::kIsThere;
         return next<kSpace, kQuote>(
             QtValue<T, kSpace, kQuote, QtKept<T, Given>, std::conditional_t<kIsKnown, void, Out>>{value});
@@ -296,14 +296,14 @@ class QtLine {
         }
         return *held_;
     }
-    template <class... P>
-    SP_DETAIL_HOT void finish(const P&... pieces) const {
+    template <class... Pushed>
+    SP_DETAIL_HOT void finish(const Pushed&... pieces) const {
         if constexpr (kIsTyped) {
             if (head_.records()) record_qt_typed(*head_.place, pieces...);
             if (head_.delivers()) [[unlikely]]
-                head_.deliver(QtWritten<P...>::of(pieces...).all);
+                head_.deliver(QtWritten<Pushed...>::of(pieces...).all);
         } else {
-            QtWritten<P...> written;
+            QtWritten<Pushed...> written;
 #if defined(__cpp_exceptions)
             try {
                 written.write_all(pieces...);

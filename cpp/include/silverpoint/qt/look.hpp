@@ -154,12 +154,12 @@ struct QtLookMap {
         });
     }
 };
-template <class A, class B, bool kQuote>
-struct QtLook<std::pair<A, B>, kQuote> {
-    using First = QtLook<std::remove_cv_t<A>, kQuote>;
-    using Second = QtLook<std::remove_cv_t<B>, kQuote>;
+template <class Left, class Right, bool kQuote>
+struct QtLook<std::pair<Left, Right>, kQuote> {
+    using First = QtLook<std::remove_cv_t<Left>, kQuote>;
+    using Second = QtLook<std::remove_cv_t<Right>, kQuote>;
     static constexpr bool kIsThere =
-        kIsLookedWithin<std::remove_cv_t<A>, kQuote> && kIsLookedWithin<std::remove_cv_t<B>, kQuote>;
+        kIsLookedWithin<std::remove_cv_t<Left>, kQuote> && kIsLookedWithin<std::remove_cv_t<Right>, kQuote>;
     static constexpr void sign(Signer& out) {
         out.add("@look=");
         out.name("std::pair({},{})");
@@ -173,20 +173,20 @@ template <class T, bool kQuote>
 struct QtLook<QList<T>, kQuote> : QtLookList<"QList", '[', T, kQuote> {};
 template <class T, qsizetype kKept, bool kQuote>
 struct QtLook<QVarLengthArray<T, kKept>, kQuote> : QtLookList<"QVarLengthArray", '[', T, kQuote> {};
-template <class T, class A, bool kQuote>
-struct QtLook<std::vector<T, A>, kQuote> : QtLookList<"std::vector", '[', T, kQuote> {};
-template <class T, class A, bool kQuote>
-struct QtLook<std::list<T, A>, kQuote> : QtLookList<"std::list", '[', T, kQuote> {};
+template <class T, class Left, bool kQuote>
+struct QtLook<std::vector<T, Left>, kQuote> : QtLookList<"std::vector", '[', T, kQuote> {};
+template <class T, class Left, bool kQuote>
+struct QtLook<std::list<T, Left>, kQuote> : QtLookList<"std::list", '[', T, kQuote> {};
 template <class T, bool kQuote>
 struct QtLook<QSet<T>, kQuote> : QtLookList<"QSet", '$', T, kQuote> {};
-template <class K, class V, bool kQuote>
-struct QtLook<QMap<K, V>, kQuote> : QtLookMap<"QMap", K, V, kQuote> {};
-template <class K, class V, bool kQuote>
-struct QtLook<QMultiMap<K, V>, kQuote> : QtLookMap<"QMultiMap", K, V, kQuote> {};
-template <class K, class V, bool kQuote>
-struct QtLook<QHash<K, V>, kQuote> : QtLookMap<"QHash", K, V, kQuote> {};
-template <class K, class V, bool kQuote>
-struct QtLook<QMultiHash<K, V>, kQuote> : QtLookMap<"QMultiHash", K, V, kQuote> {};
+template <class KeyOf, class Content, bool kQuote>
+struct QtLook<QMap<KeyOf, Content>, kQuote> : QtLookMap<"QMap", KeyOf, Content, kQuote> {};
+template <class KeyOf, class Content, bool kQuote>
+struct QtLook<QMultiMap<KeyOf, Content>, kQuote> : QtLookMap<"QMultiMap", KeyOf, Content, kQuote> {};
+template <class KeyOf, class Content, bool kQuote>
+struct QtLook<QHash<KeyOf, Content>, kQuote> : QtLookMap<"QHash", KeyOf, Content, kQuote> {};
+template <class KeyOf, class Content, bool kQuote>
+struct QtLook<QMultiHash<KeyOf, Content>, kQuote> : QtLookMap<"QMultiHash", KeyOf, Content, kQuote> {};
 
 // --- Values that look otherwise
 

@@ -22,8 +22,8 @@
 
 SP_DETAIL_BEGIN
 
-template <class C>
-concept ObjectClass = std::is_convertible_v<C*, const QObject*>;
+template <class Class>
+concept ObjectClass = std::is_convertible_v<Class*, const QObject*>;
 
 struct OfObject {
     using Like = ObjectPointer;
@@ -39,108 +39,108 @@ struct OfObject {
     }
 };
 
-template <ObjectClass C>
-struct Codec<C*> : CodecAs<C*, OfObject> {};
-template <ObjectClass C>
-struct Capture<C*> : CaptureAs<C*, OfObject> {};
-template <class C>
-struct Codec<QPointer<C>> : CodecAs<QPointer<C>, OfObject> {};
-template <class C>
-struct Capture<QPointer<C>> : CaptureAs<QPointer<C>, OfObject> {};
-template <ObjectClass C>
-inline constexpr bool kIsUnsteady<C*> = true;
-template <class C>
-inline constexpr bool kIsUnsteady<QPointer<C>> = true;
+template <ObjectClass Class>
+struct Codec<Class*> : CodecAs<Class*, OfObject> {};
+template <ObjectClass Class>
+struct Capture<Class*> : CaptureAs<Class*, OfObject> {};
+template <class Class>
+struct Codec<QPointer<Class>> : CodecAs<QPointer<Class>, OfObject> {};
+template <class Class>
+struct Capture<QPointer<Class>> : CaptureAs<QPointer<Class>, OfObject> {};
+template <ObjectClass Class>
+inline constexpr bool kIsUnsteady<Class*> = true;
+template <class Class>
+inline constexpr bool kIsUnsteady<QPointer<Class>> = true;
 
-template <ObjectClass C, class Deleter>
-struct Codec<std::unique_ptr<C, Deleter>> : CodecAs<std::unique_ptr<C, Deleter>, OfObject> {};
-template <ObjectClass C, class Deleter>
-struct Capture<std::unique_ptr<C, Deleter>> : CaptureAs<std::unique_ptr<C, Deleter>, OfObject> {};
-template <ObjectClass C, class Deleter>
-inline constexpr bool kIsUnsteady<std::unique_ptr<C, Deleter>> = true;
-template <ObjectClass C>
-struct Codec<std::shared_ptr<C>> : CodecAs<std::shared_ptr<C>, OfObject> {};
-template <ObjectClass C>
-struct Capture<std::shared_ptr<C>> : CaptureAs<std::shared_ptr<C>, OfObject> {};
-template <ObjectClass C>
-inline constexpr bool kIsUnsteady<std::shared_ptr<C>> = true;
+template <ObjectClass Class, class Deleter>
+struct Codec<std::unique_ptr<Class, Deleter>> : CodecAs<std::unique_ptr<Class, Deleter>, OfObject> {};
+template <ObjectClass Class, class Deleter>
+struct Capture<std::unique_ptr<Class, Deleter>> : CaptureAs<std::unique_ptr<Class, Deleter>, OfObject> {};
+template <ObjectClass Class, class Deleter>
+inline constexpr bool kIsUnsteady<std::unique_ptr<Class, Deleter>> = true;
+template <ObjectClass Class>
+struct Codec<std::shared_ptr<Class>> : CodecAs<std::shared_ptr<Class>, OfObject> {};
+template <ObjectClass Class>
+struct Capture<std::shared_ptr<Class>> : CaptureAs<std::shared_ptr<Class>, OfObject> {};
+template <ObjectClass Class>
+inline constexpr bool kIsUnsteady<std::shared_ptr<Class>> = true;
 
 // The others of Qt's pointers, to a C.
-template <class C>
-struct Codec<OwnedRef<C>> {
-    static constexpr bool kHasValue = Recordable<C>;
+template <class Class>
+struct Codec<OwnedRef<Class>> {
+    static constexpr bool kHasValue = Recordable<Class>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) {
         out.add('?');
         if constexpr (kHasValue) {
-            CodecOf<C>::sign(out);
+            CodecOf<Class>::sign(out);
         } else {
             out.add('p');
         }
     }
-    static std::size_t size(const OwnedRef<C>& owned) {
+    static std::size_t size(const OwnedRef<Class>& owned) {
         if (owned.to == nullptr) return 1;
         if constexpr (kHasValue) {
-            return 1 + CodecOf<C>::size(*owned.to);
+            return 1 + CodecOf<Class>::size(*owned.to);
         } else {
             return 9;
         }
     }
-    static char* put(char* out, const OwnedRef<C>& owned) {
+    static char* put(char* out, const OwnedRef<Class>& owned) {
         out = put_bytes(out, owned.to != nullptr);
         if (owned.to == nullptr) return out;
         if constexpr (kHasValue) {
-            return CodecOf<C>::put(out, *owned.to);
+            return CodecOf<Class>::put(out, *owned.to);
         } else {
             return Codec<const void*>::put(out, owned.to);
         }
     }
     template <class Writer>
-    static bool put_cbor(Writer& out, const OwnedRef<C>& owned) {
+    static bool put_cbor(Writer& out, const OwnedRef<Class>& owned) {
         if (owned.to == nullptr) return out.null(), true;
         if constexpr (kHasValue) {
-            return put_item<std::remove_cv_t<C>>(out, *owned.to);
+            return put_item<std::remove_cv_t<Class>>(out, *owned.to);
         } else {
             return put_item(out, static_cast<const void*>(owned.to));
         }
     }
 };
 
-template <class C>
+template <class Class>
 struct OfOwner {
-    using Like = OwnedRef<C>;
+    using Like = OwnedRef<Class>;
     template <class T>
-    static OwnedRef<C> of(const T& owner) {
+    static OwnedRef<Class> of(const T& owner) {
         return {owner.data()};
     }
 };
 
-template <class C>
-struct Codec<QSharedPointer<C>> : CodecAs<QSharedPointer<C>, OfOwner<C>> {};
-template <class C>
-    requires(!ObjectClass<C> && !holds_unsteady<std::remove_cv_t<C>>())
-struct Capture<QSharedPointer<C>> : CaptureAs<QSharedPointer<C>, OfOwner<C>> {};
-template <class C>
-struct OwnedBy<QSharedPointer<C>> : std::remove_cv<C> {};
-template <ObjectClass C>
-inline constexpr bool kIsUnsteady<QSharedPointer<C>> = true;
-template <ObjectClass C, class Cleanup>
-inline constexpr bool kIsUnsteady<QScopedPointer<C, Cleanup>> = true;
-template <ObjectClass C>
-struct Codec<QSharedPointer<C>> : CodecAs<QSharedPointer<C>, OfObject> {};
-template <ObjectClass C>
-struct Capture<QSharedPointer<C>> : CaptureAs<QSharedPointer<C>, OfObject> {};
-template <class C, class Cleanup>
-struct Codec<QScopedPointer<C, Cleanup>> : CodecAs<QScopedPointer<C, Cleanup>, OfOwner<C>> {};
-template <class C, class Cleanup>
-    requires(!ObjectClass<C> && !holds_unsteady<std::remove_cv_t<C>>())
-struct Capture<QScopedPointer<C, Cleanup>> : CaptureAs<QScopedPointer<C, Cleanup>, OfOwner<C>> {};
-template <class C, class Cleanup>
-struct OwnedBy<QScopedPointer<C, Cleanup>> : std::remove_cv<C> {};
-template <ObjectClass C, class Cleanup>
-struct Codec<QScopedPointer<C, Cleanup>> : CodecAs<QScopedPointer<C, Cleanup>, OfObject> {};
-template <ObjectClass C, class Cleanup>
-struct Capture<QScopedPointer<C, Cleanup>> : CaptureAs<QScopedPointer<C, Cleanup>, OfObject> {};
+template <class Class>
+struct Codec<QSharedPointer<Class>> : CodecAs<QSharedPointer<Class>, OfOwner<Class>> {};
+template <class Class>
+    requires(!ObjectClass<Class> && !holds_unsteady<std::remove_cv_t<Class>>())
+struct Capture<QSharedPointer<Class>> : CaptureAs<QSharedPointer<Class>, OfOwner<Class>> {};
+template <class Class>
+struct OwnedBy<QSharedPointer<Class>> : std::remove_cv<Class> {};
+template <ObjectClass Class>
+inline constexpr bool kIsUnsteady<QSharedPointer<Class>> = true;
+template <ObjectClass Class, class Cleanup>
+inline constexpr bool kIsUnsteady<QScopedPointer<Class, Cleanup>> = true;
+template <ObjectClass Class>
+struct Codec<QSharedPointer<Class>> : CodecAs<QSharedPointer<Class>, OfObject> {};
+template <ObjectClass Class>
+struct Capture<QSharedPointer<Class>> : CaptureAs<QSharedPointer<Class>, OfObject> {};
+template <class Class, class Cleanup>
+struct Codec<QScopedPointer<Class, Cleanup>> : CodecAs<QScopedPointer<Class, Cleanup>, OfOwner<Class>> {};
+template <class Class, class Cleanup>
+    requires(!ObjectClass<Class> && !holds_unsteady<std::remove_cv_t<Class>>())
+struct Capture<QScopedPointer<Class, Cleanup>> : CaptureAs<QScopedPointer<Class, Cleanup>, OfOwner<Class>> {};
+template <class Class, class Cleanup>
+struct OwnedBy<QScopedPointer<Class, Cleanup>> : std::remove_cv<Class> {};
+template <ObjectClass Class, class Cleanup>
+struct Codec<QScopedPointer<Class, Cleanup>> : CodecAs<QScopedPointer<Class, Cleanup>, OfObject> {};
+template <ObjectClass Class, class Cleanup>
+struct Capture<QScopedPointer<Class, Cleanup>> : CaptureAs<QScopedPointer<Class, Cleanup>, OfObject> {};
 
 struct OfWeak {
     using Like = bool;
@@ -149,8 +149,8 @@ struct OfWeak {
         return !weak.isNull();
     }
 };
-template <class C>
-struct Codec<QWeakPointer<C>> : CodecAs<QWeakPointer<C>, OfWeak> {};
+template <class Class>
+struct Codec<QWeakPointer<Class>> : CodecAs<QWeakPointer<Class>, OfWeak> {};
 
 // --- Gadgets
 

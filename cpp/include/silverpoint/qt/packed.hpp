@@ -16,9 +16,9 @@ template <class T>
 inline constexpr bool kIsUnsteady = false;
 
 // What such a pointer points to, looked at once.
-template <class C>
+template <class Class>
 struct OwnedRef {
-    const C* to;
+    const Class* to;
 };
 template <class T>
 struct OwnedBy {

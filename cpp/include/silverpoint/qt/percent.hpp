@@ -24,8 +24,8 @@ template <class T>
 constexpr auto pass_qt(const T& value) {
     return value;
 }
-template <class T, std::size_t N>
-constexpr const T* pass_qt(const T (&value)[N]) {
+template <class T, std::size_t Length>
+constexpr const T* pass_qt(const T (&value)[Length]) {
     return value;
 }
 

@@ -43,9 +43,9 @@ struct QtPieces {
     Before before;
     Piece piece;
 };
-template <std::size_t N, bool kSpace>
+template <std::size_t Length, bool kSpace>
 struct QtLiteral {
-    const char (&text)[N];
+    const char (&text)[Length];
 };
 // A T, kept as `Kept`. `Out` calls the operator << that is found where the statement stands, for types that
 // are not in look.hpp; else it is void.
@@ -59,9 +59,9 @@ template <bool kSpaces>
 struct QtSpaces {};
 template <bool kQuotes>
 struct QtQuotes {};
-template <class M>
+template <class Thing>
 struct QtManipulator {
-    M manipulator;
+    Thing manipulator;
 };
 struct QtVerbosity {
     int level;
@@ -110,7 +110,7 @@ constexpr bool records_whole() {
     }
 }
 
-template <class P>
+template <class Pushed>
 struct QtTraits {
     static constexpr QtWay kWay = QtWay::kTyped;
 };
@@ -118,8 +118,8 @@ template <class T, bool kSpace, bool kQuote, class Kept, class Out>
 struct QtTraits<QtValue<T, kSpace, kQuote, Kept, Out>> {
     static constexpr QtWay kWay = QtLook<T, kQuote>::kIsThere ? QtWay::kTyped : QtWay::kMixed;
 };
-template <class M>
-struct QtTraits<QtManipulator<M>> {
+template <class Thing>
+struct QtTraits<QtManipulator<Thing>> {
     static constexpr QtWay kWay = QtWay::kWritten;
 };
 template <>
@@ -127,10 +127,10 @@ struct QtTraits<QtVerbosity> : QtTraits<QtManipulator<int>> {};
 template <>
 struct QtTraits<QtReset> : QtTraits<QtManipulator<int>> {};
 
-template <class... P>
+template <class... Pushed>
 constexpr QtWay qt_way() {
     QtWay way = QtWay::kTyped;
-    ((way = QtTraits<P>::kWay > way ? QtTraits<P>::kWay : way), ...);
+    ((way = QtTraits<Pushed>::kWay > way ? QtTraits<Pushed>::kWay : way), ...);
     return way;
 }
 
@@ -153,8 +153,8 @@ SP_DETAIL_HOT decltype(auto) with_qt_pieces(const QtPieces<Before, Piece>& piece
 
 // --- What QDebug writes of a piece.
 
-template <std::size_t N, bool kSpace>
-void write_qt(QDebug& out, const QtLiteral<N, kSpace>& literal) {
+template <std::size_t Length, bool kSpace>
+void write_qt(QDebug& out, const QtLiteral<Length, kSpace>& literal) {
     out << static_cast<const char*>(literal.text);
 }
 // The value as it was given.
@@ -187,8 +187,8 @@ void write_qt(QDebug& out, const QtQuotes<kQuotes>&) {
         out.noquote();
     }
 }
-template <class M>
-void write_qt(QDebug& out, const QtManipulator<M>& piece) {
+template <class Thing>
+void write_qt(QDebug& out, const QtManipulator<Thing>& piece) {
     out << piece.manipulator;
 }
 inline void write_qt(QDebug& out, const QtVerbosity& piece) { out.verbosity(piece.level); }
@@ -210,19 +210,19 @@ SP_DETAIL_COLD bool is_unchanged_qt(QDebug& out, QString& text, bool spaces, boo
 }
 
 // All pieces as QDebug writes them, and where each ends.
-template <class... P>
+template <class... Pushed>
 struct QtWritten {
     QString all;
-    std::array<qsizetype, sizeof...(P) + 1> ends{};
+    std::array<qsizetype, sizeof...(Pushed) + 1> ends{};
     bool is_changed = false;
 
-    static QtWritten of(const P&... pieces) {
+    static QtWritten of(const Pushed&... pieces) {
         QtWritten made;
         made.write_all(pieces...);
         return made;
     }
     // May throw what an operator << of the program throws: `all` is what was written until then.
-    void write_all(const P&... pieces) {
+    void write_all(const Pushed&... pieces) {
         QDebug out(&all);
         [[maybe_unused]] std::size_t number = 0;
         [[maybe_unused]] bool spaces = true, quotes = true;
@@ -261,8 +261,8 @@ struct QtWritten {
 
 class QtTemplate {
   public:
-    template <QtWay kWay, class... P>
-    static QtTemplate of(const P&... pieces) {
+    template <QtWay kWay, class... Pushed>
+    static QtTemplate of(const Pushed&... pieces) {
         QtTemplate made;
         (made.add<kWay>(pieces), ...);
         if (made.spaces_ && made.len_ > 0 && made.text_[made.len_ - 1] == ' ' && kWay != QtWay::kWritten)
@@ -274,12 +274,12 @@ class QtTemplate {
     std::string_view text() const { return {text_, len_}; }
 
   private:
-    template <QtWay kWay, std::size_t N, bool kSpace>
-    void add(const QtLiteral<N, kSpace>& literal) {
+    template <QtWay kWay, std::size_t Length, bool kSpace>
+    void add(const QtLiteral<Length, kSpace>& literal) {
         if constexpr (kWay == QtWay::kWritten) {
             put("{}");
         } else {
-            for (std::size_t i = 0; i + 1 < N && literal.text[i] != 0; ++i) {
+            for (std::size_t i = 0; i + 1 < Length && literal.text[i] != 0; ++i) {
                 put({literal.text + i, 1});
                 if (literal.text[i] == '{' || literal.text[i] == '}') put({literal.text + i, 1});
             }
@@ -303,8 +303,8 @@ class QtTemplate {
     }
     template <QtWay kWay, bool kQuotes>
     void add(const QtQuotes<kQuotes>&) {}
-    template <QtWay kWay, class M>
-    void add(const QtManipulator<M>&) {
+    template <QtWay kWay, class Thing>
+    void add(const QtManipulator<Thing>&) {
         put("{}");
     }
     template <QtWay kWay>
@@ -329,8 +329,8 @@ template <QtWay kWay, std::size_t kNumber, class Written, class Piece>
 SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, [[maybe_unused]] const Piece& piece) {
     return std::tuple<>();
 }
-template <QtWay kWay, std::size_t kNumber, class Written, std::size_t N, bool kSpace>
-SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, const QtLiteral<N, kSpace>&) {
+template <QtWay kWay, std::size_t kNumber, class Written, std::size_t Length, bool kSpace>
+SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, const QtLiteral<Length, kSpace>&) {
     if constexpr (kWay == QtWay::kWritten) {
         return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
     } else {
@@ -359,24 +359,24 @@ auto qt_argument(const Written& written, const QtSpace&) {
         return std::tuple<>();
     }
 }
-template <QtWay kWay, std::size_t kNumber, class Written, class M>
-auto qt_argument(const Written& written, const QtManipulator<M>&) {
+template <QtWay kWay, std::size_t kNumber, class Written, class Thing>
+auto qt_argument(const Written& written, const QtManipulator<Thing>&) {
     return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
 }
 
-template <QtWay kWay, class Written, class Use, class... P>
-SP_DETAIL_HOT void with_qt_arguments(const Written& written, const Use& use, const P&... pieces) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-        std::apply(use, std::tuple_cat(qt_argument<kWay, I>(written, pieces)...));
+template <QtWay kWay, class Written, class Use, class... Pushed>
+SP_DETAIL_HOT void with_qt_arguments(const Written& written, const Use& use, const Pushed&... pieces) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
+        std::apply(use, std::tuple_cat(qt_argument<kWay, Index>(written, pieces)...));
     }
-    (std::index_sequence_for<P...>{});
+    (std::index_sequence_for<Pushed...>{});
 }
 
 // A tuple of those that with_qt_arguments hands out.
-template <QtWay kWay, class Written, class... P, std::size_t... I>
-auto qt_arguments(std::index_sequence<I...>)
-    -> decltype(std::tuple_cat(qt_argument<kWay, I>(std::declval<const Written&>(),
-                                                    std::declval<const P&>())...));
+template <QtWay kWay, class Written, class... Pushed, std::size_t... Index>
+auto qt_arguments(std::index_sequence<Index...>)
+    -> decltype(std::tuple_cat(qt_argument<kWay, Index>(std::declval<const Written&>(),
+                                                        std::declval<const Pushed&>())...));
 template <class... Ts>
 SP_DETAIL_COLD bool complete_qt_site(Site& site, std::string_view text,
                                      std::type_identity<std::tuple<Ts...>>) {
@@ -385,8 +385,8 @@ SP_DETAIL_COLD bool complete_qt_site(Site& site, std::string_view text,
 
 // --- Recording
 
-template <class... P>
-SP_DETAIL_HOT bool are_known_qt_literals(const StreamSite& site, const P&... pieces) {
+template <class... Pushed>
+SP_DETAIL_HOT bool are_known_qt_literals(const StreamSite& site, const Pushed&... pieces) {
     [[maybe_unused]] unsigned number = 0;
     bool same = true;
     [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) __attribute__((always_inline)) {
@@ -416,15 +416,15 @@ SP_DETAIL_HOT bool shows_alike_in_qt(const QtValue<T, kSpace, false, Kept, void>
     const QByteArrayView bytes(qt_value(piece));
     return shows_utf8_alike(bytes.data(), static_cast<std::size_t>(bytes.size()));
 }
-template <class... P>
-SP_DETAIL_HOT bool show_alike_in_qt(const P&... pieces) {
+template <class... Pushed>
+SP_DETAIL_HOT bool show_alike_in_qt(const Pushed&... pieces) {
     return (shows_alike_in_qt(pieces) && ...);
 }
 
 // Whether the literals are such (templates are UTF-8; one in another encoding is a text among others); they
 // are noted for the site then, by the one thread that completes it.
-template <class... P>
-SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const P&... pieces) {
+template <class... Pushed>
+SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const Pushed&... pieces) {
     [[maybe_unused]] unsigned number = 0;
     bool are = true;
     [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) {
@@ -439,7 +439,7 @@ SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const P&... pieces) {
 }
 
 // What stands in QtPlace::shape. (Not constant, so that no linker folds them into one.)
-template <class... P>
+template <class... Pushed>
 inline char kQtShape = 0;
 inline char kQtBusy = 0;
 
@@ -470,8 +470,8 @@ SP_DETAIL_COLD void record_qt_whole(StreamSite& site, QStringView text) {
         record_qt_text(site.as_text, Kind::kStream, text);
 }
 
-template <QtWay kWay, class Written, class... P>
-SP_DETAIL_HOT void record_qt_pieces(const Site& site, const Written& written, const P&... pieces) {
+template <QtWay kWay, class Written, class... Pushed>
+SP_DETAIL_HOT void record_qt_pieces(const Site& site, const Written& written, const Pushed&... pieces) {
     with_qt_arguments<kWay>(
         written,
         [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
@@ -481,29 +481,30 @@ SP_DETAIL_HOT void record_qt_pieces(const Site& site, const Written& written, co
 }
 
 // Whether a place is ready for records of these pieces, by the literals that they have.
-template <QtWay kWay, class Written, class... P>
-SP_DETAIL_COLD bool is_ready_for_qt(QtPlace& place, const P&... pieces) {
+template <QtWay kWay, class Written, class... Pushed>
+SP_DETAIL_COLD bool is_ready_for_qt(QtPlace& place, const Pushed&... pieces) {
     StreamSite& site = place.site;
-    const bool is_complete = complete_qt(place, &kQtShape<P...>, [&] {
+    const bool is_complete = complete_qt(place, &kQtShape<Pushed...>, [&] {
         const QtTemplate made = QtTemplate::of<kWay>(pieces...);
         if (made.is_full() || (kWay != QtWay::kWritten && !note_qt_literals(site, pieces...))) return false;
-        using Arguments = decltype(qt_arguments<kWay, Written, P...>(std::index_sequence_for<P...>{}));
+        using Arguments =
+            decltype(qt_arguments<kWay, Written, Pushed...>(std::index_sequence_for<Pushed...>{}));
         return complete_qt_site(site.site, made.text(), std::type_identity<Arguments>{});
     });
     return is_complete && (kWay == QtWay::kWritten || are_known_qt_literals(site, pieces...));
 }
 
 // The first record of a place, and every one whose literals are not those of the first.
-template <class... P>
-SP_DETAIL_COLD void record_unusual_qt(QtPlace& place, const P&... pieces) {
+template <class... Pushed>
+SP_DETAIL_COLD void record_unusual_qt(QtPlace& place, const Pushed&... pieces) {
     if (show_alike_in_qt(pieces...) && is_ready_for_qt<QtWay::kTyped, Nothing>(place, pieces...))
         return record_qt_pieces<QtWay::kTyped>(place.site.site, Nothing{}, pieces...);
-    record_qt_whole(place.site, QtWritten<P...>::of(pieces...).all);
+    record_qt_whole(place.site, QtWritten<Pushed...>::of(pieces...).all);
 }
 
-template <class... P>
-SP_DETAIL_HOT void record_qt_typed(QtPlace& place, const P&... pieces) {
-    if (place.shape.load(std::memory_order_acquire) == &kQtShape<P...> &&
+template <class... Pushed>
+SP_DETAIL_HOT void record_qt_typed(QtPlace& place, const Pushed&... pieces) {
+    if (place.shape.load(std::memory_order_acquire) == &kQtShape<Pushed...> &&
         are_known_qt_literals(place.site, pieces...) && show_alike_in_qt(pieces...)) [[likely]] {
         record_qt_pieces<QtWay::kTyped>(place.site.site, Nothing{}, pieces...);
     } else {
@@ -511,10 +512,11 @@ SP_DETAIL_HOT void record_qt_typed(QtPlace& place, const P&... pieces) {
     }
 }
 
-template <QtWay kWay, class... P>
-SP_DETAIL_COLD void record_qt_written(QtPlace& place, const QtWritten<P...>& written, const P&... pieces) {
+template <QtWay kWay, class... Pushed>
+SP_DETAIL_COLD void record_qt_written(QtPlace& place, const QtWritten<Pushed...>& written,
+                                      const Pushed&... pieces) {
     if ((kWay == QtWay::kMixed && (written.is_changed || !show_alike_in_qt(pieces...))) ||
-        !is_ready_for_qt<kWay, QtWritten<P...>>(place, pieces...))
+        !is_ready_for_qt<kWay, QtWritten<Pushed...>>(place, pieces...))
         return record_qt_whole(place.site, written.all);
     record_qt_pieces<kWay>(place.site.site, written, pieces...);
 }

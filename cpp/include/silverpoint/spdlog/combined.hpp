@@ -57,7 +57,8 @@ inline void sink::write_to_(int fd, const details::log_msg& msg) const {
     for (std::size_t at = 0; at < line.size();) {
         const ssize_t written = write(fd, line.data() + at, line.size() - at);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw spdlog_ex(std::string("a line could not be written: ") + std::strerror(errno));
+        if (written < 0)
+            SP_DETAIL_THROW(spdlog_ex(std::string("a line could not be written: ") + std::strerror(errno)));
         at += static_cast<std::size_t>(written);
     }
 }
@@ -145,9 +146,9 @@ class dist_sink : public base_sink<Mutex> {
         std::set<const sink*> seen;
         const auto takes = [](const sink& each) { return each.takes_lines_(); };
         if (!takes(*one) || !all_behind(*one, seen, takes))
-            throw spdlog_ex(
+            SP_DETAIL_THROW(spdlog_ex(
                 "silverpoint: a sink that rotates or is of the system's is written by the logger inside the "
-                "process alone, not behind a filter or a dist_sink of one's own");
+                "process alone, not behind a filter or a dist_sink of one's own"));
         one->be_given_lines_();
     }
     template <class Test>

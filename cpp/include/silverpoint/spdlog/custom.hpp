@@ -27,6 +27,9 @@ inline void sinks::sink::set_formatter(std::unique_ptr<formatter> one) {
 // Whatever a sink throws stays in it.
 template <class Call>
 void guarded_(const Call& call) {
+#if !defined(__cpp_exceptions)
+    call();
+#else
     try {
         call();
     } catch (const std::exception& error) {
@@ -34,6 +37,7 @@ void guarded_(const Call& call) {
     } catch (...) {
         std::fputs("silverpoint: a sink of the program has failed\n", stderr);
     }
+#endif
 }
 
 namespace sinks {

@@ -202,7 +202,10 @@ class line_ {
     }
     void time(memory_buf_t& out, const char* format) const {
         char text[64];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
         out.append(text, std::strftime(text, sizeof text, format, &time_));
+#pragma GCC diagnostic pop
     }
     static void number(memory_buf_t& out, long long value, int width) {
         char text[32];
@@ -381,7 +384,8 @@ class formatter {
 };
 
 [[noreturn]] inline void refuse_formatter_() {
-    throw spdlog_ex("silverpoint: what the logger inside the process writes has a pattern, no formatter");
+    SP_DETAIL_THROW(
+        spdlog_ex("silverpoint: what the logger inside the process writes has a pattern, no formatter"));
 }
 // All of its sinks, or none.
 inline void logger::set_formatter(std::unique_ptr<formatter> one) {
@@ -402,7 +406,8 @@ class pattern_formatter final : public formatter {
           eol_(std::move(eol)),
           custom_(std::move(custom)) {
         if (time == pattern_time_type::utc)
-            throw spdlog_ex("silverpoint: patterns show local time; TZ=UTC0 in the environment makes it UTC");
+            SP_DETAIL_THROW(
+                spdlog_ex("silverpoint: patterns show local time; TZ=UTC0 in the environment makes it UTC"));
     }
     explicit pattern_formatter(pattern_time_type time = pattern_time_type::local, std::string eol = "\n")
         : pattern_formatter("%+", time, std::move(eol)) {}

@@ -39,7 +39,7 @@ class connection {
         hints.ai_flags = AI_NUMERICSERV;
         addrinfo* found = nullptr;
         const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-        if (error != 0) throw spdlog_ex(host + ": " + gai_strerror(error));
+        if (error != 0) SP_DETAIL_THROW(spdlog_ex(host + ": " + gai_strerror(error)));
         int why = 0;
         for (const addrinfo* one = found; one != nullptr && fd_ < 0; one = one->ai_next) {
             fd_ = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
@@ -49,7 +49,8 @@ class connection {
             close_now();
         }
         freeaddrinfo(found);
-        if (fd_ < 0) throw spdlog_ex(host + ":" + std::to_string(port) + ": " + std::strerror(why));
+        if (fd_ < 0)
+            SP_DETAIL_THROW(spdlog_ex(host + ":" + std::to_string(port) + ": " + std::strerror(why)));
         wait_at_most(kPatience);
         const int yes = 1;
         if (type_ == SOCK_STREAM) setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -69,7 +70,7 @@ class connection {
             if (why == 0) continue;
             // A part of a line may be out.
             if (type_ == SOCK_STREAM) close_now();
-            throw spdlog_ex(std::string("a line could not be sent: ") + std::strerror(why));
+            SP_DETAIL_THROW(spdlog_ex(std::string("a line could not be sent: ") + std::strerror(why)));
         }
     }
 
@@ -114,23 +115,31 @@ class tcp_sink : public base_sink<Mutex> {
         }
         memory_buf_t line;
         this->formatter_->format(msg, line);
+#if defined(__cpp_exceptions)
         try {
-            if (!to_.is_open())
-                to_.open_to(config_.server_host, config_.server_port, detail::connection::kPatience);
-            to_.send_all(line);
+            send(line);
         } catch (...) {
             const auto end = std::chrono::steady_clock::now();
             next_ = end + 9 * (end - begin);
             throw;
         }
+#else
+        send(line);
+#endif
     }
     void flush_() override {
         if (lost_ == 0) return;
-        throw spdlog_ex(std::to_string(std::exchange(lost_, 0)) + " lines could not be sent to " +
-                        config_.server_host + ":" + std::to_string(config_.server_port));
+        SP_DETAIL_THROW(spdlog_ex(std::to_string(std::exchange(lost_, 0)) + " lines could not be sent to " +
+                                  config_.server_host + ":" + std::to_string(config_.server_port)));
     }
 
   private:
+    void send(const memory_buf_t& line) {
+        if (!to_.is_open())
+            to_.open_to(config_.server_host, config_.server_port, detail::connection::kPatience);
+        to_.send_all(line);
+    }
+
     tcp_sink_config config_;
     std::chrono::steady_clock::time_point next_;
     std::size_t lost_ = 0;

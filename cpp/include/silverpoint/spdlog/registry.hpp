@@ -41,7 +41,7 @@ struct registry_ {
     }
     void has(std::shared_ptr<logger> one) {
         if (!known.emplace(one->name(), one).second)
-            throw spdlog_ex("logger with name '" + one->name() + "' already exists");
+            SP_DETAIL_THROW(spdlog_ex("logger with name '" + one->name() + "' already exists"));
     }
     void prepare(logger& one) {
         const auto of_environment = levels.find(one.name());
@@ -71,7 +71,7 @@ struct registry_ {
             std::size_t count = 0;
         };
         // Of loggers, by what a sink says, each with the least level of what the sink gets from it.
-        std::map<std::string, std::map<std::string, level::level_enum>> names;
+        std::map<std::string, std::map<std::string, level::level_enum>> named;
         std::vector<std::pair<std::string, sink_ptr>> order;
         std::map<const sinks::sink*, Kept> kept;
         for (const logger* one : all)
@@ -86,15 +86,15 @@ struct registry_ {
                 const Kept& found = kept[sink.get()];
                 const std::string said = sink->toml("[]", found.own, found.least, found.count);
                 if (said.empty() || own >= level::off) continue;
-                if (names[said].empty()) order.emplace_back(said, sink);
-                const auto [name, is_new] = names[said].emplace(one->name(), own);
+                if (named[said].empty()) order.emplace_back(said, sink);
+                const auto [name, is_new] = named[said].emplace(one->name(), own);
                 if (!is_new) name->second = std::min(name->second, own);
             }
         std::string text;
         for (const auto& [said, sink] : order) {
             std::string categories;
             const Kept& found = kept[sink.get()];
-            for (const auto& [name, own] : names[said]) {
+            for (const auto& [name, own] : named[said]) {
                 std::string entry, wanted = name;
                 // A name with a `=` in it is followed by a level in any case, so that it is taken as it
                 // stands.
@@ -135,19 +135,9 @@ struct registry_ {
             for (const auto& [sink, own] : leaves_(one->sinks()))
                 // Also of two loggers of one name: a line has no more than that.
                 if (sink->is_custom_()) add_leaf_(sink, own, customs[one->name()]);
-        const bool has_customs = !customs.empty();
+#if defined(__cpp_exceptions)
         try {
-            if (const char* said = std::getenv("SILVERPOINT"); said != nullptr && *said != 0) {
-                customs_::the().set(std::move(customs));
-                silverpoint::start();
-                return;
-            }
-            std::string text = configuration();
-            if (runs) silverpoint::stop();
-            // What was logged before was for those who were there.
-            customs_::the().set(std::move(customs));
-            if (text.empty() && has_customs) text = "record = \"trace\"\n";
-            runs = !text.empty() && silverpoint::start(text);
+            start_with(std::move(customs));
         } catch (const std::exception& error) {
             if (on_error) {
                 on_error(error.what());
@@ -155,6 +145,23 @@ struct registry_ {
                 std::fprintf(stderr, "silverpoint: no logger could be started: %s\n", error.what());
             }
         }
+#else
+        start_with(std::move(customs));
+#endif
+    }
+    void start_with(customs_::Table customs) {
+        const bool has_customs = !customs.empty();
+        if (const char* said = std::getenv("SILVERPOINT"); said != nullptr && *said != 0) {
+            customs_::the().set(std::move(customs));
+            silverpoint::start();
+            return;
+        }
+        std::string text = configuration();
+        if (runs) silverpoint::stop();
+        // What was logged before was for those who were there.
+        customs_::the().set(std::move(customs));
+        if (text.empty() && has_customs) text = "record = \"trace\"\n";
+        runs = !text.empty() && silverpoint::start(text);
     }
 };
 

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../detail/config.hpp"
+#include "../detail/failing.hpp"
 
 namespace spdlog {
 
@@ -105,7 +105,8 @@ class sink {
     // Whether a line can be given to it by whoever likes to; else the logger inside the process writes it.
     [[nodiscard]] virtual bool takes_lines_() const { return is_custom_(); }
     virtual void log(const details::log_msg&) {
-        throw spdlog_ex("silverpoint: such a sink is written by the logger inside the process alone");
+        SP_DETAIL_THROW(
+            spdlog_ex("silverpoint: such a sink is written by the logger inside the process alone"));
     }
     virtual void end_() {}
     // Those that it gives lines to, or passes them on to.
@@ -195,7 +196,9 @@ class file : public sink {
         for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
             mkdir(path.substr(0, at).c_str(), 0777);
         const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (truncate ? O_TRUNC : 0), 0666);
-        if (fd < 0) throw spdlog_ex("Failed opening file " + path + " for writing: " + std::strerror(errno));
+        if (fd < 0)
+            SP_DETAIL_THROW(
+                spdlog_ex("Failed opening file " + path + " for writing: " + std::strerror(errno)));
         close(fd);
         path_ = path;
         add(settings_, "to", "file");
@@ -231,7 +234,8 @@ class basic_file_sink_mt : public detail::file {
     [[nodiscard]] bool takes_lines_() const override { return true; }
     void log(const details::log_msg& msg) override {
         const int fd = open(filename().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-        if (fd < 0) throw spdlog_ex("Failed opening file " + filename() + ": " + std::strerror(errno));
+        if (fd < 0)
+            SP_DETAIL_THROW(spdlog_ex("Failed opening file " + filename() + ": " + std::strerror(errno)));
         const Closing closing{fd};
         write_to_(fd, msg);
     }
@@ -248,7 +252,8 @@ class rotating_file_sink_mt : public detail::file {
     rotating_file_sink_mt(const filename_t& path, std::size_t max_size, std::size_t max_files,
                           bool rotate_on_open = false)
         : file(path, rotate_on_open) {
-        if (max_size == 0) throw spdlog_ex("rotating sink constructor: max_size arg cannot be zero");
+        if (max_size == 0)
+            SP_DETAIL_THROW(spdlog_ex("rotating sink constructor: max_size arg cannot be zero"));
         settings_ +=
             "rotate-size = \"" + std::to_string(max_size) + "\"\nkeep = " + std::to_string(max_files) + "\n";
     }
@@ -261,7 +266,7 @@ class daily_file_sink_mt : public detail::file {
                                 std::uint16_t max_files = 0)
         : file(path, truncate) {
         if (hour != 0 || minute != 0)
-            throw spdlog_ex("silverpoint: daily files begin at midnight, not at another time");
+            SP_DETAIL_THROW(spdlog_ex("silverpoint: daily files begin at midnight, not at another time"));
         settings_ +=
             "rotate-at = \"day\"\nkeep = " + std::to_string(max_files == 0 ? 65535 : max_files) + "\n";
     }
