@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -17,6 +18,19 @@
 #include <vector>
 
 #include "silverpoint/logger.hpp"
+
+// What this thread's allocations do.
+enum class OnNew { kNothing, kFatal, kError };
+static thread_local constinit OnNew on_new = OnNew::kNothing;
+[[gnu::noinline]] static void* allocate(std::size_t size) {
+    if (on_new == OnNew::kFatal) LOG(FATAL) << "allocation of " << size << " bytes here";
+    if (on_new == OnNew::kError) LOG(ERROR) << "allocation of " << size << " bytes here";
+    return std::malloc(size);
+}
+[[gnu::noinline]] static void release(void* memory) { std::free(memory); }
+void* operator new(std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
 
 namespace {
 
@@ -52,6 +66,116 @@ TEST(Glog, CrashesAreRecordedBeforeTheReport) {
     EXPECT_NE(log.find("about to fail"), std::string::npos) << log;
     EXPECT_NE(log.find("silverpoint.crash"), std::string::npos) << log;
     EXPECT_NE(errors.find("about to fail"), std::string::npos) << errors;
+    fs::remove_all(directory);
+}
+
+// What a child writes to standard error until it ends, which it does by itself.
+template <class Body>
+std::string said_by_child(const Body& body, int& status) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit no_core{}, memory{4u << 30, 4u << 30};
+        setrlimit(RLIMIT_CORE, &no_core);
+        setrlimit(RLIMIT_AS, &memory);
+        alarm(60);
+        dup2(ends[1], STDERR_FILENO);
+        body();
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string said;
+    char buffer[4096];
+    for (ssize_t size; (size = read(ends[0], buffer, sizeof buffer)) > 0;)
+        said.append(buffer, static_cast<std::size_t>(size));
+    close(ends[0]);
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return said;
+}
+
+std::size_t count(const std::string& text, const std::string& of) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find(of, at)) != std::string::npos; ++at) ++found;
+    return found;
+}
+
+// A message takes memory itself: the hook's would be made without end.
+TEST(Glog, AFatalMessageOfOperatorNewEndsTheProgramOnce) {
+    int status = 0;
+    const std::string said = said_by_child(
+        [] {
+            on_new = OnNew::kFatal;
+            ::operator delete(::operator new(47));
+        },
+        status);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status << said;
+    EXPECT_EQ(count(said, "allocation of 47 bytes here"), 1u) << said;
+    EXPECT_EQ(count(said, "*** Check failure stack trace: ***"), 1u) << said;
+    // A message of the program's own, whose memory is refused, is not lost.
+    const std::string both = said_by_child(
+        [] {
+            google::InitGoogleLogging("hooked");
+            FLAGS_logtostderr = true;
+            on_new = OnNew::kFatal;
+            LOG(FATAL) << "the reason is " << 4711;
+        },
+        status);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status << both;
+    EXPECT_EQ(count(both, "the reason is 4711"), 1u) << both;
+    EXPECT_EQ(count(both, "bytes here"), 1u) << both;
+}
+
+TEST(Glog, MessagesOfOperatorNewComeToAnEnd) {
+    int status = 0;
+    const std::string said = said_by_child(
+        [] {
+            on_new = OnNew::kError;
+            ::operator delete(::operator new(47));
+            struct Sink : google::LogSink {
+                void send(google::LogSeverity, const char*, const char*, int, const std::tm*, const char*,
+                          std::size_t) override {}
+            } sink;
+            google::AddLogSink(&sink);
+            google::RemoveLogSink(&sink);
+            google::SetLogDestination(google::GLOG_INFO, "a path that is too long for a short string");
+            LOG(ERROR) << std::string(10, 'x');
+            on_new = OnNew::kNothing;
+        },
+        status);
+    EXPECT_EQ(status, 0) << said;
+    EXPECT_EQ(count(said, "allocation of 47 bytes here"), 1u) << said;
+    EXPECT_EQ(count(said, "xxxxxxxxxx"), 1u) << said;
+}
+
+TEST(Glog, LinksThatOthersMadeLeadToNoFile) {
+    const fs::path directory =
+        fs::temp_directory_path() / ("silverpoint-glog-links-" + std::to_string(getpid()));
+    fs::create_directories(directory);
+    const std::string text(5000, 'x');
+    std::ofstream(directory / "precious") << text;
+    fs::create_symlink("precious", directory / "link");
+    google::TruncateLogFile((directory / "link").c_str(), 100, 10);
+    EXPECT_EQ(text_of(directory / "precious"), text);
+    std::ofstream(directory / "long") << text << "the end";
+    google::TruncateLogFile((directory / "long").c_str(), 100, 7);
+    EXPECT_EQ(text_of(directory / "long"), "the end");
+    // A file that has the name of the link to the log stays; a link is replaced.
+    std::ofstream(directory / "linked.INFO") << "mine";
+    fs::create_symlink("precious", directory / "linked.WARNING");
+    int status = 0;
+    const std::string said = said_by_child(
+        [&] {
+            FLAGS_log_dir = directory.string();
+            google::InitGoogleLogging("linked");
+            LOG(WARNING) << "logged";
+            google::ShutdownGoogleLogging();
+        },
+        status);
+    EXPECT_EQ(status, 0) << said;
+    EXPECT_EQ(text_of(directory / "linked.INFO"), "mine");
+    EXPECT_NE(text_of(directory / "linked.WARNING").find("logged"), std::string::npos);
+    EXPECT_EQ(text_of(directory / "precious"), text);
     fs::remove_all(directory);
 }
 

@@ -134,6 +134,42 @@ TEST_F(Spdlog, LevelsOfSinksAndFlushOn) {
     EXPECT_EQ(text("errors.log"), "two\n");
 }
 
+TEST_F(Spdlog, RotatingOnOpenKeepsWhatEarlierRunsWrote) {
+    for (const char* run : {"first\n", "second\n", "third\n", "fourth\n"}) {
+        auto log = spdlog::rotating_logger_mt("runs", path("runs.log"), 1 << 20, 2, true);
+        log->set_pattern("%v");
+        log->info(std::string(run, std::strlen(run) - 1));
+        // What still waits goes into the file that it was logged for.
+        spdlog::drop("runs");
+    }
+    spdlog::shutdown();
+    EXPECT_EQ(text("runs.log"), "fourth\n");
+    EXPECT_EQ(text("runs.1.log"), "third\n");
+    EXPECT_EQ(text("runs.2.log"), "second\n");
+    EXPECT_FALSE(fs::exists(path("runs.3.log")));
+    // An empty file is not rotated, and a file without old ones is replaced.
+    std::ofstream(path("empty.log"));
+    spdlog::sinks::rotating_file_sink_mt(path("empty.log"), 1 << 20, 2, true);
+    EXPECT_FALSE(fs::exists(path("empty.1.log")));
+    spdlog::sinks::rotating_file_sink_mt(path("runs.log"), 1 << 20, 0, true);
+    EXPECT_EQ(fs::file_size(path("runs.log")), 0u);
+    EXPECT_EQ(text("runs.1.log"), "third\n");
+    // Whatever is wrong with an argument, the file stays as it is.
+    std::ofstream(path("kept.log")) << "kept";
+    EXPECT_THROW(spdlog::rotating_logger_mt("none", path("kept.log"), 0, 3, true), spdlog::spdlog_ex);
+    EXPECT_THROW(spdlog::daily_logger_mt("none", path("kept.log"), 24, 0, true), spdlog::spdlog_ex);
+    EXPECT_EQ(text("kept.log"), "kept");
+}
+
+TEST_F(Spdlog, ATakenNameTruncatesNoFile) {
+    const auto log = spdlog::basic_logger_mt("taken", path("taken.log"));
+    log->set_pattern("%v");
+    log->info("stays");
+    EXPECT_TRUE(flushed(*log));
+    EXPECT_THROW(spdlog::basic_logger_mt("taken", path("taken.log"), true), spdlog::spdlog_ex);
+    EXPECT_EQ(text("taken.log"), "stays\n");
+}
+
 TEST_F(Spdlog, WhatIsBelowTheLevelIsKeptBackAndWrittenOnDemand) {
     auto log = spdlog::basic_logger_mt("kept", path("kept.log"));
     log->set_pattern("%l %v");

@@ -34,7 +34,8 @@ inline void clean(const std::string& directory, std::string_view begin, std::str
         if (!is_log_name(entry->d_name, begin, extension)) continue;
         const std::string path = directory + '/' + entry->d_name;
         struct stat about {};
-        if (stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
+        // A link is none of our files, whatever it leads to.
+        if (lstat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
             now - about.st_mtime >= static_cast<time_t>(days) * 86400)
             ::unlink(path.c_str());
     }
@@ -64,15 +65,17 @@ inline void clean_beside(LogSeverity severity, const LogFile& file, time_t now) 
 // From now on files of earlier runs that nobody has written to for so many days are removed.
 inline void EnableLogCleaner(unsigned overdue_days) {
     glog_internal_namespace_::overdue_days = overdue_days;
-    const std::lock_guard lock(glog_internal_namespace_::state.lock);
+    const glog_internal_namespace_::StateLock lock;
     glog_internal_namespace_::state.after_write =
         overdue_days == 0 ? nullptr : glog_internal_namespace_::clean_beside;
 }
 inline void DisableLogCleaner() { EnableLogCleaner(0); }
 
-// Keeps the last `keep` bytes of a file that has more than `limit`.
+// Keeps the last `keep` bytes of a file that has more than `limit`. A link is not followed: where others may
+// make one it could lead to any file. (What /proc/self/fd has is the process's own.)
 inline void TruncateLogFile(const char* path, uint64 limit, uint64 keep) {
-    const int file = ::open(path, O_RDWR | O_CLOEXEC);
+    const bool is_own = std::string_view(path).starts_with("/proc/self/fd/");
+    const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (is_own ? 0 : O_NOFOLLOW));
     if (file < 0) {
         if (errno != EFBIG)
             ErrnoLogMessage(__FILE__, __LINE__, GLOG_ERROR, 0, &LogMessage::SendToLog).stream()
@@ -85,13 +88,18 @@ inline void TruncateLogFile(const char* path, uint64 limit, uint64 keep) {
         LogMessage(__FILE__, __LINE__).stream() << "Truncating " << path << " to " << keep << " bytes";
         std::string kept(keep, '\0');
         const ssize_t size = pread(file, kept.data(), kept.size(), about.st_size - static_cast<off_t>(keep));
-        if (size >= 0 && ftruncate(file, 0) == 0)
-            for (ssize_t done = 0; done < size;) {
-                const ssize_t written =
-                    pwrite(file, kept.data() + done, static_cast<std::size_t>(size - done), done);
-                if (written < 0) break;
-                done += written;
-            }
+        // Cut only when what stays is at its place: a full disk or an error costs nothing.
+        ssize_t done = 0;
+        while (done < size) {
+            const ssize_t written =
+                pwrite(file, kept.data() + done, static_cast<std::size_t>(size - done), done);
+            if (written < 0 && errno == EINTR) continue;
+            if (written <= 0) break;
+            done += written;
+        }
+        if (size >= 0 && done == size && ftruncate(file, size) != 0)
+            ErrnoLogMessage(__FILE__, __LINE__, GLOG_ERROR, 0, &LogMessage::SendToLog).stream()
+                << "Unable to truncate " << path;
     }
     ::close(file);
 }

@@ -3,8 +3,7 @@
 
 #include <syslog.h>
 
-#include "fatal.hpp"
-#include "place.hpp"
+#include "last_words.hpp"
 
 namespace google::glog_internal_namespace_ {
 
@@ -27,6 +26,7 @@ struct Message {
 };
 
 inline void send_to_sinks(const Message& message, std::string_view text, LogSink* only) {
+    const Outside guard;
     const auto send = [&](LogSink* sink) {
         sink->send(message.severity, message.file, base_name(message.file), message.line, message.time,
                    text.data(), text.size());
@@ -37,6 +37,7 @@ inline void send_to_sinks(const Message& message, std::string_view text, LogSink
 }
 
 inline void wait_for_sinks(LogSink* also) {
+    const Outside guard;
     {
         const std::shared_lock lock(sinks.lock);
         for (auto sink = sinks.list.rbegin(); sink != sinks.list.rend(); ++sink) (*sink)->WaitTillSent();
@@ -63,6 +64,7 @@ inline void append_head(Scratch& out, const Message& message) {
     if (const unsigned look = look_now(); (look & kHasPrefix) != 0) {
         const char* file = base_name(message.file);
         if (state.custom_prefix != nullptr) {
+            const Outside guard;
             state.custom_prefix(out, message.severity, file, message.line, message.time);
             out << ' ';
         } else {
@@ -86,6 +88,7 @@ template <class Record>
 void deliver(Message message, const Record& record) {
     if (message.severity < FLAGS_minloglevel) return;
     const sp::ErrnoGuard errno_stays;
+    const Inside within;
     const Extra& extra = message.extra;
     const ScratchHolder scratch;
     std::string& line = scratch->text();
@@ -107,7 +110,7 @@ void deliver(Message message, const Record& record) {
         unsigned how = state.how.load(std::memory_order_acquire);
         const bool is_initialized = (how & kInitialized) != 0;
         if (!is_initialized) {
-            const std::unique_lock lock(state.lock);
+            const StateLock lock;
             if (!std::exchange(state.has_warned, true))
                 std::fputs("WARNING: Logging before InitGoogleLogging() is written to STDERR\n", stderr);
         }
@@ -125,7 +128,7 @@ void deliver(Message message, const Record& record) {
             record(text, (how & kAsync) != 0 ? For::kConsole : files);
         }
         if (!to_console && (how & kAsync) == 0) {
-            const std::lock_guard lock(state.lock);
+            const StateLock lock;
             write_files(message.severity, message.time.timestamp(), line.data(), line.size());
         }
         if (FLAGS_logtostdout) {
@@ -142,7 +145,7 @@ void deliver(Message message, const Record& record) {
         }
         if (message.severity == GLOG_FATAL) {
             {
-                const std::lock_guard lock(state.lock);
+                const StateLock lock;
                 if (state.fatal_message.empty()) {
                     state.fatal_message = line;
                     state.fatal_time = message.time.timestamp();
@@ -150,6 +153,7 @@ void deliver(Message message, const Record& record) {
             }
             stop_logger();
             wait_for_sinks(nullptr);
+            const Outside guard;
             end_after_failure();
         }
     }

@@ -75,7 +75,7 @@ inline void InstallFailureFunction(void (*function)()) {
 // Once more on stderr and in the files of errors and below, for a program that is about to end.
 inline void ReprintFatalMessage() {
     using namespace glog_internal_namespace_;
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     const std::string& line = state.fatal_message;
     if (line.empty()) return;
     if (!FLAGS_logtostderr) std::fwrite(line.data(), line.size(), 1, stderr);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -202,7 +203,9 @@ class LogFile final : public base::Logger {
         if (!FLAGS_log_link.empty()) replace_link(FLAGS_log_link + '/' + name, path_);
     }
     static void replace_link(const std::string& link, const std::string& to) {
-        ::unlink(link.c_str());
+        struct stat about {};
+        // A file of the user's that has the name stays.
+        if (::lstat(link.c_str(), &about) == 0 && S_ISLNK(about.st_mode)) ::unlink(link.c_str());
         // A log without a link is a log.
         if (::symlink(to.c_str(), link.c_str()) != 0) errno = 0;
     }

@@ -52,7 +52,7 @@ inline void ShutdownGoogleLogging() {
                                                         "InitGoogleLogging() first!";
     stop_logger();
     change_how(kInitialized, 0);
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     for (auto& file : state.files) file.reset();
     state.has_extension = false;
     state.extension.clear();
@@ -63,7 +63,7 @@ inline void ShutdownGoogleLogging() {
 inline void FlushLogFiles(LogSeverity min_severity) {
     using namespace glog_internal_namespace_;
     wait_for_files();
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     flush_files(min_severity);
 }
 inline void FlushLogFilesUnsafe(LogSeverity min_severity) { FlushLogFiles(min_severity); }
@@ -72,7 +72,7 @@ inline void FlushLogFilesUnsafe(LogSeverity min_severity) { FlushLogFiles(min_se
 inline void SetLogDestination(LogSeverity severity, const char* base_filename) {
     using namespace glog_internal_namespace_;
     wait_for_files();
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     state.file(severity).set_base_name(base_filename);
 }
 
@@ -80,7 +80,7 @@ inline void SetLogDestination(LogSeverity severity, const char* base_filename) {
 inline void SetLogSymlink(LogSeverity severity, const char* symlink_basename) {
     using namespace glog_internal_namespace_;
     wait_for_files();
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     state.file(severity).set_link(symlink_basename);
 }
 
@@ -88,7 +88,7 @@ inline void SetLogSymlink(LogSeverity severity, const char* symlink_basename) {
 inline void SetLogFilenameExtension(const char* filename_extension) {
     using namespace glog_internal_namespace_;
     wait_for_files();
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     state.extension = filename_extension;
     state.has_extension = true;
     for (LogSeverity severity = 0; severity < NUM_SEVERITIES; ++severity)
@@ -108,12 +108,14 @@ inline void LogToStderr() {
 
 inline void AddLogSink(LogSink* destination) {
     using namespace glog_internal_namespace_;
+    const Inside within;
     const std::unique_lock lock(sinks.lock);
     sinks.list.push_back(destination);
     change_how(0, kHasSinks);
 }
 inline void RemoveLogSink(LogSink* destination) {
     using namespace glog_internal_namespace_;
+    const Inside within;
     const std::unique_lock lock(sinks.lock);
     const auto found = std::find(sinks.list.begin(), sinks.list.end(), destination);
     if (found != sinks.list.end()) sinks.list.erase(found);
@@ -129,13 +131,13 @@ namespace base {
 // Where lines of a severity go instead of a file. It is the caller's until another takes its place.
 inline Logger* GetLogger(LogSeverity severity) {
     using namespace glog_internal_namespace_;
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     return &state.logger(severity);
 }
 inline void SetLogger(LogSeverity severity, Logger* logger) {
     using namespace glog_internal_namespace_;
     wait_for_files();
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     const bool is_own = logger == state.files[severity].get();
     state.loggers[severity] = is_own ? nullptr : logger;
 }

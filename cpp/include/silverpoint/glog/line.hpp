@@ -220,6 +220,7 @@ class Line {
         is_text_ = true;
     }
     SP_DETAIL_COLD void grow(std::size_t wanted) {
+        const Inside guard;
         const std::size_t room = (room_ + wanted) * 2;
         char* larger = new char[room];
         std::memcpy(larger, packed_, size_);
@@ -358,6 +359,8 @@ class Line {
     }
 
     SP_DETAIL_COLD void end_otherwise() {
+        if (inside > 0) return end_without_text();
+        const Inside guard;
         const Pieces all = pieces();
         const auto record_typed = [&] {
             return !is_text_ && tail_ == nullptr && place_->site.is_on(function_, kCategory) &&
@@ -381,7 +384,17 @@ class Line {
         release();
     }
 
+    // Of a message that is made while another one takes memory.
+    SP_DETAIL_COLD void end_without_text() {
+        FixedLine line;
+        line.prefix(severity_, time_now(), place_->site.file, static_cast<int>(place_->site.line));
+        line.pieces(pieces(), std::min<std::size_t>(count_, stop_));
+        line.write();
+        release();
+    }
+
     SP_DETAIL_COLD void release() {
+        const Inside guard;
         if (scratch_ != nullptr) give_back(std::exchange(scratch_, nullptr));
         if (tail_ != nullptr) give_back(std::exchange(tail_, nullptr));
         if (packed_ != own_) delete[] std::exchange(packed_, own_);

@@ -82,8 +82,8 @@ class LogMessage {
           line_(line),
           severity_(severity),
           method_(method),
-          room_(new char[kRoom]),
-          stream_(room_.get(), kRoom, counter) {}
+          room_(is_within_ ? nullptr : static_cast<char*>(std::malloc(kRoom))),
+          stream_(room_ ? room_.get() : few_, room_ ? kRoom : static_cast<int>(sizeof few_), counter) {}
     LogMessage(const char* file, int line) : LogMessage(file, line, GLOG_INFO, 0, &LogMessage::SendToLog) {}
     LogMessage(const char* file, int line, LogSeverity severity)
         : LogMessage(file, line, severity, 0, &LogMessage::SendToLog) {}
@@ -142,6 +142,8 @@ class LogMessage {
 
     void send() {
         using namespace glog_internal_namespace_;
+        if (is_within_) return send_without_memory();
+        if (severity_ == GLOG_FATAL) pending = {file_, line_, &time_, {stream_.pbase(), stream_.pcount()}};
         const Message message{severity_, file_, line_, {stream_.pbase(), stream_.pcount()}, time_, extra_};
         errno = errno_;
         deliver(message, [&](std::string_view text, For way) {
@@ -150,9 +152,28 @@ class LogMessage {
                                                    : record_text(place.as_text, kCategory, text, "");
             return done ? Recorded::kYes : Recorded::kNo;
         });
+        if (severity_ == GLOG_FATAL) pending = {};  // it was for a string or a sink alone
     }
 
+    void send_without_memory() {
+        using namespace glog_internal_namespace_;
+        // Of one place, which allocates itself, the first is what matters.
+        if (severity_ == GLOG_FATAL && write_pending(file_, line_)) end_without_memory();
+        FixedLine line;
+        line.prefix(severity_, time_, file_, line_);
+        std::string_view text(stream_.pbase(), stream_.pcount());
+        if (text.ends_with('\n')) text.remove_suffix(1);
+        line.add(text);
+        line.write();
+        if (severity_ == GLOG_FATAL) end_without_memory();
+    }
+    struct Free {
+        void operator()(char* room) const { std::free(room); }
+    };
+
     const int errno_ = errno;
+    // It is made while another message of this thread takes memory (last_words.hpp).
+    const bool is_within_ = glog_internal_namespace_::inside > 0;
     const LogMessageTime time_ = glog_internal_namespace_::time_now();
     const char* const file_;
     const int line_;
@@ -160,7 +181,9 @@ class LogMessage {
     const SendMethod method_;
     glog_internal_namespace_::Extra extra_;
     bool is_flushed_ = false;
-    const std::unique_ptr<char[]> room_;
+    // Not by operator new, which may be the program's, and log.
+    const std::unique_ptr<char, Free> room_;
+    char few_[500];  // without room
     LogStream stream_;
 };
 

@@ -39,7 +39,7 @@ inline void take_event(const silverpoint_event* event, void*) {
     if ((how & kAsync) == 0) return;
     if (event != nullptr && std::string_view(event->category.data, event->category.size) != kCategory) return;
     if (event == nullptr) {
-        const std::lock_guard lock(state.lock);
+        const StateLock lock;
         flush_files(0);
         return;
     }
@@ -70,7 +70,7 @@ inline void take_event(const silverpoint_event* event, void*) {
     const std::string_view text(event->text.data, event->text.size);
     if (ends_with_literal(text) || line.empty() || line.back() != '\n') line += '\n';
     state.messages[severity].fetch_add(1, std::memory_order_relaxed);
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     write_files(severity, second, line.data(), line.size());
 }
 
@@ -109,7 +109,7 @@ inline void stop_logger() {
         silverpoint_stop(kPatienceMs);
     }
     change_how(kAsync, 0);
-    const std::lock_guard lock(state.lock);
+    const StateLock lock;
     flush_files(0);
 }
 
@@ -139,7 +139,7 @@ inline void watch_end() {
     // Before the logger's own end, which was registered before.
     static const bool is_registered = std::atexit([] {
                                           stop_logger();
-                                          const std::lock_guard lock(state.lock);
+                                          const StateLock lock;
                                           state.is_ending = true;
                                       }) == 0;
     static_cast<void>(is_registered);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "inside.hpp"
 #include "manner.hpp"
 
 namespace google::glog_internal_namespace_ {
@@ -96,11 +97,13 @@ inline Scratches& scratches() {
 }
 
 inline Scratch* take_scratch() {
+    const Inside guard;
     Scratches& own = scratches();
     if (own.first == nullptr) return new Scratch;
     return std::exchange(own.first, own.first->next);
 }
 inline void give_back(Scratch* scratch) {
+    const Inside guard;
     Scratches& own = scratches();
     if (own.is_gone || scratch->text().capacity() > 64 * 1024) {
         delete scratch;

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "file.hpp"
+#include "inside.hpp"
 #include "sink.hpp"
 
 namespace google::glog_internal_namespace_ {
@@ -69,6 +70,16 @@ struct State {
     }
 };
 inline State& state = *new State;
+
+// Holds the files' lock.
+class StateLock {
+  public:
+    StateLock() : lock_(state.lock) {}
+
+  private:
+    Inside within_;
+    std::lock_guard<std::mutex> lock_;
+};
 
 inline bool is_initialized() { return (state.how.load(std::memory_order_acquire) & kInitialized) != 0; }
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "../detail/failing.hpp"
+#include "../logger.h"
 
 namespace spdlog {
 
@@ -251,11 +253,46 @@ class rotating_file_sink_mt : public detail::file {
   public:
     rotating_file_sink_mt(const filename_t& path, std::size_t max_size, std::size_t max_files,
                           bool rotate_on_open = false)
-        : file(path, rotate_on_open) {
-        if (max_size == 0)
-            SP_DETAIL_THROW(spdlog_ex("rotating sink constructor: max_size arg cannot be zero"));
+        : file((check(max_size), rotate_on_open ? rotated(path, max_files) : path), false) {
         settings_ +=
             "rotate-size = \"" + std::to_string(max_size) + "\"\nkeep = " + std::to_string(max_files) + "\n";
+    }
+    // log.3.txt of log.txt; a name that begins with a dot has no extension.
+    static filename_t calc_filename(const filename_t& path, std::size_t index) {
+        if (index == 0) return path;
+        const std::size_t name = path.rfind('/') + 1;
+        const std::size_t dot = path.rfind('.');
+        const bool has_extension = dot != filename_t::npos && dot > name && dot + 1 < path.size();
+        const std::size_t end = has_extension ? dot : path.size();
+        return path.substr(0, end) + '.' + std::to_string(index) + path.substr(end);
+    }
+
+  private:
+    static void check(std::size_t max_size) {
+        if (max_size == 0)
+            SP_DETAIL_THROW(spdlog_ex("rotating sink constructor: max_size arg cannot be zero"));
+    }
+    // What is in the file becomes the newest old one; the oldest goes when there are too many.
+    static const filename_t& rotated(const filename_t& path, std::size_t max_files) {
+        struct stat about {};
+        if (stat(path.c_str(), &about) != 0 || about.st_size == 0) return path;
+        // Lines that a logger of this process has yet to write belong into the old file.
+        silverpoint_flush(is_giving_ ? 0 : 5000);
+        if (max_files == 0) {
+            if (unlink(path.c_str()) != 0) refuse(path, "removing");
+            return path;
+        }
+        // From the first name that is free on nothing need move.
+        std::size_t last = 1;
+        while (last < max_files && lstat(calc_filename(path, last).c_str(), &about) == 0) ++last;
+        for (; last > 0; --last)
+            if (rename(calc_filename(path, last - 1).c_str(), calc_filename(path, last).c_str()) != 0)
+                refuse(calc_filename(path, last - 1), "renaming");
+        return path;
+    }
+    [[noreturn]] static void refuse(const filename_t& path, const char* what) {
+        SP_DETAIL_THROW(spdlog_ex(std::string("rotating_file_sink: failed ") + what + ' ' + path + ": " +
+                                  std::strerror(errno)));
     }
 };
 // Rotates at midnight; the file of today keeps its name (spdlog puts the date into each name). Another hour
@@ -264,11 +301,15 @@ class daily_file_sink_mt : public detail::file {
   public:
     explicit daily_file_sink_mt(const filename_t& path, int hour = 0, int minute = 0, bool truncate = false,
                                 std::uint16_t max_files = 0)
-        : file(path, truncate) {
-        if (hour != 0 || minute != 0)
-            SP_DETAIL_THROW(spdlog_ex("silverpoint: daily files begin at midnight, not at another time"));
+        : file((check(hour, minute), path), truncate) {
         settings_ +=
             "rotate-at = \"day\"\nkeep = " + std::to_string(max_files == 0 ? 65535 : max_files) + "\n";
+    }
+
+  private:
+    static void check(int hour, int minute) {
+        if (hour != 0 || minute != 0)
+            SP_DETAIL_THROW(spdlog_ex("silverpoint: daily files begin at midnight, not at another time"));
     }
 };
 class hourly_file_sink_mt : public detail::file {

@@ -337,7 +337,9 @@ impl Names {
     }
 
     fn compress_into(&self, from: &mut File, to: &Path, compression: Compression) -> io::Result<bool> {
-        let options = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).to_owned();
+        // A link that somebody has made there is not followed.
+        remove_if_there(to)?;
+        let options = OpenOptions::new().write(true).create_new(true).mode(0o600).to_owned();
         let mut encoder = compression.encoder(options.open(to)?)?;
         let mut piece = vec![0; PIECE];
         loop {
