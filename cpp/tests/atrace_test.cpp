@@ -1,10 +1,13 @@
 // ATrace into a file that stands for trace_marker, and into the ring; both have every call.
 #include <errno.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +20,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "support/traced.hpp"
@@ -216,7 +220,7 @@ TEST_F(Atrace, TheRingAlone) {
     };
     nest(nest, 1);
     EXPECT_EQ(marker(), Names{});
-    EXPECT_EQ(taken(), std::pair(Names(64, "alone"), std::size_t{64}));
+    EXPECT_EQ(taken(), std::pair(Names(1000, "alone"), std::size_t{1000}));
     become("\n", 0);
 }
 
@@ -281,6 +285,56 @@ TEST_F(Atrace, TheKernelIsToldOfAnEndHoweverDeepItsBeginLies) {
         for (const std::string& line : marker()) (line == end ? ends : begins) += 1;
         EXPECT_EQ(std::pair(begins, ends), std::pair(500 * round, 500 * round));
     }
+}
+
+// Those deeper than 64 were missing in the ring, and counted nowhere.
+TEST_F(Atrace, StretchesHoweverDeepAreInTheRingOrCounted) {
+    become("debug.atrace.tags.enableflags=0x1000\n", 0x1001);
+    const auto nest = [&](const auto& again, int depth) -> void {
+        if (depth == 0) return;
+        SP_ATRACE("deep");
+        again(again, depth - 1);
+    };
+    const auto count = [&](int depth) {
+        traced::session().drain();
+        const std::uint64_t lost = traced::session().losses();
+        std::thread([&] { nest(nest, depth); }).join();
+        std::size_t begins = 0, ends = 0;
+        for (const auto& record : traced::session().drain()) (record.site == 3 ? ends : begins) += 1;
+        return std::tuple(begins, ends, traced::session().losses() - lost);
+    };
+    EXPECT_EQ(count(1000), std::tuple(std::size_t{1000}, std::size_t{1000}, std::uint64_t{0}));
+    EXPECT_EQ(count(10'010), std::tuple(std::size_t{10'010}, std::size_t{10'000}, std::uint64_t{10}));
+}
+
+// A pipe as marker, whose reader has gone: the program was ended by SIGPIPE.
+TEST_F(Atrace, AMarkerThatNobodyReadsDoesNotEndTheProgram) {
+    const std::string path = place() + "/pipe";
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+        setenv("SILVERPOINT_ATRACE_MARKER", path.c_str(), 1);
+        setenv("debug.atrace.tags.enableflags", "0x1000", 1);
+        silverpoint::detail::AtraceState state;
+        state.update();
+        state.write("B|1|read\n");
+        close(reader);
+        state.write("E|1\n");
+        // One that the program itself has waiting stays.
+        sigset_t pipe, pending;
+        sigemptyset(&pipe);
+        sigaddset(&pipe, SIGPIPE);
+        sigprocmask(SIG_BLOCK, &pipe, nullptr);
+        raise(SIGPIPE);
+        state.write("E|1\n");
+        sigpending(&pending);
+        _exit(sigismember(&pending, SIGPIPE) == 1 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    std::remove(path.c_str());
 }
 
 TEST_F(Atrace, PropertiesOfAnySizeAndKindAreReadAsFarAsTheyAreLines) {

@@ -279,7 +279,7 @@ struct queue_scenario {
         for (int i = 10 * self; i < 10 * self + each; ++i) {
             typename queue::result result;
             while ((result = events.push(&places[self], i)) == queue::result::full)
-                if (const auto before = events.begin_wait()) Machine::sleep(events.taken(), *before);
+                if (const auto before = events.begin_wait(true)) Machine::sleep(events.taken(), *before);
             if (result == queue::result::first && bell.exchange(1) != 0) found = "told twice of one batch";
         }
     }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QtCore/QCoreApplication>
+#include <QtCore/QEventLoop>
 #include <QtCore/QThread>
 #include <QtCore/QTimer>
 #include <silverpoint/signal.hpp>
@@ -126,6 +127,36 @@ TEST_F(Qt, AConnectionEndsWithAnObjectOfQts) {
     EXPECT_EQ(got, 2) << "what waited is not delivered any more";
     EXPECT_FALSE(queued.connected());
     EXPECT_EQ(sent.connected(), 0u);
+}
+
+// A dialogue within a receiver: Qt does not deliver a timer's event within that timer's event.
+TEST_F(Qt, ATimedInboxDeliversInALoopWithinItsReceiver) {
+    qt_inbox here = qt_inbox::timed(std::chrono::milliseconds(1));
+    signal<int> sent;
+    int within = 0;
+    sent.connect_queued(here, [&](int value) {
+        if (value == 2) {
+            QEventLoop deeper;
+            sent.connect_queued(here, [&](int inner) {
+                if (inner == 4) deeper.quit();
+            });
+            sent(4);
+            deeper.exec();
+        } else if (value == 1) {
+            QEventLoop dialogue;
+            sent.connect_queued(here, [&](int inner) {
+                ++within;
+                if (inner == 3) dialogue.quit();
+            });
+            sent(2);
+            sent(3);
+            dialogue.exec();
+            application_.quit();
+        }
+    });
+    sent(1);
+    application_.exec();
+    EXPECT_EQ(within, 3);
 }
 
 TEST_F(Qt, TheInboxMayDieWhileOthersEmit) {

@@ -78,6 +78,95 @@ TEST(Queued, ADrainIsBoundedAndTheRestComesFirst) {
     EXPECT_EQ(here.drain_for(std::chrono::seconds(0)), 16u);
 }
 
+TEST(Queued, ADrainOfNoneCallsNobodyAndOneWithoutATimeTakesAll) {
+    signal<int> changed;
+    inbox here;
+    int calls = 0, newest = 0;
+    changed.connect_queued(here, [&](int) { ++calls; });
+    changed.connect_latest(here, [&](int value) { newest = value; });
+    for (int i = 1; i <= 1000; ++i) changed(i);
+    EXPECT_EQ(here.drain(0), 0u);
+    EXPECT_EQ(calls + newest, 0);
+    EXPECT_EQ(here.drain_for(std::chrono::nanoseconds::max()), 1001u);
+    EXPECT_EQ(calls, 1000);
+    EXPECT_EQ(newest, 1000);
+}
+
+// Of eight senders that wait for one place: most of them wait again, when another was quicker.
+TEST(Queued, AnEmissionThatWaitsSeveralTimesIsCountedOnce) {
+    poll_inbox here;
+    signal<int> sent;
+    int calls = 0;
+    const connection one = sent.connect_queued(here,
+                                               [&](int) {
+                                                   ++calls;
+                                                   std::this_thread::yield();
+                                               },
+                                               {.capacity = 1});
+    std::vector<std::thread> senders;
+    for (int k = 0; k < 8; ++k)
+        senders.emplace_back([&] {
+            for (int i = 0; i < 500; ++i) sent(i);
+        });
+    while (calls < 4000) here.wait_and_drain(100);
+    for (std::thread& sender : senders) sender.join();
+    EXPECT_LE(one.counted().waited, 4000u);
+    EXPECT_EQ(one.counted().delivered, 4000u);
+    EXPECT_EQ(one.counted().dropped, 0u);
+}
+
+TEST(Queued, ASenderDoesNotWaitForAThreadThatHasEnded) {
+    signal<int> sent;
+    std::unique_ptr<inbox> here;
+    connection one;
+    int sum = 0;
+    std::thread([&] {
+        here = std::make_unique<inbox>();
+        one = sent.connect_queued(*here, [&](int value) { sum += value; }, {.capacity = 10});
+        here->drain();
+    }).join();
+    for (int i = 1; i <= 100; ++i) sent(i);
+    EXPECT_EQ(one.counted().dropped, 90u);
+    EXPECT_EQ(one.counted().waited, 1u);
+    // Another thread takes it over: from then on there is room, and nothing is dropped.
+    EXPECT_EQ(here->drain(), 10u);
+    for (int i = 101; i <= 110; ++i) sent(i);
+    EXPECT_EQ(here->drain(), 10u);
+    EXPECT_EQ(sum, 55 + 1055);
+    EXPECT_EQ(one.counted().dropped, 90u);
+}
+
+TEST(Queued, ASenderDoesNotWaitForAThreadThatJoinsIt) {
+    signal<int> sent;
+    inbox here;
+    int calls = 0;
+    const connection one = sent.connect_queued(here, [&](int) { ++calls; }, {.capacity = 10});
+    std::thread sender([&] {
+        for (int i = 0; i < 100; ++i) sent(i);
+    });
+    sender.join();
+    EXPECT_EQ(here.drain(), 10u);
+    EXPECT_EQ(calls, 10);
+    EXPECT_EQ(one.counted().dropped, 90u);
+}
+
+TEST(Queued, ASenderWaitsNoLongerThanItsConnectionAllows) {
+    signal<int> sent;
+    inbox here;
+    const connection one = sent.connect_queued(
+        here, [](int) {}, {.capacity = 10, .longest_wait = std::chrono::milliseconds(150)});
+    std::atomic<bool> ended{false};
+    std::thread sender([&] {
+        for (int i = 0; i < 100; ++i) sent(i);
+        ended.store(true);
+    });
+    // (This thread lives, and waits for the sender in a way that nobody can know of.)
+    while (!ended.load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    sender.join();
+    EXPECT_EQ(one.counted().dropped, 90u);
+    EXPECT_EQ(here.drain(), 10u);
+}
+
 TEST(Queued, ADrainWithinAReceiverGoesOnWhereTheOuterStands) {
     signal<int> changed;
     inbox here;

@@ -120,15 +120,14 @@ inline void write_atrace(const AtraceCall& call) {
 // Of one that the kernel was told of, or that is not in the ring; or none is known, or it lies deep.
 [[gnu::noinline]] inline bool end_atrace_otherwise() {
     AtraceBegun* const next = tls_atrace_next;
+    AtraceBegun begun;
     if (next > tls_atrace_limit) {
-        bool is_told = false;
-        if (!close_atrace_deep(is_told)) return false;
-        if (is_told) write_atrace({'E'});
-        return true;
+        if (!close_atrace_deep(begun)) return false;
+    } else {
+        if (next == tls_atrace_open->bottom()) return false;
+        tls_atrace_next = next - 1;
+        begun = next[-1];
     }
-    if (next == tls_atrace_open->bottom()) return false;
-    tls_atrace_next = next - 1;
-    const AtraceBegun begun = next[-1];
     if ((begun.id & AtraceBegun::kTold) != 0) write_atrace({'E'});
     const std::uint32_t id = begun.id & ~AtraceBegun::kTold;
     if (id != 0) record_atrace_end(begun, id);

@@ -28,8 +28,8 @@ namespace silverpoint {
 
 /// A signal with arguments of these types. When it dies, its connections end.
 ///
-/// Arguments that are queued or kept are copied; of types that can only be moved a signal has one receiver,
-/// which takes them.
+/// Arguments that are queued or kept are copied. Of values that can only be moved a signal has one receiver,
+/// which takes them; references (`const Shape&`, `std::ostream&`) go to any number of direct receivers.
 template <class... Args>
 class signal {
     static_assert((!(std::is_rvalue_reference_v<Args> &&
@@ -51,16 +51,18 @@ class signal {
     /// connects are not called, and those that one of them disconnects are not called any more. An exception
     /// of a direct receiver passes through, and the receivers behind it are not called.
     [[gnu::always_inline]] void operator()(signaling::passed<Args>... args) const {
-        // One receiver is the rule: some twenty instructions, and a call of which nothing is left to do here
-        // when it returns.
+        // One receiver is the rule: some twenty instructions around the call. The end of the call is said
+        // here and not by the receiver's side, whose code may be unloaded from then on.
         const std::atomic<signaling::slot_base*>& named = core_->only();
         signaling::slot_base* const only = named.load(std::memory_order_acquire);
         if (only != nullptr) [[likely]] {
             signaling::level& at = *signaling::quick_level;
             if (at.is_free() && signaling::enter_only<signaling::quick_store>(at.slot, named, only))
-                [[likely]]
+                [[likely]] {
+                const signaling::stay_end<signaling::quick_store, false> end(at);
                 return static_cast<signaling::slot<Args...>*>(only)->call(
                     &at, std::forward<signaling::passed<Args>>(args)...);
+            }
         }
         call_carefully(std::forward<signaling::passed<Args>>(args)...);
     }
@@ -119,12 +121,13 @@ class signal {
     template <class Function>
         requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect_latest(inbox& to, Function&& function) {
+        expect_copies();
         using made = signaling::latest_slot<std::decay_t<Function>, Args...>;
         auto* const fresh = new made(core_, to.core(), std::forward<Function>(function));
         fresh->hold();
         const signaling::held<made> kept(fresh);
         // Before anybody can publish, so that no value waits unseen.
-        to.core()->watch(fresh);
+        to.core()->watch(fresh, fresh);
         const connection result = add(fresh);
         if (!result.connected()) to.core()->unwatch(fresh);
         return owned(to.connections(), result);
@@ -178,15 +181,22 @@ class signal {
 
     template <class Function, class Merge>
     connection connect_merging(inbox& to, Function&& function, Merge&& merge, queued_options options) {
+        expect_copies();
         using made = signaling::queued_slot<std::decay_t<Function>, std::decay_t<Merge>, Args...>;
         return owned(to.connections(),
                      add(new made(core_, to.core(), options, std::forward<Function>(function),
                                   std::forward<Merge>(merge))));
     }
+    static constexpr void expect_copies() {
+        static_assert(signaling::copyable<Args...> || !signaling::shareable<Args...>,
+                      "silverpoint: this signal passes a reference to a type that cannot be copied. Queued "
+                      "and latest connections keep a copy of each argument: use connect(), or a signal "
+                      "of a type that can be copied");
+    }
     // An empty connection when the signal may not have it.
     connection add(signaling::slot_base* fresh) {
         signaling::held<signaling::slot_base> kept(fresh);
-        if (!core_->add(fresh, !signaling::copyable<Args...>)) return {};
+        if (!core_->add(fresh, !signaling::shareable<Args...>)) return {};
         return connection(std::move(kept));
     }
     static connection owned(receiver& owner, connection made) {

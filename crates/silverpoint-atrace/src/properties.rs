@@ -65,9 +65,9 @@ impl Properties<'_> {
         if self.lines.is_none() && flags.is_none() && count.is_none() {
             return None;
         }
-        let number = |text: Option<Vec<u8>>| text.and_then(|text| number(&text)).unwrap_or(0);
-        let flags = number(flags);
-        let mut apps = (0..number(count).min(MOST_APPS.into()))
+        let flags = flags.and_then(|text| number(&text)).unwrap_or(0);
+        let apps = count.and_then(|text| self::count(&text)).unwrap_or(0);
+        let mut apps = (0..apps.min(MOST_APPS.into()))
             .filter_map(|number| self.get(&format!("debug.atrace.app_{number}")));
         let base = command.rsplit(|byte| *byte == b'/').next().unwrap_or(command);
         let is_app = apps.any(|app| app == b"*" || app == command || app == base);
@@ -110,14 +110,28 @@ fn trim(text: &[u8]) -> &[u8] {
     &text[first..=last]
 }
 
-/// Digits alone: a sign is none.
+/// As Android reads it (strtoull with base 0): hexadecimal behind `0x`, octal behind `0`, else decimal, with a sign or not. `None` for what is no number, and for the largest one,
+/// which Android takes for an overflow.
 fn number(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;
+    let (is_negative, text) = match text.strip_prefix('-') {
+        Some(text) => (true, text),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
     let (digits, base) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => (digits, 16),
+        None if text.starts_with('0') => (text, 8),
         None => (text, 10),
     };
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u64::from_str_radix(digits, base).ok())?
+    // (A second sign is no digit.)
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let size = is_plain.then(|| u64::from_str_radix(digits, base).ok())??;
+    Some(if is_negative { size.wrapping_neg() } else { size }).filter(|number| *number != u64::MAX)
+}
+
+/// The same of a count, which is an `int` on Android.
+fn count(text: &[u8]) -> Option<u64> {
+    number(text).filter(|count| i32::try_from(*count).is_ok())
 }
 
 /// The program as it was called: its first argument.

@@ -263,7 +263,7 @@ struct Open {
 
 /// Begins that are kept without an allocation.
 const NEAR: usize = 32;
-/// Begins that one thread may leave open; further ones are not ended in the ring.
+/// Begins that one thread may leave open; the ends of further ones are lost, and counted.
 const MOST_OPEN: usize = 10_000;
 
 /// In a begin's site: the kernel was told of it, so that it is told of the end, too.
@@ -303,12 +303,16 @@ fn open(begun: (u32, u64)) {
 #[cold]
 #[inline(never)]
 fn open_far(depth: usize, begun: (u32, u64)) {
-    if depth < MOST_OPEN {
-        let _ = FAR.try_with(|far| {
-            let mut far = far.borrow_mut();
-            far.resize(depth - NEAR, (0, 0));
-            far.push(begun);
-        });
+    let is_kept = depth < MOST_OPEN
+        && FAR
+            .try_with(|far| {
+                let mut far = far.borrow_mut();
+                far.resize(depth - NEAR, (0, 0));
+                far.push(begun);
+            })
+            .is_ok();
+    if !is_kept && begun.0 & !MARKED != 0 {
+        dynamic::lose_other();
     }
 }
 

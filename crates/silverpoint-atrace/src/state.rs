@@ -134,8 +134,11 @@ pub(crate) struct Marker {
 
 impl Marker {
     pub(crate) fn write<const N: usize>(&self, message: &mut Message<N>) {
-        let bytes = if self.is_file { message.line() } else { message.bytes() };
-        let _ = rustix::io::write(&self.file, bytes);
+        let _ = if self.is_file {
+            dynamic::without_sigpipe(|| rustix::io::write(&self.file, message.line()))
+        } else {
+            rustix::io::write(&self.file, message.bytes())
+        };
     }
 }
 

@@ -1,4 +1,4 @@
-//! Threads of a library that take no signals: those are the program's.
+//! Signals and a library: its threads take none, those are the program's; and its writes raise none.
 
 /// Signals that a thread's own faults raise: blocked, they end the process without a word.
 const FAULTS: [libc::c_int; 6] =
@@ -23,4 +23,30 @@ pub fn with_all_blocked<T>(run: impl FnOnce() -> T) -> T {
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     }
     result
+}
+
+/// Runs a function that writes into what may be a pipe: where nobody reads it, the write fails with `EPIPE` instead of ending the program by SIGPIPE. Costs three system calls.
+pub fn without_sigpipe<T>(run: impl FnOnce() -> T) -> T {
+    // SAFETY: the sets are plain memory, filled before they are read; this changes the calling thread alone.
+    unsafe {
+        let (mut pipe, mut before, mut pending) =
+            (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&raw mut pipe);
+        libc::sigaddset(&raw mut pipe, libc::SIGPIPE);
+        libc::sigpending(&raw mut pending);
+        let was_pending = libc::sigismember(&raw const pending, libc::SIGPIPE) == 1;
+        if libc::pthread_sigmask(libc::SIG_BLOCK, &raw const pipe, &raw mut before) != 0 {
+            return run();
+        }
+        let result = run();
+        // The signal of this write is taken back; one that waited already is the program's.
+        if !was_pending {
+            let at_once: libc::timespec = std::mem::zeroed();
+            while libc::sigtimedwait(&raw const pipe, std::ptr::null_mut(), &raw const at_once) < 0
+                && *libc::__errno_location() == libc::EINTR
+            {}
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        result
+    }
 }

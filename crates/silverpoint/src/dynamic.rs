@@ -39,10 +39,11 @@ pub use crate::span::innermost_stretch;
 pub use crate::watch::on_change;
 use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use silverpoint_shm::owner::{
-    Description, Registered, lose_without_site, most_verbose, process_id, register, ticks_to_ns, would_record,
+    Description, Registered, lose_other, lose_without_site, most_verbose, process_id, register, ticks_to_ns,
+    would_record,
 };
 pub use silverpoint_shm::probe::is_privileged;
-pub use silverpoint_shm::signal_mask::with_all_blocked;
+pub use silverpoint_shm::signal_mask::{with_all_blocked, without_sigpipe};
 
 use crate::item::Item;
 use crate::record::{

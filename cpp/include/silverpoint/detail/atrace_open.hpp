@@ -3,7 +3,7 @@
 //
 //   all:  nothing │ begin │ begin │ (free) …      │ deeper
 //                                 ▲               ▲
-//                  tls_atrace_next               limit: those beyond are counted only
+//                  tls_atrace_next               limit: those beyond lie in a mapping of their own
 //
 // What lies below the next one is asked by every end, so both borders are entries without an id. In memory of
 // its own: a shared object with as much for each thread cannot be loaded while a program runs, for threads
@@ -32,12 +32,12 @@ struct AtraceBegun {
 
 struct AtraceOpen {
     static constexpr std::size_t kMost = 64;
-    // Of those that lie deeper only this is known, up to here: whether the kernel was told of the begin.
-    static constexpr std::size_t kMostTold = 1024;
+    // Of those that lie deeper so many are known; of further ones the ends are lost, and counted.
+    static constexpr std::size_t kMostDeep = 10'000 - kMost;
 
     AtraceBegun all[1 + kMost + 1] = {};
     std::size_t deeper = 0;
-    std::uint64_t told[(kMostTold - kMost) / 64] = {};  // a bit each
+    AtraceBegun* deep = nullptr;  // made when the first is deeper; kept
     // Whose it is; those of dead threads are used again.
     Word thread{0};
     pid_t process = 0;
@@ -45,13 +45,17 @@ struct AtraceOpen {
 
     AtraceBegun* bottom() { return all + 1; }
     AtraceBegun* limit() { return all + 1 + kMost; }
-    void set_told(std::size_t at, bool is_told) {
-        if (at >= kMostTold - kMost) return;
-        const std::uint64_t bit = std::uint64_t{1} << at % 64;
-        told[at / 64] = is_told ? told[at / 64] | bit : told[at / 64] & ~bit;
-    }
-    bool is_told(std::size_t at) const {
-        return at < kMostTold - kMost && (told[at / 64] >> at % 64 & 1) != 0;
+    // Where a deeper one lies; null: it is not known.
+    AtraceBegun* deep_place(std::size_t at) {
+        if (at >= kMostDeep) return nullptr;
+        if (deep == nullptr) {
+            const ErrnoGuard guard;
+            void* made = mmap(nullptr, kMostDeep * sizeof(AtraceBegun), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (made == MAP_FAILED) return nullptr;
+            deep = static_cast<AtraceBegun*>(made);
+        }
+        return deep + at;
     }
 };
 
@@ -111,11 +115,20 @@ SP_DETAIL_COLD bool make_room_atrace() {
     return true;
 }
 
-SP_DETAIL_COLD void open_atrace_deep(bool is_told) {
+SP_DETAIL_COLD void open_atrace_deep(AtraceBegun begun) {
     AtraceOpen& open = *tls_atrace_open;
-    if (&open == &no_atrace_open) return;
-    open.set_told(open.deeper++, is_told);
+    const bool in_ring = (begun.id & ~AtraceBegun::kTold) != 0;
+    // Nobody will know what its end belongs to.
+    const auto lose_end = [&](Cause cause) {
+        if (in_ring) count_session_loss(cause);
+    };
+    if (&open == &no_atrace_open) return lose_end(Cause::kNoMemory);
+    const std::size_t at = open.deeper++;
     tls_atrace_next = open.limit() + 1;
+    if (AtraceBegun* const place = open.deep_place(at))
+        *place = begun;
+    else
+        lose_end(at < AtraceOpen::kMostDeep ? Cause::kNoMemory : Cause::kOther);
 }
 SP_DETAIL_HOT void open_atrace(AtraceBegun begun) {
     AtraceBegun* const next = tls_atrace_next;
@@ -123,17 +136,17 @@ SP_DETAIL_HOT void open_atrace(AtraceBegun begun) {
         *next = begun;
         tls_atrace_next = next + 1;
     } else {
-        open_atrace_deep((begun.id & AtraceBegun::kTold) != 0);
+        open_atrace_deep(begun);
     }
 }
 
-// The last begin, closed, where nothing is known of it but whether the kernel was told. False: not even that.
-SP_DETAIL_COLD bool close_atrace_deep(bool& is_told) {
+// The last begin, of the deeper ones, closed. False: nothing is known of it.
+SP_DETAIL_COLD bool close_atrace_deep(AtraceBegun& begun) {
     AtraceOpen& open = *tls_atrace_open;
     if (open.deeper == 0) return false;
     if (--open.deeper == 0) tls_atrace_next = open.limit();
-    if (open.deeper >= AtraceOpen::kMostTold - AtraceOpen::kMost) return false;
-    is_told = open.is_told(open.deeper);
+    if (open.deeper >= AtraceOpen::kMostDeep || open.deep == nullptr) return false;
+    begun = open.deep[open.deeper];
     return true;
 }
 

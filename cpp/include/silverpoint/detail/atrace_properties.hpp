@@ -1,6 +1,6 @@
 // What of ATrace is enabled, by Android's names of system properties.
 //
-//   debug.atrace.tags.enableflags=0x1002      tags, decimal or 0x...
+//   debug.atrace.tags.enableflags=0x1002      tags, decimal, 0x... or octal behind a 0
 //   debug.atrace.app_number=2                 how many of the following there are
 //   debug.atrace.app_0=player                 these programs have the tag kApp, too; * is every one
 //   debug.atrace.app_1=/usr/bin/server
@@ -60,11 +60,11 @@ class AtraceProperties {
         const std::string_view flags_text = value_of(environment, "debug.atrace.tags.enableflags");
         const std::string_view count_text = value_of(environment, "debug.atrace.app_number");
         const std::uint64_t flags = number(flags_text);
-        std::uint64_t count = number(count_text);
-        if (count > kMostApps) count = kMostApps;
+        std::uint64_t apps = count(count_text);
+        if (apps > kMostApps) apps = kMostApps;
         const std::string_view base = command.substr(command.rfind('/') + 1);
         bool is_app = false;
-        for (std::uint64_t i = 0; i < count && !is_app; ++i) {
+        for (std::uint64_t i = 0; i < apps && !is_app; ++i) {
             char name[40] = "debug.atrace.app_";
             if (i >= 10) name[17] = static_cast<char>('0' + i / 10);
             name[i >= 10 ? 18 : 17] = static_cast<char>('0' + i % 10);
@@ -105,23 +105,35 @@ class AtraceProperties {
         while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
         return text;
     }
-    // 0 for what is no number.
+    // As Android reads it (strtoull with base 0): hexadecimal behind 0x, octal behind 0, else decimal, with a
+    // sign or not. 0 for what is no number, and for the largest one, which Android takes for an overflow.
     static std::uint64_t number(std::string_view text) {
+        const bool is_negative = text.starts_with('-');
+        if (is_negative || text.starts_with('+')) text.remove_prefix(1);
         unsigned base = 10;
         if (text.starts_with("0x") || text.starts_with("0X")) {
             base = 16;
             text.remove_prefix(2);
+        } else if (text.starts_with('0')) {
+            base = 8;
         }
+        constexpr std::uint64_t kOverflow = ~std::uint64_t{0};
         std::uint64_t sum = 0;
         for (const char c : text) {
             const char low = static_cast<char>(c | 0x20);
             const unsigned digit = c >= '0' && c <= '9'       ? static_cast<unsigned>(c - '0')
                                    : low >= 'a' && low <= 'f' ? static_cast<unsigned>(low - 'a') + 10
                                                               : 99;
-            if (digit >= base || sum > (~std::uint64_t{0} - digit) / base) return 0;
+            if (digit >= base || sum > (kOverflow - digit) / base) return 0;
             sum = sum * base + digit;
         }
-        return sum;
+        if (is_negative) sum = 0 - sum;
+        return sum == kOverflow ? 0 : sum;
+    }
+    // The same of a count, which is an int on Android; 0 for what is none.
+    static std::uint64_t count(std::string_view text) {
+        const std::uint64_t all = number(text);
+        return all <= 0x7FFFFFFF ? all : 0;
     }
 
     char file_[kMostBytes + 1];

@@ -225,9 +225,9 @@ SP_DETAIL_HOT AtraceMade record_atrace(Kind kind, std::uint64_t tag, std::string
 }
 
 SP_DETAIL_HOT AtraceBegun record_atrace_begin(std::uint64_t tag, std::string_view name) {
-    AtraceMade made{};
-    if (has_room_atrace() || make_room_atrace()) [[likely]]
-        made = record_atrace(Kind::kSpan, tag, "", name);
+    if (!has_room_atrace()) [[unlikely]]
+        make_room_atrace();
+    const AtraceMade made = record_atrace(Kind::kSpan, tag, "", name);
     return {made.site, made.ticks == 0 ? 0 : made.site->id(), made.ticks};
 }
 SP_DETAIL_HOT void begin_atrace(std::uint64_t tag, std::string_view name) {

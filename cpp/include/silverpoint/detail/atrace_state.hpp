@@ -38,6 +38,24 @@ inline constinit const AtraceGate kAtraceUnasked{0x80}, kAtraceMarked{0x82};
 
 inline void end_atrace_state();
 
+// One write(2). Into a pipe that nobody reads it fails, instead of ending the program by SIGPIPE.
+SP_DETAIL_COLD void write_without_signal(int descriptor, std::string_view text) {
+    sigset_t pipe, before, pending;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+    if (pthread_sigmask(SIG_BLOCK, &pipe, &before) != 0) return;
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    // The signal of this write is taken back; one that waited already is the program's.
+    if (written < 0 && errno == EPIPE && !was_pending) {
+        const timespec at_once{};
+        while (sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 class AtraceState {
   public:
     // Where nobody else has a say, this is the state byte of a tag's site: directives alone decide then.
@@ -61,7 +79,10 @@ class AtraceState {
     // that is not the caller's error.)
     void write(std::string_view text) const {
         const int before = errno;
-        [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
+        if (is_file_) [[unlikely]]
+            write_without_signal(descriptor_, text);
+        else [[maybe_unused]]
+            const ssize_t written = ::write(descriptor_, text.data(), text.size());
         errno = before;
     }
     // Whether it is not the kernel's: each message ends with a newline.

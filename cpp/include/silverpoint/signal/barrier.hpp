@@ -11,9 +11,11 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -139,6 +141,13 @@ struct machine {
     /// Sleeps while the value is this one (or for shorter), until `wake`.
     static void sleep(const std::atomic<std::uint32_t>& where, std::uint32_t value) {
         syscall(SYS_futex, &where, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+    }
+    /// The same for at most this long.
+    static void sleep_for(const std::atomic<std::uint32_t>& where, std::uint32_t value,
+                          std::chrono::milliseconds most) {
+        const timespec time{static_cast<time_t>(most.count() / 1000),
+                            static_cast<long>(most.count() % 1000 * 1'000'000)};
+        syscall(SYS_futex, &where, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0);
     }
     static void wake(const std::atomic<std::uint32_t>& where) {
         syscall(SYS_futex, &where, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);

@@ -21,6 +21,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "barrier.hpp"
+#include "joining.hpp"
 
 namespace silverpoint::signaling {
 
@@ -59,9 +61,12 @@ struct level_block {
 };
 
 struct thread_record {
-    level_block first;         // its first level is of the shortest way alone, at which no list is read
-    unsigned depth = 0;        // of the owner alone: levels in use besides the first
+    level_block first;  // its first level is of the shortest way alone, at which no list is read
+    // Levels in use besides the first. Written by the owner, before it says anything at a new level; read by
+    // whoever disconnects, which looks at no level beyond it.
+    std::atomic<unsigned> depth{0};
     std::uint64_t thread = 0;  // which thread it is, never the same again; written under the domain's lock
+    pid_t kernel_id = 0;       // the same thread, as /proc names it
     std::atomic<bool> owned{true};
     // Under the domain's lock: whom this thread waits for, to leave which receiver at which level. A thread
     // that has left it is not waited for any more, though the one that waits may not have seen it. Or `room`:
@@ -91,6 +96,12 @@ class drainer {
         thread_record* const one = who_.load(std::memory_order_relaxed);
         return one != nullptr && one->thread == number_.load(std::memory_order_relaxed) ? one : nullptr;
     }
+    /// True when the thread has ended, and no other has drained since. Under the domain's lock.
+    bool has_ended() const {
+        const thread_record* const one = who_.load(std::memory_order_relaxed);
+        return one != nullptr && (one->thread != number_.load(std::memory_order_relaxed) ||
+                                  !one->owned.load(std::memory_order_relaxed));
+    }
 
   private:
     // Records are used again: the number says whether it is still that thread's.
@@ -98,10 +109,28 @@ class drainer {
     std::atomic<std::uint64_t> number_{0};
 };
 
-/// What is freed, or called, when nobody uses it any more.
+/// What is freed when nobody uses it any more.
+///
+/// A kind, and no function of whoever left it here: that one's shared object may be unloaded by then. Whoever
+/// sweeps runs its own copy of `release`.
 struct garbage {
-    void (*release)(void*) = nullptr;
+    enum class kind : std::uint8_t {
+        nothing,
+        slot,  ///< a `slot_base`: its callable is destroyed, and the list's reference given back
+        list,  ///< a `core::list`
+    };
+    kind of = kind::nothing;
     void* what = nullptr;
+};
+inline void release(garbage done);  // slot.hpp
+
+/// Why a wait for room in a queue has ended.
+enum class room_wait : std::uint8_t {
+    over,      ///< there may be room
+    circle,    ///< the receiving thread waits for this one
+    ended,     ///< the receiving thread has ended
+    joined,    ///< the receiving thread waits for this one to end (pthread_join)
+    too_long,  ///< nothing has been drained for as long as the connection allows
 };
 
 /// All threads that emit, and what is kept for them. Never destroyed: destructors of statics may emit.
@@ -118,10 +147,12 @@ class domain {
             if (!at->owned.load(std::memory_order_acquire)) {
                 at->owned.store(true, std::memory_order_relaxed);
                 at->thread = ++threads_;
+                at->kernel_id = kernel_thread_id();
                 return at;
             }
         auto* fresh = new thread_record;
         fresh->thread = ++threads_;
+        fresh->kernel_id = kernel_thread_id();
         fresh->next = records_.load(std::memory_order_relaxed);
         records_.store(fresh, std::memory_order_release);
         return fresh;
@@ -152,11 +183,8 @@ class domain {
                 const void* const in = one.at->slot.load(std::memory_order_acquire);
                 if (in != nullptr && in != slot) break;
             }
-        if (keep(done, kept, slot, [](const use& one, const void* what) {
-                return one.at->slot.load(std::memory_order_seq_cst) == what;
-            }))
-            return false;
-        done.release(done.what);
+        if (keep(done, kept, slot, &level::slot)) return false;
+        release(done);
         return true;
     }
 
@@ -171,29 +199,33 @@ class domain {
                 if (at.list.load(std::memory_order_seq_cst) == list) readers.push_back({who, &at, list});
             });
         }
-        if (!keep(done, readers, list, [](const use& one, const void* what) {
-                return one.at->list.load(std::memory_order_seq_cst) == what;
-            }))
-            done.release(done.what);
+        if (!keep(done, readers, list, &level::list)) release(done);
     }
 
-    /// Sleeps until `room` is no more `before`, which the thread that drains is to see to. False when that
-    /// one waits, over however many others, for this thread: nobody would ever drain.
-    bool wait_for_room(const drainer& drains, std::atomic<std::uint32_t>& room, std::uint32_t before,
-                       thread_record* me) {
+    /// Sleeps until `room` is no more `before`, which the thread that drains is to see to; at most for
+    /// `longest`. It looks ten times a second whether that thread still can.
+    room_wait wait_for_room(const drainer& drains, std::atomic<std::uint32_t>& room, std::uint32_t before,
+                            std::chrono::milliseconds longest, thread_record* me) {
         {
             const std::lock_guard hold(lock_);
             for (const thread_record* at = drains.now(); at != nullptr; at = awaited(*at))
-                if (at == me) return false;
+                if (at == me) return room_wait::circle;
             me->room = &room;
             me->room_of = &drains;
             me->room_before = before;
             me->gives_up = false;
         }
-        machine::sleep(room, before);
+        room_wait why = room_wait::over;
+        std::chrono::milliseconds waited{0};
+        while (why == room_wait::over && room.load(std::memory_order_relaxed) == before) {
+            constexpr std::chrono::milliseconds turn{100};
+            machine::sleep_for(room, before, turn);
+            waited += turn;
+            if (room.load(std::memory_order_relaxed) == before) why = hopeless(drains, waited, longest);
+        }
         const std::lock_guard hold(lock_);
         me->room = nullptr;
-        return !me->gives_up;
+        return me->gives_up ? room_wait::circle : why;
     }
 
     /// Releases what nobody uses any more.
@@ -211,7 +243,7 @@ class domain {
             }
             // Without the lock: what is released may disconnect others, or take locks of its own. One by one:
             // whoever waits for another of them finds it, and releases it himself.
-            free.release(free.what);
+            release(free);
         }
     }
 
@@ -222,6 +254,8 @@ class domain {
     }
 
   private:
+    /// Where a use is said: at a level's `slot`, or at its `list`.
+    using place = std::atomic<const void*> level::*;
     struct use {
         thread_record* who;
         level* at;
@@ -230,13 +264,16 @@ class domain {
     struct pending {
         garbage done;
         std::vector<use> until;
-        bool (*lasts)(const use&, const void*);
+        place where;
         const void* what;
         bool over() const {
             return std::none_of(until.begin(), until.end(),
-                                [this](const use& one) { return lasts(one, what); });
+                                [this](const use& one) { return lasts(one, where, what); });
         }
     };
+    static bool lasts(const use& one, place where, const void* what) {
+        return (one.at->*where).load(std::memory_order_seq_cst) == what;
+    }
 
     domain() {
         settle_barriers();
@@ -247,10 +284,28 @@ class domain {
 
     template <class Function>
     void for_each_level(Function&& function) {
-        for (thread_record* who = records_.load(std::memory_order_acquire); who != nullptr; who = who->next)
-            for (level_block* block = &who->first; block != nullptr;
+        for (thread_record* who = records_.load(std::memory_order_acquire); who != nullptr; who = who->next) {
+            // (A level beyond this is not in use, or its user will find what the caller has changed.)
+            unsigned left = who->depth.load(std::memory_order_seq_cst) + 1;
+            for (level_block* block = &who->first; block != nullptr && left > 0;
                  block = block->next.load(std::memory_order_acquire))
-                for (level& at : block->levels) function(who, at);
+                for (unsigned i = 0; i < level_block::size && left > 0; ++i, --left)
+                    function(who, block->levels[i]);
+        }
+    }
+
+    room_wait hopeless(const drainer& drains, std::chrono::milliseconds waited,
+                       std::chrono::milliseconds longest) {
+        // Another thread may take over what one that has ended drained.
+        constexpr std::chrono::milliseconds grace{500};
+        pid_t drainer_id = 0;
+        {
+            const std::lock_guard hold(lock_);
+            if (drains.has_ended() && waited >= std::min(grace, longest)) return room_wait::ended;
+            if (const thread_record* const one = drains.now()) drainer_id = one->kernel_id;
+        }
+        if (drainer_id != 0 && joins_this_thread(drainer_id)) return room_wait::joined;
+        return waited >= longest ? room_wait::too_long : room_wait::over;
     }
 
     static thread_record* awaited(const thread_record& by) {
@@ -300,15 +355,14 @@ class domain {
 
     // False when none of them lasts. Each level is told before it is looked at once more, so that the one of
     // which this finds that it lasts will find that it has been told.
-    bool keep(garbage done, std::vector<use>& uses, const void* what,
-              bool (*lasts)(const use&, const void*)) {
+    bool keep(garbage done, std::vector<use>& uses, const void* what, place where) {
         if (uses.empty()) return false;
         const std::lock_guard hold(lock_);
         for (const use& one : uses) one.at->left_behind.store(true, std::memory_order_seq_cst);
         heavy_barrier();
-        std::erase_if(uses, [&](const use& one) { return !lasts(one, what); });
+        std::erase_if(uses, [&](const use& one) { return !lasts(one, where, what); });
         if (uses.empty()) return false;
-        limbo_.push_back({done, std::move(uses), lasts, what});
+        limbo_.push_back({done, std::move(uses), where, what});
         return true;
     }
 
@@ -360,8 +414,11 @@ inline void domain::forget_others() {
     for (thread_record* who = records_.load(); who != nullptr; who = who->next) {
         who->waits_for = nullptr;
         who->room = nullptr;
-        if (who == this_thread) continue;
-        who->depth = 0;
+        if (who == this_thread) {
+            who->kernel_id = kernel_thread_id();
+            continue;
+        }
+        who->depth.store(0, std::memory_order_relaxed);
         who->owned.store(false, std::memory_order_relaxed);
         for (level_block* block = &who->first; block != nullptr; block = block->next.load())
             for (level& at : block->levels) {
@@ -472,25 +529,6 @@ struct careful_store {
     static void store(std::atomic<const void*>& where, const void* value) { light_store(where, value); }
 };
 
-/// The end of a call that has come the shortest way, to the only receiver, behind a `quick_store` of it: said
-/// by the receiver's side, so that the emission has nothing to keep for afterwards. Null: by its caller.
-class call_end {
-  public:
-    [[gnu::always_inline]] explicit call_end(level* at) : at_(at) {}
-    [[gnu::always_inline]] ~call_end() {
-        if (at_ != nullptr) [[likely]] {
-            const stay_end<quick_store, false> end(*at_);
-        }
-    }
-    call_end(const call_end&) = delete;
-    call_end& operator=(const call_end&) = delete;
-
-    /// Another function says it: no registers are kept for this one over a call of that.
-    [[gnu::always_inline]] level* pass_on() { return std::exchange(at_, nullptr); }
-
-  private:
-    level* at_;
-};
 /// The thread whose first level this is, named as by `here`.
 inline const void* thread_of(const level& first) {
     static_assert(std::is_standard_layout_v<thread_record> && offsetof(thread_record, first) == 0 &&
@@ -502,7 +540,9 @@ inline const void* thread_of(const level& first) {
 class free_level {
   public:
     free_level() : mine_(here()), at_(take(*mine_)) {}
-    ~free_level() { --mine_->depth; }
+    ~free_level() {
+        mine_->depth.store(mine_->depth.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    }
     free_level(const free_level&) = delete;
     free_level& operator=(const free_level&) = delete;
 
@@ -511,7 +551,7 @@ class free_level {
   private:
     static level& take(thread_record& mine) {
         // (Never the first, which counts as taken by what it says itself, so that the shortest way need not.)
-        const unsigned depth = mine.depth + 1;
+        const unsigned depth = mine.depth.load(std::memory_order_relaxed) + 1;
         level_block* block = &mine.first;
         for (unsigned i = depth / level_block::size; i > 0; --i) {
             level_block* next = block->next.load(std::memory_order_relaxed);
@@ -521,7 +561,7 @@ class free_level {
             }
             block = next;
         }
-        mine.depth = depth;
+        light_store(mine.depth, depth);
         return block->levels[depth % level_block::size];
     }
 

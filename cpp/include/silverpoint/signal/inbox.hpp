@@ -25,11 +25,10 @@ enum class delivered {
     part,      ///< the budget is spent
 };
 
-/// The side of a queued or latest connection that the inbox calls.
+/// The side of a queued or latest connection that the inbox calls: as long as it is connected, since the code
+/// of its functions may be unloaded afterwards.
 class source {
   public:
-    virtual ~source() = default;
-    virtual slot_base& as_slot() = 0;
     /// Latest values: says which cell is going to be read; false when there is nothing new.
     virtual bool prepare() { return false; }
     /// Calls the receiver with what has come, at most until `budget` is used up.
@@ -38,12 +37,41 @@ class source {
     /// whether one has not.
     virtual void rest() {}
     virtual bool missed() { return false; }
+
+  protected:
+    ~source() = default;
 };
 
-struct drops_source {
-    void operator()(source* one) const { one->as_slot().drop(); }
+/// A source that the inbox has, with the slot that it is part of.
+class held_source {
+  public:
+    /// Holds the slot.
+    held_source(slot_base* slot, source* what) : slot_(slot), what_(what) { slot->hold(); }
+    held_source another() const { return {slot_.get(), what_}; }
+    bool is(const source* one) const { return what_ == one; }
+
+    /// Under the inbox's lock, of one that it watches: which is taken out before it ends.
+    bool prepare() const { return what_->prepare(); }
+    delivered deliver(class budget& budget) const {
+        return while_connected([&] { return what_->deliver(budget); }, delivered::all);
+    }
+    void rest() const {
+        while_connected([&] { return what_->rest(), true; }, true);
+    }
+    bool missed() const {
+        return while_connected([&] { return what_->missed(); }, false);
+    }
+
+  private:
+    template <class Function, class Result>
+    Result while_connected(Function&& function, Result otherwise) const {
+        const visit inside(slot_.get());
+        return slot_->connected() ? function() : otherwise;
+    }
+
+    held<slot_base> slot_;
+    source* what_;
 };
-using held_source = std::unique_ptr<source, drops_source>;
 
 class inbox_core;
 
@@ -51,7 +79,7 @@ class inbox_core;
 class budget {
   public:
     using clock = std::chrono::steady_clock;
-    budget(std::size_t most, clock::time_point until) : most_(most), until_(until) {}
+    budget(std::size_t most, clock::time_point until) : most_(most), until_(until), spent_(most == 0) {}
 
     bool spent() const { return spent_; }
     std::size_t calls() const { return calls_; }
@@ -73,7 +101,7 @@ class budget {
     inbox_core* of_ = nullptr;
     std::size_t most_, calls_ = 0;
     clock::time_point until_;
-    bool spent_ = false;
+    bool spent_;
 };
 
 /// What an inbox and the connections to it share; lives as long as any of them.
@@ -87,9 +115,8 @@ class inbox_core {
     }
 
     /// A source has become ready. Called with no lock of the source's.
-    void announce(source* one) {
-        one->as_slot().hold();
-        held_source kept(one);
+    void announce(slot_base* slot, source* one) {
+        held_source kept(slot, one);
         {
             const std::lock_guard hold(lock_);
             if (closed_) return;
@@ -108,20 +135,23 @@ class inbox_core {
         if (!closed_) wake_();
     }
 
-    void watch(source* one) {
+    void watch(slot_base* slot, source* one) {
         const std::lock_guard hold(lock_);
-        one->as_slot().hold();
-        watched_.emplace_back(one);
+        watched_.emplace_back(slot, one);
     }
-    void unwatch(source* one) {
-        held_source gone;  // dropped without the lock
+    void unwatch(const source* one) {
+        std::vector<held_source> gone;  // dropped without the lock
         const std::lock_guard hold(lock_);
-        for (auto at = watched_.begin(); at != watched_.end(); ++at)
-            if (at->get() == one) {
-                gone = std::move(*at);
-                watched_.erase(at);
-                return;
-            }
+        // (Most often they go in the order in which they came, or the other way round.)
+        const auto is_it = [&](const held_source& at) { return at.is(one); };
+        auto found = watched_.end();
+        if (!watched_.empty() && is_it(watched_.back()))
+            found = watched_.end() - 1;
+        else
+            found = std::find_if(watched_.begin(), watched_.end(), is_it);
+        if (found == watched_.end()) return;
+        gone.push_back(std::move(*found));
+        watched_.erase(found);
     }
 
     void drain(budget& budget) {
@@ -141,9 +171,8 @@ class inbox_core {
                 const held_source& one = watched_[(from + i) % count];
                 // One that has nothing new may have it on the other side of the barrier, with a publisher
                 // that did not wake us since it had not seen yet that we are going to sleep.
-                if (!one->prepare() && wake_ == nullptr) continue;
-                one->as_slot().hold();
-                latest.emplace_back(one.get());
+                if (!one.prepare() && wake_ == nullptr) continue;
+                latest.push_back(one.another());
             }
             // Behind what a drain further up the stack has not finished.
             for (held_source& one : ready_) current_.push_back({std::move(one), ++serial_});
@@ -163,18 +192,16 @@ class inbox_core {
                 break;
             }
             rest.again = true;  // should it throw
-            const bool more = one->deliver(budget) != delivered::all;
+            const bool more = one.deliver(budget) != delivered::all;
             ++turn_;
             again = again || more;
             rest.again = again;
         }
         while (!current_.empty() && !budget.spent()) {
             // It stays in the list while it is being delivered: a drain within its receiver goes on with it.
-            source* const one = current_.front().what.get();
             const std::uint64_t serial = current_.front().serial;
-            one->as_slot().hold();
-            held_source kept(one);
-            const delivered done = one->deliver(budget);
+            held_source kept = current_.front().what.another();
+            const delivered done = kept.deliver(budget);
             if (done == delivered::part || current_.empty() || current_.front().serial != serial) continue;
             current_.pop_front();
             if (done == delivered::leftover)
@@ -191,12 +218,16 @@ class inbox_core {
     /// True in this one: it cannot wait for itself.
     bool is_mine() const { return drains_.is(*here()); }
     void close() {
-        std::vector<held_source> gone[2];  // dropped without the lock
+        // Dropped without the lock. The functions go now: their code may be unloaded before this is.
+        std::vector<held_source> gone[2];
+        std::function<void()> functions[2];
         const std::lock_guard hold(lock_), alone(wake_lock_);
         closed_ = true;
         signalled_.store(true, std::memory_order_seq_cst);
         gone[0].swap(ready_);
         gone[1].swap(watched_);
+        functions[0].swap(wake_);
+        functions[1].swap(reset_);
     }
     /// Of the thread that drains, or after it.
     void forget() {
@@ -210,10 +241,10 @@ class inbox_core {
     void leave(bool again) {
         // (What is dropped here may have destructors that drain.)
         std::vector<held_source> more(std::exchange(later_, {})), rests(std::exchange(resting_, {}));
-        for (const held_source& one : rests) one->rest();
+        for (const held_source& one : rests) one.rest();
         if (!rests.empty()) heavy_barrier();
         for (held_source& one : rests)
-            if (one->missed()) more.push_back(std::move(one));
+            if (one.missed()) more.push_back(std::move(one));
         if (!more.empty()) {
             const std::lock_guard hold(lock_);
             if (!closed_) std::move(more.begin(), more.end(), std::back_inserter(ready_));
@@ -228,10 +259,10 @@ class inbox_core {
     };
 
     std::mutex lock_;
-    std::mutex wake_lock_;  // taken last: of calls of these two
-    const std::function<void()> wake_, reset_;
-    std::atomic<bool> signalled_;  // a wake-up is under way (or nobody is ever waked)
-    bool closed_ = false;          // changed under both locks
+    std::mutex wake_lock_;                // taken last: of calls of these two
+    std::function<void()> wake_, reset_;  // changed by `close` alone, under both locks
+    std::atomic<bool> signalled_;         // a wake-up is under way (or nobody is ever waked)
+    bool closed_ = false;                 // changed under both locks
     std::vector<held_source> ready_, watched_;
     // Of the draining thread:
     std::deque<duty> current_;
@@ -277,9 +308,12 @@ class inbox {
         return drain_until(most, signaling::budget::clock::time_point::max());
     }
     /// The same until this time has passed (looked at after every sixteenth call): a loop stays responsive
-    /// however much is sent.
+    /// however much is sent. Any duration will do: `max()` has no limit.
     std::size_t drain_for(std::chrono::nanoseconds time) {
-        return drain_until(SIZE_MAX, signaling::budget::clock::now() + time);
+        using clock = signaling::budget::clock;
+        const clock::time_point now = clock::now();
+        return drain_until(SIZE_MAX,
+                           time < clock::time_point::max() - now ? now + time : clock::time_point::max());
     }
 
     /// Says that the calling thread is the one that will drain; to be called by it before it emits, and

@@ -243,64 +243,69 @@ class latest_slot final : public slot<Args...>, public source {
   public:
     using event = std::tuple<std::decay_t<Args>...>;
 
-    latest_slot(core* of, std::shared_ptr<inbox_core> to, Function function)
-        : slot<Args...>(of, &run), to_(std::move(to)), function_(std::move(function)) {}
-
-    slot_base& as_slot() override { return *this; }
-    void empty() override {
-        function_.reset();
-        values_.clear();
-        to_->unwatch(this);
-    }
-    tally counted() const override {
-        tally all;
-        all.delivered = delivered_.load(std::memory_order_relaxed);
-        return all;
-    }
+    latest_slot(core* of, const std::shared_ptr<inbox_core>& to, Function function)
+        : slot<Args...>(of, alignof(latest_slot), &run), all_(to, std::move(function)) {}
 
     bool prepare() override {
-        const bool fresh = values_.fresh();
-        values_.name();
+        const bool fresh = all_.values.fresh();
+        all_.values.name();
         return fresh;
     }
     delivered deliver(budget& budget) override {
-        const visit inside(this);
-        if (!this->connected()) return delivered::all;
         std::optional<event> now;
-        values_.read([&](event& value) { now.emplace(std::move(value)); });
+        all_.values.read([&](event& value) { now.emplace(std::move(value)); });
         if (now) {
-            delivered_.store(delivered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+            all_.delivered.store(all_.delivered.load(std::memory_order_relaxed) + 1,
+                                 std::memory_order_relaxed);
             budget.count();
-            std::apply([&](auto&... parts) { (*function_)(static_cast<passed<Args>>(parts)...); }, *now);
+            std::apply([&](auto&... parts) { all_.function(static_cast<passed<Args>>(parts)...); }, *now);
         }
         // A value that came while this one was chosen: its publisher may have taken us for awake.
-        return values_.fresh() ? delivered::batch : delivered::all;
+        return all_.values.fresh() ? delivered::batch : delivered::all;
+    }
+
+  protected:
+    ~latest_slot() {}
+    void empty() override {
+        all_.to->unwatch(this);  // first: the inbox asks under its lock whether there is something new
+        all_.~members();
+    }
+    tally count() const override {
+        tally so_far;
+        so_far.delivered = all_.delivered.load(std::memory_order_relaxed);
+        return so_far;
     }
 
   private:
-    static void run(slot<Args...>* self, level* left, passed<Args>... args) {
-        auto* const mine = static_cast<latest_slot*>(self);
-        call_end end(left);
-        if (left == nullptr || !mine->values_.template publish_alone<quick_machine>(
-                                   thread_of(*left), std::forward<passed<Args>>(args)...)) [[unlikely]]
-            return mine->run_carefully(end.pass_on(), std::forward<passed<Args>>(args)...);
-        if (mine->to_->asleep()) [[unlikely]]
-            mine->wake(end.pass_on());
-    }
-    [[gnu::noinline]] void run_carefully(level* left, passed<Args>... args) {
-        const call_end end(left);
-        values_.publish(here(), std::forward<passed<Args>>(args)...);
-        if (to_->asleep()) to_->wake();
-    }
-    [[gnu::noinline, gnu::cold]] void wake(level* left) {
-        const call_end end(left);
-        to_->wake();
-    }
+    // What `empty` destroys.
+    struct members {
+        members(const std::shared_ptr<inbox_core>& inbox, Function&& receives)
+            : to(inbox), function(std::move(receives)) {}
+        ~members() { values.clear(); }
 
-    const std::shared_ptr<inbox_core> to_;
-    std::optional<Function> function_;
-    latest_lanes<event> values_;
-    std::atomic<std::uint64_t> delivered_{0};
+        const std::shared_ptr<inbox_core> to;
+        Function function;
+        latest_lanes<event> values;
+        std::atomic<std::uint64_t> delivered{0};
+    };
+
+    static void run(slot<Args...>* self, const level* quick, passed<Args>... args) {
+        auto* const mine = static_cast<latest_slot*>(self);
+        if (quick == nullptr || !mine->all_.values.template publish_alone<quick_machine>(
+                                    thread_of(*quick), std::forward<passed<Args>>(args)...)) [[unlikely]]
+            return mine->run_carefully(std::forward<passed<Args>>(args)...);
+        if (mine->all_.to->asleep()) [[unlikely]]
+            mine->wake();
+    }
+    [[gnu::noinline]] void run_carefully(passed<Args>... args) {
+        all_.values.publish(here(), std::forward<passed<Args>>(args)...);
+        if (all_.to->asleep()) all_.to->wake();
+    }
+    [[gnu::noinline, gnu::cold]] void wake() { all_.to->wake(); }
+
+    union {
+        members all_;
+    };
 };
 
 }  // namespace signaling

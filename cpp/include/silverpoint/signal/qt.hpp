@@ -26,17 +26,33 @@ class qt_target : public QObject {
 
   protected:
     bool event(QEvent* got) override {
-        if (got->type() != type() && got->type() != QEvent::Timer) return QObject::event(got);
+        if (got->type() == QEvent::Timer && timer_ != 0) {
+            // Qt does not deliver a timer's event within that timer's event: a receiver that runs an event
+            // loop of its own (a dialogue) would get nothing in it. So each turn has a timer of its own.
+            killTimer(timer_);
+            tick();
+        } else if (got->type() != type()) {
+            return QObject::event(got);
+        }
         if (drain_) drain_();
         return true;
     }
 
+    /// Drains every `interval` from now on.
+    void tick_every(std::chrono::milliseconds interval) {
+        interval_ = interval;
+        tick();
+    }
+
   private:
+    void tick() { timer_ = startTimer(static_cast<int>(interval_.count()), Qt::PreciseTimer); }
     static QEvent::Type type() {
         static const auto mine = static_cast<QEvent::Type>(QEvent::registerEventType());
         return mine;
     }
     std::function<void()> drain_;
+    std::chrono::milliseconds interval_{0};
+    int timer_ = 0;  // 0: none
 };
 
 }  // namespace signaling
@@ -59,7 +75,7 @@ class qt_inbox : private signaling::qt_target, public inbox {
   private:
     qt_inbox(std::chrono::milliseconds interval, std::chrono::nanoseconds turn) {
         deliver_to([this, turn] { drain_for(turn); });
-        startTimer(static_cast<int>(interval.count()), Qt::PreciseTimer);
+        tick_every(interval);
     }
 };
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <new>
 #include <optional>
 
@@ -24,8 +25,10 @@ namespace silverpoint {
 
 /// What an emission does when the queue is full.
 enum class overflow {
-    block,  ///< waits until the receiver takes some; where nobody would, since the receiving thread is this
-            ///< one or waits for it, the event is dropped
+    block,  ///< waits until the receiver takes some; where nobody would, the event is dropped and counted:
+            ///< the receiving thread is this one, waits for it, has ended, or drains nothing for
+            ///< `queued_options::longest_wait`. In the last two cases all that follow are dropped until it
+            ///< drains again
     drop_oldest,  ///< drops the one that has waited longest
     coalesce,     ///< merges it into the newest that waits (replaces it, where no function says how to merge)
 };
@@ -33,6 +36,8 @@ enum class overflow {
 struct queued_options {
     std::size_t capacity = 65536;  ///< events that wait, at most; as many again may be in delivery
     overflow when_full = overflow::block;
+    /// `block`: how long one emission waits for a receiver that drains nothing. `max()`: for ever.
+    std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
 };
 
 namespace signaling {
@@ -111,12 +116,12 @@ class event_queue {
         }
         return append(std::forward<Parts>(parts)...);
     }
-    /// Before a wait for room: counts it, and says until when to sleep, at `taken`; nothing when there is
-    /// room, or the queue is closed.
-    std::optional<std::uint32_t> begin_wait() {
+    /// Before a wait for room: says until when to sleep, at `taken`; nothing when there is room, or the queue
+    /// is closed. `first`: of this emission, which is counted as one that waited.
+    std::optional<std::uint32_t> begin_wait(bool first) {
         const std::lock_guard hold(claim_lock_);
         if (closed_ || waiting() < capacity_) return std::nullopt;
-        ++counted_.waited;
+        if (first) ++counted_.waited;
         sleepers_ = true;
         return taken_.load(std::memory_order_relaxed);
     }
@@ -124,6 +129,17 @@ class event_queue {
     void count_drop() {
         const std::lock_guard hold(claim_lock_);
         ++counted_.dropped;
+    }
+
+    /// Nobody waits for room from now on, until something is claimed. True the first time.
+    bool abandon() {
+        const std::lock_guard hold(claim_lock_);
+        abandoned_ = true;
+        return !std::exchange(was_abandoned_, true);
+    }
+    bool abandoned() const {
+        const std::lock_guard hold(claim_lock_);
+        return abandoned_;
     }
 
     /// Whether something of the last batch is left.
@@ -139,6 +155,7 @@ class event_queue {
                 if (reading_.at != spare_.at) release(reading_);
                 reading_ = ring_;
             }
+            abandoned_ = false;
             next_ = claimed_;
             end_ = claimed_ = tail_.load(std::memory_order_acquire);
             done_.store(next_, std::memory_order_relaxed);
@@ -332,119 +349,144 @@ class event_queue {
     alignas(64) mutable brief_lock<Machine> claim_lock_;
     std::size_t claimed_ = 0;  // before it all is the receiver's, or dropped
     ring spare_;
-    bool closed_ = false, sleepers_ = false;
+    bool closed_ = false, sleepers_ = false, abandoned_ = false, was_abandoned_ = false;
     tally counted_;
     typename Machine::template atomic<std::uint32_t> taken_{0};
 };
 
 struct no_merge {};
 
+/// One line on stderr, the first time that a queue is given up.
+[[gnu::noinline, gnu::cold]] inline void say_abandoned(room_wait why) {
+    std::fprintf(
+        stderr,
+        "silverpoint: the queue of a signal's connection is full, and its receiving thread %s: events "
+        "are dropped, and counted in connection::counted().dropped, until a thread drains the inbox\n",
+        why == room_wait::ended    ? "has ended"
+        : why == room_wait::joined ? "waits for the emitting thread to end"
+                                   : "has drained nothing for queued_options::longest_wait");
+}
+
 template <class Function, class Merge, class... Args>
 class queued_slot final : public slot<Args...>, public source {
   public:
     using event = std::tuple<std::decay_t<Args>...>;
 
-    queued_slot(core* of, std::shared_ptr<inbox_core> to, queued_options options, Function function,
+    queued_slot(core* of, const std::shared_ptr<inbox_core>& to, queued_options options, Function function,
                 Merge merge)
-        : slot<Args...>(of, &run),
-          to_(std::move(to)),
-          when_full_(options.when_full),
-          queue_(options.capacity),
-          receiver_(std::in_place, std::move(function), std::move(merge)) {}
+        : slot<Args...>(of, alignof(queued_slot), &run),
+          options_(options),
+          all_(to, options.capacity, std::move(function), std::move(merge)) {}
 
-    slot_base& as_slot() override { return *this; }
     void close() override {
         slot<Args...>::close();
-        queue_.close();
-    }
-    void empty() override {
-        receiver_.reset();
-        queue_.clear();
-    }
-    tally counted() const override {
-        tally all = queue_.counted();
-        all.delivered = delivered_.load(std::memory_order_relaxed);
-        return all;
+        all_.queue.close();
     }
 
     delivered deliver(budget& budget) override {
-        const visit inside(this);
+        event_queue<event>& queue = all_.queue;
         // (Disconnected, the queue is emptied by whoever has done it.)
-        const bool begun = this->connected() && queue_.has_batch();
+        const bool begun = queue.has_batch();
         const std::size_t before = budget.calls();
-        if (this->connected() && !begun) queue_.claim();
-        while (this->connected() && queue_.has_batch()) {
+        if (!begun) queue.claim();
+        while (this->connected() && queue.has_batch()) {
             if (budget.spent()) return delivered::part;
-            event now = queue_.take();
-            delivered_.store(delivered_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+            event now = queue.take();
+            all_.delivered.store(all_.delivered.load(std::memory_order_relaxed) + 1,
+                                 std::memory_order_relaxed);
             budget.count();
             budget.ring();
-            std::apply([&](auto&... parts) { receiver_->first(static_cast<passed<Args>>(parts)...); }, now);
+            std::apply([&](auto&... parts) { all_.function(static_cast<passed<Args>>(parts)...); }, now);
         }
         if (!this->connected()) return delivered::all;
         if (begun) return delivered::leftover;
-        return queue_.more() || budget.calls() != before ? delivered::batch : delivered::all;
+        return queue.more() || budget.calls() != before ? delivered::batch : delivered::all;
     }
-    void rest() override { queue_.rest(); }
-    bool missed() override {
-        const visit inside(this);
-        return this->connected() && queue_.missed();
+    void rest() override { all_.queue.rest(); }
+    bool missed() override { return all_.queue.missed(); }
+
+  protected:
+    ~queued_slot() {}
+    void empty() override { all_.~members(); }
+    tally count() const override {
+        tally so_far = all_.queue.counted();
+        so_far.delivered = all_.delivered.load(std::memory_order_relaxed);
+        return so_far;
     }
 
   private:
     using result = typename event_queue<event>::result;
 
-    static void run(slot<Args...>* self, level* left, passed<Args>... args) {
+    // What `empty` destroys.
+    struct members {
+        members(const std::shared_ptr<inbox_core>& inbox, std::size_t capacity, Function&& receives,
+                Merge&& merges)
+            : to(inbox), queue(capacity), function(std::move(receives)), merge(std::move(merges)) {}
+        ~members() { queue.clear(); }
+
+        const std::shared_ptr<inbox_core> to;
+        event_queue<event> queue;
+        Function function;
+        [[no_unique_address]] Merge merge;
+        std::atomic<std::uint64_t> delivered{0};
+    };
+
+    static void run(slot<Args...>* self, const level* quick, passed<Args>... args) {
         auto* const mine = static_cast<queued_slot*>(self);
-        call_end end(left);
-        if (left == nullptr) [[unlikely]]
+        if (quick == nullptr) [[unlikely]]
             return mine->run_carefully(std::forward<passed<Args>>(args)...);
-        const result got =
-            mine->queue_.template push<quick_machine>(thread_of(*left), std::forward<passed<Args>>(args)...);
+        const result got = mine->all_.queue.template push<quick_machine>(thread_of(*quick),
+                                                                         std::forward<passed<Args>>(args)...);
         if (got != result::queued) [[unlikely]]
-            mine->finish(got, end.pass_on(), std::forward<passed<Args>>(args)...);
+            mine->finish(got, std::forward<passed<Args>>(args)...);
     }
     [[gnu::noinline]] void run_carefully(passed<Args>... args) {
-        const result got = queue_.push(here(), std::forward<passed<Args>>(args)...);
-        if (got != result::queued) finish(got, nullptr, std::forward<passed<Args>>(args)...);
+        const result got = all_.queue.push(here(), std::forward<passed<Args>>(args)...);
+        if (got != result::queued) finish(got, std::forward<passed<Args>>(args)...);
     }
-    [[gnu::noinline]] void finish(result got, level* left, passed<Args>... args) {
-        const call_end end(left);
-        bool hopeless = false;
+    [[gnu::noinline]] void finish(result got, passed<Args>... args) {
+        event_queue<event>& queue = all_.queue;
+        bool waited = false;
         while (got == result::full) {
-            switch (when_full_) {
+            switch (options_.when_full) {
                 case overflow::block:
-                    if (hopeless || to_->is_mine()) return queue_.count_drop();
-                    if (const auto before = queue_.begin_wait())
-                        hopeless =
-                            !domain::instance().wait_for_room(to_->drains(), queue_.taken(), *before, here());
-                    got = queue_.push(here(), std::forward<passed<Args>>(args)...);
+                    if (all_.to->is_mine() || queue.abandoned()) return queue.count_drop();
+                    if (const auto before = queue.begin_wait(!std::exchange(waited, true)))
+                        if (!wait_for_room(*before)) return queue.count_drop();
+                    got = queue.push(here(), std::forward<passed<Args>>(args)...);
                     break;
                 case overflow::drop_oldest:
-                    got = queue_.push_over_oldest(here(), std::forward<passed<Args>>(args)...);
+                    got = queue.push_over_oldest(here(), std::forward<passed<Args>>(args)...);
                     break;
                 case overflow::coalesce:
-                    got = queue_.push_into_newest(
+                    got = queue.push_into_newest(
                         here(),
                         [&](event& newest, auto&&... parts) {
                             if constexpr (std::is_same_v<Merge, no_merge>) {
                                 newest = event(std::forward<decltype(parts)>(parts)...);
                             } else {
-                                receiver_->second(newest, std::forward<decltype(parts)>(parts)...);
+                                all_.merge(newest, std::forward<decltype(parts)>(parts)...);
                             }
                         },
                         std::forward<passed<Args>>(args)...);
                     break;
             }
         }
-        if (got == result::first) to_->announce(this);
+        if (got == result::first) all_.to->announce(this, this);
+    }
+    // False when nobody will make room.
+    bool wait_for_room(std::uint32_t before) {
+        const room_wait why = domain::instance().wait_for_room(all_.to->drains(), all_.queue.taken(), before,
+                                                               options_.longest_wait, here());
+        if (why == room_wait::over) return true;
+        if (why != room_wait::circle && all_.queue.abandon()) say_abandoned(why);
+        return false;
     }
 
-    const std::shared_ptr<inbox_core> to_;
-    const overflow when_full_;
-    event_queue<event> queue_;
-    std::optional<std::pair<Function, Merge>> receiver_;
-    std::atomic<std::uint64_t> delivered_{0};
+    const queued_options options_;
+    union {
+        members all_;
+    };
 };
 
 }  // namespace signaling

@@ -6,7 +6,9 @@
 // is taken out of it too.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -25,11 +27,16 @@ using passed = std::conditional_t<
 
 template <class... Args>
 inline constexpr bool copyable = (std::is_copy_constructible_v<std::decay_t<Args>> && ...);
+/// Whether several receivers may be called with the same arguments: only what is moved has one receiver.
+template <class... Args>
+inline constexpr bool shareable =
+    ((std::is_lvalue_reference_v<Args> || std::is_copy_constructible_v<std::decay_t<Args>>)&&...);
 
 /// What has become of the events of one connection.
 struct tally {
     std::uint64_t delivered = 0;  ///< calls of the receiver (a direct connection counts none)
-    std::uint64_t dropped = 0;  ///< left out since the queue was full (drop_oldest; block in its own thread)
+    /// left out since the queue was full: by drop_oldest, and by block where nobody would make room
+    std::uint64_t dropped = 0;
     std::uint64_t coalesced = 0;  ///< merged into the one before since the queue was full
     std::uint64_t waited = 0;     ///< emissions that had to wait for room (block)
 };
@@ -37,36 +44,59 @@ struct tally {
 class core;
 
 /// Counted by the signal's list, by handles and by the inbox that it waits in.
+///
+/// The code of a receiver may be unloaded (dlclose) when its connection has ended, while handles and inboxes
+/// still hold what is left of it. So the functions of the derived class are called only while it is
+/// connected, or to end it; then all that it has is destroyed, and what is left is freed as a slot_base.
 class slot_base {
   public:
-    explicit slot_base(core* of);
-    virtual ~slot_base();
+    /// `alignment`: of the class derived from it, which begins with it.
+    slot_base(core* of, std::size_t alignment);
     slot_base(const slot_base&) = delete;
     slot_base& operator=(const slot_base&) = delete;
 
     void hold() { users_.fetch_add(1, std::memory_order_relaxed); }
     void drop() {
-        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
     }
 
     bool connected() const { return connected_.load(std::memory_order_seq_cst); }
     core& of() const { return *core_; }
+    /// Its place among those of its signal: grows with each connection. Set before it is in a list.
+    std::uint64_t order = 0;
 
     /// Marks it: emissions and deliveries that begin now do nothing, and one that waits for room goes on.
-    virtual void close() { connected_.store(false, std::memory_order_seq_cst); }
-    /// Destroys the receiver's callable and what is queued for it. Nobody is in it, and nobody comes any
-    /// more.
-    virtual void empty() = 0;
-    virtual tally counted() const { return {}; }
+    virtual void close() {
+        closing_ = count();
+        connected_.store(false, std::memory_order_seq_cst);
+    }
+    /// The end, when nobody is in it and nobody comes any more: destroys all that the derived class has.
+    void end() {
+        last_ = count();
+        empty();
+        left_.store(true, std::memory_order_release);
+    }
+    /// Any thread's.
+    tally counted();
 
     /// True when the wait for its receiver is over and the callable is destroyed.
     bool left() const { return left_.load(std::memory_order_acquire); }
-    void set_left() { left_.store(true, std::memory_order_release); }
+
+  protected:
+    ~slot_base();
+    /// Destroys all members of the derived class, whose destructor is never called.
+    virtual void empty() = 0;
+    virtual tally count() const { return {}; }
 
   private:
+    void destroy();
+
     std::atomic<std::uint32_t> users_{1};
     std::atomic<bool> connected_{true}, left_{false};
+    const std::uint32_t alignment_;
     core* core_;
+    tally closing_;  // as it was when the connection ended; constant since
+    tally last_;     // and when the last call had returned; constant since `left`
 };
 
 struct drops {
@@ -79,18 +109,21 @@ using held = std::unique_ptr<Slot, drops>;
 template <class... Args>
 class slot : public slot_base {
   public:
-    /// What it returns from is said at `left`, unless that is null: then the caller does so (emission.hpp).
-    using entry = void (*)(slot*, level* left, passed<Args>...);
+    /// `quick`: the thread's own level, when the emission has come the shortest way; else null. That the call
+    /// has returned is said by the emission: the receiver's code may be unloaded as soon as it is said.
+    using entry = void (*)(slot*, const level* quick, passed<Args>...);
 
-    slot(core* of, entry begin) : slot_base(of), call_(begin) {}
-    [[gnu::always_inline]] void call(level* left, passed<Args>... args) {
-        call_.load(std::memory_order_seq_cst)(this, left, std::forward<passed<Args>>(args)...);
+    slot(core* of, std::size_t alignment, entry begin) : slot_base(of, alignment), call_(begin) {}
+    [[gnu::always_inline]] void call(const level* quick, passed<Args>... args) {
+        call_.load(std::memory_order_seq_cst)(this, quick, std::forward<passed<Args>>(args)...);
     }
     void close() override {
-        call_.store([](slot*, level* left, passed<Args>...) { const call_end end(left); },
-                    std::memory_order_seq_cst);
+        call_.store([](slot*, const level*, passed<Args>...) {}, std::memory_order_seq_cst);
         slot_base::close();
     }
+
+  protected:
+    ~slot() = default;
 
   private:
     std::atomic<entry> call_;
@@ -104,7 +137,22 @@ class core {
         std::uint32_t room;
         std::atomic<std::uint32_t> size;
         std::atomic<slot_base*>* at() { return reinterpret_cast<std::atomic<slot_base*>*>(this + 1); }
+        /// `slot_base::order` of each, ascending, of those too that have been taken out. Under the lock.
+        std::uint64_t* orders() { return reinterpret_cast<std::uint64_t*>(at() + room); }
+        void append(slot_base* one, std::memory_order how) {
+            const std::uint32_t end = size.load(std::memory_order_relaxed);
+            orders()[end] = one->order;
+            at()[end].store(one, how);
+            size.store(end + 1, how);
+        }
+        void take_out(const slot_base* one) {
+            std::uint64_t* const end = orders() + size.load(std::memory_order_relaxed);
+            std::uint64_t* const found = std::lower_bound(orders(), end, one->order);
+            if (found != end && *found == one->order)
+                at()[found - orders()].store(nullptr, std::memory_order_seq_cst);
+        }
     };
+    static_assert(sizeof(std::atomic<slot_base*>) % alignof(std::uint64_t) == 0);
     static_assert(alignof(list) <= alignof(std::atomic<slot_base*>) && sizeof(list) % alignof(void*) == 0);
 
     core() { domain::instance(); }  // asks for the barriers
@@ -134,10 +182,9 @@ class core {
                 now = packed(old, 2 * connected() + 2);
                 if (old != nullptr) replaced_.push_back(old);
             }
-            const std::uint32_t size = now->size.load(std::memory_order_relaxed);
             fresh->hold();
-            now->at()[size].store(fresh, std::memory_order_release);
-            now->size.store(size + 1, std::memory_order_release);
+            fresh->order = ++orders_;
+            now->append(fresh, std::memory_order_release);
             live_.store(connected() + 1, std::memory_order_relaxed);
             slots_.store(now, std::memory_order_seq_cst);
             // Behind the list, where an emission goes that finds none here.
@@ -162,27 +209,19 @@ class core {
             // Another thread has begun; its wait, and the end of the callable, are waited for too. What it
             // has left to others' calls, and they have not seen, is done here.
             for (backoff turn; !one->left(); turn.pause()) {
-                if (!domain::instance().leave_slot(one, {}, {[](void*) {}, nullptr}, here())) return;
+                if (!domain::instance().leave_slot(one, {}, {}, here())) return;
                 domain::instance().sweep();
             }
             return;
         }
-        const auto emptied = [](void* what) {
-            auto* const slot = static_cast<slot_base*>(what);
-            {
-                // Who disconnects it too waits for this as for a call.
-                const visit inside(slot);
-                slot->empty();
-                slot->set_left();
-            }
-            slot->drop();
-        };
-        domain::instance().leave_slot(one, lists, {emptied, one}, here());
+        domain::instance().leave_slot(one, lists, {garbage::kind::slot, one}, here());
         retire(old);
     }
 
-    /// The signal's end: takes out all of them.
+    /// The signal's end: takes out all of them, the last first.
     void close() {
+        const list* looked_at = nullptr;
+        std::uint32_t left = 0;  // beyond them nobody is in the list any more
         for (;;) {
             held<slot_base> one;
             {
@@ -190,15 +229,27 @@ class core {
                 closed_ = true;
                 list* const now = slots_.load(std::memory_order_relaxed);
                 if (now == nullptr) return;
-                const std::uint32_t size = now->size.load(std::memory_order_relaxed);
-                for (std::uint32_t i = size; i > 0 && one == nullptr; --i)
-                    if (slot_base* const found = now->at()[i - 1].load(std::memory_order_relaxed)) {
+                if (now != looked_at || left == 0) left = now->size.load(std::memory_order_relaxed);
+                looked_at = now;
+                while (left > 0 && one == nullptr)
+                    if (slot_base* const found = now->at()[--left].load(std::memory_order_relaxed)) {
                         found->hold();
                         one.reset(found);
                     }
             }
             if (one != nullptr) remove(one.get());
         }
+    }
+
+    /// A list that nobody reads any more.
+    static void free(list* unread) {
+        core* const of = unread->of;
+        {
+            const std::lock_guard hold(of->lock_);
+            std::erase(of->replaced_, unread);
+        }
+        ::operator delete(unread);
+        of->drop();
     }
 
   private:
@@ -209,14 +260,12 @@ class core {
         one->close();
         list* const now = slots_.load(std::memory_order_relaxed);
         const std::uint32_t size = now->size.load(std::memory_order_relaxed);
-        const auto clear = [&](list* in) {
+        const auto take_from = [&](list* in) {
             lists.push_back(in);
-            for (std::uint32_t i = 0; i < in->size.load(std::memory_order_relaxed); ++i)
-                if (in->at()[i].load(std::memory_order_relaxed) == one)
-                    in->at()[i].store(nullptr, std::memory_order_seq_cst);
+            in->take_out(one);
         };
-        clear(now);
-        for (list* const old : replaced_) clear(old);
+        take_from(now);
+        for (list* const old : replaced_) take_from(old);
         live_.store(connected() - 1, std::memory_order_relaxed);
         only_.store(connected() == 1 ? find_only(*now) : nullptr, std::memory_order_seq_cst);
         if (connected() == 0) {
@@ -235,31 +284,23 @@ class core {
             if (slot_base* const one = in.at()[i].load(std::memory_order_relaxed)) return one;
     }
     list* packed(list* from, std::uint32_t room) {
-        void* const memory = ::operator new(sizeof(list) + room * sizeof(std::atomic<slot_base*>));
+        void* const memory =
+            ::operator new(sizeof(list) + room * (sizeof(std::atomic<slot_base*>) + sizeof(std::uint64_t)));
         list* const made = new (memory) list{this, room, 0};
-        for (std::uint32_t i = 0; i < room; ++i) new (made->at() + i) std::atomic<slot_base*>(nullptr);
+        for (std::uint32_t i = 0; i < room; ++i) {
+            new (made->at() + i) std::atomic<slot_base*>(nullptr);
+            new (made->orders() + i) std::uint64_t(0);
+        }
         if (from == nullptr) return made;
-        std::uint32_t count = 0;
         for (std::uint32_t i = 0; i < from->size.load(std::memory_order_relaxed); ++i)
             if (slot_base* const one = from->at()[i].load(std::memory_order_relaxed))
-                made->at()[count++].store(one, std::memory_order_relaxed);
-        made->size.store(count, std::memory_order_relaxed);
+                made->append(one, std::memory_order_relaxed);
         return made;
     }
     void retire(list* old) {
         if (old == nullptr) return;
         hold();
-        domain::instance().leave_list(old, {[](void* what) {
-                                                list* const unread = static_cast<list*>(what);
-                                                core* const of = unread->of;
-                                                {
-                                                    const std::lock_guard hold(of->lock_);
-                                                    std::erase(of->replaced_, unread);
-                                                }
-                                                ::operator delete(what);
-                                                of->drop();
-                                            },
-                                            old});
+        domain::instance().leave_list(old, {garbage::kind::list, old});
     }
 
     std::atomic<slot_base*> only_{nullptr};
@@ -267,33 +308,74 @@ class core {
     std::atomic<std::uint32_t> live_{0};  // written under the lock
     std::atomic<std::uint32_t> users_{1};
     std::mutex lock_;
+    std::uint64_t orders_ = 0;     // the last that was given
     std::vector<list*> replaced_;  // lists that are read still, or have not been retired yet
     bool closed_ = false;
 };
 
-inline slot_base::slot_base(core* of) : core_(of) { of->hold(); }
+inline slot_base::slot_base(core* of, std::size_t alignment)
+    : alignment_(static_cast<std::uint32_t>(alignment)), core_(of) {
+    of->hold();
+}
 inline slot_base::~slot_base() { core_->drop(); }
+
+inline void slot_base::destroy() {
+    if (!left()) end();  // it was never connected
+    const std::size_t alignment = alignment_;
+    void* const memory = this;
+    this->slot_base::~slot_base();
+    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+        ::operator delete(memory, std::align_val_t(alignment));
+    else
+        ::operator delete(memory);
+}
+
+inline tally slot_base::counted() {
+    const visit inside(this);
+    // Whoever ends the connection from here on waits for this visit before it destroys anything.
+    if (connected()) return count();
+    return left() ? last_ : closing_;
+}
+
+inline void release(garbage done) {
+    switch (done.of) {
+        case garbage::kind::nothing:
+            break;
+        case garbage::kind::slot: {
+            auto* const one = static_cast<slot_base*>(done.what);
+            {
+                // Who disconnects it too waits for this as for a call.
+                const visit inside(one);
+                one->end();
+            }
+            one->drop();
+            break;
+        }
+        case garbage::kind::list:
+            core::free(static_cast<core::list*>(done.what));
+            break;
+    }
+}
 
 /// Calls the receiver in the emitting thread.
 template <class Function, class... Args>
 class direct_slot final : public slot<Args...> {
   public:
-    direct_slot(core* of, Function&& function) : slot<Args...>(of, &run), function_(std::move(function)) {}
-    direct_slot(core* of, const Function& function) : slot<Args...>(of, &run), function_(function) {}
-    ~direct_slot() override { empty(); }
-    void empty() override {
-        if (!std::exchange(emptied_, true)) function_.~Function();
-    }
+    template <class From>
+    direct_slot(core* of, From&& function)
+        : slot<Args...>(of, alignof(direct_slot), &run), function_(std::forward<From>(function)) {}
+
+  protected:
+    ~direct_slot() {}
+    void empty() override { function_.~Function(); }
 
   private:
-    static void run(slot<Args...>* self, level* left, passed<Args>... args) {
-        const call_end end(left);
+    static void run(slot<Args...>* self, const level*, passed<Args>... args) {
         static_cast<direct_slot*>(self)->function_(std::forward<passed<Args>>(args)...);
     }
     union {
         Function function_;
     };
-    bool emptied_ = false;
 };
 
 }  // namespace silverpoint::signaling

@@ -37,7 +37,8 @@ pub(crate) use giving::come_by;
 pub use ids::{new_id, process_id, random_bytes};
 pub use sites::{AGAIN, Description, Pieces, Registered};
 pub use thread::{
-    ALWAYS_FITS, Owned, Reservation, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,
+    ALWAYS_FITS, Owned, Reservation, lose_other, lose_without_site, prepare, reserve, reserve_rest,
+    reserve_slowly,
 };
 
 use crate::sys::ErrnoGuard;

@@ -184,6 +184,14 @@ pub fn lose_without_site() {
     }
 }
 
+/// Counts a record that was not made, for a reason that has no name of its own.
+#[cold]
+pub fn lose_other() {
+    if let Some((session, _)) = local::session() {
+        lane::lose_in_session(session, Cause::Other);
+    }
+}
+
 /// Everything but the common case: a thread's first record, a new eighth of the ring, a full ring, a forked child, a signal handler. `None`: the record was
 /// lost, and is counted.
 ///
