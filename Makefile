@@ -8,11 +8,12 @@ PROGRAM ?= $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
 # Where the library for C is built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
-.PHONY: demo test arrow install-arrow bench kill-test crash-test python lint format install install-files help
+.PHONY: demo test test-all arrow install-arrow bench kill-test crash-test python lint format install install-files help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
-	@echo "make test       all tests"
+	@echo "make test       the tests that a change needs: Rust, C++, C, Qt"
+	@echo "make test-all   every test: AArch64, loom, Miri, fuzzing, instruction counts, kill and crash tests, Python too"
 	@echo "make arrow      build and test silverpoint-arrow: Parquet and Arrow for 'silverpoint convert'"
 	@echo "make kill-test  the 500 rounds of the kill test"
 	@echo "make crash-test crashes at any moment, 300 rounds of each kind in Rust and C++"
@@ -29,6 +30,10 @@ demo:
 test:
 	scripts/setup test
 	scripts/test
+
+test-all:
+	scripts/setup test
+	scripts/test all
 
 arrow:
 	scripts/setup demo
