@@ -336,18 +336,34 @@ impl Drop for AsyncScope {
 /// An `async fn` has an asynchronous stretch ([`async_scope`]), from its first poll until it is done or dropped. `crate = path` says where this crate is, when it has been renamed.
 pub use silverpoint_derive::traced;
 
-/// A stretch of time until the end of the block: `atrace!("draw")` with [`Tag::APP`], `atrace!(Tag::GRAPHICS, "draw")`, or `atrace!("frame {}", n)`, which is formatted only when the tag is enabled.
+/// A stretch of time until the end of the block: `atrace!("draw")` with [`Tag::APP`], `atrace!(Tag::GRAPHICS, "draw")`. A literal is a format as of `println!`: `atrace!("frame {frame}")`,
+/// `atrace!(Tag::GRAPHICS, "frame {}", n)`. Its arguments are evaluated only when the tag is enabled.
 #[macro_export]
 macro_rules! atrace {
-    ($name:literal $(,)?) => {
-        let _atrace = $crate::scope($crate::Tag::APP, $name);
+    ($format:literal $(,)?) => {
+        let _atrace = $crate::__text($crate::Tag::APP, ::std::format_args!($format));
     };
     ($format:literal, $($arguments:tt)+) => {
         let _atrace = $crate::__formatted($crate::Tag::APP, || ::std::format!($format, $($arguments)+));
     };
+    ($tag:expr, $format:literal $(,)?) => {
+        let _atrace = $crate::__text($tag, ::std::format_args!($format));
+    };
+    ($tag:expr, $format:literal, $($arguments:tt)+) => {
+        let _atrace = $crate::__formatted($tag, || ::std::format!($format, $($arguments)+));
+    };
     ($tag:expr, $name:expr $(,)?) => {
         let _atrace = $crate::scope($tag, $name);
     };
+}
+
+/// What the macro calls. No part of the interface.
+#[doc(hidden)]
+pub fn __text(tag: Tag, name: std::fmt::Arguments<'_>) -> Scope {
+    match name.as_str() {
+        Some(name) => scope(tag, name),
+        None => __formatted(tag, || name.to_string()),
+    }
 }
 
 /// What the macro calls. No part of the interface.

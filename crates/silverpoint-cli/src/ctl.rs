@@ -43,6 +43,8 @@ pub fn run(args: Args) -> Outcome {
         let line = match &args.directives {
             Some(text) => {
                 let on = session.write_directives(text).map_err(|error| place.failed(error))?;
+                // A program that is stopped follows when it goes on.
+                let _ = session.await_followers().map_err(|error| place.failed(error))?;
                 let known =
                     session.site_count(session.counters().map_err(|error| place.failed(error))?.sites_next);
                 format!(

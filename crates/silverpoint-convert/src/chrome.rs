@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_formats::json::{JsonVisitor, Stack, push_plain, push_string};
+use silverpoint_formats::json::{
+    JsonVisitor, Stack, join_objects, push_args, push_plain, push_string, without_first,
+};
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::text;
 use silverpoint_formats::tracefile::What;
+use silverpoint_formats::tree::{Part, part};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{WalkError, walk};
 
@@ -28,7 +31,12 @@ pub struct ChromeWriter<W> {
     threads: HashMap<(usize, u32), String>,
     /// Whether a process has been named.
     processes: HashMap<usize, ()>,
+    /// Fields that async spans got after they had begun, as JSON, by process, category, name and id. Their ends say them.
+    later: HashMap<(usize, String, String, String), String>,
 }
+
+/// Async spans whose later fields are kept.
+const LATER_MAX: usize = 1 << 16;
 
 impl<W: Write> ChromeWriter<W> {
     /// Begins the object.
@@ -43,6 +51,7 @@ impl<W: Write> ChromeWriter<W> {
             begun: false,
             threads: HashMap::new(),
             processes: HashMap::new(),
+            later: HashMap::new(),
         }
     }
 
@@ -140,6 +149,37 @@ impl<W: Write> ChromeWriter<W> {
         self.text.push('}');
     }
 
+    /// Keeps fields that an async span gets after it has begun, and adds them to the arguments of its end, which begin at `start`.
+    fn later_fields(&mut self, process: usize, site: &Site, args: &[u8], start: usize) {
+        let is_end = site.kind() == Kind::AsyncEnd;
+        let is_fields = matches!(part(site, args), Some(Part::Fields(_)));
+        if !is_fields && (!is_end || self.later.is_empty()) {
+            return;
+        }
+        let description = &site.description;
+        let key = (process, description.category.clone(), description.template.clone(), self.id.clone());
+        if is_end {
+            const ARGS: &str = ",\"args\":";
+            let begin = start + ARGS.len();
+            if let Some(later) = self.later.remove(&key)
+                && let Some(joined) = self.text.get(begin..).and_then(|args| join_objects(args, &later))
+            {
+                self.text.truncate(begin);
+                self.text.push_str(&joined);
+            }
+            return;
+        }
+        let mut fields = String::new();
+        push_args(&mut fields, &mut self.stack, site, args);
+        without_first(&mut fields);
+        if self.later.len() < LATER_MAX || self.later.contains_key(&key) {
+            let known = self.later.entry(key).or_insert_with(|| "{}".to_owned());
+            if let Some(joined) = join_objects(known, &fields) {
+                *known = joined;
+            }
+        }
+    }
+
     fn record(&mut self, record: &Record<'_>, site: &Site, args: &[u8]) {
         let named = atrace::named(site, args, &mut self.stack);
         let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
@@ -186,7 +226,9 @@ impl<W: Write> ChromeWriter<W> {
         } else {
             let line = format!("{}:{}", site.description.file, site.description.line);
             let place = [("level", site.level().name()), ("at", &line)];
+            let start = self.text.len();
             self.args(site, args, &place);
+            self.later_fields(record.process_number, site, args, start);
         }
         self.text.push('}');
         self.message = message;

@@ -167,7 +167,7 @@ fn start(read: impl FnOnce() -> Read) -> Result<c_int, (c_int, String)> {
         crash = config.crash.take();
         Home::own_or_new().remember(config.clone());
         stdio::share();
-        Logger::start(handler::add_to(config))
+        Logger::start_without_exit_hook(handler::add_to(config))
     });
     *logger = Some(Arc::new(started.map_err(|error| (kind_of(&error), error.to_string()))?));
     let wait = crash.map_or(-1, |crash| i64::try_from(crash.wait.as_millis()).unwrap_or(i64::MAX));
@@ -260,7 +260,7 @@ extern "C" fn at_last() {
         if silverpoint_logger::has_kept()
             && home.lock().is_none()
             && let Some(config) = home.remembered()
-            && let Ok(logger) = Logger::start(config)
+            && let Ok(logger) = Logger::start_without_exit_hook(config)
         {
             let _ = logger.end(PATIENCE);
         }

@@ -23,7 +23,7 @@ use crate::json::push_string;
 /// Frames of a panic's own machinery, at the most.
 const PANIC_FRAMES: usize = 24;
 /// Before each line.
-const INDENT: &str = "\n    ";
+const INDENT: &str = "    ";
 
 /// Whether records of a site are those of crashes.
 pub(crate) fn is_crash(description: &SiteDescription) -> bool {
@@ -182,7 +182,7 @@ pub(crate) fn push_summary(out: &mut String, args: &[u8]) -> bool {
     true
 }
 
-/// Appends the stack, each line behind a line's end.
+/// Appends the stack in whole lines.
 pub(crate) fn push_stack(out: &mut String, symbols: &mut Symbols, args: &[u8]) {
     let Some(crash) = Crash::read(args) else { return };
     let (frames, faults) = crash.frames(symbols);
@@ -197,11 +197,11 @@ pub(crate) fn push_stack(out: &mut String, symbols: &mut Symbols, args: &[u8]) {
         if same > 1 {
             frames.drain(..same);
             number += same;
-            let _ = write!(out, "{INDENT}… the same {same} more times");
+            let _ = writeln!(out, "{INDENT}… the same {same} more times");
         }
     }
     if crash.missing > 0 {
-        let _ = write!(out, "{INDENT}… {} outer frames are not recorded", crash.missing);
+        let _ = writeln!(out, "{INDENT}… {} outer frames are not recorded", crash.missing);
     }
     for (index, (module, fault)) in crash.modules.iter().zip(&faults).enumerate() {
         out.push_str(INDENT);
@@ -213,6 +213,7 @@ pub(crate) fn push_stack(out: &mut String, symbols: &mut Symbols, args: &[u8]) {
         if let Some(fault) = fault {
             let _ = write!(out, " ({fault})");
         }
+        out.push('\n');
     }
 }
 
@@ -247,7 +248,7 @@ fn push_frame(out: &mut String, crash: &Crash, number: usize, frame: &Frame) {
             out.push_str(") ");
         }
         if depth + 1 < places.len() {
-            out.push_str("inlined");
+            out.push_str("inlined\n");
             continue;
         }
         match frame.module {
@@ -259,6 +260,7 @@ fn push_frame(out: &mut String, crash: &Crash, number: usize, frame: &Frame) {
                 let _ = write!(out, "{:#x}", frame.address);
             }
         }
+        out.push('\n');
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Part {
         /// Id of the later one.
         to: u64,
     },
+    /// The arguments but the first are fields that the async span with this id got after it had begun; of equal names the last counts.
+    Fields(u64),
     /// A message or an event of the span with this id, whatever is open in its thread; of none, if that is 0.
     Of(u64),
 }
@@ -48,6 +50,7 @@ pub fn part(site: &Site, args: &[u8]) -> Option<Part> {
     match site.kind() {
         Kind::Span if signature == "L" && named(0, ID) => Some(Part::Stretch(word(0)?)),
         Kind::AsyncBegin if named(0, ID) && named(1, BEGUN) => Some(Part::Late(word(1)?)),
+        Kind::AsyncInstant if named(0, ID) => Some(Part::Fields(word(0)?)),
         Kind::Link => {
             let (from, to) = (word(0)?, word(1)?);
             Some(match site.description.template.as_str() {

@@ -94,6 +94,14 @@ impl Holder {
         if backtrace.trigger.is_some_and(|trigger| level >= trigger) { Fate::Dump } else { Fate::Deliver }
     }
 
+    /// Whether a record brings out what is kept back.
+    pub(crate) fn is_trigger(&self, event: &Event<'_>) -> bool {
+        let level = event.what.level();
+        let is_below = self.level.is_some_and(|least| level < least);
+        let trigger = self.backtrace.and_then(|backtrace| backtrace.trigger);
+        !is_below && trigger.is_some_and(|trigger| level >= trigger)
+    }
+
     /// Whether a predecessor has written it.
     fn was_written(&mut self, event: &Event<'_>) -> bool {
         let Some(info) = &event.session.info else { return false };

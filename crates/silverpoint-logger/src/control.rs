@@ -76,6 +76,24 @@ impl Control {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The sinks that have not written everything, by their names, and why where that is known.
+    pub(crate) fn late(&self) -> String {
+        // While it is being reloaded sinks come and go.
+        let Ok(current) = self.current.try_lock() else { return "sinks".to_owned() };
+        let state = self.shared.lock();
+        let sinks = current.config.sinks.iter().zip(&current.numbers);
+        let late = sinks.filter(|(_, number)| !state.finished[**number]).map(|(sink, number)| {
+            let why = if state.is_describing_crash[*number] {
+                " (is still reading symbols, to describe a crash)"
+            } else {
+                ""
+            };
+            format!("{}{why}", sink.label())
+        });
+        let late: Vec<String> = late.collect();
+        if late.is_empty() { "the logger".to_owned() } else { late.join(", ") }
+    }
+
     /// SIGHUP is again what it was before.
     pub(crate) fn hear_no_more(&self) {
         *self.hangup.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -147,6 +147,7 @@ impl Delivery {
             self.shared.change(|state| {
                 state.flushed[number] = flushed;
                 state.finished[number] |= is_last;
+                state.is_describing_crash[number] = false;
             });
             if is_last {
                 return;
@@ -216,12 +217,22 @@ impl Delivery {
         loop {
             let shared = &self.shared;
             let given_up = || shared.lock().given_up.clone();
+            let number = self.number;
+            let on_crash = &|| shared.change(|state| state.is_describing_crash[number] = true);
             let (target, pace, holder) = (&mut *self.target, &mut self.pace, &mut self.holder);
-            let shown =
-                &mut Shown { target, pace, holder, met: &mut self.met, given_up: &given_up, skipped: 0 };
+            let shown = &mut Shown {
+                target,
+                pace,
+                holder,
+                met: &mut self.met,
+                given_up: &given_up,
+                on_crash,
+                skipped: 0,
+                is_held_up: false,
+            };
             let polled = if all { self.follow.poll_all(shown) } else { self.follow.poll(shown) };
-            let skipped = shown.skipped;
-            let is_full = self.target.is_full();
+            let (skipped, is_held_up) = (shown.skipped, shown.is_held_up);
+            let is_full = is_held_up || self.target.is_full();
             if skipped > 0 {
                 let number = self.number;
                 self.shared.change(|state| state.skipped[number] += skipped);
@@ -377,8 +388,11 @@ struct Shown<'t> {
     holder: &'t mut Holder,
     met: &'t mut Met,
     given_up: &'t dyn Fn() -> GivenUp,
+    on_crash: &'t dyn Fn(),
     /// Records that lie in parts of the spool that are gone.
     skipped: u64,
+    /// The next event is a crash, and what was taken before it must be written first.
+    is_held_up: bool,
 }
 
 impl Watcher for Shown<'_> {
@@ -418,6 +432,26 @@ impl Watcher for Shown<'_> {
             self.pace.takes(event.what.level());
         }
         !self.target.is_full()
+    }
+
+    /// A crash is described from the symbols of the program's files. Reading them may take longer than the dying process waits, so older lines are written first.
+    fn holds_up(&mut self, trace: &Trace, event: &Event<'_>) -> bool {
+        let is_crash = matches!(event.what, What::Record { site, .. } if site.is_crash());
+        if !is_crash {
+            return false;
+        }
+        if self.holder.is_trigger(event) {
+            let (target, pace) = (&mut *self.target, &mut *self.pace);
+            self.holder.dump(trace, |held| {
+                pace.takes(held.what.level());
+                target.event(held);
+            });
+        }
+        self.is_held_up = !self.target.is_empty();
+        if !self.is_held_up {
+            (self.on_crash)();
+        }
+        self.is_held_up
     }
 
     fn event_of(&mut self, trace: &Trace, event: &Event<'_>) -> bool {

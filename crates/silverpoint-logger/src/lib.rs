@@ -40,6 +40,7 @@ mod crash;
 mod cursor;
 mod deliver;
 mod error;
+mod exit;
 mod feed;
 mod idle;
 mod lock;

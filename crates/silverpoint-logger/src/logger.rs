@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use silverpoint_collect::{CollectError, Collector, Existing, Filter, OutputConfig, sessions_of};
@@ -15,6 +16,7 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
+use crate::exit;
 use crate::process::Process;
 use crate::quota::Quota;
 use crate::shared::{Shared, State};
@@ -68,12 +70,22 @@ impl Logger {
     ///
     /// Descriptors of standard streams that the program has closed (a daemon) lead to `/dev/null` from now on: else files of the logger's would have these numbers, and what the program prints come into them.
     ///
+    /// When the program calls `exit`, or returns from `main` while a static holds the logger, the logger is ended as if it were dropped.
+    ///
     /// A thread for the collector and one for each sink are started. When another collector has the process already (`silverpoint run`, another logger), that one keeps
     /// it: standard error says so, and the sinks get nothing.
     ///
     /// # Errors
     /// A configuration that makes no sense, files and directories that cannot be used, no thread.
     pub fn start(config: Config) -> Result<Self, LoggerError> {
+        let logger = Self::start_without_exit_hook(config)?;
+        exit::remember(&logger.control);
+        Ok(logger)
+    }
+
+    /// For frontends in other languages, which end their logger at the process's exit themselves.
+    #[doc(hidden)]
+    pub fn start_without_exit_hook(config: Config) -> Result<Self, LoggerError> {
         let mut config = config.checked()?;
         occupy_standard_streams();
         let crash = config.crash;
@@ -225,6 +237,34 @@ impl Logger {
             return Flushed::OfParent;
         }
         let Some(threads) = self.control.threads().take() else { return self.outcome() };
+        let outcome = self.end_threads(threads, timeout);
+        exit::forget(&self.control);
+        outcome
+    }
+
+    /// The process exits.
+    pub(crate) fn end_at_exit(control: Arc<Control>) {
+        let logger = Self { control, process: std::process::id() };
+        let threads = logger.control.threads().take();
+        let outcome = match threads {
+            Some(threads) => logger.end_threads(threads, PATIENCE),
+            None => {
+                // Another thread is at it, and would be stopped in the middle. (A sink's function may be what that one waits for.)
+                if logger.control.shared.own_sink().is_none() {
+                    let until = Some(Instant::now() + PATIENCE);
+                    logger.control.shared.wait_for(until, |state| state.is_given_up);
+                }
+                logger.outcome()
+            }
+        };
+        if outcome != Flushed::Complete {
+            logger.report_late();
+            // Dropped, it would say so again.
+            std::mem::forget(logger);
+        }
+    }
+
+    fn end_threads(&self, threads: Vec<JoinHandle<()>>, timeout: Duration) -> Flushed {
         self.control.hear_no_more();
         let until = Instant::now().checked_add(timeout);
         self.control.shared.change(|state| state.is_stopping = true);
@@ -245,7 +285,7 @@ impl Logger {
         }
         // All is out; what a thread does yet is to close its files.
         let until = until.map(|until| until.max(Instant::now() + LEAVING));
-        while !threads.iter().all(std::thread::JoinHandle::is_finished) {
+        while !threads.iter().all(JoinHandle::is_finished) {
             if until.is_some_and(|until| Instant::now() >= until) {
                 // Held up by a file system: what it has is the next logger's to find.
                 return self.outcome();
@@ -276,6 +316,24 @@ impl Logger {
     /// Whether this process is a forked child of the logger's. It has none of its threads, and each lock may be held for ever by one of those.
     fn is_of_parent(&self) -> bool {
         self.process != std::process::id()
+    }
+
+    /// Says which sinks have not written everything, and where the rest is.
+    fn report_late(&self) {
+        let (late, is_whole) = (self.control.late(), self.control.shared.lock().is_whole);
+        let directory = self.control.spool.directory().display();
+        let rest = match is_whole {
+            true if self.control.spool.is_temporary() => {
+                "The rest is discarded, since without a file no later start owes it to anybody".to_owned()
+            }
+            true => format!(
+                "The rest waits in {directory}: the next start writes it, and so does `silverpoint recover {directory}`"
+            ),
+            false => format!(
+                "The rest waits in {directory} and in the session of this process: the next start writes it, and so does `silverpoint recover {directory}`"
+            ),
+        };
+        say(format_args!("{late}: not everything is written after {PATIENCE:?}. {rest}"));
     }
 
     /// Of a logger that has been ended.
@@ -313,14 +371,11 @@ impl Drop for Logger {
             std::mem::forget(Arc::clone(&self.control));
             return;
         }
-        if let Flushed::Late { sinks } = self.end(PATIENCE) {
-            let state = self.control.shared.lock();
-            let place = if state.is_whole {
-                "the spool"
-            } else {
-                "the spool, which is not whole, and in its session"
-            };
-            say(format_args!("{sinks} sinks have not got everything; what is missing waits in {place}"));
+        let is_late = matches!(self.end(PATIENCE), Flushed::Late { .. });
+        // Else another thread is still ending it, which says how that went.
+        let is_over = self.control.shared.lock().is_given_up;
+        if is_late && is_over {
+            self.report_late();
         }
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct State {
     pub(crate) oldest_parts: Vec<u64>,
     /// By sink: it has delivered everything after the collector's end.
     pub(crate) finished: Vec<bool>,
+    /// By sink: it describes a crash, for which it reads the symbols of the program's files.
+    pub(crate) is_describing_crash: Vec<bool>,
     /// Parts of the spool that were given up because it had grown too large.
     pub(crate) given_up: GivenUp,
     /// By sink: records that it has not got because of that.
@@ -96,6 +98,7 @@ impl State {
         self.flushed.push(0);
         self.oldest_parts.push(0);
         self.finished.push(false);
+        self.is_describing_crash.push(false);
         self.skipped.push(0);
         self.changes.push(None);
         self.is_changing.push(false);

@@ -172,6 +172,16 @@ impl Spool {
         }
     }
 
+    /// Where it is.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// It is removed with the process's end, whatever is in it.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.is_temporary
+    }
+
     /// For a logger without files, and one whose files nobody goes on with after it.
     pub(crate) fn temporary(config: &Config) -> Result<Self, LoggerError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);

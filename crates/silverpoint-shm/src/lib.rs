@@ -7,6 +7,7 @@
 //!  synchronous  functions that are given each record before its tracepoint returns
 //!  crash      why the process ends, and where: one record, made in a signal handler
 //!  ending     processes that are about to end, and what they still hold
+//!  exit       what is called when the process ends in order
 //!  hangup     SIGHUP for who wants files opened anew, and as it was before when nobody does
 //!  probe      what this kernel and this process allow
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
@@ -15,17 +16,38 @@
 //! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and take no lock, so that a tracepoint may
 //! stand in a signal handler; `observer` trusts nothing that it reads.
 
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+compile_error!(
+    "Silverpoint records on Linux only: it needs its shared memory, futexes and file locks. For other targets leave the crates `silverpoint*` out: put them below `[target.'cfg(target_os = \"linux\")'.dependencies]`, and what uses them behind `#[cfg(target_os = \"linux\")]`."
+);
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod clock;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod crash;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod ending;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub mod exit;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod hangup;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 mod lines;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod observer;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod ofd;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod owner;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod probe;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod ring;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod root;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod signal_mask;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod synchronous;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 mod sys;

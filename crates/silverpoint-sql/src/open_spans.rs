@@ -60,6 +60,13 @@ impl<T> OpenSpans<T> {
         Some(spans.remove(end - 1 - back).kept)
     }
 
+    /// The open span of a session that began at these ticks, in whatever thread.
+    pub(crate) fn begun_at(&mut self, session: usize, begin_ticks: u64) -> Option<&mut T> {
+        let threads = self.threads.iter_mut().filter(|((of, _), _)| *of == session);
+        let mut open = threads.flat_map(|(_, spans)| spans);
+        open.find(|open| open.begin_ticks == begin_ticks).map(|open| &mut open.kept)
+    }
+
     /// Takes all that have not ended.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = T> + use<T> {
         self.count = 0;

@@ -44,6 +44,13 @@ impl Writer {
         &self.text
     }
 
+    /// The same without the first of them.
+    pub(crate) fn later_args(&mut self, site: &Site, args: &[u8]) -> &str {
+        self.args(site, args);
+        json::without_first(&mut self.text);
+        &self.text
+    }
+
     /// What belongs to an event beyond its columns, as JSON; `None` when there is nothing.
     pub(crate) fn event_args(&mut self, what: &What<'_>) -> Option<&str> {
         match what {

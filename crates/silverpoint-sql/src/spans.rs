@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rusqlite::types::Null;
 use rusqlite::vtab::Context;
 use silverpoint_formats::filter::Picked;
+use silverpoint_formats::json;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::{Event, Events, Trace, What};
 use silverpoint_formats::tree::{Part, part};
@@ -108,7 +109,20 @@ struct Span {
     duration_ns: Option<u64>,
     parent: Option<i64>,
     args: Option<String>,
+    /// Of an async span that a span of a thread was first: the ticks at which that began.
+    first_ticks: Option<u64>,
     context: Option<String>,
+}
+
+impl Span {
+    /// It got fields after it had begun; of equal names the last counts.
+    fn add_fields(&mut self, fields: &str) {
+        if let Some(args) = &mut self.args
+            && let Some(joined) = json::join_objects(args, fields)
+        {
+            *args = joined;
+        }
+    }
 }
 
 impl<'t> Rows<'t> for SpanRows<'t> {
@@ -195,11 +209,29 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                     else {
                         continue;
                     };
+                    if site.kind() == SiteKind::AsyncInstant {
+                        let is_fields = matches!(part(site, args), Some(Part::Fields(_)));
+                        if is_fields
+                            && self.wants.args
+                            && let Some(span) = self.asyncs.get_mut(&key).and_then(|open| open.last_mut())
+                        {
+                            let fields = self.writer.get_mut().later_args(site, args);
+                            span.add_fields(fields);
+                            let first = span.first_ticks;
+                            let first = first.and_then(|ticks| self.spans.begun_at(key.0, ticks));
+                            first.into_iter().for_each(|first| first.add_fields(fields));
+                        }
+                        continue;
+                    }
                     if site.kind() == SiteKind::AsyncBegin {
                         admit(self.open_asyncs)?;
                         let mut span = begun(&event, site_number, &self.wants, self.writer.get_mut());
                         let said = part(site, args);
                         span.id = self.state.id(events);
+                        span.first_ticks = match said {
+                            Some(Part::Late(ticks)) => Some(ticks),
+                            _ => None,
+                        };
                         if self.wants.parent {
                             let first = match said {
                                 Some(Part::Late(ticks)) => self.recent.get(&(key.0, key.1, key.2, ticks)),
@@ -329,15 +361,21 @@ fn begun(event: &Event<'_>, site: usize, wants: &Wants, writer: &mut Writer) -> 
         duration_ns: None,
         parent: None,
         args,
+        first_ticks: None,
         context: event.context.filter(|_| wants.context).map(|context| context.json().to_owned()),
     }
 }
 
-/// What joins a begin or end of an async span to its other half; `None` for other records.
+/// Whether a record is one of those of an async span.
+fn is_async(kind: SiteKind) -> bool {
+    matches!(kind, SiteKind::AsyncBegin | SiteKind::AsyncInstant | SiteKind::AsyncEnd)
+}
+
+/// What joins the records of an async span; `None` for other records.
 fn async_key<'t>(site: &'t Site, session: usize, args: &[u8]) -> Option<AsyncKey<'t>> {
-    let is_half = matches!(site.kind(), SiteKind::AsyncBegin | SiteKind::AsyncEnd);
+    let is_part = is_async(site.kind());
     let has_id = site.description.signature.starts_with('L');
-    let id = args.first_chunk().filter(|_| is_half && has_id)?;
+    let id = args.first_chunk().filter(|_| is_part && has_id)?;
     let (category, name) = names(site);
     Some((session, category, name, u64::from_le_bytes(*id)))
 }
@@ -351,7 +389,6 @@ fn names(site: &Site) -> (&str, &str) {
 fn widened(trace: &Trace, plan: &Plan) -> Picked {
     let mut picked = plan.picked.clone();
     picked.others = false;
-    let is_async = |site: &Site| matches!(site.kind(), SiteKind::AsyncBegin | SiteKind::AsyncEnd);
     let name = |site: &'_ Site| (site.description.category.clone(), site.description.template.clone());
     // An async span may end at another site and in another thread, and ends belong to the last begin of any site.
     let wanted = picked.sites.iter().zip(&trace.sites);
@@ -362,7 +399,7 @@ fn widened(trace: &Trace, plan: &Plan) -> Picked {
             SiteKind::Span => *wanted || plan.is_nesting_used,
             // A parent may be any of them.
             SiteKind::Link => plan.is_nesting_used,
-            _ => is_async(site) && (plan.is_nesting_used || asyncs.contains(&name(site))),
+            _ => is_async(site.kind()) && (plan.is_nesting_used || asyncs.contains(&name(site))),
         };
     }
     if !asyncs.is_empty() || plan.is_nesting_used {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A path comes from a trace, which anybody may have written: only regular files are opened, nothing of them is used unless their build id is the one that the trace says, and what
-//! is read of them is bounded. What cannot be found is told, and why ([`Fault`]). Each module is read once.
+//! is read of them is bounded. What cannot be found is told, and why ([`Fault`]). Each module is read once in a process.
 #![forbid(unsafe_code)]
 
 mod file;
@@ -13,6 +13,7 @@ mod file;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::file::File;
 
@@ -59,22 +60,34 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The modules that were asked for.
-#[derive(Default)]
+/// The modules that were asked for, of all values of this type together: to read one takes seconds in a debug build, and several sinks describe the same crash. They are freed with the last value.
 pub struct Symbols {
-    modules: HashMap<(PathBuf, Vec<u8>), Result<File, Fault>>,
+    modules: Arc<Mutex<Modules>>,
+}
+
+/// By path and build id.
+type Modules = HashMap<(PathBuf, Vec<u8>), Result<File, Fault>>;
+
+impl Default for Symbols {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl fmt::Debug for Symbols {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Symbols").field("modules", &self.modules.len()).finish()
+        f.debug_struct("Symbols").finish_non_exhaustive()
     }
 }
 
 impl Symbols {
-    /// None yet.
+    /// Shares what others have read and still hold.
     pub fn new() -> Self {
-        Self::default()
+        static SHARED: Mutex<Weak<Mutex<Modules>>> = Mutex::new(Weak::new());
+        let mut shared = lock(&SHARED);
+        let modules = shared.upgrade().unwrap_or_default();
+        *shared = Arc::downgrade(&modules);
+        Self { modules }
     }
 
     /// Looks up an address within a module's file (its load address taken off): the function and those that are inlined there, the innermost first; none when nothing is known of this address.
@@ -83,14 +96,20 @@ impl Symbols {
     /// Why the module has no names.
     pub fn places(&mut self, path: &Path, build_id: &[u8], address: u64) -> Result<Vec<Place>, Fault> {
         let key = (path.to_owned(), build_id.to_owned());
-        if !self.modules.contains_key(&key) && self.modules.len() >= MODULES_MAX {
-            self.modules.clear();
+        let mut modules = lock(&self.modules);
+        if !modules.contains_key(&key) && modules.len() >= MODULES_MAX {
+            modules.clear();
         }
-        match self.modules.entry(key).or_insert_with(|| open(path, build_id)) {
+        match modules.entry(key).or_insert_with(|| open(path, build_id)) {
             Ok(file) => Ok(file.places(address)),
             Err(fault) => Err(fault.clone()),
         }
     }
+}
+
+/// A panic leaves nothing half done in what is locked.
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The file with the most to tell: one with debug information first, wherever it is.

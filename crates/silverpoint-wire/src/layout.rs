@@ -68,7 +68,14 @@ pub mod control {
         pub const COLLECTOR_STATE: usize = 784;
         pub const BLOCK_MAX_MS: usize = 788;
         pub const POLICY: usize = 792;
+        pub const FOLLOWERS: usize = 832;
     }
+    /// Entries of the table of followers, and bytes of each: thread, then the generation that it has followed.
+    pub const FOLLOWERS_CAP: usize = 8;
+    /// See [`FOLLOWERS_CAP`].
+    pub const FOLLOWER_ENTRY: usize = 8;
+    /// Thread of a follower that is being started.
+    pub const FOLLOWER_STARTS: u32 = u32::MAX;
     /// `executable`: the executable has a copy.
     pub const EXECUTABLE_THERE: u32 = 1;
     /// `executable`: that copy has left, the process is ending.

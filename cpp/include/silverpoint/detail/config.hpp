@@ -48,7 +48,7 @@ inline constexpr std::size_t kSitesNext = 512, kDescsNext = 516, kSlabsNext = 52
                              kDescsReserved = 544, kIdsNext = 552, kSessionLosses = 560, kDoorbell = 640,
                              kGeneration = 704, kDirectivesLen = 708, kCollectorPid = 768,
                              kCollectorSleeping = 772, kHeartbeat = 776, kCollectorState = 784,
-                             kBlockMaxMs = 788, kPolicy = 792;
+                             kBlockMaxMs = 788, kPolicy = 792, kFollowers = 832;
 }  // namespace at
 
 // A ring's header: offsets (section 4).

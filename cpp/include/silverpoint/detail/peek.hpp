@@ -295,6 +295,27 @@ class AllOn {
         }
         syscall(SYS_futex, &generation, FUTEX_WAKE, 0x7FFFFFFF, nullptr, nullptr, 0);
         if (fd >= 0) close(fd);
+        await_followers(odd + 1);
+    }
+    // Until facades of this process that remember directives (those of Rust) have asked again, for at most a
+    // second.
+    static void await_followers(std::uint32_t wanted) {
+        constexpr std::size_t kEntries = 8, kEntrySize = 8;
+        constexpr std::uint32_t kStarts = 0xFFFFFFFF;
+        constexpr std::uint64_t kLook = 10'000'000, kPatience = 1'000'000'000;
+        const std::uint64_t until = clock_ns(CLOCK_MONOTONIC) + kPatience;
+        for (std::size_t entry = 0; entry < kEntries; ++entry) {
+            Word& thread = session.word(at::kFollowers + entry * kEntrySize);
+            Word& followed = session.word(at::kFollowers + entry * kEntrySize + 4);
+            for (;;) {
+                const std::uint32_t tid = thread.load(std::memory_order_acquire);
+                const std::uint32_t reached = followed.load(std::memory_order_acquire);
+                if (tid == 0 || static_cast<std::int32_t>(reached - wanted) >= 0) break;
+                if (tid == thread_id() || (tid != kStarts && is_thread_dead(tid))) break;
+                if (clock_ns(CLOCK_MONOTONIC) >= until) return;
+                futex_wait(&followed, reached, kLook);
+            }
+        }
     }
     static std::mutex& mutex() {
         static std::mutex one;

@@ -193,6 +193,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
         site: &Site,
         number: usize,
         args: &[u8],
+        with_arguments: bool,
     ) -> Vec<u8> {
         let keys: &Vec<String> = self.keys.get(number, || keys(site));
         let (truncated, backtrace) =
@@ -225,13 +226,34 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
             // An item that is broken half-way must not be half in the message.
             if !document::is_exact(site, args) {
                 value::bytes(message, "silverpoint.raw", args);
-            } else {
+            } else if with_arguments {
                 arguments(message, site, args, keys);
             }
-            if let Some(context) = record.context {
+            if let Some(context) = record.context.filter(|_| with_arguments) {
                 fields(message, context);
             }
         })
+    }
+
+    /// A span's arguments behind the first `skipped`, each as an item of its attributes.
+    fn fields(&mut self, site: &Site, number: usize, args: &[u8], skipped: usize) -> Vec<(String, Vec<u8>)> {
+        if !document::is_exact(site, args) {
+            return Vec::new();
+        }
+        let keys: &Vec<String> = self.keys.get(number, || keys(site));
+        let mut at = 0;
+        let arguments = site.types.iter().zip(keys).enumerate().map(|(number, (ty, key))| {
+            let item = attributes::<M>(span::ATTRIBUTES, |message| {
+                value::attribute(message, key, |message| {
+                    let walked: Result<usize, WalkError<Infallible>> =
+                        walk(ty, args, at, &mut Values::new(message));
+                    at = walked.unwrap_or(args.len());
+                });
+            });
+            (number, key.clone(), item)
+        });
+        let wanted = arguments.filter(|(number, ..)| *number >= skipped);
+        wanted.map(|(_, key, item)| (key, item)).collect()
     }
 
     fn log(&mut self, record: &Record<'_>, log: Log<'_>) {
@@ -267,13 +289,20 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
         ));
         let mut span = Span::new(own, record.process_number, number, category, name, self.now);
         span.put_into(around);
-        span.attributes = self.attributes(span::ATTRIBUTES, record, site, number, args);
+        span.attributes = self.attributes(span::ATTRIBUTES, record, site, number, args, false);
+        span.fields = self.fields(site, number, args, 0);
+        if let Some(context) = record.context {
+            span.last_attributes =
+                batch::attributes::<M>(span::ATTRIBUTES, |message| fields(message, context));
+        }
         span
     }
 
     /// A span is complete, or is given up.
     fn ended(&mut self, span: Span, end_ns: u64, is_finished: bool) {
         let mut attributes = span.attributes;
+        span.fields.iter().for_each(|(_, item)| join::<M>(&mut attributes, item));
+        join::<M>(&mut attributes, &span.last_attributes);
         if !is_finished {
             let unfinished = batch::attributes::<M>(span::ATTRIBUTES, |message| {
                 value::flag(message, "silverpoint.unfinished")
@@ -299,7 +328,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
 
     /// An event within a span.
     fn moment(&mut self, record: &Record<'_>, site: &Site, number: usize, args: &[u8]) -> Vec<u8> {
-        let attributes = self.attributes(moment::ATTRIBUTES, record, site, number, args);
+        let attributes = self.attributes(moment::ATTRIBUTES, record, site, number, args, true);
         fragment::<M>(span::EVENTS, |message| {
             message.fixed64(moment::TIME, "timeUnixNano", self.now);
             message.text(moment::NAME, "name", &site.description.template);
@@ -382,7 +411,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
                 let key = self.key(record, site, args);
                 if let Some(mut span) = self.spans.end_async(&key) {
                     let more = self.attributes_of_end(site, number, args);
-                    join::<M>(&mut span.attributes, &more);
+                    join::<M>(&mut span.last_attributes, &more);
                     let now = self.now;
                     self.ended(span, now, true);
                     return;
@@ -391,6 +420,12 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
             Kind::Link if said.is_some_and(|said| self.link(record.process_number, said)) => return,
             Kind::AsyncInstant => {
                 let key = self.key(record, site, args);
+                if let Some(Part::Fields(_)) = said {
+                    let fields = self.fields(site, number, args, 1);
+                    if self.spans.add_fields(&key, fields) {
+                        return;
+                    }
+                }
                 if self.spans.of_key(&key).is_some() {
                     let item = self.moment(record, site, number, args);
                     self.spans.add_event(|spans| spans.of_key(&key), |events| join::<M>(events, &item));
@@ -410,7 +445,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
         let mut body = std::mem::take(&mut self.text);
         body.clear();
         let _ = self.renderer.message(&mut body, site, args);
-        let attributes = self.attributes(log::ATTRIBUTES, record, site, number, args);
+        let attributes = self.attributes(log::ATTRIBUTES, record, site, number, args, true);
         let is_log = matches!(site.kind(), Kind::Log | Kind::Stream);
         let event = (!is_log).then_some(site.description.template.as_str());
         let category = &site.description.category;

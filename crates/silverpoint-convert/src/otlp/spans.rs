@@ -60,8 +60,11 @@ pub(super) struct Span {
     pub category: String,
     pub name: String,
     pub begin_ns: u64,
-    /// Items of lists, as they will be written.
+    /// Its arguments by their keys, each as an item of the attributes.
+    pub fields: Vec<(String, Vec<u8>)>,
+    /// Items of lists, as they will be written: attributes before its arguments, those behind them, and so on.
     pub attributes: Vec<u8>,
+    pub last_attributes: Vec<u8>,
     pub events: Vec<u8>,
     pub links: Vec<u8>,
     /// The trace that it would begin.
@@ -86,7 +89,9 @@ impl Span {
             category: category.to_owned(),
             name: name.to_owned(),
             begin_ns,
+            fields: Vec::new(),
             attributes: Vec::new(),
+            last_attributes: Vec::new(),
             events: Vec::new(),
             links: Vec::new(),
             own_trace: ids.trace,
@@ -102,7 +107,8 @@ impl Span {
     }
 
     fn bytes(&self) -> usize {
-        self.attributes.len() + self.events.len() + self.links.len()
+        let fields: usize = self.fields.iter().map(|(key, item)| key.len() + item.len()).sum();
+        fields + self.attributes.len() + self.last_attributes.len() + self.events.len() + self.links.len()
     }
 }
 
@@ -196,6 +202,21 @@ impl Spans {
                 self.recent.remove(&oldest);
             }
         }
+    }
+
+    /// A span that is open gets fields; of equal keys the last counts. False: it is not open.
+    pub(super) fn add_fields(&mut self, key: &Key, fields: Vec<(String, Vec<u8>)>) -> bool {
+        let Some(span) = self.of_key(key) else { return false };
+        let before = span.bytes();
+        for (key, item) in fields {
+            match span.fields.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, known)) => *known = item,
+                None => span.fields.push((key, item)),
+            }
+        }
+        let after = span.bytes();
+        self.bytes = self.bytes + after - before;
+        true
     }
 
     /// An async one begins.

@@ -5,6 +5,7 @@ mod names;
 pub(crate) mod proto;
 mod tracks;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use silverpoint_formats::json::{Stack, push_plain};
@@ -12,6 +13,7 @@ use silverpoint_formats::render::Renderer;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::text;
 use silverpoint_formats::tracefile::{What, cause_name};
+use silverpoint_formats::tree::{Part, part};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::signature::Type;
 
@@ -21,6 +23,17 @@ use self::proto::Proto;
 use self::tracks::{Tracks, hash, unit};
 use crate::waiting::Waiting;
 use crate::{Record, WriteError, Writer, atrace, document};
+
+/// An async span: process, category, name and id.
+type LaterKey = (usize, String, String, u64);
+
+/// Async spans whose later fields are kept.
+const LATER_MAX: usize = 1 << 16;
+
+fn later_key(record: &Record<'_>, site: &Site, args: &[u8]) -> LaterKey {
+    let description = &site.description;
+    (record.process_number, description.category.clone(), description.template.clone(), id(args))
+}
 
 /// Fields of `TracePacket`, its kind of timestamps, and the one sequence that all packets are of.
 pub(crate) mod packet {
@@ -66,6 +79,8 @@ mod event {
 /// Writes one packet after the other.
 pub struct PerfettoWriter<W> {
     out: W,
+    /// Fields that async spans got after they had begun, as annotations. Their ends say them.
+    later: HashMap<LaterKey, Vec<(String, Vec<u8>)>>,
     proto: Proto,
     /// Of the event that is being made.
     event: Proto,
@@ -83,6 +98,7 @@ impl<W: Write> PerfettoWriter<W> {
     pub fn new(out: W) -> Self {
         Self {
             out,
+            later: HashMap::new(),
             proto: Proto::default(),
             event: Proto::default(),
             names: Names::default(),
@@ -245,6 +261,7 @@ impl<W: Write> PerfettoWriter<W> {
             }
             _ => (event::INSTANT, thread),
         };
+        self.keep_later_fields(record, site, args);
         self.event(sort, track);
         if matches!(kind, Kind::Log | Kind::Stream) {
             self.text.clear();
@@ -269,7 +286,43 @@ impl<W: Write> PerfettoWriter<W> {
             _ => {}
         }
         self.arguments(record, site, args, truncated);
+        if kind == Kind::AsyncEnd
+            && let Some(fields) = self.later.remove(&later_key(record, site, args))
+        {
+            fields.iter().for_each(|(_, annotation)| self.event.bytes.extend_from_slice(annotation));
+        }
         self.packet(ns)
+    }
+
+    /// Keeps fields that an async span gets after it has begun, for its end.
+    fn keep_later_fields(&mut self, record: &Record<'_>, site: &Site, args: &[u8]) {
+        if !matches!(part(site, args), Some(Part::Fields(_))) || !document::is_exact(site, args) {
+            return;
+        }
+        let key = later_key(record, site, args);
+        if self.later.len() >= LATER_MAX && !self.later.contains_key(&key) {
+            return;
+        }
+        let mut at = 0;
+        for (index, ty) in site.types.iter().enumerate() {
+            self.event.bytes.clear();
+            let name = site.names.get(index).map_or("", String::as_str);
+            let open = self.annotation(name);
+            let end = self.annotations.value(&mut self.event, &mut self.names, ty, args, at);
+            self.event.end(open);
+            let Ok(end) = end else { break };
+            at = end;
+            // The first is the id.
+            if index == 0 {
+                continue;
+            }
+            let annotation = self.event.bytes.clone();
+            let fields = self.later.entry(key.clone()).or_default();
+            match fields.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => *known = annotation,
+                None => fields.push((name.to_owned(), annotation)),
+            }
+        }
     }
 
     /// A counter whose arguments are as its signature says: each that is a number has a track.

@@ -26,7 +26,7 @@ use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 
 use crate::generated::description;
 use crate::judges::ask;
-use crate::support::{Shared, with_reader};
+use crate::support::{Shared, with_reader, with_writer};
 
 /// Requests of protocol buffers, as the judge wants them.
 #[derive(Clone, Default)]
@@ -464,6 +464,56 @@ impl Collector {
         });
         Self { address, thread }
     }
+}
+
+/// What `tracing` programs record later (`span.record("user", 7)`): the begin, twice fields, an instant of one's own, the end.
+fn write_later_fields(writer: &mut dyn Writer) {
+    let process = Process { name: "p".into(), pid: 1 };
+    let named = |kind, names: &str, signature| {
+        Site::new(SiteDescription {
+            names: names.into(),
+            ..site(kind, "request", signature).description.clone()
+        })
+    };
+    let sites = [
+        named(Kind::AsyncBegin, "span.id\nnumber\n", "LL"),
+        named(Kind::AsyncInstant, "span.id\nuser\nnumber\n", "LLL"),
+        named(Kind::AsyncInstant, "id\nown\n", "LL"),
+        named(Kind::AsyncEnd, "span.id\nbusy\n", "LL"),
+    ];
+    let records: [(usize, &[u64]); 5] =
+        [(0, &[40, 7]), (1, &[40, 1, 7]), (2, &[40, 9]), (1, &[40, 2, 8]), (3, &[40, 5])];
+    for (now, (number, words)) in (100..).zip(records) {
+        let args: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let what = What::Record { site: &sites[number], site_number: number, args: &args, truncated: false };
+        writer.write(&record(now, &process, what)).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn fields_that_a_span_got_later_were_no_attributes_of_it() {
+    let (lines, _) = both(write_later_fields);
+    let all = by_name(&lines);
+    let attributes = all["request"]["attributes"].as_array().unwrap();
+    let of = |key: &str| -> Vec<&str> {
+        let all = attributes.iter().filter(|attribute| attribute["key"] == key);
+        all.map(|attribute| attribute["value"]["intValue"].as_str().unwrap()).collect()
+    };
+    assert_eq!(
+        (of("number"), of("user"), of("end.busy")),
+        (vec!["8"], vec!["2"], vec!["5"]),
+        "{attributes:?}"
+    );
+    let events = all["request"]["events"].as_array().unwrap();
+    assert_eq!(events.len(), 1, "only the program's own instant: {events:?}");
+    // Of the viewers of spans Chrome and Perfetto join the arguments of begin and end.
+    let chrome = String::from_utf8(with_writer("chrome", false, write_later_fields)).unwrap();
+    let chrome: Value = serde_json::from_str(&chrome).unwrap();
+    let events = chrome["traceEvents"].as_array().unwrap();
+    let end = events.iter().find(|event| event["ph"] == "e").unwrap();
+    assert_eq!((&end["args"]["user"], &end["args"]["number"]), (&json!(2), &json!(8)), "{end}");
+    assert!(end["args"].get("own").is_none(), "{end}");
 }
 
 fn answer(status: &str, more: &str, body: &[u8]) -> Vec<u8> {

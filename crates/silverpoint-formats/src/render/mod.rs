@@ -11,7 +11,7 @@ mod value;
 
 use std::convert::Infallible;
 
-use silverpoint_wire::level::Kind;
+use silverpoint_wire::level::{Kind, Language};
 use silverpoint_wire::value::{DecodeError, WalkError, skip, walk};
 
 use crate::format::Spec;
@@ -29,6 +29,9 @@ pub struct Renderer {
     offsets: Vec<usize>,
     dialect: Dialect,
 }
+
+/// Names of the fields of Python's `logging` that have many lines.
+const TRACEBACKS: [&str; 2] = ["exception", "stack"];
 
 /// A part of a record's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +88,45 @@ impl Renderer {
         } else {
             self.by_offsets(out, site, args, &site.plan.steps)
         }
+    }
+
+    /// As [`Renderer::message`], without the tracebacks that a record of Python's `logging` has (its last fields): those are appended to `tracebacks`, each as `name=` and its text, escaped, on a line of its own.
+    ///
+    /// # Errors
+    /// As [`Renderer::message`].
+    pub fn message_and_tracebacks(
+        &mut self,
+        out: &mut String,
+        tracebacks: &mut String,
+        site: &Site,
+        args: &[u8],
+    ) -> Result<(), DecodeError> {
+        let steps = &site.plan.steps;
+        let is_one = |at: &usize| {
+            let Some([Step::Literal(_), Step::Argument { index, .. }]) = steps.get(*at..*at + 2) else {
+                return false;
+            };
+            site.names.get(*index).is_some_and(|name| TRACEBACKS.contains(&name.as_str()))
+        };
+        let is_of_python =
+            site.description.language == Language::Python as u16 && site.plan.percent.is_none();
+        let begins: Vec<usize> = match is_of_python {
+            true => (site.plan.fields..steps.len()).filter(is_one).collect(),
+            false => Vec::new(),
+        };
+        let Some(first) = begins.first() else { return self.message(out, site, args) };
+        self.by_offsets(out, site, args, &steps[..*first])?;
+        for (number, begin) in begins.iter().enumerate() {
+            let end = begins.get(number + 1).copied().unwrap_or(steps.len());
+            let start = tracebacks.len();
+            self.by_offsets(tracebacks, site, args, &steps[*begin..end])?;
+            // (A field has a space before it.)
+            if tracebacks[start..].starts_with(' ') {
+                tracebacks.remove(start);
+            }
+            tracebacks.push('\n');
+        }
+        Ok(())
     }
 
     /// Appends the message of a span's end.

@@ -121,7 +121,36 @@ pub struct Writer {
     pattern: Option<PatternWriter>,
     /// For the addresses of crashes.
     symbols: Symbols,
+    /// Room that is used again.
+    tracebacks: String,
 }
+
+/// Appends escaped texts in lines of their own: where one has the escape of a line's end, another line begins. All are indented, so that none looks like a record's.
+fn push_tracebacks(out: &mut String, tracebacks: &str) {
+    for text in tracebacks.lines() {
+        out.push_str(TRACEBACK_INDENT);
+        let mut is_escape = false;
+        for c in text.chars() {
+            match (is_escape, c) {
+                (false, '\\') => is_escape = true,
+                (true, 'n') => {
+                    is_escape = false;
+                    out.push('\n');
+                    out.push_str(TRACEBACK_INDENT);
+                }
+                (true, c) => {
+                    is_escape = false;
+                    out.extend(['\\', c]);
+                }
+                (false, c) => out.push(c),
+            }
+        }
+        out.push('\n');
+    }
+}
+
+/// As of the stack of a crash.
+const TRACEBACK_INDENT: &str = "    ";
 
 struct SiteText {
     category: String,
@@ -176,6 +205,7 @@ impl Writer {
             no_category: String::new(),
             pattern: options.pattern.as_ref().map(|pattern| PatternWriter::new(pattern, options)),
             symbols: Symbols::new(),
+            tracebacks: String::new(),
         }
     }
 
@@ -213,12 +243,17 @@ impl Writer {
 
     /// Appends the line of an event, with its end. Names and ends of threads have none: then nothing is appended.
     pub fn line(&mut self, out: &mut String, event: &Event<'_>) {
+        self.line_without_stack(out, event);
+        self.stack(out, event);
+    }
+
+    /// As [`Writer::line`], without the stack of a crash: that needs the symbols of the program's files, which may take seconds to read.
+    pub fn line_without_stack(&mut self, out: &mut String, event: &Event<'_>) {
         if !event.is_shown() {
             return;
         }
         if let Some(pattern) = &mut self.pattern {
             pattern.line(&mut self.renderer, out, event);
-            self.stack(out, event);
             return;
         }
         if self.options.colour {
@@ -241,7 +276,15 @@ impl Writer {
             _ => self.begin(out, event, site),
         }
         push_backtrace(out, event);
-        message(&mut self.renderer, out, event);
+        let mut tracebacks = std::mem::take(&mut self.tracebacks);
+        tracebacks.clear();
+        match event.what {
+            What::Record { site, args, .. } if !site.is_crash => {
+                // What cannot be read is marked in the text.
+                let _ = self.renderer.message_and_tracebacks(out, &mut tracebacks, site, args);
+            }
+            _ => message(&mut self.renderer, out, event),
+        }
         if let Some(context) = event.context {
             out.push_str(if self.options.colour { " \x1b[2m{" } else { " {" });
             out.push_str(context.text());
@@ -251,7 +294,8 @@ impl Writer {
             out.push_str(&site.location);
         }
         out.push('\n');
-        self.stack(out, event);
+        push_tracebacks(out, &tracebacks);
+        self.tracebacks = tracebacks;
     }
 
     /// What stands between time and message; it is kept for the next line of the site.
@@ -284,14 +328,12 @@ impl Writer {
         }
     }
 
-    /// What follows the line of a crash.
-    fn stack(&mut self, out: &mut String, event: &Event<'_>) {
+    /// Appends the lines that follow the line of a crash; nothing for other events.
+    pub fn stack(&mut self, out: &mut String, event: &Event<'_>) {
         if let What::Record { site, args, .. } = event.what
             && site.is_crash
         {
-            out.pop();
             crash::push_stack(out, &mut self.symbols, args);
-            out.push('\n');
         }
     }
 

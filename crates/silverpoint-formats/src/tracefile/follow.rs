@@ -30,6 +30,10 @@ pub trait Watcher {
     fn event_of(&mut self, _trace: &Trace, event: &Event<'_>) -> bool {
         self.event(event)
     }
+    /// Asked before each event. True: the event is not given now, nor what follows it; the next call begins with it.
+    fn holds_up(&mut self, _trace: &Trace, _event: &Event<'_>) -> bool {
+        false
+    }
 }
 
 /// Reads files that may still grow. See the module.
@@ -217,6 +221,11 @@ impl Follow {
             super::Events::resume(shared, selection, progress, bound_ns).with_statements(has_statements);
         self.drained = bound_ns == i64::MAX;
         while let Some(event) = events.next() {
+            if watcher.holds_up(shared, &event) {
+                events.put_back();
+                self.drained = false;
+                break;
+            }
             if !watcher.event_of(shared, &event) {
                 self.drained = false;
                 break;

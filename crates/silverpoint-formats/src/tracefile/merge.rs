@@ -241,6 +241,11 @@ impl<'t> Events<'t> {
         (Progress { positions, names: self.names, contexts, rooms: self.rooms }, self.notes)
     }
 
+    /// The event that was given last counts as not given. To be followed by [`Events::stop`].
+    pub(super) fn put_back(&mut self) {
+        self.current = None;
+    }
+
     /// What was missing so far, beyond what [`Trace::notes`] tells. Complete once [`Events::next`] has given `None`.
     pub fn notes(&self) -> &[Note] {
         &self.notes

@@ -114,6 +114,19 @@ impl Console {
     }
 }
 
+impl Console {
+    /// Writes a piece; gives how many bytes need not be written again.
+    fn write_some(&mut self) -> rustix::io::Result<usize> {
+        let bytes = self.write_piece()?;
+        self.done += bytes;
+        if self.done >= self.lines.text.len() {
+            self.lines.text.clear();
+            self.done = 0;
+        }
+        Ok(bytes)
+    }
+}
+
 /// Whether standard output takes something without a wait, or never will.
 fn has_room(patience: Option<&Timespec>) -> bool {
     let out = io::stdout();
@@ -171,7 +184,12 @@ impl Target for Console {
     }
 
     fn event(&mut self, event: &Event<'_>) {
-        self.lines.event(event);
+        if !self.lines.crash(event) {
+            return self.lines.event(event);
+        }
+        // The dying process does not wait for ever, and to read symbols may take seconds: what has happened is said before. What cannot be written now waits with the rest.
+        while !self.is_empty() && self.write_some().is_ok_and(|bytes| bytes > 0) {}
+        self.lines.stack(event);
     }
 
     fn is_full(&self) -> bool {
@@ -183,11 +201,7 @@ impl Target for Console {
     }
 
     fn write(&mut self, _: &Reached<'_>) -> io::Result<()> {
-        self.done += self.write_piece()?;
-        if self.done >= self.lines.text.len() {
-            self.lines.text.clear();
-            self.done = 0;
-        }
+        self.write_some()?;
         Ok(())
     }
 }

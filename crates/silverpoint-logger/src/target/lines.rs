@@ -1,7 +1,7 @@
 //! Lines that wait to be written.
 
 use silverpoint_formats::time::{Style, TimeText, TimeZone};
-use silverpoint_formats::tracefile::{Event, Trace};
+use silverpoint_formats::tracefile::{Event, Trace, What};
 use silverpoint_formats::{escape, json, text};
 
 use crate::config::Sink;
@@ -78,6 +78,25 @@ impl Lines {
         match &mut self.writer {
             Writer::Text(writer) => writer.line(&mut self.text, event),
             Writer::Json(writer) => writer.line(&mut self.text, event),
+        }
+    }
+
+    /// What can be said of a crash without symbols. True: [`Lines::stack`] says the rest.
+    pub(super) fn crash(&mut self, event: &Event<'_>) -> bool {
+        let is_crash = matches!(event.what, What::Record { site, .. } if site.is_crash());
+        match &mut self.writer {
+            Writer::Text(writer) if is_crash => {
+                writer.line_without_stack(&mut self.text, event);
+                true
+            }
+            Writer::Text(_) | Writer::Json(_) => false,
+        }
+    }
+
+    /// The stack of a crash.
+    pub(super) fn stack(&mut self, event: &Event<'_>) {
+        if let Writer::Text(writer) = &mut self.writer {
+            writer.stack(&mut self.text, event);
         }
     }
 

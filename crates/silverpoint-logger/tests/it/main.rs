@@ -4,6 +4,7 @@ mod backtrace;
 mod console;
 mod crashed;
 mod ends;
+mod exits;
 mod failing;
 mod harness;
 mod reload;

@@ -158,6 +158,14 @@ impl ObservedSession {
         Sleep { session: self, doorbell }
     }
 
+    /// Sleeps while a word of the header is `expected`, at most `timeout`.
+    pub(super) fn wait_for_word(&self, offset: u64, expected: u32, timeout: Duration) {
+        match self.control_map() {
+            Some(map) => map.wait(offset, expected, timeout),
+            None => std::thread::sleep(timeout),
+        }
+    }
+
     /// Wakes everybody who waits for other directives.
     pub(super) fn wake_watchers(&self) {
         if let Some(map) = self.control_map() {

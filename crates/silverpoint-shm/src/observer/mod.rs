@@ -18,6 +18,7 @@
 mod doorbell;
 mod error;
 mod files;
+mod followers;
 mod header;
 mod inherited;
 mod intent;

@@ -79,6 +79,7 @@ impl ObservedSession {
         let on = self.switch_sites(0, text)?;
         self.wake_watchers();
         drop(controller);
+        self.await_own_followers();
         Ok(on)
     }
 
@@ -104,7 +105,7 @@ impl ObservedSession {
     /// Puts the mode back, byte for byte; only the generation has moved on. Sites registered since are switched by the old directives. What
     /// [`Self::keep_mode`] kept is forgotten.
     pub fn restore_mode(&self, saved: &SavedMode) -> Result<(), ObserveError> {
-        let _controller = self.controller()?;
+        let controller = self.controller()?;
         // What one of them cannot put back the others do all the same; it is kept for whoever comes next.
         let restored = [
             self.put_back(saved),
@@ -113,15 +114,19 @@ impl ObservedSession {
             self.restore_collector_fields(saved),
         ];
         self.wake_watchers();
+        drop(controller);
+        self.await_own_followers();
         restored.into_iter().collect::<Result<(), _>>()?;
         self.forget_mode()
     }
 
     /// Puts back only the directives and the states.
     pub fn restore_directives(&self, saved: &SavedMode) -> Result<(), ObserveError> {
-        let _controller = self.controller()?;
+        let controller = self.controller()?;
         self.put_back(saved)?;
         self.wake_watchers();
+        drop(controller);
+        self.await_own_followers();
         Ok(())
     }
 

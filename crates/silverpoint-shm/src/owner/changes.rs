@@ -1,11 +1,12 @@
 //! For adapters of other facades (`tracing`, `log`) that remember what is off: what the directives say now, and a wait until they are others
 //! (spec/wire.md, section 8).
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::thread::futex;
 use silverpoint_wire::directive;
 
+use super::session::Session;
 use super::sites::{self, Description};
 use super::{at, local};
 use crate::clock;
@@ -55,6 +56,67 @@ pub fn wait_for_change(seen: u32) -> Option<u32> {
             let _ = futex::wait(word, futex::Flags::empty(), now, Some(&moment));
         }
     }
+}
+
+/// A thread that makes what remembers directives ask again. Whoever changes them waits until it has (spec/wire.md, section 8).
+#[derive(Debug)]
+pub struct Follower {
+    /// `None`: the table is full, and nobody waits for it.
+    entry: Option<usize>,
+}
+
+impl Follower {
+    /// For a thread that is about to be started: changes from now on wait for it. Gives the number of the directives now, for [`wait_for_change`]. `None` without a session.
+    pub fn start() -> Option<(Self, u32)> {
+        let _errno = ErrnoGuard::new();
+        let (session, _) = local::session()?;
+        let entry = (0..at::control::FOLLOWERS_CAP).find(|entry| {
+            let claimed = word(session, *entry, 0).compare_exchange(
+                0,
+                at::control::FOLLOWER_STARTS,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            claimed.is_ok()
+        });
+        let follower = Self { entry };
+        // After the claim: a change in between is waited for by its writer, and found by the thread.
+        let seen = generation()?;
+        follower.has_followed(seen);
+        Some((follower, seen))
+    }
+
+    /// The calling thread is it.
+    pub fn is_this_thread(&self) {
+        self.put(0, crate::sys::thread_id());
+    }
+
+    /// Everything that remembers directives has asked again since those of this number.
+    pub fn has_followed(&self, seen: u32) {
+        self.put(4, seen);
+    }
+
+    fn put(&self, at: usize, value: u32) {
+        let _errno = ErrnoGuard::new();
+        if let (Some(entry), Some((session, _))) = (self.entry, local::session()) {
+            let word = word(session, entry, at);
+            word.store(value, Ordering::Release);
+            let _ = futex::wake(word, futex::Flags::empty(), u32::MAX >> 1);
+        }
+    }
+}
+
+/// Nobody waits for it any more.
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.put(0, 0);
+    }
+}
+
+/// A word of an entry of the table of followers.
+fn word(session: &Session, entry: usize, at: usize) -> &'static AtomicU32 {
+    // SAFETY: the header is always backed, and the table lies in it.
+    unsafe { session.control.u32(at::header::FOLLOWERS + entry * at::control::FOLLOWER_ENTRY + at) }
 }
 
 /// So many ticks in nanoseconds; 0 without a session.

@@ -189,6 +189,10 @@ fn make() -> bool {
 }
 
 fn allocate() -> Option<&'static Local> {
+    // Miri knows neither files in shared memory nor futexes between processes: there is no session, and all sites are off.
+    if cfg!(miri) {
+        return None;
+    }
     // SAFETY: a new private mapping; its advice concerns nobody else. Zero is a valid Local and a valid Lane.
     unsafe {
         let address = rustix::mm::mmap_anonymous(

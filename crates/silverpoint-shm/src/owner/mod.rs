@@ -31,7 +31,7 @@ mod thread;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use again::{end_span, record_packed};
-pub use changes::{generation, most_verbose, ticks_to_ns, wait_for_change, would_record};
+pub use changes::{Follower, generation, most_verbose, ticks_to_ns, wait_for_change, would_record};
 pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, with_context};
 pub(crate) use giving::come_by;
 pub use ids::{new_id, process_id, random_bytes};

@@ -161,6 +161,47 @@ fn stretches_and_links_are_one_tree() {
     assert_eq!(ask(&db, events), ["in|step", "of|task", "of|-"]);
 }
 
+/// As `tracing` programs record what is known only later: `span.record("user", 7)`.
+#[test]
+fn fields_that_a_span_got_later_were_missing_from_its_arguments() {
+    let mut b = Builder::new();
+    b.session(1, "/bin/tasks", 1);
+    let sites = [
+        (16, Kind::Span, "task", "number\n", "L"),
+        (17, Kind::AsyncBegin, "task", "span.id\nspan.begun\nnumber\n", "LLL"),
+        (18, Kind::AsyncInstant, "task", "span.id\nuser\nnumber\n", "LLL"),
+        (19, Kind::AsyncEnd, "task", "span.id\nbusy\nidle\n", "LTT"),
+        // One's own instants are no fields.
+        (20, Kind::AsyncInstant, "task", "id\nown\n", "LL"),
+    ];
+    for (id, kind, name, names, signature) in sites {
+        b.site(1, id, &site(kind, Level::Info, "t", name, names, signature));
+    }
+    b.stream(1, 1, 8, "a");
+    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    b.record(1, 1, 16, 1_000, &words(&[7]));
+    b.record(1, 1, 17, 2_000, &words(&[40, 1_000, 7]));
+    b.record(1, 1, 18, 3_000, &words(&[40, 1, 7]));
+    b.record(1, 1, 20, 3_500, &words(&[40, 9]));
+    b.record(1, 1, 18, 4_000, &words(&[40, 2, 8]));
+    b.span_end(1, 1, 16, 1_000, 5_000);
+    b.record(1, 1, 19, 6_000, &words(&[40, 1, 1]));
+    b.flush(1, 1, true);
+    b.end();
+    let db = database(trace(&b.bytes));
+    assert_eq!(
+        ask(&db, "select kind, args from spans order by begin_ns"),
+        [
+            "span|{\"number\":8,\"user\":2}",
+            "async|{\"span.id\":40,\"span.begun\":1000,\"number\":8,\"user\":2}"
+        ]
+    );
+    assert_eq!(
+        ask(&db, "select kind from spans where args->>'user' = 2 and name = 'task'"),
+        ["span", "async"]
+    );
+}
+
 #[test]
 fn spans_have_durations_parents_and_arguments() {
     let db = database(sample());

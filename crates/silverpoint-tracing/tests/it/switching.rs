@@ -152,3 +152,33 @@ fn levels_that_no_directive_names_are_off_as_a_whole() {
     };
     assert_eq!(session.args_of("{}"), ["\"a target\"", "\"a line\"", "\"a target\"", "\"a line\""]);
 }
+
+/// Captures, a reload and `ctl` lost what was recorded right behind them: facades heard of new directives in a thread of their own, some time later.
+#[test]
+fn whoever_changes_directives_in_the_process_returns_when_every_facade_follows() {
+    let name = "switching::whoever_changes_directives_in_the_process_returns_when_every_facade_follows";
+    let Some(session) = recorded(name, "error") else {
+        silverpoint_log::try_init().unwrap();
+        let tag = silverpoint_atrace::Tag::GRAPHICS;
+        assert!(!silverpoint_atrace::is_in_ring(tag));
+        return both_ways(|| {
+            let (mut traced, mut logged) = (0, 0);
+            let mut hit = || {
+                let before = (traced, logged);
+                tracing::debug!(n = count(&mut traced), "traced");
+                log::debug!("logged {}", count(&mut logged));
+                (traced - before.0, logged - before.1)
+            };
+            for round in 0..100 {
+                assert_eq!(hit(), (0, 0), "round {round}: off");
+                set_directives("debug");
+                assert_eq!(hit(), (1, 1), "round {round}: on");
+                assert!(silverpoint_atrace::is_in_ring(tag), "round {round}: ATrace, on");
+                set_directives("error");
+                assert!(!silverpoint_atrace::is_in_ring(tag), "round {round}: ATrace, off");
+            }
+        });
+    };
+    let of = |word: &str| session.records().iter().filter(|record| record.args.contains(word)).count();
+    assert_eq!((of("traced"), of("logged")), (200, 200));
+}
