@@ -301,6 +301,42 @@ void full_disk(const std::string& crowd) {
 TEST(Life, AFullDiskIsNoHarm) { full_disk("crowd"); }
 TEST(Life, AFullDiskIsNoHarmWithAnOldKernel) { full_disk("old_kernel"); }
 
+// A directory that was named is used or refused: sessions are in no other.
+TEST(Life, ANamedRootThatOthersMayEnterIsRefused) {
+    const std::string root = std::filesystem::temp_directory_path() / ("wide-" + std::to_string(getpid()));
+    std::filesystem::create_directory(root);
+    chmod(root.c_str(), 0755);
+    for (const char* filter : {"", "info"}) {
+        Environment environment = {{"SILVERPOINT_DIR", root}};
+        environment["SILVERPOINT_FILTER"] = *filter != 0 ? filter : "(unset)";
+        const Ran ran = run("crowd", "many", environment);
+        EXPECT_EQ(ran.status, 0) << ran.errors;
+        EXPECT_EQ(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 1) << ran.errors;
+        EXPECT_NE(ran.errors.find("SILVERPOINT_DIR names " + root), std::string::npos) << ran.errors;
+        EXPECT_NE(ran.errors.find("nothing is recorded"), std::string::npos) << ran.errors;
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(root));
+    std::filesystem::remove_all(root);
+}
+
+// A word that is no level is said, and the rest of the text counts.
+TEST(Life, AMalformedDirectiveIsSaid) {
+    const std::string root = std::filesystem::temp_directory_path() / ("filter-" + std::to_string(getpid()));
+    std::filesystem::create_directory(root);
+    chmod(root.c_str(), 0700);
+    for (const auto& [filter, lines] :
+         {std::pair{"inof", 1}, {"warning,c[span]=debug", 2}, {"info,net=debug,*.cpp:8=off", 0}}) {
+        const Ran ran = run("crowd", "many", {{"SILVERPOINT_DIR", root}, {"SILVERPOINT_FILTER", filter}});
+        EXPECT_EQ(ran.status, 0) << ran.errors;
+        std::size_t said = 0;
+        for (std::size_t at = 0; (at = ran.errors.find("SILVERPOINT_FILTER: '", at)) != std::string::npos;
+             ++at)
+            ++said;
+        EXPECT_EQ(said, static_cast<std::size_t>(lines)) << filter << ": " << ran.errors;
+    }
+    std::filesystem::remove_all(root);
+}
+
 // What finds no memory takes nothing that is missed when there is some again: sites, slices and slabs are
 // there, every call is accounted for, and what is off loses nothing.
 void passing_shortage(const std::string& crowd) {

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
+use silverpoint_shm::observer::ObservedSession;
 
-use crate::collect::{tell, watch_standard_input};
+use crate::collect::{InputEnd, tell};
 use crate::exit::{Exit, Outcome, failure, note};
 use crate::sessions::{self, Place};
 use crate::store::{Store, directives};
@@ -24,8 +25,8 @@ use crate::{names, processes};
 /// Collect from a running program until it ends or Ctrl-C; then everything in it is as before
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit status: 0 done; 1 the file cannot be written, or another collector has the process; 2 wrong usage; 6 no such \
-process."
+    after_help = "Exit status: 0 done; 1 the file cannot be written, or another collector has the process; 2 wrong usage; 5 records \
+could not be stored meanwhile, or somebody removed them; 6 no such process."
 )]
 pub struct Args {
     /// Process id
@@ -139,13 +140,14 @@ fn work(args: Args) -> Outcome {
         signal_hook::flag::register(signal, Arc::default())
             .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
     }
-    let is_alone = watch_standard_input();
+    let is_alone = InputEnd::watch();
     let mut collector = Collector::new(config).map_err(failure)?;
     for root in sessions::roots(Some(args.pid))? {
         if let Some(root) = Arc::into_inner(root) {
             collector.add_root(root);
         }
     }
+    let unstorable_before = known_losses(Summary::default(), &places, false).unstorable();
     let begun = Instant::now();
     let mut looked = Instant::now();
     loop {
@@ -156,7 +158,7 @@ fn work(args: Args) -> Outcome {
             refuse_taken(&places)?;
         }
         let over = args.duration.is_some_and(|duration| begun.elapsed() >= duration);
-        if stop.load(Ordering::Relaxed) || is_alone.load(Ordering::Acquire) || over {
+        if stop.load(Ordering::Relaxed) || is_alone.has_come() || over {
             break;
         }
         // A process that executes another program has no session for a moment.
@@ -171,19 +173,40 @@ fn work(args: Args) -> Outcome {
     collector.let_go();
     tell(&mut collector);
     let is_whole = !collector.is_failing();
+    let missing = collector.missing();
     let closed = collector.close();
-    match Summary::of(&output) {
-        Ok(summary) => note(summary.line(&output)),
+    let mut is_complete = missing.removed == 0;
+    match Summary::of_what_is_there(&output) {
+        Ok(summary) => {
+            let mut summary = known_losses(summary, &places, !is_whole);
+            summary.missing = missing;
+            is_complete &= !summary.is_absent && summary.unstorable() <= unstorable_before;
+            note(summary.line(&output));
+        }
         Err(error) => note(format_args!("{}: {error}", output.display())),
     }
     if is_whole {
-        return closed.map(|()| Exit::Success).map_err(|error| failure(error.to_string()));
+        return match closed {
+            Err(error) if missing.removed == 0 => Err(failure(error)),
+            _ if is_complete => Ok(Exit::Success),
+            _ => Ok(Exit::Lossy),
+        };
     }
     let pid = args.pid;
     Err(failure(format!(
         "{}: it could not be written to the end; what is not in it stays with process {pid}, and is there for `silverpoint recover {pid}` when that has ended",
         output.display()
     )))
+}
+
+/// With what the sessions know of their losses, and, with `is_unstored`, of what they hold. One that has ended was stored whole and is gone.
+fn known_losses(mut summary: Summary, places: &[Place], is_unstored: bool) -> Summary {
+    for place in places {
+        if let Ok(session) = ObservedSession::open_read_only(&place.root, place.name) {
+            let _ = summary.add_session(&session, is_unstored);
+        }
+    }
+    summary
 }
 
 /// A program that records nothing by itself is attached to in order to see something.

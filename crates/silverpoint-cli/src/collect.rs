@@ -2,7 +2,8 @@
 //!
 //! It talks with the supervisor by lines on its standard output: `ready` when the file is open, or `failed …`; then, after the end of its standard
 //! input (the command has ended, or the supervisor died), `background` when processes of the run still live, `done` when everything is stored, or
-//! `left …` when something could not be stored and stays where it is.
+//! `left …` when something could not be stored and stays where it is. `missing REMOVED ELSEWHERE` before these says how many stored records are not there any more,
+//! `sessions N` how many sessions there were, and `unmatched DIRECTIVES` which directives select none of their sites.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,10 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, chdir, getpid, kill_process, setsid};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
-use silverpoint_collect::{Collector, Config, Existing, Message, Pass};
+use silverpoint_collect::{Collector, Config, Existing, Message, Missing, Pass};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 
@@ -35,6 +37,9 @@ pub struct Args {
     /// What happens when the file is there.
     #[arg(long, value_enum)]
     existing: OnExisting,
+    /// What is looked for among the sites.
+    #[arg(long, default_value = "")]
+    filter: String,
     #[command(flatten)]
     store: Store,
     #[command(flatten)]
@@ -76,13 +81,14 @@ pub fn run(args: Args) -> Outcome {
             return Ok(Exit::RunFailed);
         }
     };
+    collector.look_for(&args.filter);
     say("ready");
-    let ending = watch_standard_input();
+    let ending = InputEnd::watch();
     let mut end = End::new(&args.root);
     let mut wishes = Wishes::of(&args.root, args.backtrace.limits().is_some());
     let state = loop {
         // Asked before the pass: what was there when the run ended is stored by it.
-        let is_ending = ending.load(Ordering::Acquire);
+        let is_ending = ending.has_come();
         let pass = collector.pass();
         wishes.serve(&mut collector, pass);
         tell(&mut collector);
@@ -98,6 +104,13 @@ pub fn run(args: Args) -> Outcome {
     };
     collector.let_go();
     tell(&mut collector);
+    let missing = collector.missing();
+    if missing != Missing::default() {
+        say(&format!("missing {} {}", missing.removed, missing.elsewhere));
+    }
+    say(&format!("sessions {}", collector.stats().sessions));
+    let unmatched: Vec<&str> = collector.unmatched().collect();
+    say(&format!("unmatched {}", unmatched.join(",")));
     if let Err(error) = collector.close() {
         note(error);
     }
@@ -138,18 +151,48 @@ fn detach() -> std::io::Result<Signals> {
     Ok(Signals { asked })
 }
 
-/// True once the supervisor has closed its end, or died.
-/// True from the end of standard input on. Needs a handler of SIGUSR1, which ends the collector's sleep then.
-pub(crate) fn watch_standard_input() -> Arc<AtomicBool> {
-    let ending = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&ending);
-    std::thread::spawn(move || {
-        let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        flag.store(true, Ordering::Release);
-        // Ends the collector's sleep.
-        let _ = kill_process(getpid(), Signal::USR1);
-    });
-    ending
+/// The end of standard input: the supervisor has closed its end, or died. A thread waits for it where there can be one, and ends the collector's sleep then;
+/// else every pass looks.
+pub(crate) enum InputEnd {
+    /// Set by a thread.
+    Watched(Arc<AtomicBool>),
+    /// Looked for; true once it was found.
+    Polled(std::cell::Cell<bool>),
+}
+
+impl InputEnd {
+    /// Begins to watch. Needs a handler of SIGUSR1, which ends the collector's sleep.
+    pub(crate) fn watch() -> Self {
+        let ending = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&ending);
+        let wait = move || {
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            flag.store(true, Ordering::Release);
+            let _ = kill_process(getpid(), Signal::USR1);
+        };
+        match std::thread::Builder::new().name("stdin".into()).spawn(wait) {
+            Ok(_) => Self::Watched(ending),
+            Err(_) => Self::Polled(std::cell::Cell::new(false)),
+        }
+    }
+
+    /// Whether it has come.
+    pub(crate) fn has_come(&self) -> bool {
+        match self {
+            Self::Watched(flag) => flag.load(Ordering::Acquire),
+            Self::Polled(found) => {
+                let look = || {
+                    let stdin = std::io::stdin();
+                    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+                    let is_ready = poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
+                    is_ready && !matches!(stdin.lock().read(&mut [0; 256]), Ok(1..))
+                };
+                let now = found.get() || look();
+                found.set(now);
+                now
+            }
+        }
+    }
 }
 
 /// What is left of a run whose command has ended.

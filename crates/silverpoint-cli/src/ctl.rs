@@ -2,66 +2,135 @@
 
 use std::io::Write;
 
+use silverpoint_formats::filter::WhoPattern;
+use silverpoint_shm::observer::{ObserveError, ObservedSession, TableSite};
+use silverpoint_wire::directive;
+use silverpoint_wire::process;
+use silverpoint_wire::site::SiteDescription;
+
 use crate::backtrace;
-use crate::exit::{Exit, Failed, Outcome, failure};
+use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::sessions::{self, Place};
-use crate::store::directives;
+use crate::store;
 use crate::units::show_count;
 
 /// Show or change which sites of a living process record; takes effect at once, without the process's help
 #[derive(clap::Args)]
 #[command(
     after_help = "Directives: comma-separated LEVEL or TARGET=LEVEL, where TARGET is a category (net, io::*), a file (pump.cpp), a \
-file and line (pump.cpp:88) or a function (Pump::start()), and LEVEL is trace, debug, info, warn, error, fatal, on or off.\n\
-Example: silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'\n\n\
+file and line (pump.cpp:88) or a function (Pump::start()), and LEVEL is trace, debug, info, warn, error, fatal, on or off. They \
+replace those that there are; behind a + they are added, and take the place of what was said of the same target.\n\
+Examples: silverpoint ctl 4312 'info,net=debug,io::*=off'\n          silverpoint ctl server '+pump.cpp:88=on'\n\n\
 Exit status: 0 done; 1 what was kept back could not be written; 2 malformed directives (nothing was changed); 6 no \
 such process."
 )]
 pub struct Args {
-    /// Process id
-    pid: u32,
-    /// New directives; without them the present ones are shown
-    #[arg(value_parser = directives)]
+    /// Process id, or name of processes (`*` and `?` match)
+    #[arg(value_name = "PID|NAME")]
+    target: String,
+    /// New directives, or with + before them additional ones; without them the present ones are shown
+    #[arg(value_name = "DIRECTIVES", value_parser = directives)]
     directives: Option<String>,
     /// Write what `silverpoint run --backtrace` keeps back into its trace file, of all processes of the run, and wait until that is done
     #[arg(long, conflicts_with = "directives")]
     dump: bool,
 }
 
+/// As [`store::directives`], with or without a + before them.
+fn directives(text: &str) -> Result<String, String> {
+    let (mark, rest) = text.strip_prefix('+').map_or(("", text), |rest| ("+", rest));
+    store::directives(rest).map(|rest| format!("{mark}{rest}"))
+}
+
 pub fn run(args: Args) -> Outcome {
     let mut out = std::io::stdout().lock();
-    if args.dump {
-        for place in sessions::living(args.pid)? {
+    for place in targets(&args.target)? {
+        let line = if args.dump {
             dump(&place)?;
-            writeln!(out, "{}: what was kept back is written", place.name).map_err(failure)?;
-        }
-        return Ok(Exit::Success);
-    }
-    for place in sessions::living(args.pid)? {
-        let session = place.open()?;
-        session.restore_abandoned_mode().map_err(|error| place.failed(error))?;
-        let line = match &args.directives {
-            Some(text) => {
-                let on = session.write_directives(text).map_err(|error| place.failed(error))?;
-                // A program that is stopped follows when it goes on.
-                let _ = session.await_followers().map_err(|error| place.failed(error))?;
-                let known =
-                    session.site_count(session.counters().map_err(|error| place.failed(error))?.sites_next);
-                format!(
-                    "{}: {} of {} known sites on",
-                    place.name,
-                    show_count(on.into()),
-                    show_count(known.into())
-                )
-            }
-            None => {
-                let text = session.directives().map_err(|error| place.failed(error))?;
-                format!("{}: {}", place.name, String::from_utf8_lossy(&text).escape_debug())
+            format!("{}: what was kept back is written", place.name)
+        } else {
+            let session = place.open()?;
+            let at = |error| Failed::from(place.failed(error));
+            session.restore_abandoned_mode().map_err(at)?;
+            match &args.directives {
+                Some(text) => change(&place, &session, text)?,
+                None => format!("{}: {}", place.name, present(&session).map_err(at)?.escape_debug()),
             }
         };
         writeln!(out, "{line}").map_err(failure)?;
     }
     Ok(Exit::Success)
+}
+
+/// The living sessions of a process, or of all whose executable has this name.
+fn targets(target: &str) -> Result<Vec<Place>, Failed> {
+    if let Ok(pid) = target.parse() {
+        return Ok(sessions::living(pid)?);
+    }
+    let pattern = WhoPattern::parse(target);
+    let is_meant = |place: &Place| {
+        let Ok(session) = place.open() else { return false };
+        let text = process::lines(&session.process_text().unwrap_or_default());
+        let exe = process::value(&text, "exe").unwrap_or_default();
+        let name = exe.rsplit('/').next().unwrap_or_default();
+        session.is_alive().unwrap_or(false) && pattern.matches(place.name.pid, name)
+    };
+    let found: Vec<Place> = sessions::all(None)?.into_iter().filter(is_meant).collect();
+    match found.is_empty() {
+        true => Err(Failed::new(
+            Exit::NoSession,
+            format!(
+                "no living process that uses Silverpoint is called '{target}' (`silverpoint ls` lists what there is)"
+            ),
+        )),
+        false => Ok(found),
+    }
+}
+
+fn present(session: &ObservedSession) -> Result<String, ObserveError> {
+    Ok(String::from_utf8_lossy(&session.directives()?).into_owned())
+}
+
+/// Writes the directives; says how many sites are on, and which directives concern no site.
+fn change(place: &Place, session: &ObservedSession, text: &str) -> Result<String, Failed> {
+    let at = |error| Failed::from(place.failed(error));
+    let new = match text.strip_prefix('+') {
+        Some(more) => directive::added(&present(session).map_err(at)?, more),
+        None => text.to_owned(),
+    };
+    let on = session.write_directives(&new).map_err(at)?;
+    // A program that is stopped follows when it goes on.
+    let _ = session.await_followers().map_err(at)?;
+    let sites_next = session.counters().map_err(at)?.sites_next;
+    let known = session.site_count(sites_next);
+    let mut sites: Vec<Vec<u8>> = Vec::new();
+    let visit = |site: TableSite<'_>| sites.extend(site.description.map(<[u8]>::to_vec));
+    session.sites_since(0, sites_next, |_| true, visit).map_err(at)?;
+    let facts: Vec<_> = sites.iter().filter_map(|bytes| SiteDescription::facts(bytes).ok()).collect();
+    for (bad, _) in directive::matched(text.trim_start_matches('+'), &facts).iter().filter(|(_, any)| !any) {
+        note(place.failed(format!(
+            "no known site matches '{bad}'{} (sites that have never run are not known)",
+            categories(&facts)
+        )));
+    }
+    Ok(format!("{}: {} of {} known sites on", place.name, show_count(on.into()), show_count(known.into())))
+}
+
+/// Categories that are shown where one was not found.
+const CATEGORIES: usize = 8;
+
+/// `; the categories are a, b …`, the first few.
+fn categories(facts: &[directive::SiteFacts<'_>]) -> String {
+    let mut names: Vec<&str> =
+        facts.iter().map(|site| site.category).filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        return String::new();
+    }
+    let more = if names.len() > CATEGORIES { " …" } else { "" };
+    names.truncate(CATEGORIES);
+    format!("; the categories are {}{more}", names.join(", "))
 }
 
 fn dump(place: &Place) -> Result<(), Failed> {

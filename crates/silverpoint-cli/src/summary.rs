@@ -1,4 +1,5 @@
-//! What a trace file came to, from its block headers and loss totals; only blocks that hold control records are looked into.
+//! What a trace came to: its file, by block headers and loss totals (only blocks that hold control records are looked into), and the sessions that could not
+//! be stored whole. Losses are counted in the session first: a disk that is full takes no report of them either.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -6,10 +7,13 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use silverpoint_collect::Missing;
 use silverpoint_formats::tracefile::{Trace, with_parts};
+use silverpoint_shm::observer::{ObserveError, ObservedSession, list};
+use silverpoint_shm::root::Root;
 use silverpoint_wire::block::{BlockKind, GapInfo, LossInfo};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
-use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
+use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES, cause};
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
 use crate::units::{show_bytes, show_count, show_number};
@@ -33,6 +37,14 @@ pub struct Summary {
     pub forgotten: u64,
     /// There were more, which nobody has counted.
     pub forgotten_more: bool,
+    /// Sessions whose rings hold what could not be stored, and how many bytes.
+    pub unstored: (u32, u64),
+    /// What was stored and is not there any more.
+    pub missing: Missing,
+    /// There is no file of this name.
+    pub is_absent: bool,
+    /// By session and stream, 0 for the session itself: the highest totals that the file or the session has.
+    totals: HashMap<([u8; 16], u32), [u64; CAUSES]>,
 }
 
 struct Source(File);
@@ -50,7 +62,6 @@ impl Summary {
     pub fn of(path: &Path) -> io::Result<Summary> {
         let mut summary = Summary::default();
         // Session numbers are those of a part; the ids tell which sessions are the same.
-        let mut totals: HashMap<([u8; 16], u32), LossInfo> = HashMap::new();
         let mut seen: HashSet<([u8; 16], u32, u64)> = HashSet::new();
         let mut told: HashSet<([u8; 16], u32, u64, u64)> = HashSet::new();
         let mut ids: HashSet<[u8; 16]> = HashSet::new();
@@ -83,9 +94,9 @@ impl Summary {
                     }
                     BlockKind::LOSSES => {
                         let payload = payload()?;
-                        totals.extend(
-                            LossInfo::decode_all(&payload).map(|loss| ((session, loss.stream), loss)),
-                        );
+                        for loss in LossInfo::decode_all(&payload) {
+                            summary.add_losses((session, loss.stream), &loss.losses);
+                        }
                     }
                     BlockKind::GAP => {
                         let Some(gap) = GapInfo::decode(&payload()?) else { continue };
@@ -108,21 +119,87 @@ impl Summary {
             summary.records = Trace::open(&parts).map_err(io::Error::other)?.count_records();
         }
         summary.sessions = ids.len();
-        for loss in totals.values() {
-            for (sum, count) in summary.losses.iter_mut().zip(loss.losses) {
-                *sum = sum.saturating_add(count);
+        Ok(summary)
+    }
+
+    /// As [`Self::of`]; of a trace that is not there, that it is absent.
+    pub fn of_what_is_there(path: &Path) -> io::Result<Summary> {
+        match Summary::of(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(Summary { is_absent: true, ..Summary::default() })
+            }
+            summary => summary,
+        }
+    }
+
+    fn add_losses(&mut self, stream: ([u8; 16], u32), losses: &[u64; CAUSES]) {
+        let known = self.totals.entry(stream).or_default();
+        for ((known, sum), count) in known.iter_mut().zip(&mut self.losses).zip(losses) {
+            // Totals never fall.
+            let more = count.saturating_sub(*known);
+            *known += more;
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    /// Adds what the sessions of a root know, those that could not be stored: their losses, and what their rings hold.
+    pub fn add_sessions_left(&mut self, root: &Path) {
+        let Ok(root) = Root::open_directory(root) else { return };
+        for name in list(&root).unwrap_or_default() {
+            // The collector has said of one that cannot be read why not.
+            if let Ok(session) = ObservedSession::open_read_only(&root, name) {
+                let _ = self.add_session(&session, true);
             }
         }
-        Ok(summary)
+    }
+
+    /// Adds what a session knows of its losses; with `is_unstored` also what its rings hold.
+    pub fn add_session(&mut self, session: &ObservedSession, is_unstored: bool) -> Result<(), ObserveError> {
+        let id = session.header().session_id;
+        let counters = session.counters()?;
+        self.add_losses((id, 0), &counters.session_losses);
+        let (mut slices, mut bytes) = (Vec::new(), 0_u64);
+        session.slices(counters.slabs_next, &mut slices, |_| {})?;
+        for slice in slices {
+            let Some(ring) = session.ring(slice)? else { continue };
+            self.add_losses((id, ring.stream), &ring.losses);
+            if let Ok((from, to)) = ring.valid_range(slice.size as usize) {
+                bytes = bytes.saturating_add(to - from);
+            }
+        }
+        if is_unstored && bytes > 0 {
+            self.unstored = (self.unstored.0 + 1, self.unstored.1.saturating_add(bytes));
+        }
+        Ok(())
     }
 
     /// Whether records are missing.
     pub fn is_lossy(&self) -> bool {
-        self.losses.iter().any(|count| *count > 0) || self.gap_bytes > 0
+        self.losses.iter().any(|count| *count > 0)
+            || self.gap_bytes > 0
+            || self.unstored.0 > 0
+            || self.missing != Missing::default()
+    }
+
+    /// Records that could not be stored, as opposed to those that the program could not keep or was asked to drop.
+    pub fn unstorable(&self) -> u64 {
+        self.losses[cause::SINK_FULL].saturating_add(self.losses[cause::COLLECTOR_GONE])
+    }
+
+    /// Whether the trace is less than what it was to be, by no wish of the program or of its owner: it could not be stored, or was removed.
+    pub fn is_incomplete(&self) -> bool {
+        self.is_absent || self.unstorable() > 0 || self.unstored.0 > 0 || self.missing.removed > 0
     }
 
     /// `1,234 records in FILE (1.5 MiB, no losses)`.
     pub fn line(&self, path: &Path) -> String {
+        if self.is_absent {
+            return format!(
+                "{}: it is not there; it, or its directory, was moved or removed ({})",
+                path.display(),
+                self.loss_text()
+            );
+        }
         let parts = if self.parts > 1 { format!(" in {} parts", self.parts) } else { String::new() };
         format!(
             "{} in {} ({}{parts}, {})",
@@ -143,6 +220,16 @@ impl Summary {
             .collect();
         if self.gap_bytes > 0 {
             parts.push(format!("{} bytes overwritten or unreadable", show_count(self.gap_bytes)));
+        }
+        if self.missing.removed > 0 {
+            parts.push(format!("{} lost (removed with their file)", show_count(self.missing.removed)));
+        }
+        if self.missing.elsewhere > 0 {
+            parts.push(format!("{} in parts that were moved or removed", show_count(self.missing.elsewhere)));
+        }
+        if let (sessions @ 1.., bytes) = self.unstored {
+            let sessions = show_number(sessions.into(), "session");
+            parts.push(format!("{} of {sessions} not stored", show_bytes(bytes)));
         }
         if parts.is_empty() {
             parts.push("no losses".to_owned());

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use silverpoint_shm::observer::{
-    Nudge, ObserveError, ObservedSession, SavedMode, SessionName, sleep_until_rung,
+    Nudge, ObserveError, ObservedSession, SavedMode, SessionName, TableSite, sleep_until_rung,
 };
+use silverpoint_wire::directive;
 use silverpoint_wire::layout::collector_state;
+use silverpoint_wire::site::SiteDescription;
 
 use crate::config::{AttachMode, Backtrace, Config, Filter};
 use crate::discover::Watched;
@@ -21,7 +23,7 @@ use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::stats::{Message, Stats};
 use crate::takeover::take_over;
-use crate::trace::{Opened, TraceFile};
+use crate::trace::{Missing, Opened, TraceFile};
 
 /// Sessions that one collector has at a time; others wait.
 const MAX_SESSIONS: usize = 4096;
@@ -60,6 +62,8 @@ pub struct Collector {
     failing: Option<Failing>,
     /// This thread's short sleeps are not rounded up.
     is_punctual: bool,
+    /// What is looked for among the sites of sessions that end ([`Collector::look_for`]), each with whether it was found.
+    looked_for: Vec<(String, bool)>,
 }
 
 #[derive(Debug)]
@@ -114,6 +118,7 @@ impl Collector {
             rest: Rest::None,
             failing: None,
             is_punctual: false,
+            looked_for: Vec::new(),
         })
     }
 
@@ -144,6 +149,17 @@ impl Collector {
         told.into_iter().find_map(Result::err).map_or(Ok(()), Err)
     }
 
+    /// From now on the sites of sessions that end, or are let go, are looked through for what these directives select.
+    pub fn look_for(&mut self, directives: &str) {
+        let targets = directive::matched(directives, &[]).into_iter();
+        self.looked_for = targets.map(|(target, found)| (target.to_owned(), found)).collect();
+    }
+
+    /// Directives of [`Collector::look_for`] that select none of the sites that were looked through.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        self.looked_for.iter().filter(|(_, found)| !found).map(|(directive, _)| directive.as_str())
+    }
+
     /// What it has done.
     pub fn stats(&self) -> Stats {
         let mut stats = self.sink.stats;
@@ -172,6 +188,11 @@ impl Collector {
     pub fn pass(&mut self) -> Pass {
         self.sink.stats.passes += 1;
         self.discover();
+        if self.may_write()
+            && let Err(error) = self.sink.check_place()
+        {
+            self.fail(&error);
+        }
         if !self.may_write() {
             for session in &mut self.sessions {
                 let _ = session.beat();
@@ -179,7 +200,6 @@ impl Collector {
             self.rest = Rest::Nap(BEAT);
             return Pass { sessions: self.sessions.len(), is_failing: true, ..Pass::default() };
         }
-        self.sink.check_place();
         let mut total = Looked::default();
         let mut index = 0;
         while index < self.sessions.len() {
@@ -306,12 +326,21 @@ impl Collector {
         stats
     }
 
+    /// What it has stored and is not there any more.
+    pub fn missing(&self) -> Missing {
+        self.sink.trace.missing()
+    }
+
     /// Closes the file, after [`Collector::let_go`].
     ///
     /// # Errors
-    /// Everything is stored, but what was to be durable by now ([`crate::Fsync`]) may not be.
+    /// Everything is stored, but what was to be durable by now ([`crate::Fsync`]) may not be. Or somebody has removed what was stored ([`Collector::missing`]).
     pub fn close(mut self) -> Result<(), CollectError> {
         let closed = self.sink.trace.close();
+        let removed = self.sink.trace.removed_records();
+        if removed > 0 {
+            return Err(CollectError::Removed { path: self.sink.trace.path().to_owned(), records: removed });
+        }
         closed.map_err(|error| CollectError::output(self.sink.trace.path(), SYNCING, error))
     }
 
@@ -325,8 +354,8 @@ impl Collector {
             if let Some(saved) = &session.saved {
                 let _ = session.observed.restore_directives(saved);
             }
-            let mut left = Ok(());
-            if self.failing.is_none() {
+            let mut left = look_through(&mut self.looked_for, &session).map_err(PassError::from);
+            if self.failing.is_none() && left.is_ok() {
                 left = self.drain_last(&mut session);
             }
             match &left {
@@ -443,6 +472,7 @@ impl Collector {
         if !looked.is_final {
             return Ok(true);
         }
+        look_through(&mut self.looked_for, session)?;
         keep::finish(session, &mut self.sink)?;
         session.push_end(&mut self.sink)?;
         self.sink.flush(session)?;
@@ -570,6 +600,22 @@ impl Collector {
         let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
         let _ = poll(&mut fds, Some(&timeout));
     }
+}
+
+/// Notes which of the directives select a site of the session.
+fn look_through(looked_for: &mut [(String, bool)], session: &Session) -> Result<(), ObserveError> {
+    if looked_for.iter().all(|(_, found)| *found) {
+        return Ok(());
+    }
+    let visit = |site: TableSite<'_>| {
+        let facts = site.description.and_then(|bytes| SiteDescription::facts(bytes).ok());
+        let Some(facts) = facts else { return };
+        for (directive, found) in looked_for.iter_mut().filter(|(_, found)| !*found) {
+            *found = directive::matched(directive, &[facts]).iter().any(|(_, any)| *any);
+        }
+    };
+    let sites_next = session.observed.counters()?.sites_next;
+    session.observed.sites_since(0, sites_next, |_| true, visit).map(drop)
 }
 
 /// Says to a session's producers that it has a collector, and what that does.

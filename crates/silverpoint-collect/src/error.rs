@@ -31,6 +31,13 @@ pub enum CollectError {
         /// Why.
         source: ObserveError,
     },
+    /// Somebody has removed the trace file while it was written.
+    Removed {
+        /// Where it was.
+        path: PathBuf,
+        /// Records that went with it.
+        records: u64,
+    },
     /// The session lives, or another collector has it.
     InUse(String),
 }
@@ -53,6 +60,13 @@ impl fmt::Display for CollectError {
             }
             Self::Exists(path) => write!(f, "{}: it is there already", path.display()),
             Self::Busy(path) => write!(f, "{}: another collector writes into it", path.display()),
+            Self::Removed { path, records } => {
+                write!(
+                    f,
+                    "{}: it was removed while it was written, and {records} records with it",
+                    path.display()
+                )
+            }
             Self::Session { name, source } => write!(f, "session {name}: {source}"),
             Self::InUse(name) => write!(f, "session {name} lives or is being collected"),
         }

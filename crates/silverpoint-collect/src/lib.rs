@@ -45,4 +45,4 @@ pub use onlooker::{Left, Onlooker};
 pub use recover::{Account, Loss, Recovery, has_stored_in, recover};
 pub use stats::{Message, Stats};
 pub use sweep::{Limits, Swept, has_uncollected, remove_left, sessions_of, sweep};
-pub use trace::ahead;
+pub use trace::{Missing, ahead};

@@ -110,6 +110,10 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
     }
     // Whoever asked for a disk that keeps it is told before anything is removed. (The records are in the file, and released.)
     sink.trace.close().map_err(|error| CollectError::output(sink.trace.path(), SYNCING, error))?;
+    let removed = sink.trace.removed_records();
+    if removed > 0 {
+        return Err(CollectError::Removed { path: sink.trace.path().to_owned(), records: removed });
+    }
     if recovery.remove {
         // Not before all are stored: those that are left tell the next recovery which file it must not replace.
         for name in recovery.sessions {

@@ -55,6 +55,8 @@ pub(crate) struct Sink {
     no_rotation_before: Option<Instant>,
     place_checked: Option<Instant>,
     is_displacement_told: bool,
+    /// The trace file was removed, and no other can be made.
+    is_homeless: bool,
 }
 
 impl Sink {
@@ -76,6 +78,7 @@ impl Sink {
             no_rotation_before: None,
             place_checked: None,
             is_displacement_told: false,
+            is_homeless: false,
         }
     }
 
@@ -174,13 +177,18 @@ impl Sink {
     }
 
     /// Looks now and then whether the trace file is still where it was. When somebody has moved or removed it, a new part begins in its place.
-    pub(crate) fn check_place(&mut self) {
-        if !self.batch.is_empty() || self.place_checked.is_some_and(|at| at.elapsed() < PLACE_INTERVAL) {
-            return;
+    ///
+    /// # Errors
+    /// It was removed, and no new part can be begun: what was written now would be lost.
+    pub(crate) fn check_place(&mut self) -> io::Result<()> {
+        let is_due = self.is_homeless || self.place_checked.is_none_or(|at| at.elapsed() >= PLACE_INTERVAL);
+        if !self.batch.is_empty() || !is_due {
+            return Ok(());
         }
         self.place_checked = Some(Instant::now());
+        self.is_homeless = false;
         if !self.trace.is_displaced() {
-            return;
+            return Ok(());
         }
         let path = self.trace.path().display().to_string();
         match self.trace.begin_again() {
@@ -191,6 +199,14 @@ impl Sink {
                 self.messages
                     .say(None, format!("{path}: it was moved or removed; a new part begins in its place"));
             }
+            Err(error) if self.trace.is_removed() => {
+                self.is_homeless = true;
+                let records = self.trace.removed_records();
+                let text = format!(
+                    "it was removed with {records} records in it, and no new part can be begun in its place: {error}"
+                );
+                return Err(io::Error::new(error.kind(), text));
+            }
             Err(error) if !self.is_displacement_told => {
                 let text = format!(
                     "{path}: it was moved or removed, and no new part can be begun in its place: {error}"
@@ -200,6 +216,7 @@ impl Sink {
             }
             Err(_) => {}
         }
+        Ok(())
     }
 
     fn tell_unsynced(&mut self) {

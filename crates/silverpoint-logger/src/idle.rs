@@ -1,7 +1,7 @@
 //! Before a logger starts and after it has stopped: what is recorded meanwhile is kept in shared memory, the youngest of it, and the next logger delivers it.
 
 use silverpoint_shm::observer::{ObservedSession, list};
-use silverpoint_shm::root::Root;
+use silverpoint_shm::root::{self, Root};
 use silverpoint_wire::directive;
 
 use crate::error::LoggerError;
@@ -54,7 +54,9 @@ pub fn leave_nothing_behind() {
 }
 
 fn sessions() -> Result<Root, LoggerError> {
-    Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
+    Root::open_or_create()
+        .map_err(root::explained)
+        .map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
 }
 
 fn unusable(why: String) -> LoggerError {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use silverpoint_collect::{CollectError, Collector, Existing, Filter, OutputConfig, sessions_of};
 use silverpoint_shm::observer::{ObservedSession, SessionName};
-use silverpoint_shm::root::Root;
+use silverpoint_shm::root::{self, Root};
 
 use crate::collecting::{Collecting, note, tell};
 use crate::config::Config;
@@ -429,7 +429,9 @@ fn begin(
 
 /// Where sessions are.
 fn root() -> Result<Root, LoggerError> {
-    Root::open_or_create().map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
+    Root::open_or_create()
+        .map_err(root::explained)
+        .map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
 }
 
 /// A collector of a process's sessions, and of those that a logger before it left.

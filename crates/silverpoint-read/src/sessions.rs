@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustix::fs::Dir;
 use silverpoint_shm::observer::{ObservedSession, SessionName, list};
-use silverpoint_shm::root::Root;
+use silverpoint_shm::root::{self, Root};
 
 use crate::ReadError;
 
@@ -54,6 +54,7 @@ pub fn roots(pid: Option<u32>) -> Result<Vec<Arc<Root>>, ReadError> {
         Ok(root) => root,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => {
+            let error = root::explained(error);
             return Err(ReadError::Failed(format!("the directory of sessions cannot be used: {error}")));
         }
     };

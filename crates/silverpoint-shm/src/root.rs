@@ -1,8 +1,8 @@
 //! The root of sessions: which directory it is, and that nobody else can have put anything into it.
 //!
-//! The root is the first of `$SILVERPOINT_DIR`, `/dev/shm/silverpoint-<uid>`, `$XDG_RUNTIME_DIR/silverpoint` and
-//! `/tmp/silverpoint-<uid>` that is set and usable (spec/wire.md, section 2). Usable is a directory of mode 0700 that belongs to the
-//! effective user and is no link. It is opened once, without following a link, and everything in it is reached through that
+//! The root is `$SILVERPOINT_DIR` where that is set, and then no other: what was named is used or refused. Else it is the first of
+//! `/dev/shm/silverpoint-<uid>`, `$XDG_RUNTIME_DIR/silverpoint` and `/tmp/silverpoint-<uid>` that is usable (spec/wire.md, section 2). Usable is a directory
+//! of mode 0700 that belongs to the effective user and is no link. It is opened once, without following a link, and everything in it is reached through that
 //! descriptor: whoever exchanges the path afterwards exchanges nothing that is used.
 //!
 //! Producers make the root ([`Root::open_or_create`]); observers only look for it ([`Root::open`]). No allocation here, since a forked child
@@ -13,6 +13,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags};
@@ -22,6 +23,9 @@ use crate::sys;
 /// Longest path of a root in bytes; a longer one is refused.
 pub const MAX_PATH: usize = 1024;
 
+/// Bytes of a path that a warning shows.
+const SHOWN: usize = 300;
+
 /// An opened and checked root of sessions.
 #[derive(Debug)]
 pub struct Root {
@@ -30,8 +34,8 @@ pub struct Root {
 }
 
 impl Root {
-    /// Opens the root of the effective user's sessions as a producer and as a collector see it. The error is that of the last place tried;
-    /// `NotFound` when no place has a root yet.
+    /// Opens the root of the effective user's sessions as a producer and as a collector see it. The error is that of the place that was named, or of the
+    /// last place tried; `NotFound` when no place has a root yet. [`explained`] says for people what is wrong.
     pub fn open() -> io::Result<Self> {
         let uid = effective_uid();
         first_usable(uid, |path| Self::open_path(path, uid))
@@ -118,27 +122,81 @@ impl Root {
     }
 }
 
-/// The places in their order.
+/// The places in their order, where none is named.
 #[derive(Clone, Copy)]
 enum Place {
-    Asked,
     SharedMemory,
     Runtime,
     Temporary,
 }
 
 impl Place {
-    const ALL: [Self; 4] = [Self::Asked, Self::SharedMemory, Self::Runtime, Self::Temporary];
+    const ALL: [Self; 3] = [Self::SharedMemory, Self::Runtime, Self::Temporary];
 
     fn path(self, uid: u32) -> Option<PathText> {
         let mut digits = [0u8; 10];
         let uid = decimal(u64::from(uid), &mut digits);
         match self {
-            Self::Asked => PathText::join(&[set(c"SILVERPOINT_DIR")?]),
             Self::SharedMemory => PathText::join(&[b"/dev/shm/silverpoint-", uid]),
             Self::Runtime => PathText::join(&[set(c"XDG_RUNTIME_DIR")?, b"/silverpoint"]),
             Self::Temporary => PathText::join(&[b"/tmp/silverpoint-", uid]),
         }
+    }
+}
+
+/// What `SILVERPOINT_DIR` names, if it names anything.
+pub fn named() -> Option<&'static Path> {
+    set(c"SILVERPOINT_DIR").map(|path| Path::new(OsStr::from_bytes(path)))
+}
+
+/// What `SILVERPOINT_DIR` names, when that cannot be used. Without allocation.
+pub(crate) fn refused() -> Option<&'static [u8]> {
+    let path = set(c"SILVERPOINT_DIR")?;
+    let uid = effective_uid();
+    let opened = PathText::join(&[path]).map(|path| Root::open_or_create_path(&path, uid));
+    opened.is_none_or(|opened| opened.is_err()).then_some(&path[..path.len().min(SHOWN)])
+}
+
+/// The same error, with words for people: which directory, what is wrong with it, and what to do.
+pub fn explained(error: io::Error) -> io::Error {
+    let uid = effective_uid();
+    let text = match named() {
+        Some(path) => {
+            format!("SILVERPOINT_DIR names {}: {}", path.display(), what_is_wrong(path, uid, &error))
+        }
+        None => {
+            let refused = Place::ALL.iter().filter_map(|place| place.path(uid)).filter_map(|path| {
+                let path = path.as_path();
+                path.symlink_metadata().ok()?;
+                Some(format!("{}: {}", path.display(), what_is_wrong(path, uid, &error)))
+            });
+            match refused.collect::<Vec<_>>().join("; ") {
+                refused if refused.is_empty() => {
+                    format!("{error} (set SILVERPOINT_DIR to a directory of your own with mode 0700)")
+                }
+                refused => refused,
+            }
+        }
+    };
+    io::Error::new(error.kind(), text)
+}
+
+fn what_is_wrong(path: &Path, uid: u32, error: &io::Error) -> String {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => "it is a link; name the directory itself".to_owned(),
+        Ok(found) if !found.is_dir() => "it is no directory".to_owned(),
+        Ok(found) if found.uid() != uid => {
+            format!("it belongs to user {}, and sessions of user {uid} are in none but his own", found.uid())
+        }
+        Ok(found) if found.mode() & 0o777 != 0o700 => format!(
+            "its mode is {:04o} and must be 0700, so that nobody else puts anything into it: `chmod 0700 {}`",
+            found.mode() & 0o777,
+            path.display()
+        ),
+        Err(found) if found.kind() == io::ErrorKind::NotFound => {
+            format!("it is not there and cannot be made: {error}")
+        }
+        Ok(_) | Err(_) => error.to_string(),
     }
 }
 
@@ -147,6 +205,9 @@ fn set(name: &CStr) -> Option<&'static [u8]> {
 }
 
 fn first_usable(uid: u32, open: impl Fn(&PathText) -> io::Result<Root>) -> io::Result<Root> {
+    if let Some(path) = set(c"SILVERPOINT_DIR") {
+        return open(&PathText::join(&[path]).ok_or_else(too_long)?);
+    }
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for place in Place::ALL {
         let Some(path) = place.path(uid) else { continue };
@@ -263,6 +324,31 @@ mod tests {
         assert_eq!(made.path(), path);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         Root::open_directory(&path).unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_to_do() {
+        let scratch = Scratch::new("explained");
+        let wide = scratch.0.join("wide");
+        fs::DirBuilder::new().mode(0o700).create(&wide).unwrap();
+        fs::set_permissions(&wide, fs::Permissions::from_mode(0o755)).unwrap();
+        let link = scratch.0.join("link");
+        symlink(&wide, &link).unwrap();
+        let file = scratch.0.join("file");
+        fs::write(&file, b"").unwrap();
+        let uid = effective_uid();
+        for (path, uid, part) in [
+            (&wide, uid, "chmod 0700"),
+            (&wide, uid, "its mode is 0755"),
+            (&wide, uid + 1, "it belongs to user"),
+            (&link, uid, "it is a link"),
+            (&file, uid, "it is no directory"),
+            (&scratch.0.join("a/b"), uid, "it is not there and cannot be made"),
+        ] {
+            let error = Root::open_or_create_path(&text(path), uid).unwrap_err();
+            let said = what_is_wrong(path, uid, &error);
+            assert!(said.contains(part), "{}: {said}", path.display());
+        }
     }
 
     #[test]

@@ -43,6 +43,8 @@ impl fmt::Display for DirectiveError {
 impl std::error::Error for DirectiveError {}
 
 const A_LEVEL: &str = "a level: trace, debug, info, warn, error, fatal, on or off";
+const A_LEVEL_OR_TARGET: &str = "a level: trace, debug, info, warn, error, fatal, on or off (a category needs one behind it, as in net=debug)";
+const NO_BRACKETS: &str = "no bracket in a category: directives select categories, files and functions, not spans or fields (`?` matches a bracket)";
 
 /// Directives, parsed once for many sites.
 #[derive(Clone, Debug)]
@@ -104,6 +106,38 @@ pub fn most_verbose(text: &str) -> Option<Level> {
     levels.min()
 }
 
+/// Each malformed directive of a text, without the spaces around it. Allocates nothing.
+pub fn malformed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').filter(|piece| parse_piece(piece).is_err()).map(trim)
+}
+
+/// Adds directives to those that there are: what was said of the same target before no longer counts.
+pub fn added(present: &str, more: &str) -> String {
+    let key = |piece: &str| {
+        let text = trim(piece);
+        let is_bare = Threshold::parse(text).is_some();
+        let target = text.split_once('=').map_or(text, |(target, _)| trim(target));
+        if is_bare { String::new() } else { target.to_owned() }
+    };
+    let pieces = |text: &str| -> Vec<String> {
+        text.split(',').map(trim).filter(|piece| !piece.is_empty()).map(str::to_owned).collect()
+    };
+    let new = pieces(more);
+    let mut all = pieces(present);
+    all.retain(|piece| new.iter().all(|new| key(new) != key(piece)));
+    all.extend(new);
+    all.join(",")
+}
+
+/// Directives that have a target, each with whether it matches one of these sites.
+pub fn matched<'t>(text: &'t str, sites: &[SiteFacts<'_>]) -> Vec<(&'t str, bool)> {
+    let targets = text.split(',').filter_map(|piece| match parse_piece(piece) {
+        Ok(Some((target, _))) if !matches!(target, Target::Everything) => Some((trim(piece), target)),
+        _ => None,
+    });
+    targets.map(|(piece, target)| (piece, sites.iter().any(|site| target.matches(site)))).collect()
+}
+
 /// The first mistake of a text, if any.
 pub fn check(text: &str) -> Result<(), DirectiveError> {
     Directives::parse(text).map(drop)
@@ -162,7 +196,14 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
     if let Some(bad) = target.find(|c: char| c == ' ' || c.is_ascii_control()) {
         return Err((start + bad, "no space within a target"));
     }
+    let line = target.rsplit_once(':').filter(|(file, _)| is_file(file));
+    let is_category = !target.ends_with("()") && line.is_none() && !is_file(target);
+    if is_category && let Some(bad) = target.find(['[', ']', '{', '}']) {
+        return Err((start + bad, NO_BRACKETS));
+    }
     let threshold = match level {
+        // A single word is as likely a mistyped level as a category.
+        None if is_category && !has_structure(target) => return Err((start, A_LEVEL_OR_TARGET)),
         None => Threshold::From(Level::Trace),
         Some(level) => Threshold::parse(trim(level)).ok_or((after_target, A_LEVEL))?,
     };
@@ -172,7 +213,7 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
         }
         return Ok(Some((Target::Function(function), threshold)));
     }
-    if let Some((file, line)) = target.rsplit_once(':').filter(|(file, _)| is_file(file)) {
+    if let Some((file, line)) = line {
         let at = start + file.len() + 1;
         let line = line
             .parse()
@@ -183,6 +224,11 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
     }
     let target = if is_file(target) { Target::File(target) } else { Target::Category(target) };
     Ok(Some((target, threshold)))
+}
+
+/// Whether a target is known for one without a level behind it: no level looks like it.
+fn has_structure(target: &str) -> bool {
+    target.contains(['.', '/', '*', '?']) || target.contains("::")
 }
 
 /// Space, tab, line feed, vertical tab, form feed, carriage return: the same in every language that reads directives.
@@ -316,6 +362,24 @@ mod tests {
         assert_eq!(most_verbose("error, =x, pump.rs:88"), Some(Level::Trace));
     }
 
+    #[test]
+    fn what_is_added_replaces_the_same_target() {
+        assert_eq!(added("info,net=debug", "pump.cpp:8=off"), "info,net=debug,pump.cpp:8=off");
+        assert_eq!(added("info,net=debug", "net=off , warn"), "net=off,warn");
+        assert_eq!(added("", "net=debug"), "net=debug");
+        assert_eq!(added("net::*, a=on", "net::*=off"), "a=on,net::*=off");
+    }
+
+    #[test]
+    fn targets_are_looked_for_among_sites() {
+        let text = "info,net=debug,my-crate=info,pump.cpp:88=on,other.rs";
+        let found = matched(text, &[site(Level::Debug)]);
+        assert_eq!(
+            found,
+            [("net=debug", true), ("my-crate=info", false), ("pump.cpp:88=on", true), ("other.rs", false)]
+        );
+    }
+
     use proptest::prelude::*;
 
     fn site(level: Level) -> SiteFacts<'static> {
@@ -344,6 +408,8 @@ mod tests {
             ("pump.cpp=off,Pump::start()=on", true, true),
             ("net=debug,net=error", false, true),
             ("bad level=,error", false, true),
+            ("net,error", false, true),
+            ("net::*,error", true, true),
             ("*=debug", true, true),
         ] {
             assert_eq!(decide(text, &site(Level::Debug)), debug, "{text} at debug");
@@ -358,12 +424,18 @@ mod tests {
             ("info, net=", 11),
             ("=debug", 1),
             ("a b", 2),
-            ("x,()", 3),
+            ("x=on,()", 6),
             ("x.cpp:zwei=on", 7),
+            ("inof", 1),
+            ("info,warning", 6),
+            ("debug, net", 8),
+            ("c[span]=debug", 2),
+            ("c{id=7}=debug", 2),
+            ("a::b[c]", 5),
         ] {
             assert_eq!(check(text).unwrap_err().column, column, "{text}");
         }
-        for text in ["", "info", "net=debug,io::*=off,pump.cpp:88=on", " a = warn , b"] {
+        for text in ["", "info", "net=debug,io::*=off,pump.cpp:88=on", " a = warn , b=on"] {
             assert_eq!(check(text), Ok(()), "{text}");
         }
     }

@@ -9,11 +9,12 @@ extern "C" fn start() {
     }
     // Whoever makes the session says what is wrong with its filter; a site decides by what is right.
     let made_here = owner::session_name().is_some_and(|(_, copy)| copy == 1);
-    if made_here
-        && let Ok(filter) = std::env::var("SILVERPOINT_FILTER")
-        && let Err(error) = directive::check(&filter)
-    {
-        eprintln!("silverpoint: SILVERPOINT_FILTER: {error}; that directive is ignored");
+    if made_here && let Ok(filter) = std::env::var("SILVERPOINT_FILTER") {
+        for bad in directive::malformed(&filter) {
+            if let Err(error) = directive::check(bad) {
+                eprintln!("silverpoint: SILVERPOINT_FILTER: '{bad}' is ignored: {error}");
+            }
+        }
     }
 }
 

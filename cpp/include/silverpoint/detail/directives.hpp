@@ -140,39 +140,96 @@ SP_DETAIL_COLD std::string_view trim(std::string_view text) {
     return text;
 }
 
-// How specific a directive's target is for this site; 0: it does not match or is malformed.
-SP_DETAIL_COLD std::uint64_t rank_of(std::string_view target, const SiteFacts& site) {
-    if (target.empty()) return 0;
-    std::uint64_t literal = 0;
-    for (const char c : target) {
-        if (static_cast<unsigned char>(c) <= ' ' || c == 0x7F) return 0;
-        literal += c != '*' && c != '?';
+// The parts of a target: a function, a file with or without a line, or else a category.
+struct Target {
+    enum Kind : std::uint64_t { kMalformed = 0, kCategory = 2, kFile, kFunction, kLine } kind = kMalformed;
+    std::string_view pattern{};
+    std::uint64_t line = 0;
+};
+
+// `is_alone`: without a level behind it, which a category of a single word needs.
+SP_DETAIL_COLD Target target_of(std::string_view target, bool is_alone) {
+    if (target.empty()) return {};
+    bool has_structure = false, has_brackets = false;
+    for (std::size_t i = 0; i < target.size(); ++i) {
+        const char c = target[i];
+        if (static_cast<unsigned char>(c) <= ' ' || c == 0x7F) return {};
+        has_structure = has_structure || c == '.' || c == '/' || c == '*' || c == '?' ||
+                        begins_with(part(target, i), "::");
+        has_brackets = has_brackets || c == '[' || c == ']' || c == '{' || c == '}';
     }
-    const auto rank = [&](std::uint64_t kind, std::uint64_t chars) { return kind << 32 | (chars + 1); };
     if (target.ends_with("()")) {
         const auto pattern = part(target, 0, target.size() - 2);
-        if (pattern.empty()) return 0;
-        const auto name = function_name(site.function);
-        bool matches = glob(pattern, name);
-        for (std::size_t i = 0; !matches && i + 1 < name.size(); ++i)
-            matches = name[i] == ':' && name[i + 1] == ':' && glob(pattern, part(name, i + 2));
-        return matches ? rank(4, literal - 2) : 0;
+        return pattern.empty() ? Target() : Target{Target::kFunction, pattern};
     }
     if (const auto colon = target.rfind(':');
         colon != std::string_view::npos && is_file(part(target, 0, colon))) {
         std::uint64_t line = 0;
         const auto digits = part(target, colon + 1);
         for (const char c : digits) {
-            if (c < '0' || c > '9' || line > 0xFFFFFFFF) return 0;
+            if (c < '0' || c > '9') return {};
             line = line * 10 + static_cast<unsigned>(c - '0');
+            if (line > 0xFFFFFFFF) return {};
         }
-        const auto file = part(target, 0, colon);
-        return !digits.empty() && line == site.line && matches_file(file, site.file)
-                   ? rank(5, literal - 1 - digits.size())
-                   : 0;
+        return digits.empty() ? Target() : Target{Target::kLine, part(target, 0, colon), line};
     }
-    if (is_file(target)) return matches_file(target, site.file) ? rank(3, literal) : 0;
-    return matches_category(target, site.category) ? rank(2, literal) : 0;
+    if (is_file(target)) return {Target::kFile, target};
+    if (has_brackets || (is_alone && !has_structure)) return {};
+    return {Target::kCategory, target};
+}
+
+// How specific a directive's target is for this site; 0: it does not match or is malformed.
+SP_DETAIL_COLD std::uint64_t rank_of(const Target& target, const SiteFacts& site) {
+    const auto pattern = target.pattern;
+    bool matches = false;
+    switch (target.kind) {
+        case Target::kMalformed:
+            return 0;
+        case Target::kCategory:
+            matches = matches_category(pattern, site.category);
+            break;
+        case Target::kFile:
+            matches = matches_file(pattern, site.file);
+            break;
+        case Target::kFunction: {
+            const auto name = function_name(site.function);
+            matches = glob(pattern, name);
+            for (std::size_t i = 0; !matches && i + 1 < name.size(); ++i)
+                matches = name[i] == ':' && name[i + 1] == ':' && glob(pattern, part(name, i + 2));
+            break;
+        }
+        case Target::kLine:
+            matches = target.line == site.line && matches_file(pattern, site.file);
+            break;
+    }
+    std::uint64_t literal = 0;
+    for (const char c : pattern) literal += c != '*' && c != '?';
+    return matches ? target.kind << 32 | (literal + 1) : 0;
+}
+
+// A directive with a target: how specific it is for this site, and the least level that it lets through.
+struct Directive {
+    Target target;
+    int least = -1;
+};
+SP_DETAIL_COLD Directive directive_of(std::string_view piece) {
+    const auto equals = piece.find('=');
+    const bool is_alone = equals == std::string_view::npos;
+    return {target_of(trim(part(piece, 0, equals)), is_alone),
+            is_alone ? 0 : threshold_of(trim(part(piece, equals + 1)))};
+}
+
+// The first directive of a text that is malformed, and the text behind it; empty when none is.
+SP_DETAIL_COLD std::string_view malformed_directive(std::string_view& text) {
+    while (!text.empty()) {
+        const auto comma = text.find(',');
+        const auto piece = trim(part(text, 0, comma));
+        text = comma == std::string_view::npos ? std::string_view() : part(text, comma + 1);
+        if (piece.empty() || threshold_of(piece) >= 0) continue;
+        const Directive directive = directive_of(piece);
+        if (directive.least < 0 || directive.target.kind == Target::kMalformed) return piece;
+    }
+    return {};
 }
 
 // Whether the site is on: the most specific directive decides, among equals the last.
@@ -188,14 +245,11 @@ SP_DETAIL_COLD bool decide(std::string_view text, const SiteFacts& site) {
                 least = bare;
             }
         } else if (!piece.empty()) {
-            const auto equals = piece.find('=');
-            const auto target = trim(part(piece, 0, equals));
-            const int level =
-                equals == std::string_view::npos ? 0 : threshold_of(trim(part(piece, equals + 1)));
-            const std::uint64_t rank = level < 0 ? 0 : rank_of(target, site);
+            const Directive directive = directive_of(piece);
+            const std::uint64_t rank = directive.least < 0 ? 0 : rank_of(directive.target, site);
             if (rank != 0 && rank >= best) {
                 best = rank;
-                least = level;
+                least = directive.least;
             }
         }
         if (comma == std::string_view::npos) break;

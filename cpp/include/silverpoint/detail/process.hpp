@@ -205,8 +205,13 @@ SP_DETAIL_COLD bool make_or_replace_session() {
     if (session.was_ready) return replace_session() && note_executable();
     const Settings settings = read_settings();
     if (settings.off) return false;
-    if (join_session() || make_session(settings)) return note_executable();
-    if (settings.demanded || settings.expected) warn("no session could be made, nothing is recorded");
+    if (join_session()) return note_executable();
+    if (make_session(settings)) {
+        warn_of_malformed(settings.filter);
+        return note_executable();
+    }
+    if (!warn_of_refused_root() && (settings.demanded || settings.expected))
+        warn("no session could be made, nothing is recorded");
     return false;
 }
 

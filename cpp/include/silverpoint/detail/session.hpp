@@ -124,22 +124,46 @@ SP_DETAIL_COLD void process_name(Path& path, std::uint64_t start, unsigned numbe
     path.add("/").number(static_cast<std::uint64_t>(getpid())).add("-").number(start).add("-").number(number);
 }
 
-// The first usable root: a directory of mode 0700 of the effective user, no link.
+// Longest path of a root in bytes; a longer one is refused.
+inline constexpr std::size_t kLongestRoot = 1024;
+
+// A directory of mode 0700 of the effective user, no link; made where it is missing.
+SP_DETAIL_COLD bool is_usable_root(const Path& path) {
+    struct stat found {};
+    if (path.size() > kLongestRoot) return false;
+    if (lstat(path.c_str(), &found) != 0 &&
+        (mkdir(path.c_str(), 0700) != 0 || lstat(path.c_str(), &found) != 0))
+        return false;
+    return S_ISDIR(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 0777) == 0700;
+}
+
+// What SILVERPOINT_DIR names, if it names anything.
+SP_DETAIL_COLD const char* named_root() {
+    const char* named = environment("SILVERPOINT_DIR");
+    return named != nullptr && *named != 0 ? named : nullptr;
+}
+
+// The root that is named, and no other; else the first that is usable.
 SP_DETAIL_COLD bool find_root(Path& root) {
-    const auto is_usable = [](const Path& path) {
-        struct stat found {};
-        if (lstat(path.c_str(), &found) != 0 &&
-            (mkdir(path.c_str(), 0700) != 0 || lstat(path.c_str(), &found) != 0))
-            return false;
-        return S_ISDIR(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 0777) == 0700;
-    };
-    const char* asked = environment("SILVERPOINT_DIR");
-    if (asked != nullptr && *asked != 0 && is_usable((root = Path()).add(asked))) return true;
-    if (is_usable((root = Path()).add("/dev/shm/silverpoint-").number(geteuid()))) return true;
+    if (const char* named = named_root()) return is_usable_root((root = Path()).add(named));
+    if (is_usable_root((root = Path()).add("/dev/shm/silverpoint-").number(geteuid()))) return true;
     const char* runtime = environment("XDG_RUNTIME_DIR");
-    if (runtime != nullptr && *runtime != 0 && is_usable((root = Path()).add(runtime).add("/silverpoint")))
+    if (runtime != nullptr && *runtime != 0 &&
+        is_usable_root((root = Path()).add(runtime).add("/silverpoint")))
         return true;
-    return is_usable((root = Path()).add("/tmp/silverpoint-").number(geteuid()));
+    return is_usable_root((root = Path()).add("/tmp/silverpoint-").number(geteuid()));
+}
+
+// Says that the root that was named is refused. False: it is not, or none was named.
+SP_DETAIL_COLD bool warn_of_refused_root() {
+    const char* named = named_root();
+    if (named == nullptr || is_usable_root(Path().add(named))) return false;
+    const std::size_t len = strlen(named);
+    Text<400> line;
+    line.add("SILVERPOINT_DIR names ").add(named, len < 300 ? len : 300);
+    line.add(", which is no directory of mode 0700 of this user: nothing is recorded");
+    warn(line.c_str());
+    return true;
 }
 
 SP_DETAIL_END

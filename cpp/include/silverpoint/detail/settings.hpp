@@ -67,6 +67,20 @@ SP_DETAIL_COLD std::uint32_t parse_milliseconds(std::string_view text, std::uint
     return number == kBlockForEver ? kBlockForEver - 1 : static_cast<std::uint32_t>(number);
 }
 
+// Says which directives of SILVERPOINT_FILTER are ignored.
+SP_DETAIL_COLD void warn_of_malformed(std::string_view filter) {
+    for (;;) {
+        const std::string_view bad = malformed_directive(filter);
+        if (bad.empty()) return;
+        Text<400> line;
+        line.add("SILVERPOINT_FILTER: '").add(bad.data(), bad.size() < 100 ? bad.size() : 100);
+        line.add(
+            "' is ignored: expected trace, debug, info, warn, error, fatal, on or off, or one of these "
+            "behind a category, a file or a function(), as in net=debug");
+        warn(line.c_str());
+    }
+}
+
 // POLICY[,level=POLICY]…; a part that is not understood is passed over.
 SP_DETAIL_COLD void parse_policy(std::string_view text, Settings& settings) {
     for (bool is_first = true;; is_first = false) {

@@ -14,10 +14,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "silverpoint/detail/thread.hpp"
 #include "silverpoint/reader.hpp"
 
 namespace silverpoint::qt::detail {
@@ -47,7 +48,12 @@ class model_reader : public QObject {
     model_reader(reading::reader reader, std::uint64_t generation, std::function<void()> tell)
         : reader_(std::move(reader)), tell_(std::move(tell)), generation_(generation) {
         news_.generation = generation;
-        thread_ = std::thread([this] { work(); });
+        const int error = thread_.start([this] { work(); });
+        if (error == 0) return;
+        const std::lock_guard lock(mutex_);
+        say("no thread can be started to read: " + std::system_category().message(error));
+        news_.state = reading::state::finished;
+        post();
     }
     ~model_reader() override { end(); }
     model_reader(const model_reader&) = delete;
@@ -106,6 +112,7 @@ class model_reader : public QObject {
     news wait_for(std::uint64_t number) {
         want(number);
         std::unique_lock lock(mutex_);
+        if (!thread_.joinable()) return take_news();  // nobody would fetch it
         fetched_.wait(lock, [&] {
             for (const std::uint64_t waits : wanted_)
                 if (waits == number) return false;
@@ -244,7 +251,7 @@ class model_reader : public QObject {
     std::uint64_t busy_with_ = 0, busy_in_ = 0;
     std::deque<std::uint64_t> wanted_;
     news news_;
-    std::thread thread_;
+    silverpoint::detail::joined_thread thread_;
 };
 
 }  // namespace silverpoint::qt::detail

@@ -20,10 +20,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "silverpoint/detail/thread.hpp"
 #include "silverpoint/reader.hpp"
 #include "silverpoint/signal.hpp"
 
@@ -48,7 +49,7 @@ class record_signal {
         }
         wake_.notify_all();
         connections_.disconnect_all();  // none that is behind holds the thread up
-        if (thread_.joinable()) thread_.join();
+        thread_.join();
     }
     record_signal(const record_signal&) = delete;
     record_signal& operator=(const record_signal&) = delete;
@@ -87,8 +88,13 @@ class record_signal {
     }
 
     /// Begins to read; receivers get what comes from then on that is there already, or comes later. Once.
+    /// Where there is no room for a thread, a message says so and the end comes.
     void start() {
-        if (!thread_.joinable()) thread_ = std::thread([this] { read(); });
+        if (thread_.joinable()) return;
+        const int error = thread_.start([this] { read(); });
+        if (error == 0) return;
+        messages_("no thread can be started to read: " + std::system_category().message(error));
+        ends_(0);
     }
 
   private:
@@ -144,7 +150,7 @@ class record_signal {
     std::mutex lock_;
     std::condition_variable wake_;
     bool stop_ = false;
-    std::thread thread_;
+    detail::joined_thread thread_;
 };
 
 }  // namespace silverpoint

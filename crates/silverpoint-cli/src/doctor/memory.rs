@@ -14,11 +14,13 @@ const SHARE_OF_ROOM: u64 = 4;
 /// With less, not even one session's first pages fit.
 const LEAST_ROOM: u64 = 256 << 10;
 
-/// The places in their order (spec/wire.md, section 2).
+/// The places in their order; the one that is named alone, if one is (spec/wire.md, section 2).
 pub fn places(system: &System) -> Vec<PathBuf> {
+    if let Some(named) = system.variable("SILVERPOINT_DIR") {
+        return vec![named];
+    }
     let uid = system.uid;
     let mut places = Vec::new();
-    places.extend(system.variable("SILVERPOINT_DIR"));
     places.push(PathBuf::from(format!("/dev/shm/silverpoint-{uid}")));
     places.extend(system.variable("XDG_RUNTIME_DIR").map(|dir| dir.join("silverpoint")));
     places.push(PathBuf::from(format!("/tmp/silverpoint-{uid}")));
@@ -87,6 +89,14 @@ pub fn root(system: &System) -> Vec<Finding> {
                 findings.push(
                     Finding::ok(CHECK, format!("{shown} will hold the sessions"))
                         .means("the first traced program makes it"),
+                );
+                return findings;
+            }
+            Standing::Refused(why) if system.variable("SILVERPOINT_DIR").is_some() => {
+                findings.push(
+                    Finding::fail(CHECK, format!("SILVERPOINT_DIR names {shown}, which is refused: {why}"))
+                        .means("programs record nothing, and collectors find nothing")
+                        .change(repair(&place, &why)),
                 );
                 return findings;
             }

@@ -107,13 +107,14 @@ fn without_any_place_it_fails() {
 }
 
 #[test]
-fn a_place_that_was_asked_for_comes_first() {
+fn a_place_that_was_asked_for_is_the_only_one() {
     let made = Made::new();
     let mut system = made.system();
     system.environment.insert("SILVERPOINT_DIR".into(), "/var/traces".into());
     let found = memory::root(&system);
-    assert_eq!(states(&found), [State::Warn, State::Ok], "{found:#?}");
+    assert_eq!(states(&found), [State::Fail], "{found:#?}");
     assert_eq!(found[0].change, "mkdir -p -m 0700 /var/traces");
+    assert!(memory::mount(&system).is_empty() && memory::space(&system).is_empty());
 }
 
 #[test]

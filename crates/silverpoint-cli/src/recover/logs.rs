@@ -74,7 +74,10 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
         // None is there, or may be looked at: but a logger looks somewhere, and what is in the spool itself is delivered.
         match Root::open_or_create() {
             Ok(root) => roots.push(root),
-            Err(error) => troubles.push(format!("no directory of sessions can be opened: {error}")),
+            Err(error) => troubles.push(format!(
+                "the directory of sessions cannot be used: {}",
+                silverpoint_shm::root::explained(error)
+            )),
         }
     }
     let mut sinks = Vec::new();

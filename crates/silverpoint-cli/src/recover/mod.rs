@@ -52,7 +52,16 @@ pub struct Args {
 pub fn run(args: Args) -> Outcome {
     let target = args.target.as_deref().unwrap_or("");
     if args.all {
-        let found = dead(None, |_| true)?;
+        let mut found = dead(None, |_| true)?;
+        // The collector of a run that goes on may be between two lives; what it leaves is its own to store.
+        found.places.retain(|place| {
+            let runs_on =
+                sessions::supervisor_of(&place.root).filter(|supervisor| is_supervising(*supervisor));
+            if let Some(supervisor) = runs_on {
+                note(place.failed(format!("process {supervisor}, a `silverpoint run`, still stores it")));
+            }
+            runs_on.is_none()
+        });
         let outcome = match found.places.is_empty() && found.unopened == 0 {
             true => {
                 note("there are no dead sessions");
@@ -87,6 +96,12 @@ pub fn run(args: Args) -> Outcome {
         };
     }
     file::recover(path, args.output.as_deref(), args.force)
+}
+
+/// Whether this process lives and is this program: its id may be another's by now.
+fn is_supervising(pid: u32) -> bool {
+    let own = processes::executable_name(std::process::id());
+    processes::is_alive(pid) && own.is_some() && processes::executable_name(pid) == own
 }
 
 fn no_session(what: &str) -> Failed {
@@ -182,7 +197,13 @@ fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
             remove: !args.keep,
         };
         existing = Existing::Continue;
-        let stored = silverpoint_collect::recover(&root, recovery).map_err(failure)?;
+        let stored = silverpoint_collect::recover(&root, recovery).map_err(|error| {
+            failure(format!(
+                "{error}; what is not in {} stays in {}: recover it again into the same file when that is mended",
+                output.display(),
+                root.path().display()
+            ))
+        })?;
         accounts.extend(places.into_iter().zip(stored));
         if !args.keep {
             remove_run(&root);

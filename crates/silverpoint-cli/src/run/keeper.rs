@@ -7,9 +7,12 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use silverpoint_collect::Missing;
 
 use crate::backtrace::Backtrace;
 use crate::collect::OnExisting;
@@ -39,6 +42,8 @@ pub struct Task {
     pub store: Store,
     /// What is kept back.
     pub backtrace: Backtrace,
+    /// What the programs record.
+    pub filter: String,
     /// Whether deaths of collectors are kept quiet.
     pub quiet: bool,
 }
@@ -55,6 +60,37 @@ struct Shared {
     ending: AtomicBool,
     /// The present collector's standard input; closing it tells it to finish.
     stdin: Mutex<Option<ChildStdin>>,
+    /// What all of them have said.
+    said: Mutex<Said>,
+}
+
+/// What collectors say at their end, besides whether everything is stored.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// What was stored and is not there any more.
+    pub missing: Missing,
+    /// Sessions that they had.
+    pub sessions: u64,
+    /// Directives that selected no site, those of the last one.
+    pub unmatched: String,
+}
+
+impl Said {
+    /// Adds a line.
+    fn add(&mut self, line: &str) {
+        let Some((what, rest)) = line.split_once(' ') else { return };
+        let mut numbers = rest.split(' ').map(|number| number.parse::<u64>().unwrap_or(0));
+        let mut next = || numbers.next().unwrap_or(0);
+        match what {
+            "missing" => {
+                self.missing.removed += next();
+                self.missing.elsewhere += next();
+            }
+            "sessions" => self.sessions += next(),
+            "unmatched" => rest.clone_into(&mut self.unmatched),
+            _ => {}
+        }
+    }
 }
 
 /// Longest pause before a collector is started again.
@@ -67,27 +103,37 @@ const LAST_ATTEMPTS: u32 = 20;
 impl Keeper {
     /// Starts a collector and waits until its file is open; else gives its own message.
     pub fn start(task: Task) -> Result<Self, String> {
-        let shared = Arc::new(Shared::default());
-        let first = Collector::start(&task, task.existing, 0, &shared)?;
-        let kept = Arc::clone(&shared);
+        let (task, shared) = (Arc::new(task), Arc::new(Shared::default()));
+        let (of_thread, kept) = (Arc::clone(&task), Arc::clone(&shared));
+        let (sender, first) = sync_channel(1);
+        // Before the collector: where there can be no thread, none is started that nobody would wait for.
         let thread = std::thread::Builder::new()
             .name("keeper".into())
-            .spawn(move || keep(&task, first, &kept))
+            .spawn(move || first.recv().map_or(Finished::Left(None), |first| keep(&of_thread, first, &kept)))
             .map_err(|error| format!("no thread can be started: {error}"))?;
+        let first = Collector::start(&task, task.existing, 0, &shared)?;
+        let _ = sender.send(first);
         Ok(Self { shared, thread })
     }
 
-    /// Lets the collector store the rest and waits for that.
-    pub fn finish(self) -> Finished {
+    /// Lets the collector store the rest and waits for that. Gives also what it has said.
+    pub fn finish(self) -> (Finished, Said) {
         self.shared.ending.store(true, Ordering::SeqCst);
         drop(self.shared.stdin().take());
-        self.thread.join().unwrap_or_else(|_| Finished::Left(Some("the collector's keeper failed".into())))
+        let finished = self.thread.join();
+        let finished =
+            finished.unwrap_or_else(|_| Finished::Left(Some("the collector's keeper failed".into())));
+        (finished, self.shared.said().clone())
     }
 }
 
 impl Shared {
     fn stdin(&self) -> std::sync::MutexGuard<'_, Option<ChildStdin>> {
         self.stdin.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn said(&self) -> std::sync::MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -110,7 +156,7 @@ impl Collector {
         };
         command.arg("collect").arg("--existing").arg(existing);
         command.arg("--root").arg(&task.root).arg("--output").arg(&task.output).args(task.store.words());
-        command.args(task.backtrace.words());
+        command.args(task.backtrace.words()).arg("--filter").arg(&task.filter);
         fault(&mut command, number);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child =
@@ -170,7 +216,7 @@ fn keep(task: &Task, mut collector: Collector, shared: &Shared) -> Finished {
                 let _ = collector.child.wait();
                 return Finished::Left(None);
             }
-            Some(_) => {}
+            Some(line) => shared.said().add(line),
             None => {
                 let status = collector.child.wait();
                 if collector.started.elapsed() >= LONG_LIFE {

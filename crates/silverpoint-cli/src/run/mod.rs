@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-use silverpoint_shm::root::Root;
+use silverpoint_shm::root::{self, Root};
 
 use crate::backtrace::Backtrace;
 use crate::collect::OnExisting;
@@ -25,7 +25,7 @@ use crate::summary::Summary;
 use crate::{names, policy};
 
 use echo::Echo;
-use keeper::{Finished, Keeper, Task};
+use keeper::{Finished, Keeper, Said, Task};
 use supervise::Signals;
 
 /// Run a command and record what it, and everything that it starts, traces
@@ -34,7 +34,8 @@ use supervise::Signals;
 #[derive(clap::Args)]
 #[command(trailing_var_arg = true)]
 #[command(
-    after_help = "Exit status: that of COMMAND, or death by the signal it died of. 125: silverpoint could not begin (nothing was \
+    after_help = "Exit status: that of COMMAND, or death by the signal it died of. 5: COMMAND ended with 0, but records could not be \
+stored, or somebody removed them; 125: silverpoint could not begin (nothing was \
 started); 126: COMMAND cannot be executed; 127: it was not found; 2: wrong usage."
 )]
 pub struct Args {
@@ -82,6 +83,7 @@ pub fn run(args: Args) -> Outcome {
         existing,
         store: args.store.clone(),
         backtrace: args.backtrace,
+        filter: args.filter.clone(),
         quiet: args.quiet,
     };
     let keeper = Keeper::start(task).map_err(|error| {
@@ -90,21 +92,24 @@ pub fn run(args: Args) -> Outcome {
     })?;
     let echo = args.echo.then(|| Echo::start(&output));
     let mut environment = vec![
-        ("SILVERPOINT_DIR", root.into_os_string()),
+        ("SILVERPOINT_DIR", root.clone().into_os_string()),
         ("SILVERPOINT_FILTER", OsString::from(&args.filter)),
         ("SILVERPOINT_COLLECTOR", OsString::from("1")),
     ];
     environment.extend(args.policy.as_ref().map(|policy| ("SILVERPOINT_POLICY", OsString::from(policy))));
     let ended = supervise::command(&args.command, &environment, &mut signals);
     signals.end_on_request();
-    let finished = keeper.finish();
+    let (finished, said) = keeper.finish();
     if let Some(echo) = echo {
         echo.finish();
     }
     match ended {
         Ok(ended) => {
-            report(&args, &output, finished);
-            ended.pass_on()
+            let is_complete = report(&args, &output, &root, finished, &said);
+            match ended.is_success() && !is_complete {
+                true => Ok(Exit::Lossy),
+                false => ended.pass_on(),
+            }
         }
         Err(failed) => {
             // Nothing ran, so that the file is empty.
@@ -114,33 +119,66 @@ pub fn run(args: Args) -> Outcome {
     }
 }
 
-/// Says where the trace lies. What is said must not disturb a command whose standard error is read: one line, only at the end.
-fn report(args: &Args, output: &Path, finished: Finished) {
+/// Says where the trace lies. What is said must not disturb a command whose standard error is read: one line, only at the end. False: records are missing that
+/// could not be stored, or that somebody has removed.
+fn report(args: &Args, output: &Path, root: &Path, finished: Finished, said: &Said) -> bool {
+    let is_over = finished != Finished::Background;
+    let mut is_complete = true;
     match finished {
         Finished::Background if !args.quiet => note(format_args!(
             "processes of the command are still running; they are collected into {} until they end",
             output.display()
         )),
-        Finished::Left(Some(why)) => note(why),
-        Finished::Background | Finished::Left(None) | Finished::Done => {}
+        Finished::Left(why) => {
+            is_complete = false;
+            why.into_iter().for_each(note);
+        }
+        Finished::Background | Finished::Done => {}
     }
-    match Summary::of(output) {
-        Err(error) => note(format_args!("{}: {error}", output.display())),
-        Ok(summary) if summary.sessions == 0 && !args.quiet => note(format_args!(
-            "{} holds nothing: no process of the command used Silverpoint",
-            output.display()
-        )),
-        Ok(summary) if !args.quiet || summary.is_lossy() => note(summary.line(output)),
-        Ok(_) => {}
+    let mut summary = match Summary::of_what_is_there(output) {
+        Ok(summary) => summary,
+        Err(error) => {
+            note(format_args!("{}: {error}", output.display()));
+            return false;
+        }
+    };
+    summary.missing = said.missing;
+    if is_over {
+        summary.add_sessions_left(root);
+    }
+    is_complete &= !summary.is_incomplete();
+    if summary.sessions == 0 && is_complete && !summary.is_lossy() {
+        if !args.quiet {
+            note(nothing_in(output, &args.filter, said.sessions));
+        }
+    } else if !args.quiet || !is_complete || summary.is_lossy() {
+        note(summary.line(output));
+    }
+    if !args.quiet && is_over && said.sessions > 0 && !said.unmatched.is_empty() {
+        note(format_args!("--filter: no site that ran matches {}", said.unmatched));
+    }
+    is_complete
+}
+
+/// Why a trace is empty: programs that do not use Silverpoint, or a filter that lets nothing through.
+fn nothing_in(output: &Path, filter: &str, sessions: u64) -> String {
+    let output = output.display();
+    match sessions {
+        0 => format!("{output} holds nothing: no process of the command used Silverpoint"),
+        sessions => {
+            let processes =
+                if sessions == 1 { "a process".to_owned() } else { format!("{sessions} processes") };
+            format!(
+                "{output} holds nothing: {processes} of the command used Silverpoint and recorded nothing that --filter '{filter}' lets through"
+            )
+        }
     }
 }
 
 /// A directory of sessions of this run alone, beneath the user's root, so that `ls`, `ctl` and `attach` find it.
 fn private_root() -> Result<PathBuf, Failed> {
     let root = Root::open_or_create().map_err(|error| {
-        run_failed(format!(
-            "no directory for sessions can be made: {error} (set SILVERPOINT_DIR to one of your own with mode 0700)"
-        ))
+        run_failed(format!("the directory of sessions cannot be used: {}", root::explained(error)))
     })?;
     let path = std::path::absolute(root.path()).map_err(|error| run_failed(error.to_string()))?;
     for _ in 0..100 {

@@ -9,6 +9,8 @@ use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rustix::process::{
     DumpableBehavior, Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpgid, getpgrp, kill_process,
@@ -37,9 +39,7 @@ pub struct Signals(SignalsInfo<WithOrigin>);
 impl Signals {
     /// Watches them. What is ignored already (as `nohup` makes SIGHUP) stays so, also for the command.
     pub fn watch() -> Result<Self, Failed> {
-        let ignored = ignored_signals();
-        let watched =
-            PASSED_ON.iter().filter(|signal| ignored & (1 << (**signal - 1)) == 0).chain([&SIGCHLD]);
+        let watched = PASSED_ON.iter().filter(|signal| !is_ignored(**signal)).chain([&SIGCHLD]);
         SignalsInfo::<WithOrigin>::new(watched)
             .map(Self)
             .map_err(|error| run_failed(format!("signals cannot be watched: {error}")))
@@ -47,14 +47,29 @@ impl Signals {
 
     /// From now on a signal that asks this process to end does so, at once: the command has ended, and the collector finishes without help.
     pub fn end_on_request(mut self) {
-        std::thread::spawn(move || {
+        let watched: Vec<i32> = ENDING.iter().copied().filter(|signal| !is_ignored(*signal)).collect();
+        let end = move || {
             for origin in self.0.forever() {
-                if matches!(origin.signal, SIGHUP | SIGINT | SIGQUIT | SIGTERM) {
+                if ENDING.contains(&origin.signal) {
                     end_by(origin.signal);
                 }
             }
-        });
+        };
+        if std::thread::Builder::new().name("signals".into()).spawn(end).is_err() {
+            // Where there can be no thread, the handler itself does it. A signal that leaves a core by default may leave one.
+            for signal in watched {
+                let always = Arc::new(AtomicBool::new(true));
+                let _ = signal_hook::flag::register_conditional_default(signal, always);
+            }
+        }
     }
+}
+
+/// Signals that ask a process to end.
+const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+fn is_ignored(signal: i32) -> bool {
+    ignored_signals() & (1 << (signal - 1)) != 0
 }
 
 /// Bit n - 1 for each signal n that is ignored.
@@ -68,6 +83,11 @@ fn ignored_signals() -> u64 {
 pub struct Ended(ExitStatus);
 
 impl Ended {
+    /// Whether it ended by itself, with 0.
+    pub fn is_success(&self) -> bool {
+        self.0.success()
+    }
+
     /// Ends this program as the command ended: with its code, or by its signal.
     pub fn pass_on(self) -> Outcome {
         match self.0.signal() {
@@ -99,9 +119,15 @@ pub fn command(
         command.env(name, value);
     }
     let mut child = command.spawn().map_err(|error| {
-        let exit =
-            if error.kind() == std::io::ErrorKind::NotFound { Exit::NotFound } else { Exit::CannotExecute };
-        Failed::new(exit, format!("{}: {error}", words[0].to_string_lossy()))
+        let command = words[0].to_string_lossy();
+        match error.kind() {
+            std::io::ErrorKind::NotFound => Failed::new(Exit::NotFound, format!("{command}: {error}")),
+            // Not the command's fault.
+            std::io::ErrorKind::WouldBlock | std::io::ErrorKind::OutOfMemory => run_failed(format!(
+                "no process can be started for {command}: {error} (`ulimit -u`, and the limits of memory and of the container, say how many there may be)"
+            )),
+            _ => Failed::new(Exit::CannotExecute, format!("{command}: {error}")),
+        }
     })?;
     let pid = i32::try_from(child.id())
         .ok()

@@ -185,17 +185,19 @@ impl Interrupts {
     /// From now on an interrupt ends the query of this database, and not the program.
     pub(crate) fn of(handle: InterruptHandle) -> Self {
         let asked = Arc::new(AtomicBool::new(false));
-        if signal_hook::flag::register(SIGINT, Arc::clone(&asked)).is_ok() {
-            let asked = Arc::clone(&asked);
-            // Asks again as long as nobody has taken notice: a statement may be between two of its steps.
-            std::thread::spawn(move || {
-                loop {
-                    std::thread::sleep(Duration::from_millis(20));
-                    if asked.load(Ordering::Relaxed) {
-                        handle.interrupt();
-                    }
+        let flag = Arc::clone(&asked);
+        // Asks again as long as nobody has taken notice: a statement may be between two of its steps.
+        let ask = move || {
+            loop {
+                std::thread::sleep(Duration::from_millis(20));
+                if flag.load(Ordering::Relaxed) {
+                    handle.interrupt();
                 }
-            });
+            }
+        };
+        // Where there can be no thread, an interrupt ends the program, as it does by default.
+        if std::thread::Builder::new().name("interrupts".into()).spawn(ask).is_ok() {
+            let _ = signal_hook::flag::register(SIGINT, Arc::clone(&asked));
         }
         Self { asked }
     }

@@ -214,7 +214,7 @@ fn ctl_reaches_a_process_under_run() {
         pid = scratch.sessions().first().and_then(|row| row["pid"].as_u64());
         pid.is_some()
     });
-    assert_eq!(scratch.run(["ctl", &pid.unwrap().to_string(), "net"]).code(), Some(0));
+    assert_eq!(scratch.run(["ctl", &pid.unwrap().to_string(), "net=on"]).code(), Some(0));
     assert_eq!(running.line(), "on");
     assert_eq!(running.end().code(), Some(0));
     assert_eq!(scratch.messages("t.silver"), ["seen"]);

@@ -80,7 +80,7 @@ fn a_root_that_is_not_private_is_refused() {
     // No other place either.
     command.env("XDG_RUNTIME_DIR", scratch.path("nowhere"));
     let refused = end(&mut command);
-    // It may use the next place of the list, but never this one.
+    // It uses no other place either.
     assert!(scratch.left().is_empty(), "{refused:?} {:?}", scratch.left());
 }
 

@@ -354,13 +354,127 @@ fn what_a_full_disk_cannot_take_stays_for_recover() {
         .silverpoint(["run", "-o", output.to_str().unwrap(), "--"])
         .arg(subject())
         .args(["count", "4000"]));
-    assert_eq!(ended.code(), Some(0), "the program is not concerned: {ended:?}");
+    assert_eq!(ended.code(), Some(5), "the trace is not what was recorded: {ended:?}");
     assert!(ended.err.contains("No space left on device"), "{}", ended.err);
     assert!(ended.err.contains("silverpoint recover --all"), "{}", ended.err);
+    assert!(ended.err.contains("of 1 session not stored"), "{}", ended.err);
+    assert!(!ended.err.contains("no losses"), "{}", ended.err);
     let recovered = scratch.run(["recover", "--all", "-o", "rest.silver"]);
     assert_eq!(recovered.code(), Some(0), "{recovered:?}");
     assert_eq!(scratch.records(output.to_str().unwrap()) + scratch.records("rest.silver"), 4000);
     assert!(scratch.left().is_empty(), "{:?}", scratch.left());
+}
+
+/// The number that stands before a text.
+fn number_before(said: &str, text: &str) -> usize {
+    let before = said.split(text).next().filter(|before| before.len() < said.len());
+    let before = before.unwrap_or_else(|| panic!("nothing says {text:?}: {said}"));
+    let digits: String = before.rsplit(' ').next().unwrap().chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("no number before {text:?}: {said}"))
+}
+
+/// The losses stand in the session alone: the file that could not be written has no report of them.
+#[test]
+fn the_summary_counts_what_an_unwritable_file_has_made_the_program_lose() {
+    let scratch = Scratch::new();
+    for quiet in [false, true] {
+        let mut command = scratch.silverpoint(["run", "-o", "t.silver"]);
+        command.args(quiet.then_some("--quiet")).arg("--").arg(subject()).arg("steps");
+        command.env("SILVERPOINT_MEMORY", "256K").env("SILVERPOINT_BLOCK_MAX", "10");
+        let mut running = Running::start_with_input(&mut command);
+        assert_eq!(running.line(), "ready");
+        running.write("count 1000\n");
+        assert_eq!(running.line(), "done");
+        let output = scratch.path("t.silver");
+        scratch.wait("the first records", || scratch.records("t.silver") == 1000);
+        let collector = collector_of(running.pid()).expect("it has a collector");
+        let current = Some(fs::metadata(&output).unwrap().len());
+        prlimit(Pid::from_raw(collector as i32), Resource::Fsize, Rlimit { current, maximum: None }).unwrap();
+        running.write("count 200000\n");
+        assert_eq!(running.line(), "done");
+        let ended = running.end();
+        assert_eq!(ended.code(), Some(5), "{ended:?}");
+        let lost = number_before(&ended.err, " lost (sink_full)");
+        assert!(lost > 100_000, "{ended:?}");
+        let recovered = scratch.run(["recover", "--all", "-o", "rest.silver"]);
+        assert_eq!(recovered.code(), Some(5), "{recovered:?}");
+        let there = scratch.records("t.silver") + scratch.records("rest.silver");
+        assert_eq!(there + lost, 201_000, "{}", ended.err);
+    }
+}
+
+/// A run of ticks, during which somebody does something to its trace in a directory of its own. Gives the number of ticks and how it ended.
+fn ticking_under(
+    scratch: &Scratch,
+    options: &[&str],
+    interfere: impl FnOnce(&Path, &dyn Fn() -> String),
+) -> (usize, crate::harness::Ended) {
+    let folder = scratch.path("gone");
+    fs::create_dir(&folder).unwrap();
+    let errors = scratch.path("errors");
+    let mut command = scratch.silverpoint(["run"]);
+    command.args(options).args(["-o", "gone/t.silver", "--"]).arg(subject()).args(["tick", "1"]);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.stderr(fs::File::create(&errors).unwrap()).spawn().unwrap();
+    let output = folder.join("t.silver");
+    scratch.wait("the first records", || fs::metadata(&output).is_ok_and(|found| found.len() > 4000));
+    interfere(&folder, &|| text(&errors));
+    drop(child.stdin.take());
+    let mut ended: crate::harness::Ended = child.wait_with_output().unwrap().into();
+    ended.err = text(&errors);
+    let ticks = ended.out.lines().last().unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    (ticks, ended)
+}
+
+#[test]
+fn a_directory_removed_under_the_collector_costs_the_exit_status_and_is_counted() {
+    let scratch = Scratch::new();
+    let (ticks, ended) = ticking_under(&scratch, &["--rotate-size", "64K"], |folder, said| {
+        fs::remove_dir_all(folder).unwrap();
+        scratch.wait("the complaint", || said().contains("no new part can be begun in its place"));
+    });
+    assert_eq!(ended.code(), Some(5), "{ended:?}");
+    let removed = number_before(&ended.err, " lost (removed with their file)");
+    assert!(removed > 0, "{ended:?}");
+    // What came afterwards was not released, and is there for `recover`.
+    let recovered = scratch.run(["recover", "--all", "-o", "rest.silver"]);
+    assert_eq!(recovered.code(), Some(0), "{recovered:?}");
+    assert_eq!(removed + scratch.records("rest.silver"), ticks, "{}", ended.err);
+}
+
+#[test]
+fn a_directory_that_is_made_again_is_gone_on_in() {
+    let scratch = Scratch::new();
+    let (ticks, ended) = ticking_under(&scratch, &[], |folder, said| {
+        fs::remove_dir_all(folder).unwrap();
+        scratch.wait("the complaint", || said().contains("no new part can be begun in its place"));
+        fs::create_dir(folder).unwrap();
+        scratch.wait("the collection to go on", || said().contains("resumed: for "));
+    });
+    assert_eq!(ended.code(), Some(5), "{ended:?}");
+    let removed = number_before(&ended.err, " lost (removed with their file)");
+    assert_eq!(removed + scratch.records("gone/t.silver"), ticks, "{}", ended.err);
+}
+
+#[test]
+fn a_trace_file_removed_under_the_collector_is_counted_and_one_that_was_moved_is_not_lost() {
+    let scratch = Scratch::new();
+    let (ticks, ended) = ticking_under(&scratch, &[], |folder, said| {
+        fs::remove_file(folder.join("t.silver")).unwrap();
+        scratch.wait("the remark", || said().contains("a new part begins in its place"));
+    });
+    assert_eq!(ended.code(), Some(5), "{ended:?}");
+    let removed = number_before(&ended.err, " lost (removed with their file)");
+    assert_eq!(removed + scratch.records("gone/t.silver"), ticks, "{}", ended.err);
+    fs::remove_dir_all(scratch.path("gone")).unwrap();
+    let (ticks, ended) = ticking_under(&scratch, &[], |folder, said| {
+        fs::rename(folder.join("t.silver"), folder.join("moved.silver")).unwrap();
+        scratch.wait("the remark", || said().contains("a new part begins in its place"));
+    });
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let moved = number_before(&ended.err, " in parts that were moved or removed");
+    assert_eq!(moved + scratch.records("gone/t.silver"), ticks, "{}", ended.err);
+    assert_eq!(scratch.records("gone/moved.silver"), moved);
 }
 
 /// What was stored before the disk was full is in the file and nowhere else: the second attempt must not begin with an empty one.

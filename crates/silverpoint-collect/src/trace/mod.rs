@@ -11,6 +11,7 @@ pub mod ahead;
 mod batch;
 mod held;
 mod index;
+mod missing;
 mod parts;
 
 use std::ffi::{OsStr, OsString};
@@ -35,6 +36,8 @@ use ahead::Ahead;
 pub(crate) use batch::{Batch, Slot};
 pub(crate) use held::{Held, Source};
 use index::Pending;
+use missing::Account;
+pub use missing::Missing;
 pub(crate) use parts::{is_or_was_part, rotated};
 
 use crate::config::{Existing, Fsync, OutputConfig};
@@ -77,6 +80,8 @@ pub(crate) struct TraceFile {
     /// Of a part that has ended.
     unsynced: Option<io::Error>,
     has_records: bool,
+    /// What this collector has stored, to say what somebody removes of it.
+    account: Account,
     ahead: Ahead,
     /// `None` in a file that another has begun, whose first blocks are not known.
     index: Option<Pending>,
@@ -140,6 +145,7 @@ impl TraceFile {
             synced: now,
             is_dirty: false,
             has_records: held.has_records,
+            account: Account::default(),
             unsynced: None,
             ahead: Ahead::default(),
             index: (held.blocks == 0).then(Pending::default),
@@ -239,6 +245,7 @@ impl TraceFile {
         self.next_sequence = batch.next_sequence();
         self.is_dirty = true;
         self.has_records |= batch.contents().0 > 0;
+        self.account.records += batch.contents().0;
         if let Some(index) = &mut self.index {
             index.add(batch);
         }
@@ -287,6 +294,7 @@ impl TraceFile {
             return Err(error);
         }
         fault::point("after-rename");
+        self.account.rotated(number);
         self.go_on_in(file, &begun)?;
         fault::point("after-rotation");
         Ok(())
@@ -373,14 +381,40 @@ impl TraceFile {
 
     /// Begins a new part where the current one was, after somebody has moved or removed it. An error when there is something else now.
     pub(crate) fn begin_again(&mut self) -> io::Result<()> {
+        if missing::is_removed(&self.directory) {
+            // Somebody may have made it again.
+            let (directory, _, _) = resolve(&self.path)?;
+            self.account.directory_is_gone();
+            self.directory = directory;
+        }
         let (file, begun) = self.next_part(None)?;
         rename(&self.directory, &parts::next_name(&self.name), &self.name)
             .inspect_err(|_| self.remove_next())?;
+        self.account.displaced(self.is_removed());
         self.go_on_in(file, &begun)
     }
 
+    /// Whether the current part has no name any more, nowhere: what is in it is lost when it is closed.
+    pub(crate) fn is_removed(&self) -> bool {
+        missing::is_removed(&self.file)
+    }
+
+    /// Records that were stored and that somebody has removed.
+    pub(crate) fn removed_records(&self) -> u64 {
+        self.account.removed(self.is_removed(), missing::is_removed(&self.directory))
+    }
+
+    /// What was stored and is not there any more.
+    pub(crate) fn missing(&self) -> Missing {
+        let removed = self.removed_records();
+        match missing::is_removed(&self.directory) {
+            true => Missing { removed, elsewhere: 0 },
+            false => Missing { removed, elsewhere: self.account.elsewhere(&self.directory, &self.name) },
+        }
+    }
+
     /// Deletes the oldest parts until all together are within the quota. Gives how many.
-    pub(crate) fn enforce_quota(&self) -> u64 {
+    pub(crate) fn enforce_quota(&mut self) -> u64 {
         let Some(quota) = self.config.quota_bytes else { return 0 };
         let parts = rotated(&self.directory, &self.name).unwrap_or_default();
         let mut total = self.end + parts.iter().map(|part| part.bytes).sum::<u64>();
@@ -394,6 +428,7 @@ impl TraceFile {
             {
                 total -= part.bytes;
                 deleted += 1;
+                self.account.deleted(part.number);
             }
         }
         deleted

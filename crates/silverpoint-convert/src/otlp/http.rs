@@ -7,8 +7,10 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use ureq::http::{Response, StatusCode};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
+use super::resolve::SystemResolver;
 use super::{Export, Signal};
 
 /// How a collector that is busy, or away, is waited for.
@@ -79,15 +81,15 @@ impl Sender {
         {
             return Err(format!("{address}: expected the address of a collector, http://HOST:PORT"));
         }
-        let agent = Agent::config_builder()
+        let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(patience.answer))
             .max_redirects(0)
             // The address is the collector's, whatever proxy the environment has for the world outside.
             .proxy(None)
             .user_agent(concat!("silverpoint/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .new_agent();
+            .build();
+        let agent = Agent::with_parts(config, DefaultConnector::default(), SystemResolver);
         let base = address.trim_end_matches('/').to_owned();
         Ok(Self { agent, base, patience, refused: Rc::default(), has_answered: false })
     }

@@ -9,6 +9,7 @@
 mod batch;
 mod http;
 mod message;
+mod resolve;
 mod spans;
 mod value;
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{self, Sequence, Text, Visitor};
 
-use super::expression::{Operator, Test};
+use super::expression::{Literal, Operator, Test, numbers};
 use super::glob;
 use crate::cbor;
 
@@ -164,7 +164,21 @@ fn compare_text(test: &Test, text: &str) -> bool {
         Operator::Exists => true,
         Operator::Like => glob::matches(&test.literal.text, text),
         Operator::NotLike => !glob::matches(&test.literal.text, text),
+        operator if test.literal.is_number() => order_passes(operator, order_of_numbers(text, &test.literal)),
         operator => order_passes(operator, Some(text.cmp(&test.literal.text))),
+    }
+}
+
+/// A text that is a number as a whole, against one; `None`: it is none.
+fn order_of_numbers(text: &str, literal: &Literal) -> Option<Ordering> {
+    let text = text.trim();
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    match (numbers(text), literal) {
+        ((Some(value), _), Literal { integer: Some(integer), .. }) => Some(value.cmp(integer)),
+        ((_, Some(value)), Literal { number: Some(number), .. }) => value.partial_cmp(number),
+        _ => None,
     }
 }
 

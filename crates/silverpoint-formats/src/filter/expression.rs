@@ -6,11 +6,14 @@
 //! one        = ("not" | "!") one | "(" expression ")" | path [ operator literal ]
 //! operator   = "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~"
 //! path       = [ "args." | "context." ] name { "." name | "[" index "]" }
-//!                                                       name: also a position from 0 where arguments have no names
+//!                                                       name: also `arg0`, `arg1` … (or `args[0]`) where arguments have no names
 //! literal    = "text in quotes, \" and \\ escaped" | word
 //! ```
 //!
 //! A name that no argument has is that of a field of the record's context; with `context.` before it it is always.
+//!
+//! A literal that is written as a number is compared as one: with numbers, and with texts that are numbers as a whole (`port>1000` takes "8080"). Any other value
+//! is neither less nor greater nor equal, and `!=` holds. In quotes it is a text.
 //!
 //! A path alone asks whether the argument exists. `~` matches a pattern with `*` and `?`. A path that ends at a container matches
 //! when any value within it does. A comparison with an argument that does not exist is false, `!=` and `!~` too.
@@ -78,16 +81,26 @@ pub struct Literal {
 
 impl Literal {
     fn word(text: &str) -> Self {
-        let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-        let hex = digits.strip_prefix("0x").and_then(|d| i128::from_str_radix(d, 16).ok());
-        let integer = hex.map(|n| if negative { -n } else { n }).or_else(|| text.parse().ok());
-        let number = integer.map(|n| n as f64).or_else(|| text.parse().ok());
+        let (integer, number) = numbers(text);
         Self { text: text.to_owned(), integer, number }
+    }
+
+    /// Whether it is written as a number: then it is compared with numbers alone. (`nan` and `inf` are words.)
+    pub(super) fn is_number(&self) -> bool {
+        self.number.is_some() && self.text.contains(|c: char| c.is_ascii_digit())
     }
 
     fn quoted(text: String) -> Self {
         Self { text, integer: None, number: None }
     }
+}
+
+/// What a word is as an integer (decimal, or hexadecimal after `0x`) and as a number.
+pub(super) fn numbers(text: &str) -> (Option<i128>, Option<f64>) {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let hex = digits.strip_prefix("0x").and_then(|d| i128::from_str_radix(d, 16).ok());
+    let integer = hex.map(|n| if negative { -n } else { n }).or_else(|| text.parse().ok());
+    (integer, integer.map(|n| n as f64).or_else(|| text.parse().ok()))
 }
 
 impl std::fmt::Display for Expression {

@@ -358,7 +358,8 @@ fn place(test: &Test, site: &Site) -> Place {
     if let Some(index) = own.or_else(|| site.names.iter().position(is_first)) {
         return Place::Argument(index);
     }
-    match first.parse::<usize>() {
+    // `arg0` is what tables call an argument without a name; `0` is left of `args[0]`.
+    match first.strip_prefix("arg").unwrap_or(first).parse::<usize>() {
         Ok(index) if index < site.types.len() => Place::Argument(index),
         _ if first == "value" && site.kind() == Kind::Counter && site.types.len() == 1 => Place::Argument(0),
         _ if first == "message" && test.path.len() == 1 => Place::Message,

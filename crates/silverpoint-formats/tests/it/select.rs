@@ -102,6 +102,10 @@ fn expressions() {
         ("1=-2", &[POS]),
         ("1[0]=1", &[POS]),
         ("1[0]=-2", &[]),
+        // As tables call it, and as JSON and SQL reach it.
+        ("arg1=-2", &[POS]),
+        ("args[1]=-2", &[POS]),
+        ("arg2=-2", &[]),
         ("message~\"*open*\"", &[CANNOT]),
         ("dir=/usr/include or 0=12", &[SCAN, QUEUE]),
         ("nobody=1", &[]),
@@ -153,6 +157,42 @@ fn paths_into_containers() {
     ] {
         let filter = Filter { expression: Some(Expression::parse(text).unwrap()), ..Filter::default() };
         assert_eq!(trace.select(&filter).next().is_some(), matches, "{text}");
+    }
+}
+
+/// A number is compared with numbers, and with texts that are numbers; never as text.
+#[test]
+fn numbers_are_not_compared_as_text() {
+    let mut b = Builder::new();
+    b.session(1, "/bin/x", 1);
+    b.site(1, 16, &named(Kind::Event, Level::Info, 1, "e", "port\n", "s"));
+    b.stream(1, 1, 1, "");
+    let texts = ["443", "8080", "08080", "0x10", "9e3", "https", "", "nan", "inf", "10 "];
+    for (at, text) in texts.iter().enumerate() {
+        b.record(1, 1, 16, at as u64 + 1, &crate::builder::text(text));
+    }
+    b.flush(1, 1, false);
+    let trace = open(&b.bytes);
+    let cases: [(&str, &[&str]); 10] = [
+        ("port>1000", &["8080", "08080", "9e3"]),
+        ("port<1000", &["443", "0x10", "10 "]),
+        ("port=8080", &["8080", "08080"]),
+        ("port>=443 and port<=443.0", &["443"]),
+        ("port=16", &["0x10"]),
+        ("port!=8080", &["443", "0x10", "9e3", "https", "", "nan", "inf", "10 "]),
+        ("port=\"8080\"", &["8080"]),
+        ("port>\"6\"", &["8080", "9e3", "https", "nan", "inf"]),
+        ("port=nan", &["nan"]),
+        ("port~\"80*\"", &["8080"]),
+    ];
+    for (text, expected) in cases {
+        let filter = Filter { expression: Some(Expression::parse(text).unwrap()), ..Filter::default() };
+        let mut found = Vec::new();
+        let mut events = trace.select(&filter);
+        while let Some(event) = events.next() {
+            found.push(texts[event.ticks as usize - 1]);
+        }
+        assert_eq!(found, expected, "{text}");
     }
 }
 

@@ -160,12 +160,20 @@ fn make() -> bool {
             return false;
         }
         let made = session::join_or_create(&Origin::Fresh(&settings));
-        if let Err(error) = made
-            && (settings.filter.is_some() || settings.collector_expected)
-        {
+        if let Err(error) = made {
             let mut digits = [0; 20];
             let number = crate::root::decimal(error.raw_os_error().unsigned_abs().into(), &mut digits);
-            sys::warn(&[b"no session could be made, nothing is recorded (error ", number, b")"]);
+            if let Some(path) = crate::root::refused() {
+                sys::warn(&[
+                    b"SILVERPOINT_DIR names ",
+                    path,
+                    b", which is no directory of mode 0700 of this user: nothing is recorded (error ",
+                    number,
+                    b")",
+                ]);
+            } else if settings.filter.is_some() || settings.collector_expected {
+                sys::warn(&[b"no session could be made, nothing is recorded (error ", number, b")"]);
+            }
         }
         made
     };

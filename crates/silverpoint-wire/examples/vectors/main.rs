@@ -18,8 +18,13 @@ fn main() -> io::Result<()> {
         fs::write(path, contents)?;
     }
     for stale in present(&root)? {
+        // Those were not made here.
         let kept = files.iter().any(|(path, _)| root.join(path) == stale);
-        if !kept && !stale.ends_with("README.md") && !stale.starts_with(root.join("bind")) {
+        if !kept
+            && !stale.ends_with("README.md")
+            && !stale.ends_with("atrace.tsv")
+            && !stale.starts_with(root.join("bind"))
+        {
             fs::remove_file(stale)?;
         }
     }

@@ -61,6 +61,11 @@ fn parse(directive: &str) -> Option<(Target, usize)> {
     } else if is_file(target) {
         Target::File(target.into())
     } else {
+        let is_alone = parts.len() == 1;
+        let is_word = !["::", ".", "/", "*", "?"].iter().any(|mark| target.contains(mark));
+        if target.contains(['[', ']', '{', '}']) || (is_alone && is_word) {
+            return None;
+        }
         Target::Category(target.into())
     };
     Some((target, least))
