@@ -130,7 +130,7 @@ impl<W: Write> ChromeWriter<W> {
             if index > 0 || !more.is_empty() {
                 self.text.push(',');
             }
-            match site.names.get(index) {
+            match site.keys().get(index) {
                 Some(name) => push_string(&mut self.text, name),
                 None => push_string(&mut self.text, itoa::Buffer::new().format(index)),
             }

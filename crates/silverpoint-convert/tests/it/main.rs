@@ -3,10 +3,12 @@
 mod atrace;
 mod ctf;
 mod errors;
+mod foreign;
 mod generated;
 mod golden;
 mod judges;
 mod known;
+mod order;
 mod otlp;
 mod round_trip;
 mod support;
