@@ -204,7 +204,19 @@ impl Row {
         let cell = &self.cells[at];
         match std::str::from_utf8(&self.text[cell.begin..cell.end]) {
             Ok(text) => Ok((cell, text)),
-            Err(_) => Err(ReadError::new(cell.place.clone(), "a cell that is not UTF-8", "UTF-8")),
+            Err(error) => {
+                let before = &self.text[cell.begin..cell.begin + error.valid_up_to()];
+                let mut place = cell.place.clone();
+                place.offset += before.len() as u64;
+                place.column += before.len() as u64;
+                if let Some(last) = before.iter().rposition(|byte| *byte == b'\n') {
+                    place.line += before.iter().filter(|byte| **byte == b'\n').count() as u64;
+                    place.column = (before.len() - last) as u64;
+                }
+                self.restore(cell, &mut place);
+                let found = format!("the byte 0x{:02x}", self.text[cell.begin + before.len()]);
+                Err(ReadError::new(place, found, "UTF-8"))
+            }
         }
     }
 

@@ -480,6 +480,11 @@ fn in_order<'s>(
     }
 }
 
+/// Whether 128 bits hold the negative number that these bytes of a bignum say.
+fn negative_fits(bytes: &[u8]) -> bool {
+    bytes.len() < 16 || bytes.first().is_some_and(|first| *first < 0x80)
+}
+
 /// The type of a value that no signature describes.
 fn infer(mut items: Decoder<'_>) -> char {
     match items.datatype() {
@@ -491,11 +496,14 @@ fn infer(mut items: Decoder<'_>) -> char {
             _ => 'L',
         },
         Ok(Item::I8 | Item::I16 | Item::I32 | Item::I64) => 'l',
+        Ok(Item::Int) => 'o',
         Ok(Item::F16 | Item::F32 | Item::F64) => 'd',
         Ok(Item::String) => 's',
         Ok(Item::Bytes) => 'y',
         Ok(Item::Tag) => match items.tag().map(|tag| tag.as_u64()) {
             Ok(0) => 't',
+            Ok(2) if items.bytes().is_ok_and(|bytes| bytes.len() <= 16) => 'O',
+            Ok(3) if items.bytes().is_ok_and(|bytes| bytes.len() <= 16 && negative_fits(bytes)) => 'o',
             Ok(37) => 'u',
             _ => 'v',
         },

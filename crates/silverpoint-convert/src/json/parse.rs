@@ -2,6 +2,7 @@
 
 use crate::fast::Json;
 use crate::foreign::{Expanded, expand};
+use crate::input::Utf8;
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch};
 use crate::{Input, Parsed, Place, ReadError, Reader, Record};
 
@@ -44,9 +45,17 @@ pub(crate) fn skip_space(input: &mut Input) -> Read {
 
 /// Passes over the mark that some programs put before UTF-8.
 pub(crate) fn skip_mark(input: &mut Input) -> Read {
-    for byte in *b"\xEF\xBB\xBF" {
-        if input.peek()? != Some(byte) {
-            break;
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
+    if input.peek()? != Some(MARK[0]) {
+        return Ok(());
+    }
+    // What is at hand may be less than the mark: then its first byte says that it is one.
+    if input.at_hand().get(..MARK.len()).is_some_and(|three| three != MARK) {
+        return Ok(());
+    }
+    for byte in MARK {
+        if input.peek()? != Some(*byte) {
+            return Err(unexpected(input, "the rest of a mark before UTF-8"));
         }
         input.bump();
     }
@@ -179,20 +188,25 @@ impl JsonParser {
     fn string(&mut self, input: &mut Input, place: &Place) -> Read<&str> {
         input.bump();
         self.text.clear();
+        let mut checked = Utf8::default();
         loop {
             let run = input.run(|byte| byte == b'"' || byte == b'\\' || byte < 0x20);
             self.text.extend_from_slice(run);
+            checked.grown(&self.text, input, false)?;
             if self.text.len() > RECORD_MAX {
                 return Err(ReadError::new(place.clone(), "a text of more than 64 MiB", "its end"));
             }
             match input.peek()? {
                 Some(b'"') => {
+                    checked.grown(&self.text, input, true)?;
                     input.bump();
                     break;
                 }
                 Some(b'\\') => {
+                    checked.grown(&self.text, input, true)?;
                     input.bump();
                     self.escape(input)?;
+                    checked.put(&self.text);
                 }
                 Some(byte) if byte >= 0x20 => {}
                 _ => return Err(unexpected(input, "'\"'")),

@@ -202,7 +202,7 @@ fn csv_goes_on_after_what_is_damaged() {
         ("the end of the input", "the quote that closes the cell")
     );
     let bytes = error("csv", b"time,x\n2026-11-20T19:02:11Z,\xFF\n");
-    assert_eq!((bytes.found.as_str(), bytes.place.offset), ("a cell that is not UTF-8", 28));
+    assert_eq!((bytes.found.as_str(), bytes.place.offset), ("the byte 0xff", 28));
     assert!(error("csv", b"a,b\n1,2\n").found.contains("without the column `time`"));
     assert!(error("csv", b"time,x,x\n").found.contains("for the second time"));
 }

@@ -13,3 +13,4 @@ mod otlp;
 mod round_trip;
 mod support;
 mod systrace;
+mod xml;
