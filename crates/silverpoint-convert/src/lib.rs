@@ -26,6 +26,7 @@ mod input;
 mod interned;
 mod interpret;
 mod merge;
+mod nesting;
 mod own;
 mod pack;
 mod record;

@@ -8,6 +8,7 @@ mod generated;
 mod golden;
 mod judges;
 mod known;
+mod nesting;
 mod order;
 mod otlp;
 mod round_trip;
