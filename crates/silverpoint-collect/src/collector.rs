@@ -387,7 +387,12 @@ impl Collector {
                         // What the system refuses (descriptors, memory) may be had later; what is wrong with a session stays wrong.
                         let may_pass = matches!(error, ObserveError::Io { .. });
                         if self.watched[index].refuse_and_tell(name, may_pass) {
-                            self.sink.messages.say(Some(name), error.to_string());
+                            let again = if may_pass {
+                                "; nothing is lost by that, and it is tried again"
+                            } else {
+                                ""
+                            };
+                            self.sink.messages.say(Some(name), format!("{error}{again}"));
                         }
                     }
                 }

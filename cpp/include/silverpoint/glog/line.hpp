@@ -71,8 +71,7 @@ class Line {
     }
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
-    // (What a sink of the program's throws goes on, as it does with glog.)
-    SP_DETAIL_HOT ~Line() noexcept(false) {
+    SP_DETAIL_HOT ~Line() {
         if (way_ != Way::kNone || scratch_ != nullptr || tail_ != nullptr) end();
     }
 

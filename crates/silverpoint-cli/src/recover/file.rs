@@ -12,8 +12,10 @@ use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
 
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure, inform, note};
+use crate::interrupts;
 use crate::names;
+use crate::newfile::EXISTS;
 use crate::units::{show_bytes, show_number};
 
 /// Places of damage that are told one by one.
@@ -69,6 +71,7 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
         Some(path) => path.to_owned(),
         None => default_output(path),
     };
+    interrupts::watch();
     let mut out = Output::create(&output, path, force)?;
     let to = |error: std::io::Error| failure(format!("{}: {error}", output.display()));
     let mut found = Tally::default();
@@ -103,7 +106,7 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     );
     let about = format!("recovered from {}: {summary}", path.display());
     out.finish(&about).map_err(to)?;
-    note(format_args!("{}: {summary}", output.display()));
+    inform(format_args!("{}: {summary}", output.display()));
     Ok(if is_whole { Exit::Success } else { Exit::Lossy })
 }
 
@@ -137,14 +140,8 @@ impl Output {
         {
             return Err(failure(format!("{}: it would overwrite what it is made from", path.display())));
         }
-        if !force && let Ok(there) = File::open(path) {
-            let is_empty = there.metadata().is_ok_and(|found| found.len() == 0);
-            if !is_empty && first_block(&Source(there)).ok().flatten().is_none() {
-                return Err(failure(format!(
-                    "{}: it is there and is not a trace file; --force replaces it",
-                    path.display()
-                )));
-            }
+        if !force && std::fs::symlink_metadata(path).is_ok_and(|found| found.len() > 0) {
+            return Err(failure(format!("{}: {EXISTS}", path.display())));
         }
         let begun = Part::create(path);
         let (part, file) =

@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long)]
     only: bool,
     /// The queries are in this file; `-` is standard input
-    #[arg(short = 'f', long = "query-file", value_name = "FILE", conflicts_with = "save")]
+    #[arg(long = "query-file", value_name = "FILE", conflicts_with = "save")]
     query_file: Option<PathBuf>,
     /// Rows as CSV (where standard output is no terminal)
     #[arg(long, conflicts_with_all = ["json", "jsonl", "table"])]
@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long)]
     table: bool,
     /// Write all tables and views into a SQLite database instead
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["csv", "json", "jsonl", "table"])]
+    #[arg(short = 'o', long = "output", alias = "save", value_name = "FILE", conflicts_with_all = ["csv", "json", "jsonl", "table"])]
     save: Option<PathBuf>,
     /// Replace the file to save into
     #[arg(long, requires = "save")]
@@ -74,9 +74,10 @@ pub fn run(args: Args) -> Outcome {
     let trace = Files { files, only: args.only }.open()?;
     if let Some(path) = &args.save {
         if query.is_some() {
-            return Err(Failed::new(Exit::Usage, "--save takes no query: it writes all tables"));
+            return Err(Failed::new(Exit::Usage, "--output takes no query: it writes all tables"));
         }
-        let saved = write_database(trace, path, args.force, |handle| drop(Interrupts::of(handle)));
+        crate::interrupts::watch();
+        let saved = write_database(trace, path, args.force, |_| ());
         let saved = saved.map_err(failed)?;
         if !args.quiet {
             tell(saved.notes.iter());
@@ -95,9 +96,6 @@ pub fn run(args: Args) -> Outcome {
         prompt::run(&database, args.mode(), &interrupts)?;
     } else {
         let query = query.map_or_else(|| read(Path::new("-")), Ok)?;
-        if prompt::is_command(&query) {
-            return prompt::print(&database, &query);
-        }
         let mut printer = Printer::new(args.mode(), Output::paged());
         let ended = database.run(&query, &mut printer);
         let is_read = printer.out.finish()?;
@@ -142,7 +140,7 @@ impl Args {
     }
 }
 
-/// Whether a word is a query and no file: there is no such file, and it is a command of the prompt, begins with a word of SQL, or has several words behind those of files.
+/// Whether a word is a query and no file: there is no such file, and it begins with a word of SQL, or has several words behind those of files.
 fn is_query(word: &str, has_files: bool) -> bool {
     if word == "-" || Path::new(word).exists() {
         return false;
@@ -152,9 +150,6 @@ fn is_query(word: &str, has_files: bool) -> bool {
     let is_sql = KEYWORDS.binary_search(&first.to_ascii_lowercase().as_str()).is_ok();
     let is_comment = word.trim_start().starts_with("--") || word.trim_start().starts_with("/*");
     let has_words = word.trim().contains(char::is_whitespace);
-    if has_files && prompt::is_command(word) {
-        return true;
-    }
     (is_sql && has_words) || is_comment || (has_files && has_words) || word.trim().is_empty()
 }
 

@@ -17,6 +17,7 @@ mod flat;
 mod guide;
 mod harness;
 mod hostile;
+mod interrupted;
 mod listed;
 mod logs;
 mod look;

@@ -84,9 +84,7 @@ impl Plan {
             }
             kind => {
                 steps.literal(&description.template);
-                // A blank separates it from the name, if there is one.
-                let word = word_after_name(kind);
-                steps.literal(if description.template.is_empty() { word.trim_start() } else { word });
+                steps.literal(word_after_name(kind));
                 Quoting::WhenAmbiguous
             }
         };

@@ -52,7 +52,7 @@ pub use rows::{Grown, Rows};
 pub use scan::BlockRef;
 use scan::Resume;
 pub use session::{Session, Stream, Thread, loss_causes};
-pub use source::{Source, data_from};
+pub use source::{Source, bytes_read, data_from};
 pub use tally::{Tallied, Tally};
 pub use verdict::{Matter, Note, Unknown, Verdict};
 pub(crate) use walk::Head;

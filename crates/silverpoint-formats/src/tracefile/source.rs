@@ -4,10 +4,19 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::OFlags;
 use silverpoint_wire::layout::block::{PAYLOAD_MAX, SYNC};
 use silverpoint_wire::scan::ReadAt;
+
+/// See [`bytes_read`].
+static READ: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that this process has read of trace files: how far something is that reads them once.
+pub fn bytes_read() -> u64 {
+    READ.load(Ordering::Relaxed)
+}
 
 /// An open trace file. Reading never maps the file: one that is cut meanwhile gives fewer bytes, not a fault.
 #[derive(Debug)]
@@ -101,6 +110,10 @@ impl ReadAt for Source {
             Bytes::File(file) => loop {
                 match file.read_at(buffer, offset) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Ok(read) => {
+                        READ.fetch_add(read as u64, Ordering::Relaxed);
+                        return Ok(read);
+                    }
                     other => return other,
                 }
             },

@@ -19,7 +19,6 @@ macro_rules! cases {
     };
 }
 
-mod adopted;
 mod allocation;
 mod cbor;
 mod contexts;
@@ -59,7 +58,6 @@ fn main() {
     if let Ok(wanted) = env::var(ROLE) {
         let roles = [
             values::ROLES,
-            adopted::ROLES,
             rings::ROLES,
             spans::ROLES,
             sites::ROLES,
@@ -83,7 +81,6 @@ fn main() {
     let wanted: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let tests = [
         values::TESTS,
-        adopted::TESTS,
         rings::TESTS,
         spans::TESTS,
         sites::TESTS,
