@@ -1,7 +1,9 @@
 // From readers to writers without a type, and hostile input: nothing that it claims is believed.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
+#include <sstream>
 
 #include "bind_types.hpp"
 
@@ -18,6 +20,12 @@ std::string piped(std::string_view from, std::string* error = nullptr) {
     const auto end = reader.finish();
     if (error != nullptr) *error = result ? end.text() : result.text();
     return result && end ? std::string(writer.view()) : std::string();
+}
+std::string vector_file(const char* name) {
+    std::ifstream in(std::string(SILVERPOINT_VECTORS) + "/bind/" + name, std::ios::binary);
+    std::ostringstream out;
+    out << in.rdbuf();
+    return out.str();
 }
 std::string json_to_cbor(std::string_view text) {
     return to_hex(piped<silverpoint::JsonReader, silverpoint::CborWriter>(text));
@@ -51,9 +59,56 @@ TEST(BindPipe, Values) {
     std::string error;
     piped<silverpoint::JsonReader, silverpoint::CborWriter>("[1,{\"a\":[2,tru]}]", &error);
     EXPECT_EQ(error, "byte 14 (line 1, column 15), in [1].a[1]: found ']', expected a value");
-    piped<silverpoint::CborReader, silverpoint::JsonWriter>(from_hex("a26161000102"), &error);
-    EXPECT_EQ(error, "byte 4, in [1]: found the number 1, expected text");
+    EXPECT_EQ(cbor_to_json("a26161000102"), "[[\"a\",0],[1,2]]");
     EXPECT_EQ(json_to_cbor("1000000000000000000000000000000000000000"), json_to_cbor("1e39"));
+}
+
+// Without a type nothing changes that the other format can say: spec/bind.md has the table of both languages.
+TEST(BindPipe, UntypedVectors) {
+    std::vector<Untyped> vectors;
+    const auto read = silverpoint::from_json(vector_file("untyped.json"), vectors);
+    ASSERT_TRUE(read) << read.text();
+    ASSERT_GT(vectors.size(), 40u);
+    for (const Untyped& vector : vectors) {
+        std::string to_json, to_cbor, json_error, cbor_error;
+        silverpoint::Raw raw;
+        silverpoint::BindResult taken;
+        if (vector.json) {
+            to_json = piped<silverpoint::JsonReader, silverpoint::JsonWriter>(*vector.json, &json_error);
+            to_cbor = piped<silverpoint::JsonReader, silverpoint::CborWriter>(*vector.json, &cbor_error);
+            taken = silverpoint::from_json(*vector.json, raw);
+        } else {
+            const std::string bytes = from_hex(*vector.cbor);
+            to_json = piped<silverpoint::CborReader, silverpoint::JsonWriter>(bytes, &json_error);
+            to_cbor = piped<silverpoint::CborReader, silverpoint::CborWriter>(bytes, &cbor_error);
+            taken = silverpoint::from_cbor(bytes, raw);
+        }
+        if (vector.to_json) {
+            EXPECT_EQ(to_json, *vector.to_json) << vector.name << ": " << json_error;
+        } else {
+            EXPECT_EQ(json_error, *vector.error) << vector.name;
+        }
+        if (vector.error) {
+            EXPECT_EQ(cbor_error, *vector.error) << vector.name;
+            EXPECT_EQ(taken.text(), *vector.error) << vector.name;
+            continue;
+        }
+        EXPECT_EQ(to_hex(to_cbor), *vector.to_cbor) << vector.name << ": " << cbor_error;
+        ASSERT_TRUE(taken) << vector.name << ": " << taken.text();
+        EXPECT_EQ(cbor(raw), *vector.to_cbor) << vector.name;
+        EXPECT_EQ(json(raw), vector.again ? *vector.again : *vector.to_json) << vector.name;
+    }
+}
+
+TEST(BindPipe, LargestBignum) {
+    EXPECT_EQ(cbor_to_json("c2590400" + std::string(2048, 'f')).size(), 2467u);
+    std::string error;
+    piped<silverpoint::CborReader, silverpoint::JsonWriter>(from_hex("c2590401" + std::string(2050, 'f')),
+                                                            &error);
+    EXPECT_EQ(error, "byte 0: found a bignum, expected an integer of 128 bits");
+    double real = 0;
+    EXPECT_TRUE(silverpoint::from_cbor(from_hex("c349010000000000000000"), real));
+    EXPECT_EQ(real, -18446744073709551617.0);
 }
 
 TEST(BindPipe, TypedAndUntypedAgree) {
@@ -114,7 +169,7 @@ TEST(BindHostile, Bignums) {
         EXPECT_NE(result.text(), "");
         std::string error;
         piped<silverpoint::CborReader, silverpoint::JsonWriter>(bytes, &error);
-        EXPECT_EQ(error.empty(), bytes.size() == 18) << error;
+        EXPECT_EQ(error.empty(), bytes.size() < 100'000) << error;
     }
     EXPECT_EQ(cbor_to_json("c250" + std::string(32, 'f')), "340282366920938463463374607431768211455");
     // What does not fit is told as the number that it is, as far as that is known.

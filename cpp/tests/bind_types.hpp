@@ -66,6 +66,10 @@ struct Vector {
     std::string name, type, json, cbor;
     std::vector<std::string> read_json, read_cbor;
 };
+struct Untyped {
+    std::string name;
+    std::optional<std::string> json, cbor, to_json, to_cbor, again, error;
+};
 struct Fault {
     std::string name, type;
     std::optional<std::string> json, cbor;
@@ -87,6 +91,7 @@ SP_STRICT(bound::Strict)
 SP_STRUCT(bound::Keeping, a, rest)
 SP_STRUCT(bound::Vector, name, type, json, cbor, read_json, read_cbor)
 SP_DEFAULTS(bound::Vector, read_json, read_cbor)
+SP_STRUCT(bound::Untyped, name, json, cbor, to_json, to_cbor, again, error)
 SP_STRUCT(bound::Fault, name, type, json, cbor, offset, line, column, path, found, expected)
 SP_DEFAULTS(bound::Fault, line, column)
 

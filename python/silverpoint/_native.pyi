@@ -312,6 +312,7 @@ class Following(Iterator[Record]):
         """What was found to be missing so far."""
 
 def follow(paths: list[str], pid: int | None, timeout: float | None, words: dict[str, Any] | None) -> Following: ...
+def would_record(level: int, category: str, file: str, line: int, function: str) -> bool: ...
 def record(
     kind: int,
     level: int,

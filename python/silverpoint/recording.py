@@ -5,9 +5,13 @@ Nothing here raises because a record cannot be made: a program goes on without i
 
 from __future__ import annotations
 
+import datetime
 import logging
+import os
 import re
 import sys
+import threading
+import time
 import traceback
 from types import TracebackType
 from typing import Any
@@ -22,6 +26,10 @@ _KNOWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", 
 
 # %[(name)][flags][width][.precision][length]conversion
 _CONVERSION = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<flags>[-+ #0]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?[hlL]?(?P<type>.)?", re.DOTALL)
+
+
+# Seconds after which a record says when it was made.
+_LATE = 0.1
 
 
 class _Untranslatable(Exception):
@@ -113,8 +121,27 @@ def _level(number: int) -> int:
     return 0 if number < 10 else min(5, number // 10)
 
 
+def _origin(record: logging.LogRecord) -> dict[str, Any]:
+    """When and where the record was made, if that was in another thread or process than the one that records it, or a while ago: behind a `QueueListener`, say."""
+    # Numbers of threads that have ended come again.
+    is_here = (
+        record.thread in (None, threading.get_ident())
+        and record.threadName in (None, threading.current_thread().name)
+        and record.process in (None, os.getpid())
+    )
+    if is_here and time.time() - record.created < _LATE:
+        return {}
+    return {
+        "created": datetime.datetime.fromtimestamp(record.created, datetime.timezone.utc),
+        "threadName": record.threadName,
+        "process": record.process,
+    }
+
+
 class Handler(logging.Handler):
     """Records what is logged: message templates with their arguments typed, `extra` as named values, exceptions as text, the logger's name as category.
+
+    A record that was made in another thread or process (`QueueHandler`, `QueueListener`) has its own `created`, `threadName` and `process` as named values.
 
     >>> import logging, silverpoint
     >>> logging.getLogger().addHandler(silverpoint.Handler())
@@ -131,6 +158,10 @@ class Handler(logging.Handler):
             self.handleError(record)
 
     def _emit(self, record: logging.LogRecord) -> None:
+        level, function = _level(record.levelno), record.funcName or ""
+        # Asked first: to translate a template takes much longer.
+        if not _native.would_record(level, record.name, record.pathname, record.lineno, function):
+            return
         message = str(record.msg)
         names: list[str] | None
         try:
@@ -139,6 +170,7 @@ class Handler(logging.Handler):
             # Whatever is the matter with it: what logging itself would say, with its errors.
             template, names, values = "{}", None, [record.getMessage()]
         more = {name: value for name, value in record.__dict__.items() if name not in _KNOWN and not name.startswith("_")}
+        more.update(_origin(record))
         if record.exc_info:
             more["exception"] = "".join(traceback.format_exception(*record.exc_info)).rstrip()
         elif record.exc_text:
@@ -151,7 +183,7 @@ class Handler(logging.Handler):
             names += more
             values = [*values, *more.values()]
         _native.record(
-            _LOG, _level(record.levelno), record.name, record.pathname, record.lineno, record.funcName or "", template, names, values, record.getMessage
+            _LOG, level, record.name, record.pathname, record.lineno, function, template, names, values, record.getMessage
         )
 
 

@@ -37,7 +37,7 @@ mod _native {
     #[pymodule_export]
     use super::record::Record;
     #[pymodule_export]
-    use super::recorder::{end_span, record, start};
+    use super::recorder::{end_span, record, start, would_record};
     #[pymodule_export]
     use super::site::Site;
     #[pymodule_export]

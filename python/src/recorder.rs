@@ -79,6 +79,24 @@ fn register(place: &Place, form: &Form) -> Registered {
     })
 }
 
+/// Whether anything is recorded at a place, by the directives as they are now, before its template and arguments are looked at.
+#[pyfunction]
+pub(crate) fn would_record(level: u8, category: &str, file: &str, line: u32, function: &str) -> bool {
+    let nothing = &|_: &mut dyn FnMut(&[u8])| {};
+    dynamic::would_record(&Description {
+        kind: Kind::Log as u8,
+        level: level.min(5),
+        line,
+        language: Language::Python as u16,
+        category,
+        file,
+        function,
+        names: nothing,
+        template: nothing,
+        signature: nothing,
+    })
+}
+
 /// Records. Gives the id of the site and the ticks, by which a span is ended; None when it was off, or lost.
 ///
 /// `message` makes the whole text, when the place has had too many templates.

@@ -8,6 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 use silverpoint_formats::filter::{Facts, Filter, RecordFilter};
 use silverpoint_formats::tracefile::{Note, What};
+use silverpoint_formats::tree::{Part, part};
 use silverpoint_wire::level::Kind;
 
 use crate::arrow::Table;
@@ -23,6 +24,8 @@ use crate::value;
 const OPEN_MAX: usize = 1 << 20;
 /// By so many nanoseconds a begin may differ from what its end says, where times are all that is known.
 const ROUNDING: u64 = 64;
+/// Records of later fields of one span.
+const LATER_MAX: usize = 1024;
 /// Spans of one thread that begin together, of which one is looked for.
 const NEAR_MAX: usize = 1024;
 
@@ -39,6 +42,8 @@ pub(crate) struct SpanRow {
     pub(crate) id: u64,
     /// The span of the same thread that it lies in.
     pub(crate) parent: Option<u64>,
+    /// Records of fields that it got after it had begun.
+    pub(crate) later: Vec<Row>,
 }
 
 impl SpanRow {
@@ -50,7 +55,8 @@ impl SpanRow {
 
 impl Weighed for SpanRow {
     fn bytes(&self) -> usize {
-        size_of::<Self>() - size_of::<Row>() + self.row.bytes()
+        let later: usize = self.later.iter().map(Row::bytes).sum();
+        size_of::<Self>() - size_of::<Row>() + self.row.bytes() + later
     }
 }
 
@@ -97,6 +103,18 @@ impl Joiner {
                         self.asyncs.entry(key).or_default().push(span);
                         Ok(None)
                     }
+                    Kind::AsyncInstant => {
+                        if matches!(part(&site.site, args), Some(Part::Fields(_)))
+                            && let Some(key) = key()
+                            && let Some(span) = self.asyncs.get_mut(&key).and_then(|open| open.last_mut())
+                        {
+                            if span.later.len() == LATER_MAX {
+                                span.later.remove(0);
+                            }
+                            span.later.push(row);
+                        }
+                        Ok(None)
+                    }
                     Kind::AsyncEnd => {
                         let Some(key) = key() else { return Ok(None) };
                         let Some(open) = self.asyncs.get_mut(&key) else { return Ok(None) };
@@ -130,6 +148,7 @@ impl Joiner {
                             duration_ns: None,
                             id: self.last_id,
                             parent: None,
+                            later: Vec::new(),
                             row,
                         }
                     }
@@ -151,7 +170,7 @@ impl Joiner {
         self.last_id += 1;
         let parent = self.open.get(&thread).and_then(|spans| spans.last()).map(|span| span.id);
         let (begin_ns, id) = (row.wall_ns, self.last_id);
-        Ok(SpanRow { row, site, has_begin: true, begin_ns, end_ns: None, duration_ns: None, id, parent })
+        Ok(SpanRow { row, site, has_begin: true, begin_ns, end_ns: None, duration_ns: None, id, parent, later: Vec::new() })
     }
 
     fn ended(&mut self, thread: Thread, site: &Arc<SiteData>, mark: u64) -> Option<SpanRow> {
@@ -179,7 +198,7 @@ impl Joiner {
 fn concerns(what: &What<'_>) -> bool {
     match what {
         What::Record { site, .. } => {
-            matches!(site.kind(), Kind::Span | Kind::AsyncBegin | Kind::AsyncEnd)
+            matches!(site.kind(), Kind::Span | Kind::AsyncBegin | Kind::AsyncInstant | Kind::AsyncEnd)
         }
         What::SpanEnd { .. } => true,
         _ => false,
@@ -354,7 +373,20 @@ impl Span {
 
     #[getter]
     fn args(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let made = self.args.get_or_try_init(py, || arguments(py, &self.span.row).map(Bound::unbind))?;
+        let made = self.args.get_or_try_init(py, || {
+            let args = arguments(py, &self.span.row)?;
+            if let Ok(all) = args.cast::<PyDict>() {
+                for later in &self.span.later {
+                    let fields = arguments(py, later)?;
+                    let Ok(fields) = fields.cast::<PyDict>() else { continue };
+                    // The first is the span's id.
+                    for (name, value) in fields.iter().skip(1) {
+                        all.set_item(name, value)?;
+                    }
+                }
+            }
+            Ok::<_, PyErr>(args.unbind())
+        })?;
         Ok(made.clone_ref(py))
     }
 

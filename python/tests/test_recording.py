@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import pathlib
@@ -97,6 +98,51 @@ log.log(5, "%r", "quoted")
     assert failed.args["exception"].startswith("Traceback") and failed.args["exception"].endswith("ValueError: no good")
     assert quoted.args == ["'quoted'"] and quoted.level is silverpoint.Level.TRACE
     assert order.pid == program.process.pid and order.site is not None
+
+
+def test_a_record_behind_a_queue_has_its_own_time_thread_and_process(session_root: pathlib.Path) -> None:
+    script = """
+import logging.handlers, os, queue
+waiting = queue.SimpleQueue()
+log = logging.getLogger("queued")
+log.setLevel(1)
+log.propagate = False
+log.addHandler(logging.handlers.QueueHandler(waiting))
+worker = threading.Thread(target=lambda: log.info("made by %s", "a worker"), name="worker")
+worker.start()
+worker.join()
+# Recorded later, by another thread.
+listener = logging.handlers.QueueListener(waiting, silverpoint.Handler())
+listener.start()
+listener.stop()
+direct = logging.getLogger("direct")
+direct.addHandler(silverpoint.Handler())
+direct.error("made here")
+"""
+    with Program(script) as program:
+        queued, direct = list(itertools.islice(program.records(), 2))
+        assert queued.message.startswith("made by a worker")
+        assert queued["threadName"] == "worker" and queued["process"] == program.process.pid
+        assert queued["created"] <= queued.time
+        assert direct.category == "direct" and direct.message == "made here"
+        program.end()
+
+
+def test_what_nobody_listens_to_is_not_translated(session_root: pathlib.Path) -> None:
+    script = """
+class Loud:
+    def __str__(self):
+        raise SystemExit("translated")
+log = logging.getLogger("quiet")
+log.setLevel(1)
+log.addHandler(silverpoint.Handler())
+log.debug("%s", Loud())
+log.error("done")
+"""
+    with Program(script, filter="error") as program:
+        record = next(program.records())
+        assert record.message == "done"
+        program.end()
 
 
 def test_spans_and_events(session_root: pathlib.Path) -> None:

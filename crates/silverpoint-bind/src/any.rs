@@ -1,6 +1,7 @@
 //! Values of which nothing is known beforehand.
 
-use crate::{CborSink, CborSource, Error, Put, Sink, Source, Take, copy};
+use crate::copy::BIGNUM_MAX;
+use crate::{CborSink, CborSource, Error, JsonSink, Put, Sink, Source, Take, copy};
 
 /// Whatever stands there, kept as CBOR.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ impl Default for Any {
 }
 
 impl Any {
-    /// As CBOR: one item, of definite lengths.
+    /// As CBOR: one item. What was read from CBOR is kept byte for byte, tags included.
     pub fn as_cbor(&self) -> &[u8] {
         &self.0
     }
@@ -35,7 +36,7 @@ impl Any {
 
 impl Put for Any {
     fn put<S: Sink>(&self, sink: &mut S) {
-        // What is kept was written by a sink: it can be read.
+        // What is kept was copied when it was read: it can be copied.
         if copy(&mut CborSource::new(&self.0), sink).is_err() {
             sink.null();
         }
@@ -44,9 +45,16 @@ impl Put for Any {
 
 impl Take for Any {
     fn take<S: Source>(source: &mut S) -> Result<Self, Error> {
+        let at = source.position()?;
         let mut sink = CborSink::new(Vec::new());
         copy(source, &mut sink)?;
-        Ok(Self(sink.into_bytes()))
+        let item = sink.into_bytes();
+        // Writing cannot fail: what JSON cannot say is refused here. That is an integer of more than 1024 bytes.
+        let may_be_large = item.len() > BIGNUM_MAX && item.iter().any(|byte| matches!(byte, 0xC2 | 0xC3));
+        if may_be_large && let Err(error) = copy(&mut CborSource::new(&item), &mut JsonSink::default()) {
+            return Err(source.error(at, error.found().to_owned(), error.expected().to_owned()));
+        }
+        Ok(Self(item))
     }
 }
 

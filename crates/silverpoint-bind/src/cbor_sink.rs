@@ -176,6 +176,14 @@ impl Sink for CborSink {
         self.text(&text);
     }
 
+    fn takes_items(&self) -> bool {
+        true
+    }
+
+    fn item(&mut self, item: &[u8]) {
+        self.out.extend_from_slice(item);
+    }
+
     #[inline]
     fn begin_array(&mut self, len: Option<usize>) {
         self.begin(4, len);

@@ -1,5 +1,6 @@
 //! CBOR that is in memory.
 
+use crate::copy::BIGNUM_MAX;
 use crate::json_source::{DEPTH_MAX, uuid};
 use crate::source::cut;
 use crate::{Error, Integer, Kind, Source, json_sink, time};
@@ -172,6 +173,20 @@ impl<'c> CborSource<'c> {
         Ok(left.and_then(|len| usize::try_from(len).ok()).filter(|len| *len <= room))
     }
 
+    /// Whether all keys of the map that comes next are texts: then it is an object.
+    fn has_text_keys(&self) -> Read<bool> {
+        let mut ahead = CborSource { at: self.at, ..CborSource::new(self.cbor) };
+        ahead.begin_pairs()?;
+        while ahead.next_pair()? {
+            if ahead.next()?.0.major != 3 {
+                return Ok(false);
+            }
+            ahead.skip()?;
+            ahead.skip()?;
+        }
+        Ok(true)
+    }
+
     #[inline]
     fn goes_on(&mut self) -> bool {
         let goes_on = match self.open.last_mut() {
@@ -195,7 +210,7 @@ impl<'c> CborSource<'c> {
     /// What begins at an offset, for people.
     fn told(&self, offset: usize) -> String {
         let ahead = CborSource { at: offset, ..CborSource::new(self.cbor) };
-        let Ok((head, _, end, _)) = ahead.next() else {
+        let Ok((head, _, end, tag)) = ahead.next() else {
             return match self.cbor.get(offset) {
                 Some(byte) => format!("the byte 0x{byte:02x}"),
                 None => "the end of the input".into(),
@@ -221,6 +236,7 @@ impl<'c> CborSource<'c> {
             };
         }
         match (head.major, head.number) {
+            (2, _) if matches!(tag, Some(2 | 3)) => "a bignum".into(),
             (2, _) => "bytes".into(),
             (3, _) => match ahead.text_at(head, end) {
                 Ok(Some((text, _))) => {
@@ -258,7 +274,7 @@ impl Source for CborSource<'_> {
         Ok(match (head.major, head.info) {
             (0 | 1, _) => Kind::Integer,
             (2, _) => match tag {
-                Some(2 | 3) if self.integer_at()?.is_some() => Kind::Integer,
+                Some(2 | 3) => Kind::Integer,
                 Some(37) if head.number == 16 => Kind::Uuid,
                 _ => Kind::Bytes,
             },
@@ -267,14 +283,10 @@ impl Source for CborSource<'_> {
                 _ => Kind::Text,
             },
             (4, _) => Kind::Array,
-            (5, info) => {
-                let is_empty = if info == 31 { self.cbor.get(end) == Some(&0xFF) } else { head.number == 0 };
-                let ahead = CborSource { at: end, ..CborSource::new(self.cbor) };
-                match is_empty || ahead.next()?.0.major == 3 {
-                    true => Kind::Object,
-                    false => Kind::Pairs,
-                }
-            }
+            (5, _) => match self.has_text_keys()? {
+                true => Kind::Object,
+                false => Kind::Pairs,
+            },
             (7, 20 | 21) => Kind::Bool,
             (7, 22 | 23) => Kind::Null,
             (7, 25..=27) => Kind::Float,
@@ -471,20 +483,21 @@ impl Source for CborSource<'_> {
                     at += 1;
                 }
             }
-            (5, _) if self.kind()? == Kind::Object => {
-                self.begin_object()?;
-                while self.next_member()?.is_some() {
-                    self.skip_member()?;
-                }
-            }
             (5, _) => {
                 self.begin_pairs()?;
                 while self.next_pair()? {
-                    self.skip()?;
-                    self.skip()?;
+                    self.name_at = self.at;
+                    let (key, _, end, _) = self.next()?;
+                    if self.text_at(key, end)?.is_some() {
+                        self.text()?;
+                        self.skip_member()?;
+                    } else {
+                        self.skip()?;
+                        self.skip()?;
+                    }
                 }
             }
-            (7, 24) if head.number < 32 => return Err(self.broken(from, "a value")),
+            (7, 0..20 | 24) => return Err(self.broken(from, "a value")),
             _ => self.at = end,
         }
         Ok(())
@@ -493,6 +506,34 @@ impl Source for CborSource<'_> {
     fn skip_member(&mut self) -> Read<()> {
         let mut name = CborSource { at: self.name_at, ..CborSource::new(self.cbor) };
         self.skip().map_err(|error| error.in_member(name.text().unwrap_or("")))
+    }
+
+    fn item(&mut self) -> Read<Option<&[u8]>> {
+        let from = self.at;
+        self.skip()?;
+        Ok(self.cbor.get(from..self.at))
+    }
+
+    fn is_single(&mut self) -> Read<bool> {
+        let (head, ..) = self.next()?;
+        Ok(head.major == 7 && matches!(head.info, 25 | 26))
+    }
+
+    fn bignum(&mut self) -> Read<Option<(bool, &[u8])>> {
+        let (head, _, end, tag) = self.next()?;
+        if head.major != 2 || !matches!(tag, Some(2 | 3)) {
+            return Ok(None);
+        }
+        let content = self.content(head, end)?;
+        let zeros = content.iter().take_while(|byte| **byte == 0).count();
+        let bytes = &content[zeros..];
+        let is_negative = tag == Some(3);
+        let is_small = bytes.len() < 16 || bytes.len() == 16 && (!is_negative || bytes[0] < 0x80);
+        if is_small || bytes.len() > BIGNUM_MAX {
+            return Ok(None);
+        }
+        self.at = end + content.len();
+        Ok(Some((is_negative, bytes)))
     }
 
     fn position(&mut self) -> Read<usize> {

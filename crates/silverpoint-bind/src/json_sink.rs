@@ -197,6 +197,14 @@ impl Sink for JsonSink {
         self.out.push('"');
     }
 
+    fn takes_digits(&self) -> bool {
+        true
+    }
+
+    fn digits(&mut self, digits: &str) {
+        self.out.push_str(digits);
+    }
+
     #[inline]
     fn begin_array(&mut self, _len: Option<usize>) {
         self.out.push('[');

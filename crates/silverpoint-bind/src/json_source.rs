@@ -382,7 +382,8 @@ impl Source for JsonSource<'_> {
                 self.at = from;
                 // What has more than 128 bits is a float.
                 let fits = text.parse::<i128>().is_ok() || text.parse::<u128>().is_ok();
-                if is_integer && fits { Kind::Integer } else { Kind::Float }
+                // No integer has the sign of `-0`.
+                if is_integer && fits && text != "-0" { Kind::Integer } else { Kind::Float }
             }
             _ => return Err(self.broken("a value")),
         })
@@ -514,6 +515,17 @@ impl Source for JsonSource<'_> {
         self.at += 1;
         let name = if is_escaped { &self.text } else { &self.json[self.name_at + 1..name_end - 1] };
         Ok(Some(std::str::from_utf8(name).unwrap_or("")))
+    }
+
+    fn has_digits(&self) -> bool {
+        true
+    }
+
+    fn digits(&mut self) -> Read<&str> {
+        match self.peek() {
+            Some(b'-' | b'0'..=b'9') => Ok(self.number()?.0),
+            _ => self.wrong("a number"),
+        }
     }
 
     fn begin_pairs(&mut self) -> Read<Option<usize>> {

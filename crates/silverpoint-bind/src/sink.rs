@@ -36,6 +36,19 @@ pub trait Sink {
     /// A date-time: seconds since 1970-01-01T00:00Z, and nanoseconds of the second.
     fn time(&mut self, seconds: i64, nanoseconds: u32);
 
+    /// Whether [`Sink::item`] takes items of CBOR.
+    fn takes_items(&self) -> bool {
+        false
+    }
+    /// An item of CBOR as it is.
+    fn item(&mut self, _item: &[u8]) {}
+    /// Whether [`Sink::digits`] takes numbers of JSON.
+    fn takes_digits(&self) -> bool {
+        false
+    }
+    /// A number of JSON as it is.
+    fn digits(&mut self, _digits: &str) {}
+
     /// An array begins, of so many elements if that is known.
     fn begin_array(&mut self, len: Option<usize>);
     /// Before each element.

@@ -103,6 +103,41 @@ pub trait Source {
     /// Something else stands there.
     fn time(&mut self) -> Result<(i64, u32), Error>;
 
+    /// Takes the next value as the item of CBOR that it is; `None`, and nothing is taken, of other formats.
+    ///
+    /// # Errors
+    /// Broken input.
+    fn item(&mut self) -> Result<Option<&[u8]>, Error> {
+        Ok(None)
+    }
+    /// Whether [`Source::digits`] gives numbers.
+    fn has_digits(&self) -> bool {
+        false
+    }
+    /// Takes the number that comes next as JSON has it, digit by digit.
+    ///
+    /// # Errors
+    /// Something else stands there; formats without digits say so always.
+    fn digits(&mut self) -> Result<&str, Error> {
+        let at = self.position()?;
+        Err(self.unexpected(at, "a number"))
+    }
+    /// Whether the float that comes next has at most 32 bits.
+    ///
+    /// # Errors
+    /// Broken input.
+    fn is_single(&mut self) -> Result<bool, Error> {
+        Ok(false)
+    }
+    /// Takes the bytes of an integer beyond 128 bits, the highest first, and whether it is negative: then it is one less than their opposite.
+    /// `None`, and nothing is taken, of all others.
+    ///
+    /// # Errors
+    /// Broken input.
+    fn bignum(&mut self) -> Result<Option<(bool, &[u8])>, Error> {
+        Ok(None)
+    }
+
     /// An array begins; gives how many elements it has, where the format says it and that many can follow.
     ///
     /// # Errors

@@ -354,8 +354,13 @@ impl CborReader {
                     self.byte()?;
                 }
                 let text = &self.item[self.item.len() - number as usize..];
-                if major == 3 && std::str::from_utf8(text).is_err() {
-                    return Err(ReadError::new(place, "a text that is not UTF-8", "UTF-8"));
+                if major == 3
+                    && let Err(error) = std::str::from_utf8(text)
+                {
+                    let bad = error.valid_up_to();
+                    let found = format!("the byte 0x{:02x}", text[bad]);
+                    let offset = self.input.offset() - (number - bad as u64);
+                    return Err(ReadError::new(crate::Place { offset, ..place }, found, "UTF-8"));
                 }
             }
             4 | 5 => {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use silverpoint_formats::json::{
     JsonVisitor, Stack, join_objects, push_args, push_plain, push_string, without_first,
@@ -15,6 +16,7 @@ use silverpoint_formats::tree::{Part, part};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{WalkError, walk};
 
+use crate::nesting::Nesting;
 use crate::waiting::Waiting;
 use crate::{Record, WriteError, Writer, atrace};
 
@@ -33,6 +35,8 @@ pub struct ChromeWriter<W> {
     processes: HashMap<usize, ()>,
     /// Fields that async spans got after they had begun, as JSON, by process, category, name and id. Their ends say them.
     later: HashMap<(usize, String, String, String), String>,
+    /// Names and categories of spans that are open.
+    spans: Nesting<(Rc<str>, Rc<str>)>,
 }
 
 /// Async spans whose later fields are kept.
@@ -52,6 +56,7 @@ impl<W: Write> ChromeWriter<W> {
             threads: HashMap::new(),
             processes: HashMap::new(),
             later: HashMap::new(),
+            spans: Nesting::default(),
         }
     }
 
@@ -130,7 +135,7 @@ impl<W: Write> ChromeWriter<W> {
             if index > 0 || !more.is_empty() {
                 self.text.push(',');
             }
-            match site.names.get(index) {
+            match site.keys().get(index) {
                 Some(name) => push_string(&mut self.text, name),
                 None => push_string(&mut self.text, itoa::Buffer::new().format(index)),
             }
@@ -180,6 +185,32 @@ impl<W: Write> ChromeWriter<W> {
         }
     }
 
+    fn span_end(&mut self, record: &Record<'_>, site: Option<&Site>, number: Option<usize>) {
+        // Which of the names that share a site it was is not known: that is the innermost of them.
+        let end = self.spans.end(record, number);
+        let name = match site {
+            Some(site) if atrace::is_shared(site) => "",
+            Some(site) => &site.description.template,
+            None => "span",
+        };
+        let category = site.map_or("", |site| &site.description.category);
+        if end.is_moment {
+            self.begin(record, "i", &format!("{name} done"), category, record.wall_ns);
+            self.text.push_str(",\"s\":\"t\"}");
+        } else if end.ends.is_empty() {
+            self.begin(record, "E", name, category, record.wall_ns);
+            self.text.push('}');
+        }
+        for (name, category) in &end.ends {
+            self.begin(record, "E", name, category, record.wall_ns);
+            self.text.push('}');
+        }
+        for (name, category) in &end.again {
+            self.begin(record, "B", name, category, record.wall_ns);
+            self.text.push_str(",\"args\":{\"continued\":true}}");
+        }
+    }
+
     fn record(&mut self, record: &Record<'_>, site: &Site, args: &[u8]) {
         let named = atrace::named(site, args, &mut self.stack);
         let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
@@ -199,6 +230,9 @@ impl<W: Write> ChromeWriter<W> {
         self.message.clear();
         let _ = self.renderer.message(&mut self.message, site, args);
         let message = std::mem::take(&mut self.message);
+        if let (Kind::Span, What::Record { site_number, .. }) = (site.kind(), record.what) {
+            self.spans.begin(record, site_number, (name.as_str().into(), category.as_str().into()));
+        }
         let shown = if matches!(site.kind(), Kind::Log | Kind::Stream) { &message } else { name };
         self.begin(record, phase, shown, category, record.wall_ns);
         match phase {
@@ -247,18 +281,11 @@ impl<W: Write> Writer for ChromeWriter<W> {
         self.names(record);
         match record.what {
             What::Record { site, args, .. } => self.record(record, site, args),
-            What::SpanEnd { site, .. } => {
-                let name = match site {
-                    // Which of the names that share the site it was is not known: an end without one ends the innermost.
-                    Some(site) if atrace::is_shared(site) => "",
-                    Some(site) => &site.description.template,
-                    None => "span",
-                };
-                let category = site.map_or("", |site| &site.description.category);
-                self.begin(record, "E", name, category, record.wall_ns);
-                self.text.push('}');
-            }
+            What::SpanEnd { site, site_number, .. } => self.span_end(record, site, site_number),
             What::Loss { .. } | What::Stall { .. } | What::Unknown { .. } => {
+                if matches!(record.what, What::Loss { .. }) {
+                    self.spans.lost(record);
+                }
                 self.message.clear();
                 text::say(&mut self.renderer, &mut self.message, &record.what, record.thread);
                 let message = std::mem::take(&mut self.message);

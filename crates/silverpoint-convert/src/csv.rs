@@ -1,15 +1,15 @@
 //! Comma-separated values after RFC 4180: `docs/formats.md` says what stands in which cell. A table of another program gives records, too.
 
 use std::io::{self, Write};
-use std::mem::{replace, take};
+use std::mem::take;
 
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::text;
-use silverpoint_wire::level::Level;
 
 use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;
-use crate::json::{JsonParser, put_number, unexpected};
+use crate::foreign::is_time;
+use crate::json::{JsonParser, put_number, skip_mark, unexpected};
 use crate::scratch::{RECORD_MAX, Scratch};
 use crate::waiting::Waiting;
 use crate::{Input, Parsed, Place, ReadError, Reader, Record, WriteError, Writer};
@@ -38,7 +38,7 @@ impl<W: Write> CsvWriter<W> {
     }
 
     fn begin(&mut self) {
-        if !replace(&mut self.begun, true) {
+        if !std::mem::replace(&mut self.begun, true) {
             self.text.push_str(&COLUMNS.join(","));
             self.text.push_str("\r\n");
         }
@@ -204,7 +204,19 @@ impl Row {
         let cell = &self.cells[at];
         match std::str::from_utf8(&self.text[cell.begin..cell.end]) {
             Ok(text) => Ok((cell, text)),
-            Err(_) => Err(ReadError::new(cell.place.clone(), "a cell that is not UTF-8", "UTF-8")),
+            Err(error) => {
+                let before = &self.text[cell.begin..cell.begin + error.valid_up_to()];
+                let mut place = cell.place.clone();
+                place.offset += before.len() as u64;
+                place.column += before.len() as u64;
+                if let Some(last) = before.iter().rposition(|byte| *byte == b'\n') {
+                    place.line += before.iter().filter(|byte| **byte == b'\n').count() as u64;
+                    place.column = (before.len() - last) as u64;
+                }
+                self.restore(cell, &mut place);
+                let found = format!("the byte 0x{:02x}", self.text[cell.begin + before.len()]);
+                Err(ReadError::new(place, found, "UTF-8"))
+            }
         }
     }
 
@@ -234,11 +246,6 @@ enum Column {
     Value,
     /// The cause of a loss: a name, or the number of one without.
     Cause,
-    /// Of another program: the time, level, message, or number that it seems to be; an argument otherwise.
-    Time,
-    Level,
-    Message,
-    Number,
 }
 
 /// Reads a table. Columns may stand in any order; an empty cell is a field that is missing.
@@ -273,13 +280,7 @@ impl CsvReader {
     }
 
     fn header(&mut self) -> Result<Vec<(String, Column)>, ReadError> {
-        // The mark that some programs put before UTF-8.
-        for byte in [0xEF, 0xBB, 0xBF] {
-            if self.input.peek()? != Some(byte) {
-                break;
-            }
-            self.input.bump();
-        }
+        skip_mark(&mut self.input)?;
         self.row.read(&mut self.input)?;
         let mut names = Vec::new();
         for at in 0..self.row.cells.len() {
@@ -292,13 +293,13 @@ impl CsvReader {
         }
         let has = |name: &str| names.iter().any(|known| known == name);
         self.is_own = has("kind") && (has("template") || has("args") || has("signature"));
-        if !self.is_own && names.iter().all(|name| foreign(name) != Column::Time) {
+        if !self.is_own && !names.iter().any(|name| is_time(name)) {
             let (cell, first) = self.row.cell(0)?;
             let found = format!("a first row without the column `time` (it begins with {})", quoted(first));
             return Err(ReadError::new(
                 cell.place.clone(),
                 found,
-                "`time`, `timestamp`, `@timestamp` or `ts`",
+                "`time`, `timestamp`, `@timestamp`, `ts` or another name of docs/formats.md",
             ));
         }
         let sort = if self.is_own { own } else { foreign };
@@ -353,53 +354,21 @@ impl CsvReader {
         })
     }
 
-    /// A row of another program: time, level, process, thread; the message first, and then all others as arguments by the names of their columns.
+    /// A row of another program as a map of the cells that hold something: their names say what they are (`foreign`).
     fn foreign_row(&mut self, columns: &[(String, Column)]) -> Result<(), ReadError> {
         self.scratch.begin_map();
-        let mut arguments = Vec::new();
-        let mut has_time = false;
         for (at, (name, column)) in columns.iter().enumerate() {
             let (cell, text) = self.row.cell(at)?;
             if text.is_empty() {
                 continue;
             }
-            let (is_head, key) = match column {
-                Column::Time => (!replace(&mut has_time, true), "time"),
-                Column::Level => (text.parse::<Level>().is_ok(), "level"),
-                Column::Number => (text.parse::<u32>().is_ok(), name.as_str()),
-                Column::Text => (true, name.as_str()),
-                Column::Message => {
-                    arguments.insert(0, at);
-                    continue;
-                }
-                Column::Json | Column::Value | Column::Cause => (false, ""),
-            };
-            if !is_head {
-                arguments.push(at);
-                continue;
-            }
-            self.scratch.text(key);
+            self.scratch.text(name);
             self.scratch.place(cell.place.clone());
             match column {
-                Column::Time | Column::Number => value(text, &mut self.scratch),
-                _ => self.scratch.text(text),
+                Column::Text => self.scratch.text(text),
+                _ => value(text, &mut self.scratch),
             }
         }
-        if arguments.first().is_some_and(|at| columns[*at].1 == Column::Message) {
-            self.scratch.text("template");
-            self.scratch.text("{message}");
-        }
-        self.scratch.text("args");
-        self.scratch.begin_map();
-        for at in arguments {
-            let (name, column) = &columns[at];
-            let (cell, text) = self.row.cell(at)?;
-            let is_message = *column == Column::Message;
-            self.scratch.text(if is_message { "message" } else { name });
-            self.scratch.place(cell.place.clone());
-            if is_message { self.scratch.text(text) } else { value(text, &mut self.scratch) }
-        }
-        self.scratch.end();
         self.scratch.end();
         Ok(())
     }
@@ -434,14 +403,10 @@ fn own(name: &str) -> Column {
     }
 }
 
-/// What a column of another program seems to hold.
+/// What a column of another program holds: texts where a text is meant, even if it is made of digits.
 fn foreign(name: &str) -> Column {
     match name {
-        "time" | "timestamp" | "@timestamp" | "ts" => Column::Time,
-        "level" => Column::Level,
-        "message" | "msg" => Column::Message,
-        "process" | "thread" | "category" | "file" | "function" => Column::Text,
-        "pid" | "tid" | "line" => Column::Number,
+        "message" | "msg" | "process" | "thread" | "category" | "file" | "function" => Column::Text,
         _ => Column::Value,
     }
 }

@@ -65,11 +65,11 @@ pub(crate) fn who<V: Visitor>(record: &Record<'_>, visitor: &mut V) -> Result<()
 /// What the site says, the same for all its records.
 pub(crate) fn site<V: Visitor>(site: &Site, visitor: &mut V) -> Result<(), V::Error> {
     text(visitor, "kind", site.kind().name())?;
-    place(site, site.names.is_empty(), visitor)
+    place(site, true, visitor)
 }
 
-/// What the site says. `names` of arguments that stand without theirs.
-fn place<V: Visitor>(site: &Site, names: bool, visitor: &mut V) -> Result<(), V::Error> {
+/// What the site says. `is_exact`: its arguments follow, with the names that they have.
+fn place<V: Visitor>(site: &Site, is_exact: bool, visitor: &mut V) -> Result<(), V::Error> {
     let description = &site.description;
     text(visitor, "category", &description.category)?;
     text(visitor, "file", &description.file)?;
@@ -77,7 +77,9 @@ fn place<V: Visitor>(site: &Site, names: bool, visitor: &mut V) -> Result<(), V:
     text(visitor, "function", &description.function)?;
     text(visitor, "template", &description.template)?;
     text(visitor, "signature", &description.signature)?;
-    if names && !description.names.is_empty() {
+    // One name is the only one of its map. Of more, the order is told: another tool may sort the map.
+    let tells_all = is_exact && site.names.len() == 1;
+    if !tells_all && !description.names.is_empty() {
         text(visitor, "names", &description.names)?;
     }
     if description.flags != 0 {
@@ -101,7 +103,7 @@ pub(crate) fn body<V: Visitor>(
         What::Record { site, args, truncated, .. } => {
             kind(visitor, site.kind().name())?;
             let is_whole = is_exact(site, args);
-            place(site, site.names.is_empty() || !is_whole, visitor)?;
+            place(site, is_whole, visitor)?;
             if !message.is_empty() {
                 text(visitor, "message", message)?;
             }
@@ -119,7 +121,7 @@ pub(crate) fn body<V: Visitor>(
         What::SpanEnd { site, duration_ns, .. } => {
             kind(visitor, "span_end")?;
             if let Some(site) = site {
-                place(site, true, visitor)?;
+                place(site, false, visitor)?;
                 if site.kind() != Kind::Span {
                     text(visitor, "of", site.kind().name())?;
                 }
@@ -187,7 +189,8 @@ pub(crate) fn is_exact(site: &Site, args: &[u8]) -> bool {
 
 fn arguments<V: Visitor>(site: &Site, args: &[u8], visitor: &mut V) -> Result<(), V::Error> {
     visitor.field("args")?;
-    let is_named = !site.names.is_empty();
+    // A map has each name once.
+    let is_named = site.has_distinct_names();
     if is_named {
         visitor.begin_record("", site.types.len())?;
     } else {
@@ -195,7 +198,7 @@ fn arguments<V: Visitor>(site: &Site, args: &[u8], visitor: &mut V) -> Result<()
     }
     let mut at = 0;
     for (index, ty) in site.types.iter().enumerate() {
-        if let Some(name) = site.names.get(index) {
+        if let Some(name) = site.names.get(index).filter(|_| is_named) {
             visitor.field(name)?;
         }
         match exact::visit(ty, args, at, visitor) {

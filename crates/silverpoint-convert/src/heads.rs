@@ -95,7 +95,7 @@ impl<P> Heads<P> {
 impl<P> SitePieces<P> {
     /// Of the way that a format writes arguments (`fast::Dialect`).
     pub fn new<D: crate::fast::Dialect>(site: &Site, place: P, make: impl Fn(Vec<u8>) -> P) -> Self {
-        let is_named = !site.names.is_empty();
+        let is_named = site.has_distinct_names();
         let (mut ahead, end) = D::around(is_named, site.types.len());
         let mut before = Vec::new();
         for index in 0..site.types.len() {

@@ -6,6 +6,33 @@ use crate::{Place, ReadError};
 
 const CHUNK: usize = 128 << 10;
 
+/// How far a text that grows has been found to be UTF-8: then an error says which byte is not.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Utf8 {
+    good: usize,
+}
+
+impl Utf8 {
+    /// Looks at what was added to the text, whose last byte was passed last. `is_end`: a character must not go on behind it.
+    pub(crate) fn grown(&mut self, text: &[u8], input: &Input, is_end: bool) -> Result<(), ReadError> {
+        let Err(error) = std::str::from_utf8(&text[self.good..]) else {
+            self.good = text.len();
+            return Ok(());
+        };
+        self.good += error.valid_up_to();
+        if error.error_len().is_none() && !is_end {
+            return Ok(());
+        }
+        let place = input.place_before(text.len() - self.good);
+        Err(ReadError::new(place, format!("the byte 0x{:02x}", text[self.good]), "UTF-8"))
+    }
+
+    /// A character was added that did not stand in the input as it is.
+    pub(crate) fn put(&mut self, text: &[u8]) {
+        self.good = text.len();
+    }
+}
+
 /// Reads bytes one after the other, and knows where it stands. Memory is one chunk.
 pub struct Input {
     source: Box<dyn Read>,
@@ -110,6 +137,14 @@ impl Input {
             self.bump();
         }
         Ok(byte)
+    }
+
+    /// Where a byte stands that was passed this many bytes ago, in the same line.
+    pub(crate) fn place_before(&self, bytes: usize) -> Place {
+        let mut place = self.place();
+        place.offset = place.offset.saturating_sub(bytes as u64);
+        place.column = place.column.saturating_sub(bytes as u64);
+        place
     }
 
     /// What is at hand, from the next byte on.

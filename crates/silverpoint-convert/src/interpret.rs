@@ -1,6 +1,6 @@
-//! What a parser put into the scratch, as a record: the way back of `document`. Records of other programs are taken as far as they go:
-//! a date-time, a level, a message, and all other fields as arguments.
+//! What a parser put into the scratch, as a record: the way back of `document`. Records of other programs become records by the rules of `foreign`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use minicbor::Decoder;
@@ -8,12 +8,15 @@ use minicbor::data::Type as Item;
 use silverpoint_formats::Context;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::Kept;
-use silverpoint_wire::layout::CAUSE_NAMES;
+use silverpoint_wire::layout::signature::ARGS_MAX;
 use silverpoint_wire::level::{Kind, Level};
+use silverpoint_wire::signature::{self, Type};
 use silverpoint_wire::site::SiteDescription;
 
 use crate::fast::{Cursor, Dialect, Happened, Memo, Outcome};
-use crate::pack::{Mismatch, Whole, goes_on, mismatch, octets, pack, skip, time, whole};
+use crate::foreign::{self, Argument, Foreign, Value, decoder};
+use crate::own::{self, Done, Fields, Owner};
+use crate::pack::{Mismatch, goes_on, mismatch, pack, skip};
 use crate::scratch::Scratch;
 use crate::{Input, Process, ReadError, Record};
 
@@ -41,6 +44,8 @@ pub struct Parsed {
     signature: String,
     /// The level of the record, as its site has it.
     level: Option<Level>,
+    /// It is one of Silverpoint's, so that others may look like it.
+    is_own: bool,
     memo: Memo,
 }
 
@@ -53,44 +58,6 @@ struct Current {
     is_backtrace: bool,
     what: Kept,
 }
-
-/// The fields of a record, as they stand in the scratch.
-#[derive(Default)]
-struct Fields<'s> {
-    time: Option<i64>,
-    ticks: Option<u64>,
-    level: Option<Level>,
-    process: &'s str,
-    pid: u32,
-    tid: u32,
-    thread: &'s str,
-    category: &'s str,
-    file: &'s str,
-    line: u32,
-    function: &'s str,
-    kind: Option<&'s str>,
-    of: Option<&'s str>,
-    template: Option<&'s str>,
-    signature: Option<&'s str>,
-    names: Option<&'s str>,
-    flags: u16,
-    language: u16,
-    message: Option<usize>,
-    args: Option<usize>,
-    raw: Option<Vec<u8>>,
-    context: Option<usize>,
-    truncated: bool,
-    is_backtrace: bool,
-    duration_ns: Option<u64>,
-    span_ns: u64,
-    cause: u8,
-    count: u64,
-    site: u32,
-    /// Names and places of fields that have no meaning here.
-    others: Vec<(&'s str, usize)>,
-}
-
-type Done<T = ()> = Result<T, Mismatch>;
 
 impl Parsed {
     /// For the input of this number.
@@ -159,7 +126,7 @@ impl Parsed {
 
     /// Learns from the record that was accepted last, which the input has had since this offset.
     pub(crate) fn learn<D: Dialect>(&mut self, input: &Input, from: u64) {
-        let Some(current) = self.current.filter(|_| self.memo.is_willing()) else { return };
+        let Some(current) = self.current.filter(|_| self.is_own && self.memo.is_willing()) else { return };
         let what = match current.what {
             Kept::Record { site, truncated: false } => Happened::Record { site },
             Kept::SpanEnd { site, duration_ns: Some(duration_ns), .. } => {
@@ -190,24 +157,42 @@ impl Parsed {
     pub fn accept(&mut self, scratch: &Scratch) -> Result<(), ReadError> {
         self.current = None;
         self.count += 1;
-        self.interpret(scratch.bytes()).map_err(|error| {
+        self.interpret(scratch).map_err(|error| {
             let place = scratch.place_of(error.at);
             let path = format!("[{}]{}", self.count - 1, error.path);
             ReadError { path, ..ReadError::new(place, error.found, error.expected) }.passable()
         })
     }
 
-    fn interpret(&mut self, bytes: &[u8]) -> Done {
-        let mut items = Decoder::new(bytes);
-        let fields = fields(&mut items)?;
-        let Some(wall_ns) = fields.time else {
-            return Err(Mismatch {
-                at: 0,
-                path: String::new(),
-                found: "a record without `time`".into(),
-                expected: "a date-time of RFC 3339 under `time`",
-            });
-        };
+    fn interpret(&mut self, scratch: &Scratch) -> Done {
+        let bytes = scratch.bytes();
+        let members = own::members(bytes, 0)?;
+        let owner = own::owner(bytes, &members);
+        if owner != Owner::Foreign {
+            match own::fields(bytes, &members).and_then(|fields| self.own(&fields, bytes)) {
+                // Another program uses the same names for other things.
+                Err(_) if owner == Owner::Usual => {}
+                done => return done,
+            }
+        }
+        self.foreign(foreign::read(scratch, &members)?, bytes)
+    }
+
+    /// A record of another program.
+    fn foreign(&mut self, foreign: Foreign<'_>, bytes: &[u8]) -> Done {
+        self.is_own = false;
+        let Foreign { fields, arguments, has_message, context } = foreign;
+        let template = if has_message { "{message}" } else { "" };
+        let fields = Fields { template: Some(template), ..fields };
+        self.args.clear();
+        self.level = fields.level;
+        let site = self.arguments(&fields, Kind::Log, arguments, bytes)?;
+        self.happened(&fields, context, Kept::Record { site, truncated: false })
+    }
+
+    /// One of Silverpoint's.
+    fn own(&mut self, fields: &Fields<'_>, bytes: &[u8]) -> Done {
+        self.is_own = true;
         self.args.clear();
         self.level = fields.level;
         let what = match fields.kind {
@@ -220,21 +205,54 @@ impl Parsed {
                 Kept::Unknown { site_id: fields.site }
             }
             Some("span_end") => {
-                let is_described = fields.template.is_some();
-                let site = match is_described {
-                    true => Some(self.site(
-                        &fields,
-                        Kind::Span,
-                        fields.names.unwrap_or(""),
-                        fields.signature.unwrap_or(""),
-                    )?),
+                let names = fields.names.unwrap_or("");
+                let signature = fields.signature.unwrap_or("");
+                let site = match fields.template.is_some() {
+                    true => Some(self.site(fields, Kind::Span, names, signature)?),
                     false => None,
                 };
                 Kept::SpanEnd { site, begin_ticks: 0, duration_ns: fields.duration_ns }
             }
-            _ => Kept::Record { site: self.arguments(&fields, bytes)?, truncated: fields.truncated },
+            _ => {
+                let kind = fields.kind.map_or(Some(Kind::Log), Kind::from_name).ok_or_else(|| Mismatch {
+                    at: 0,
+                    path: ".kind".into(),
+                    found: format!("the text {:?}", fields.kind.unwrap_or_default()),
+                    expected: "the kind of a record",
+                })?;
+                let arguments = match fields.args {
+                    Some(at) => own_arguments(bytes, at)?,
+                    None => Vec::new(),
+                };
+                let arguments = in_order(arguments, fields, bytes)?;
+                let site = self.arguments(fields, kind, arguments, bytes)?;
+                Kept::Record { site, truncated: fields.truncated }
+            }
         };
-        self.context = fields.context.and_then(|at| context(bytes, at));
+        self.happened(fields, own::context(bytes, fields)?, what)
+    }
+
+    /// When, who, and in which context.
+    fn happened(&mut self, fields: &Fields<'_>, context: Option<Vec<u8>>, what: Kept) -> Done {
+        let Some(wall_ns) = fields.time else {
+            return Err(Mismatch {
+                at: 0,
+                path: String::new(),
+                found: "a record without `time`".into(),
+                expected: "a date-time of RFC 3339 under `time`",
+            });
+        };
+        self.context = context.as_deref().and_then(Context::from_item);
+        let is_empty = |item: &[u8]| own::members(item, 0).map_or(item.is_empty(), |m| m.is_empty());
+        if self.context.is_none() && context.as_deref().is_some_and(|item| !is_empty(item)) {
+            let at = fields.context.unwrap_or(0);
+            return Err(Mismatch {
+                at,
+                path: ".context".into(),
+                found: "fields that are no context".into(),
+                expected: "a map of names to values, at most 64 KiB",
+            });
+        }
         self.thread.clear();
         self.thread.push_str(fields.thread);
         self.process.name.clear();
@@ -274,42 +292,28 @@ impl Parsed {
     }
 
     /// The site of a record, its arguments packed.
-    fn arguments(&mut self, fields: &Fields<'_>, bytes: &[u8]) -> Done<usize> {
-        let kind = match fields.kind {
-            Some(name) => Kind::from_name(name).ok_or_else(|| Mismatch {
-                at: 0,
-                path: ".kind".into(),
-                found: format!("the text {name:?}"),
-                expected: "the kind of a record",
-            })?,
-            None => Kind::Log,
-        };
-        let mut names = String::new();
-        let mut starts: Vec<usize> = Vec::new();
-        if let Some(at) = fields.args {
-            argument_starts(bytes, at, &mut names, &mut starts)?;
-        } else if fields.template.is_none() && fields.raw.is_none() {
-            // Another program's record.
-            if let Some(at) = fields.message {
-                names.push_str("message\n");
-                starts.push(at);
-            }
-            for (name, at) in &fields.others {
-                names.extend(name.chars().map(|c| if c == '\n' { ' ' } else { c }));
-                names.push('\n');
-                starts.push(*at);
-            }
-            if starts.len() > silverpoint_wire::layout::signature::ARGS_MAX {
-                return Err(mismatch(&Decoder::new(bytes), 0, "at most 255 fields"));
+    fn arguments(
+        &mut self,
+        fields: &Fields<'_>,
+        kind: Kind,
+        arguments: Vec<Argument<'_>>,
+        bytes: &[u8],
+    ) -> Done<usize> {
+        let mut named = String::new();
+        if arguments.first().is_some_and(|(name, _)| name.is_some()) {
+            for (name, _) in &arguments {
+                let name = name.as_deref().unwrap_or_default();
+                named.extend(name.chars().map(|c| if c == '\n' { ' ' } else { c }));
+                named.push('\n');
             }
         }
-        let names = fields.names.unwrap_or(&names);
+        let names = fields.names.unwrap_or(&named);
         let mut inferred = std::mem::take(&mut self.signature);
         let signature = match fields.signature {
             Some(signature) => signature,
             None => {
                 inferred.clear();
-                starts.iter().for_each(|at| inferred.push(infer(bytes, *at)));
+                arguments.iter().for_each(|(_, value)| inferred.push(infer(decoder(bytes, value))));
                 &inferred
             }
         };
@@ -317,7 +321,7 @@ impl Parsed {
         let packed = site.and_then(|site| {
             match &fields.raw {
                 Some(raw) => self.args.extend_from_slice(raw),
-                None => self.pack(site, bytes, &starts, fields.signature.is_none())?,
+                None => self.pack(site, bytes, &arguments, fields)?,
             }
             Ok(site)
         });
@@ -325,21 +329,32 @@ impl Parsed {
         packed
     }
 
-    fn pack(&mut self, site: usize, bytes: &[u8], starts: &[usize], is_inferred: bool) -> Done {
+    fn pack(&mut self, site: usize, bytes: &[u8], arguments: &[Argument<'_>], fields: &Fields<'_>) -> Done {
         let site = &self.sites[site];
-        if site.types.len() != starts.len() {
+        if site.types.len() != arguments.len() {
+            if let Some(signature) = fields.signature
+                && let Err(error) = signature::parse(signature)
+            {
+                return Err(Mismatch {
+                    at: fields.signature_at,
+                    path: ".signature".into(),
+                    found: format!("the text {signature:?} ({error})"),
+                    expected: "a signature (spec/wire.md, section 10)",
+                });
+            }
             return Err(Mismatch {
-                at: starts.first().copied().unwrap_or(0),
+                at: fields.args.unwrap_or(0),
                 path: ".args".into(),
-                found: format!("{} arguments", starts.len()),
+                found: format!("{} arguments", arguments.len()),
                 expected: "as many as the signature has",
             });
         }
-        for (index, (ty, at)) in site.types.iter().zip(starts).enumerate() {
-            let mut items = Decoder::new(bytes);
-            items.set_position(*at);
-            let packed = if is_inferred && *ty == silverpoint_wire::signature::Type::Any {
-                let item = item_at(bytes, *at).unwrap_or(&[0xF6]);
+        for (index, (ty, (_, value))) in site.types.iter().zip(arguments).enumerate() {
+            let mut items = decoder(bytes, value);
+            let packed = if fields.signature.is_none() && *ty == Type::Any {
+                let begin = items.position();
+                let item = skip(&mut items).and_then(|()| items.input().get(begin..items.position()));
+                let item = item.unwrap_or(&[0xF6]);
                 self.args.extend_from_slice(&(item.len() as u32).to_le_bytes());
                 self.args.extend_from_slice(item);
                 Ok(())
@@ -363,7 +378,7 @@ impl Parsed {
     fn site(&mut self, fields: &Fields<'_>, kind: Kind, names: &str, signature: &str) -> Done<usize> {
         let kind = fields.of.and_then(Kind::from_name).unwrap_or(kind);
         let level = fields.level.unwrap_or(Level::Info);
-        let template = fields.template.unwrap_or(if fields.message.is_some() { "{message}" } else { "" });
+        let template = fields.template.unwrap_or_default();
         self.key.clear();
         self.key.extend_from_slice(&[kind as u8, level as u8]);
         self.key.extend_from_slice(&fields.flags.to_le_bytes());
@@ -395,106 +410,9 @@ impl Parsed {
     }
 }
 
-/// Takes the map apart.
-fn fields<'s>(items: &mut Decoder<'s>) -> Done<Fields<'s>> {
-    let mut fields = Fields::default();
-    let stated = items.map().map_err(|_| mismatch(items, 0, "a record: a map of names to values"))?;
-    let mut seen = 0;
-    while goes_on(items, stated, seen) {
-        seen += 1;
-        let at = items.position();
-        let name = items.str().map_err(|_| mismatch(items, at, "a name"))?;
-        field(&mut fields, name, items).map_err(|mut error| {
-            error.path = format!(".{name}{}", error.path);
-            error
-        })?;
-    }
-    Ok(fields)
-}
-
-fn field<'s>(fields: &mut Fields<'s>, name: &'s str, items: &mut Decoder<'s>) -> Done {
-    let at = items.position();
-    let wrong = |items: &Decoder<'_>, expected| mismatch(items, at, expected);
-    let is_null = matches!(items.datatype(), Ok(Item::Null));
-    macro_rules! text {
-        () => {
-            items.str().map_err(|_| wrong(items, "text"))?
-        };
-    }
-    macro_rules! unsigned {
-        ($type:ty) => {
-            match whole(items) {
-                Some(Whole::Unsigned(value)) => <$type>::try_from(value).ok(),
-                _ => None,
-            }
-            .ok_or_else(|| wrong(items, "an unsigned integer that fits"))?
-        };
-    }
-    if is_null && name != "args" {
-        return skip(items).ok_or_else(|| wrong(items, "a value"));
-    }
-    match name {
-        "time" | "timestamp" | "@timestamp" | "ts" if fields.time.is_none() => {
-            fields.time = Some(time(items).ok_or_else(|| wrong(items, "a date-time of RFC 3339"))?);
-        }
-        "ticks" => fields.ticks = Some(unsigned!(u64)),
-        "level" => {
-            let level = text!().parse();
-            fields.level = Some(level.map_err(|_| wrong(items, "trace, debug, info, warn, error or fatal"))?);
-        }
-        "process" => fields.process = text!(),
-        "pid" => fields.pid = unsigned!(u32),
-        "tid" => fields.tid = unsigned!(u32),
-        "thread" => fields.thread = text!(),
-        "category" => fields.category = text!(),
-        "file" => fields.file = text!(),
-        "line" => fields.line = unsigned!(u32),
-        "function" => fields.function = text!(),
-        "kind" => fields.kind = Some(text!()),
-        "of" => fields.of = Some(text!()),
-        "template" => fields.template = Some(text!()),
-        "signature" => fields.signature = Some(text!()),
-        "names" => fields.names = Some(text!()),
-        "flags" => fields.flags = unsigned!(u16),
-        "language" => fields.language = unsigned!(u16),
-        "duration_ns" => fields.duration_ns = Some(unsigned!(u64)),
-        "span_ns" => fields.span_ns = unsigned!(u64),
-        "count" => fields.count = unsigned!(u64),
-        "site" => fields.site = unsigned!(u32),
-        "truncated" => fields.truncated = items.bool().map_err(|_| wrong(items, "true or false"))?,
-        "backtrace" => fields.is_backtrace = items.bool().map_err(|_| wrong(items, "true or false"))?,
-        "raw" => fields.raw = Some(octets(items).ok_or_else(|| wrong(items, "bytes"))?),
-        "cause" => {
-            fields.cause = if matches!(items.datatype(), Ok(Item::String)) {
-                let name = text!();
-                let cause = CAUSE_NAMES.iter().position(|known| *known == name);
-                cause.ok_or_else(|| wrong(items, "the cause of a loss"))? as u8
-            } else {
-                unsigned!(u8)
-            };
-        }
-        "message" | "msg" if fields.message.is_none() => {
-            fields.message = Some(at);
-            skip(items).ok_or_else(|| wrong(items, "a value"))?;
-        }
-        "args" | "context" => {
-            *if name == "args" { &mut fields.args } else { &mut fields.context } = Some(at);
-            skip(items).ok_or_else(|| wrong(items, "a value"))?;
-        }
-        // They stand in the context too.
-        "trace_id" | "span_id" | "damaged" => skip(items).ok_or_else(|| wrong(items, "a value"))?,
-        _ => {
-            fields.others.push((name, at));
-            skip(items).ok_or_else(|| wrong(items, "a value"))?;
-        }
-    }
-    Ok(())
-}
-
-/// Where the arguments begin, and their names.
-fn argument_starts(bytes: &[u8], at: usize, names: &mut String, starts: &mut Vec<usize>) -> Done {
-    let mut items = Decoder::new(bytes);
-    items.set_position(at);
+/// The arguments of one of Silverpoint's records, with their names where they stand in a map.
+fn own_arguments(bytes: &[u8], at: usize) -> Done<Vec<Argument<'_>>> {
+    let mut items = own::at(bytes, at);
     let is_map = matches!(items.datatype(), Ok(Item::Map | Item::MapIndef));
     let wrong = |items: &Decoder<'_>| {
         let mut error = mismatch(items, at, "a sequence or a map of arguments");
@@ -502,24 +420,73 @@ fn argument_starts(bytes: &[u8], at: usize, names: &mut String, starts: &mut Vec
         error
     };
     let stated = if is_map { items.map() } else { items.array() }.map_err(|_| wrong(&items))?;
-    while goes_on(&mut items, stated, starts.len() as u64) {
-        if starts.len() == silverpoint_wire::layout::signature::ARGS_MAX {
+    let mut arguments = Vec::new();
+    while goes_on(&mut items, stated, arguments.len() as u64) {
+        if arguments.len() == ARGS_MAX {
             return Err(mismatch(&items, at, "at most 255 arguments"));
         }
-        if is_map {
-            names.push_str(items.str().map_err(|_| wrong(&items))?);
-            names.push('\n');
-        }
-        starts.push(items.position());
+        let name = if is_map { Some(Cow::Borrowed(items.str().map_err(|_| wrong(&items))?)) } else { None };
+        arguments.push((name, Value::At(items.position())));
         skip(&mut items).ok_or_else(|| wrong(&items))?;
     }
-    Ok(())
+    Ok(arguments)
+}
+
+/// The arguments in the order of the signature. Names decide where they are known: tools that sort the members of a map change only where these stand.
+fn in_order<'s>(
+    mut arguments: Vec<Argument<'s>>,
+    fields: &Fields<'_>,
+    bytes: &[u8],
+) -> Done<Vec<Argument<'s>>> {
+    let is_map = arguments.first().is_some_and(|(name, _)| name.is_some());
+    let wrong = |found: String, expected| Mismatch {
+        at: fields.args.unwrap_or(0),
+        path: ".args".into(),
+        found,
+        expected,
+    };
+    if !is_map || fields.signature.is_none() {
+        return Ok(arguments);
+    }
+    let Some(names) = fields.names else {
+        let mut types = signature::parse(fields.signature.unwrap_or_default()).unwrap_or_default();
+        types.dedup();
+        if fields.is_reordered && types.len() > 1 {
+            let found = "a map in another order than it was written in".to_owned();
+            return Err(wrong(found, "`names`, which say which argument is of which type; convert anew"));
+        }
+        return Ok(arguments);
+    };
+    let names: Vec<&str> = names.split_terminator('\n').collect();
+    let mut ordered = Vec::with_capacity(arguments.len());
+    for name in &names {
+        // Some names hold a line break, which the list of names cannot.
+        let is_it = |known: &str| known == *name || known.replace('\n', " ") == *name;
+        match arguments.iter().position(|(known, _)| known.as_deref().is_some_and(is_it)) {
+            Some(at) => ordered.push(arguments.remove(at)),
+            None => {
+                return Err(wrong(format!("no argument {name:?}"), "each argument that `names` has"));
+            }
+        }
+    }
+    match arguments.first() {
+        None => Ok(ordered),
+        Some((name, value)) => {
+            let name = name.as_deref().unwrap_or_default();
+            let at = if let Value::At(at) = value { *at } else { 0 };
+            let error = mismatch(&own::at(bytes, at), at, "only arguments that `names` has");
+            Err(Mismatch { path: format!(".args.{name}"), ..error })
+        }
+    }
+}
+
+/// Whether 128 bits hold the negative number that these bytes of a bignum say.
+fn negative_fits(bytes: &[u8]) -> bool {
+    bytes.len() < 16 || bytes.first().is_some_and(|first| *first < 0x80)
 }
 
 /// The type of a value that no signature describes.
-fn infer(bytes: &[u8], at: usize) -> char {
-    let mut items = Decoder::new(bytes);
-    items.set_position(at);
+fn infer(mut items: Decoder<'_>) -> char {
     match items.datatype() {
         Ok(Item::Null) => 'n',
         Ok(Item::Bool) => 'b',
@@ -529,31 +496,17 @@ fn infer(bytes: &[u8], at: usize) -> char {
             _ => 'L',
         },
         Ok(Item::I8 | Item::I16 | Item::I32 | Item::I64) => 'l',
+        Ok(Item::Int) => 'o',
         Ok(Item::F16 | Item::F32 | Item::F64) => 'd',
         Ok(Item::String) => 's',
         Ok(Item::Bytes) => 'y',
         Ok(Item::Tag) => match items.tag().map(|tag| tag.as_u64()) {
             Ok(0) => 't',
+            Ok(2) if items.bytes().is_ok_and(|bytes| bytes.len() <= 16) => 'O',
+            Ok(3) if items.bytes().is_ok_and(|bytes| bytes.len() <= 16 && negative_fits(bytes)) => 'o',
             Ok(37) => 'u',
             _ => 'v',
         },
         _ => 'v',
-    }
-}
-
-fn item_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    let mut items = Decoder::new(bytes);
-    items.set_position(at);
-    skip(&mut items)?;
-    bytes.get(at..items.position())
-}
-
-/// Fields of a context: a map, or the bytes of an item of CBOR that is one.
-fn context(bytes: &[u8], at: usize) -> Option<Context> {
-    let item = item_at(bytes, at)?;
-    let mut items = Decoder::new(item);
-    match items.datatype().ok()? {
-        Item::Map | Item::MapIndef => Context::from_item(item),
-        _ => Context::from_item(&octets(&mut items)?),
     }
 }

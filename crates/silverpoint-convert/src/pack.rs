@@ -3,7 +3,7 @@
 use minicbor::Decoder;
 use minicbor::data::Type as Item;
 use silverpoint_wire::layout::signature::{CUT, ZERO_SIZED_MAX};
-use silverpoint_wire::signature::Type;
+use silverpoint_wire::signature::{Record, Type};
 
 use crate::exact::may_be_null;
 use crate::scratch::NESTING_MAX;
@@ -62,7 +62,23 @@ fn found(items: &Decoder<'_>) -> String {
         Ok(Item::ArrayIndef | Item::Array) => "a sequence".to_owned(),
         Ok(Item::MapIndef | Item::Map) => "a map".to_owned(),
         Ok(Item::Break) => "the end".to_owned(),
-        Ok(other) => format!("{other}"),
+        Ok(Item::I8 | Item::I16 | Item::I32 | Item::I64 | Item::Int) => {
+            ahead.int().map_or_else(|_| "a number".to_owned(), |number| format!("the number {number}"))
+        }
+        Ok(Item::Bool) => match ahead.bool() {
+            Ok(true) => "true".to_owned(),
+            _ => "false".to_owned(),
+        },
+        Ok(Item::Null | Item::Undefined) => "null".to_owned(),
+        Ok(Item::Bytes | Item::BytesIndef) => "bytes".to_owned(),
+        Ok(Item::StringIndef) => "a text".to_owned(),
+        Ok(Item::Tag) => match (whole(&mut ahead), ahead.tag()) {
+            (Some(Whole::Unsigned(number)), _) => format!("the number {number}"),
+            (Some(Whole::Signed(number)), _) => format!("the number {number}"),
+            (None, Ok(tag)) => format!("an item of the tag {}", tag.as_u64()),
+            (None, Err(_)) => "an item with a tag".to_owned(),
+        },
+        Ok(Item::Simple | Item::Unknown(_)) => "a simple value of CBOR".to_owned(),
         Err(_) => "the end".to_owned(),
     }
 }
@@ -175,6 +191,20 @@ pub(crate) fn time(items: &mut Decoder<'_>) -> Option<i64> {
     }
 }
 
+/// What is expected of a text or number that is no time: one that is a date-time lies beyond what 64 bits of nanoseconds hold.
+pub(crate) fn time_error(items: &mut Decoder<'_>) -> &'static str {
+    if matches!(items.datatype(), Ok(Item::Tag)) {
+        let _ = items.tag();
+    }
+    let text = items.str().unwrap_or_default();
+    let civil = text.get(..19).map(str::parse::<jiff::civil::DateTime>);
+    if text.parse::<jiff::Timestamp>().is_ok() || text.len() > 19 && matches!(civil, Some(Ok(_))) {
+        "a date-time between 1677-09-21 and 2262-04-11"
+    } else {
+        "a date-time of RFC 3339"
+    }
+}
+
 fn uuid(items: &mut Decoder<'_>) -> Option<[u8; 16]> {
     match items.datatype().ok()? {
         Item::Tag => match items.tag().ok()?.as_u64() {
@@ -235,7 +265,8 @@ impl Packer<'_> {
                 Ok(())
             }
             Type::Time => {
-                let time = time(items).ok_or_else(|| mismatch(items, at, "a date-time of RFC 3339"))?;
+                let expected = time_error(&mut items.clone());
+                let time = time(items).ok_or_else(|| mismatch(items, at, expected))?;
                 self.out.extend_from_slice(&time.to_le_bytes());
                 Ok(())
             }
@@ -277,19 +308,44 @@ impl Packer<'_> {
                 self.fill(hole, len as u32);
                 Ok(())
             }
-            Type::Record(record) => {
-                let mut fields = record.fields().iter();
-                self.pairs(items, at, |packer, name, items| match fields.next() {
-                    Some((field, ty)) if field == name => packer.value(ty, items),
-                    _ => Err(mismatch(items, items.position(), "the record's fields in their order")),
-                })?;
-                if fields.next().is_some() {
-                    return Err(mismatch(items, at, "all fields of the record"));
-                }
-                Ok(())
-            }
+            Type::Record(record) => self.record(record, items, at),
             Type::Enumeration(enumeration) => self.value(enumeration.underlying(), items),
             Type::Variant(types) => self.variant(types, items, at),
+        }
+    }
+
+    /// Fields by their names: what sorts the members of a map changes only where they stand. Of equal names the first one that is left.
+    fn record(&mut self, record: &Record, items: &mut Decoder<'_>, at: usize) -> Packed {
+        let stated = items.map().map_err(|_| mismatch(items, at, "a map"))?;
+        let mut members = Vec::new();
+        while goes_on(items, stated, members.len() as u64) {
+            let at = items.position();
+            let name = items.str().map_err(|_| mismatch(items, at, "a name"))?;
+            members.push((name, Some(items.position())));
+            skip(items).ok_or_else(|| mismatch(items, at, "a value"))?;
+            if members.len() > record.fields().len() {
+                return Err(mismatch(items, at, "only fields of the record").within(&format!(".{name}")));
+            }
+        }
+        for (index, (field, ty)) in record.fields().iter().enumerate() {
+            let is_it = |(name, at): &(&str, Option<usize>)| *name == field && at.is_some();
+            let found = if members.get(index).is_some_and(is_it) {
+                Some(index)
+            } else {
+                members.iter().position(is_it)
+            };
+            let Some(value) = found.and_then(|found| members[found].1.take()) else {
+                return Err(mismatch(items, at, "all fields of the record"));
+            };
+            let mut there = Decoder::new(items.input());
+            there.set_position(value);
+            self.value(ty, &mut there).map_err(|error| error.within(&format!(".{field}")))?;
+        }
+        match members.iter().find_map(|(name, at)| Some((name, (*at)?))) {
+            None => Ok(()),
+            Some((name, at)) => {
+                Err(mismatch(items, at, "only fields of the record").within(&format!(".{name}")))
+            }
         }
     }
 

@@ -8,12 +8,16 @@ pub const NESTING_MAX: usize = 128;
 pub const RECORD_MAX: usize = 64 << 20;
 /// Values of a record whose places are kept; those behind them are said to stand where the last of these does.
 const PLACES_MAX: usize = 1 << 20;
+/// Floats of a record whose digits are kept.
+const DECIMALS_MAX: usize = 1 << 10;
 
 /// See the module. Containers are of indefinite length: nobody need know beforehand how much comes.
 #[derive(Debug, Default)]
 pub struct Scratch {
     bytes: Vec<u8>,
     places: Vec<(usize, Place)>,
+    /// Digits of floats that do not hold all of them, by their offsets.
+    decimals: Vec<(usize, Box<str>)>,
 }
 
 impl Scratch {
@@ -21,6 +25,20 @@ impl Scratch {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.places.clear();
+        self.decimals.clear();
+    }
+
+    /// The float that is put next has these digits, more than it holds: a time may need them.
+    pub(crate) fn decimal(&mut self, digits: &str) {
+        if self.decimals.len() < DECIMALS_MAX {
+            self.decimals.push((self.bytes.len(), digits.into()));
+        }
+    }
+
+    /// The digits of a float at an offset, if it does not hold all of them.
+    pub(crate) fn decimal_at(&self, at: usize) -> Option<&str> {
+        let found = self.decimals.binary_search_by_key(&at, |(known, _)| *known).ok()?;
+        self.decimals.get(found).map(|(_, digits)| &**digits)
     }
 
     /// The item.

@@ -11,6 +11,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use silverpoint_formats::json::{Stack, push_plain};
 use silverpoint_formats::render::Renderer;
@@ -19,6 +20,7 @@ use silverpoint_formats::text;
 use silverpoint_formats::tracefile::What;
 use silverpoint_wire::level::Kind;
 
+use crate::nesting::Nesting;
 use crate::waiting::Waiting;
 use crate::{Record, WriteError, Writer, atrace};
 
@@ -45,6 +47,8 @@ pub struct SystraceWriter<W> {
     value: String,
     /// Stretches on tracks that have begun: process, tag, track, id.
     tracks: HashSet<(u32, String, String, String)>,
+    /// Names of spans that are open.
+    spans: Nesting<Rc<str>>,
 }
 
 impl<W: Write> SystraceWriter<W> {
@@ -58,6 +62,7 @@ impl<W: Write> SystraceWriter<W> {
             name: String::new(),
             value: String::new(),
             tracks: HashSet::new(),
+            spans: Nesting::default(),
         }
     }
 
@@ -128,6 +133,9 @@ impl<W: Write> SystraceWriter<W> {
         let kind = site.kind();
         let named = atrace::named(site, args, &mut self.stack);
         let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
+        if let (Kind::Span, What::Record { site_number, .. }) = (kind, record.what) {
+            self.spans.begin(record, site_number, site.description.template.as_str().into());
+        }
         if atrace::is_call(site) && self.atrace(record, site, args) {
             return;
         }
@@ -239,8 +247,20 @@ impl<W: Write> Writer for SystraceWriter<W> {
     fn write(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
         match record.what {
             What::Record { site, args, .. } => self.record(record, site, args),
-            What::SpanEnd { .. } => self.line(record, 'E', &[], None),
+            What::SpanEnd { site, site_number, .. } => {
+                let end = self.spans.end(record, site_number);
+                if end.is_moment {
+                    let name = site.map_or("span", |site| &site.description.template);
+                    self.line(record, 'I', &[&format!("{name} done")], None);
+                } else {
+                    (0..end.ends.len().max(1)).for_each(|_| self.line(record, 'E', &[], None));
+                }
+                end.again.iter().for_each(|name| self.line(record, 'B', &[name], None));
+            }
             What::Loss { .. } | What::Stall { .. } | What::Unknown { .. } => {
+                if matches!(record.what, What::Loss { .. }) {
+                    self.spans.lost(record);
+                }
                 self.name.clear();
                 text::say(&mut self.renderer, &mut self.name, &record.what, record.thread);
                 let name = std::mem::take(&mut self.name);

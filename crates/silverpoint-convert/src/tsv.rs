@@ -12,7 +12,7 @@ use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;
 use crate::fast::Tsv;
 use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
-use crate::json::{JsonParser, unexpected};
+use crate::json::{JsonParser, skip_mark, unexpected};
 use crate::scratch::{RECORD_MAX, Scratch};
 use crate::waiting::Waiting;
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
@@ -182,6 +182,7 @@ impl TsvReader {
     }
 
     fn header(&mut self) -> Result<Vec<String>, ReadError> {
+        skip_mark(&mut self.input)?;
         let mut columns: Vec<String> = Vec::new();
         let mut bytes = 0;
         loop {

@@ -9,15 +9,17 @@
 //!                                                         }
 //! ```
 //!
-//! An `async fn` gets an async span, from its first poll to its end, for it may go on in another thread each time it waits. Each poll is a stretch of that span: what the function records lies in it.
+//! An `async fn` gets an async span, from its first poll to its end, for it may go on in another thread each time it waits. Each poll is a stretch of that span: what the function records lies in it. A
+//! function that gives a boxed future or an `impl Future` (`async_trait` makes those of `async` ones) gets one, too, from its call to the future's end.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Error, Expr, FnArg, LitStr, Pat, Path, Result, ReturnType, Signature, Token, Type, Visibility,
+    Attribute, Error, Expr, FnArg, LitInt, LitStr, Pat, Path, Result, ReturnType, Signature, Token, Type,
+    Visibility,
 };
 
 use crate::site::{self, Site};
@@ -42,8 +44,24 @@ struct Options {
     fields: TokenStream,
     /// Their names: they stand for the arguments that have the same.
     named: Vec<String>,
-    returned: Option<Shown>,
-    error: Option<Shown>,
+    returned: Option<Told>,
+    error: Option<Told>,
+}
+
+/// What is told of a function's result.
+struct Told {
+    shown: Shown,
+    /// None: that of the function; of an error, error.
+    level: Option<Ident>,
+}
+
+/// What a function without `async` gives that is a future.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// `Pin<Box<dyn Future>>`, by whatever name.
+    Boxed,
+    /// `impl Future`.
+    Plain,
 }
 
 /// How a value is recorded.
@@ -82,6 +100,13 @@ impl Parse for Options {
             error: None,
         };
         let mut seen: Vec<Ident> = Vec::new();
+        if input.peek(LitStr) {
+            options.name = Some(input.parse()?);
+            seen.push(Ident::new("name", Span::call_site()));
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
         while !input.is_empty() {
             let word = input.call(Ident::parse_any)?;
             if seen.contains(&word) {
@@ -111,12 +136,12 @@ impl Parse for Options {
                             .collect();
                     options.fields = content.parse()?;
                 }
-                "ret" => options.returned = Some(shown(input, Shown::Typed, "Debug, Display")?),
-                "err" => options.error = Some(shown(input, Shown::Display, "Debug, Display, Causes")?),
+                "ret" => options.returned = Some(told(input, Shown::Typed, "Debug, Display")?),
+                "err" => options.error = Some(told(input, Shown::Display, "Debug, Display, Causes")?),
                 _ => {
                     return Err(Error::new(
                         word.span(),
-                        "expected `name = \"…\"`, `level = \"…\"`, `target = \"…\"`, `skip(…)`, `skip_all`, `fields(…)`, `ret`, `err` or `crate = path`",
+                        "expected a name (`\"…\"`), `name = \"…\"`, `level = \"…\"`, `target = \"…\"`, `skip(…)`, `skip_all`, `fields(…)`, `ret`, `err` or `crate = path`",
                     ));
                 }
             }
@@ -135,11 +160,20 @@ fn value<T: Parse>(input: ParseStream<'_>) -> Result<T> {
     input.parse()
 }
 
-/// `"debug"`, `debug`, `Debug` …
+/// `"debug"`, `debug`, `Debug`, `Level::DEBUG`, and `tracing`'s numbers from 1 (trace) to 5 (error).
 fn level(expr: Expr) -> Result<Ident> {
-    let text = match syn::parse2::<LitStr>(expr.to_token_stream()) {
-        Ok(text) => text.value(),
-        Err(_) => expr.to_token_stream().to_string(),
+    let tokens = expr.to_token_stream();
+    let text = match (&expr, syn::parse2::<LitStr>(tokens.clone()), syn::parse2::<LitInt>(tokens.clone())) {
+        (_, Ok(text), _) => text.value(),
+        (_, _, Ok(number)) => {
+            let number = number.base10_parse::<usize>()?;
+            let known = number.checked_sub(1).and_then(|number| LEVELS[..5].get(number));
+            known.map_or_else(String::new, |level| (*level).to_owned())
+        }
+        (Expr::Path(path), ..) => {
+            path.path.segments.last().map_or_else(String::new, |last| last.ident.to_string())
+        }
+        _ => tokens.to_string(),
     };
     let known = LEVELS.iter().find(|level| level.eq_ignore_ascii_case(&text));
     known.map(|level| Ident::new(level, Span::mixed_site())).ok_or_else(|| {
@@ -148,20 +182,28 @@ fn level(expr: Expr) -> Result<Ident> {
     })
 }
 
-/// `(Debug)` and its like, if there are parentheses.
-fn shown(input: ParseStream<'_>, otherwise: Shown, known: &str) -> Result<Shown> {
+/// `(Debug)`, `(level = "warn")`, `(Debug, level = "warn")` and their like, if there are parentheses.
+fn told(input: ParseStream<'_>, otherwise: Shown, known: &str) -> Result<Told> {
+    let mut told = Told { shown: otherwise, level: None };
     if !input.peek(syn::token::Paren) {
-        return Ok(otherwise);
+        return Ok(told);
     }
     let content;
     syn::parenthesized!(content in input);
-    let word: Ident = content.parse()?;
-    match word.to_string().as_str() {
-        "Debug" => Ok(Shown::Debug),
-        "Display" => Ok(Shown::Display),
-        "Causes" if known.contains("Causes") => Ok(Shown::Causes),
-        _ => Err(Error::new(word.span(), format!("expected one of {known}"))),
+    while !content.is_empty() {
+        let word: Ident = content.parse()?;
+        match word.to_string().as_str() {
+            "level" => told.level = Some(level(value(&content)?)?),
+            "Debug" => told.shown = Shown::Debug,
+            "Display" => told.shown = Shown::Display,
+            "Causes" if known.contains("Causes") => told.shown = Shown::Causes,
+            _ => return Err(Error::new(word.span(), format!("expected one of {known}, or `level = \"…\"`"))),
+        }
+        if !content.is_empty() {
+            content.parse::<Token![,]>()?;
+        }
     }
+    Ok(told)
 }
 
 /// A function whose body is only its tokens.
@@ -213,13 +255,16 @@ impl Function {
         let fields = (!options.fields.is_empty()).then_some(&options.fields);
         let fields: Vec<TokenStream> = arguments.chain(fields.map(ToTokens::to_token_stream)).collect();
         let is_async = signature.asyncness.is_some();
-        let (kind, id) = if is_async { ("async_span", quote!(id = __id,)) } else { ("span", quote!()) };
+        let given = if is_async { None } else { self.given() };
+        let (kind, id) =
+            if is_async || given.is_some() { ("async_span", quote!(id = __id,)) } else { ("span", quote!()) };
         let span = options.site(kind, &options.level, quote!(#name, #id #(#fields),*))?;
         let guard = Ident::new("__span", Span::mixed_site());
-        let body = if options.returned.is_some() || options.error.is_some() {
-            self.told(options, &name.value())?
-        } else {
-            body.clone()
+        let is_told = options.returned.is_some() || options.error.is_some();
+        let body = match given {
+            Some(given) => self.future(options, given, &guard, is_told.then(|| name.value()))?,
+            None if is_told => self.told(options, &name.value())?,
+            None => body.clone(),
         };
         let body = if is_async { self.polled(&options.home, &guard, &body) } else { body };
         Ok(quote! {
@@ -229,6 +274,75 @@ impl Function {
                 let #guard = #span;
                 #body
             }
+        })
+    }
+
+    /// Whether it gives a future that is to be within the span: `async_trait` makes such functions of `async` ones.
+    fn given(&self) -> Option<Given> {
+        let ReturnType::Type(_, kind) = &self.signature.output else { return None };
+        let mut words = Vec::new();
+        words_of(kind.to_token_stream(), &mut words);
+        let has = |wanted: &str| words.iter().any(|word| word == wanted);
+        // A function that gives one within something else (an option, a list) gives no future.
+        let outer = match &**kind {
+            Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+            _ => None,
+        };
+        match outer.as_deref() {
+            Some("Pin") if has("Box") && has("Future") => return Some(Given::Boxed),
+            Some("BoxFuture" | "LocalBoxFuture") => return Some(Given::Boxed),
+            _ => {}
+        }
+        if matches!(**kind, Type::ImplTrait(_)) && words.get(1..).is_some_and(|words| names_future(words)) {
+            return Some(Given::Plain);
+        }
+        // The type may have another name: what it gives says what it is.
+        is_pinned_block(self.body.clone()).then_some(Given::Boxed)
+    }
+
+    /// The body of a function that gives a future: what it does itself is a stretch of the span, and so is each poll.
+    fn future(
+        &self,
+        options: &Options,
+        given: Given,
+        guard: &Ident,
+        told: Option<String>,
+    ) -> Result<TokenStream> {
+        let Self { signature, body, .. } = self;
+        let home = &options.home;
+        let here = Span::mixed_site();
+        let future = Ident::new("__future", here);
+        let result = Ident::new("__result", here);
+        let arrow = match (given, &signature.output) {
+            (Given::Boxed, ReturnType::Type(arrow, kind)) => quote!(#arrow #kind),
+            _ => quote!(),
+        };
+        let around = match told {
+            None => quote_spanned!(here=> #guard.with(#future)),
+            Some(name) => {
+                let tell = self.tell(options, &name, &result)?;
+                quote_spanned! {here=>
+                    #guard.with(async move {
+                        let #result = #future.await;
+                        #tell
+                        #result
+                    })
+                }
+            }
+        };
+        let around = match given {
+            Given::Boxed => quote_spanned!(here=> ::std::boxed::Box::pin(#around)),
+            Given::Plain => around,
+        };
+        // A body that only makes the future does nothing itself.
+        let inside = (!is_pinned_block(body.clone()))
+            .then(|| quote_spanned!(here=> let _inside = #home::__private::inside(&#guard);));
+        Ok(quote_spanned! {here=>
+            let #future = {
+                #inside
+                #home::__private::once(move || #arrow { #body })
+            };
+            #around
         })
     }
 
@@ -293,33 +407,7 @@ impl Function {
         let Self { signature, body, .. } = self;
         let home = &options.home;
         let result = Ident::new("__result", Span::mixed_site());
-        let value = Ident::new("__value", Span::mixed_site());
-        let returned = options.returned.map(|shown| {
-            let shown = shown.of(home, &value);
-            let name = format!("{name}.return");
-            options.site("event", &options.level, quote!(#name, value = #shown))
-        });
-        let error = options.error.map(|shown| {
-            let shown = shown.of(home, &value);
-            let name = format!("{name}.error");
-            options.site("event", &Ident::new("Error", Span::mixed_site()), quote!(#name, error = #shown))
-        });
-        let (returned, error) = (returned.transpose()?, error.transpose()?);
-        let tell = match (returned, error) {
-            (Some(returned), Some(error)) => quote! {
-                match &#result {
-                    ::core::result::Result::Ok(#value) => #returned,
-                    ::core::result::Result::Err(#value) => #error,
-                }
-            },
-            (None, Some(error)) => quote! {
-                if let ::core::result::Result::Err(#value) = &#result #error
-            },
-            (returned, None) => quote! {{
-                let #value = &#result;
-                #returned
-            }},
-        };
+        let tell = self.tell(options, name, &result)?;
         let kind = self.output();
         let here = Span::mixed_site();
         let made = if signature.asyncness.is_some() {
@@ -334,6 +422,41 @@ impl Function {
             let #result #annotation = #made;
             #tell
             #result
+        })
+    }
+
+    /// What a result comes to, as events.
+    fn tell(&self, options: &Options, name: &str, result: &Ident) -> Result<TokenStream> {
+        let home = &options.home;
+        let value = Ident::new("__value", Span::mixed_site());
+        let returned = options.returned.as_ref().map(|told| {
+            let shown = told.shown.of(home, &value);
+            let name = format!("{name}.return");
+            let level = told.level.as_ref().unwrap_or(&options.level);
+            options.site("event", level, quote!(#name, value = #shown))
+        });
+        let error = options.error.as_ref().map(|told| {
+            let shown = told.shown.of(home, &value);
+            let name = format!("{name}.error");
+            let error = Ident::new("Error", Span::mixed_site());
+            let level = told.level.as_ref().unwrap_or(&error);
+            options.site("event", level, quote!(#name, error = #shown))
+        });
+        let (returned, error) = (returned.transpose()?, error.transpose()?);
+        Ok(match (returned, error) {
+            (Some(returned), Some(error)) => quote! {
+                match &#result {
+                    ::core::result::Result::Ok(#value) => #returned,
+                    ::core::result::Result::Err(#value) => #error,
+                }
+            },
+            (None, Some(error)) => quote! {
+                if let ::core::result::Result::Err(#value) = &#result #error
+            },
+            (returned, None) => quote! {{
+                let #value = &#result;
+                #returned
+            }},
         })
     }
 
@@ -390,8 +513,41 @@ fn bound(pattern: &Pat, found: &mut Vec<Ident>) {
 /// Whether a type says `impl` somewhere: then it cannot be repeated.
 fn has_impl(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == "impl",
-        proc_macro2::TokenTree::Group(group) => has_impl(group.stream()),
+        TokenTree::Ident(ident) => ident == "impl",
+        TokenTree::Group(group) => has_impl(group.stream()),
         _ => false,
     })
+}
+
+/// All words of a type.
+fn words_of(tokens: TokenStream, words: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => words.push(ident.to_string()),
+            TokenTree::Group(group) => words_of(group.stream(), words),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// Whether the first bound of `impl …` is `Future`, by whatever path.
+fn names_future(words: &[String]) -> bool {
+    let path = ["std", "core", "futures", "future"];
+    words.iter().find(|word| !path.contains(&word.as_str())).is_some_and(|word| word == "Future")
+}
+
+/// Whether a body is `Box::pin(async move { … })` and nothing else, by whatever path.
+fn is_pinned_block(body: TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = body.into_iter().collect();
+    let [path @ .., TokenTree::Group(group)] = &tokens[..] else { return false };
+    let mut words = Vec::new();
+    words_of(path.iter().cloned().collect(), &mut words);
+    let is_path = path.iter().all(|token| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(punct) => punct.as_char() == ':',
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+    });
+    let mut inside = group.stream().into_iter();
+    let begins_async = matches!(inside.next(), Some(TokenTree::Ident(word)) if word == "async");
+    is_path && begins_async && words.ends_with(&["Box".to_owned(), "pin".to_owned()])
 }

@@ -16,7 +16,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, LitStr, Result, Token};
 
-use crate::template::{self, Argument, Parts};
+use crate::template::{self, Argument, Formatted, Parts};
 
 /// A tracepoint as it was written.
 pub struct Site {
@@ -46,6 +46,9 @@ struct Value {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     Typed,
+    /// As a placeholder shows it: with its type where it can be recorded, else its text.
+    Shown,
+    ShownDebug,
     Debug,
     Display,
 }
@@ -102,7 +105,11 @@ impl Site {
             pieces: Vec::new(),
             tail: String::new(),
         };
-        while input.peek(syn::Ident) && input.peek2(Token![:]) && !input.peek2(Token![::]) {
+        while input.peek(syn::Ident)
+            && input.peek2(Token![:])
+            && !input.peek2(Token![::])
+            && key_of_log(&input.fork()).is_none()
+        {
             let word: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
             let value: Expr = input.parse()?;
@@ -128,7 +135,13 @@ impl Site {
             } else {
                 after.push(item(input)?);
             }
-            if !input.is_empty() {
+            if input.is_empty() {
+                break;
+            }
+            // As in the macros of `log`, a semicolon may stand between the fields and the text.
+            if site.text.is_none() && input.peek(Token![;]) {
+                input.parse::<Token![;]>()?;
+            } else {
                 input.parse::<Token![,]>()?;
             }
         }
@@ -185,7 +198,7 @@ impl Site {
     fn resolve_log(&mut self, before: Vec<Item>, after: Vec<Item>) -> Result<()> {
         let (placeholders, tail) = match &self.text {
             Some(text) => {
-                template::parse(&text.value()).map_err(|message| Error::new(text.span(), message))?
+                template::parse_source(&text.value()).map_err(|message| Error::new(text.span(), message))?
             }
             None => (Vec::new(), String::new()),
         };
@@ -209,27 +222,71 @@ impl Site {
         let mut numbered: Vec<Option<usize>> = vec![None; count];
         let mut named: Vec<(String, usize)> = Vec::new();
         let mut next = 0;
+        let originals: Vec<Expr> = positional.iter().flatten().map(|item: &Item| item.expr.clone()).collect();
+        // Named arguments of formatted placeholders.
+        let mut given: Vec<(String, Expr)> = Vec::new();
         for placeholder in placeholders {
             let argument = match placeholder.argument {
+                argument if placeholder.formatted.is_some() => {
+                    let Formatted { format, arguments, is_star } =
+                        placeholder.formatted.expect("it is there");
+                    let mut expr_of = |argument: &Argument| -> Result<(String, Expr)> {
+                        let number = match argument {
+                            Argument::Name(name) => {
+                                if let Some((_, expr)) = given.iter().find(|(known, _)| known == name) {
+                                    return Ok((name.clone(), Expr::clone(expr)));
+                                }
+                                // It has a placeholder: it is no field.
+                                let is_it = |f: &&mut Option<Item>| {
+                                    f.as_ref().is_some_and(|f| f.name.as_ref() == Some(name))
+                                };
+                                let expr = match fields.iter_mut().find(is_it).and_then(Option::take) {
+                                    Some(item) => item.expr,
+                                    None => variable(name, at)?,
+                                };
+                                given.push((name.clone(), expr.clone()));
+                                return Ok((name.clone(), expr));
+                            }
+                            Argument::Index(number) => *number,
+                            Argument::Next => {
+                                next += 1;
+                                next - 1
+                            }
+                        };
+                        let Some(expr) = originals.get(number) else {
+                            return Err(no_argument(at, number + 1, count));
+                        };
+                        // It has a placeholder.
+                        positional[number] = None;
+                        Ok((plain_name(expr), expr.clone()))
+                    };
+                    let star = is_star.then(|| expr_of(&Argument::Next)).transpose()?;
+                    let (name, value) = expr_of(&argument)?;
+                    let mut counts = Vec::new();
+                    for argument in &arguments[..arguments.len() - usize::from(is_star)] {
+                        counts.push(expr_of(argument)?.1);
+                    }
+                    counts.extend(star.map(|(_, expr)| expr));
+                    let format = LitStr::new(&format, at);
+                    let text = quote_spanned!(at=> ::core::format_args!(#format, #value, #(#counts),*));
+                    self.push(name, How::Display, Expr::Verbatim(text))
+                }
                 Argument::Next | Argument::Index(_) => {
                     let number =
                         if let Argument::Index(number) = placeholder.argument { number } else { next };
                     next += 1;
                     if number >= count {
-                        let those = if count == 1 {
-                            "is 1 argument".to_owned()
-                        } else {
-                            format!("are {count} arguments")
-                        };
-                        return Err(Error::new(
-                            at,
-                            format!("placeholder {next} has no argument: there {those} after the text"),
-                        ));
+                        return Err(no_argument(at, next, count));
                     }
                     match numbered[number] {
                         Some(argument) => argument,
                         None => {
-                            let item = positional[number].take().expect("taken once, when it is numbered");
+                            // (One that was a width, too, is not there any more.)
+                            let item = positional[number].take().unwrap_or_else(|| Item {
+                                name: None,
+                                how: How::Typed,
+                                expr: originals[number].clone(),
+                            });
                             let name = plain_name(&item.expr);
                             numbered[number] =
                                 Some(self.push(item.name.unwrap_or(name), item.how, item.expr));
@@ -246,12 +303,10 @@ impl Site {
                         let argument = match field.and_then(Option::take) {
                             Some(item) => self.push(name.clone(), item.how, item.expr),
                             None => {
-                                // An implicit capture: the variable is looked up where the text stands.
-                                let ident = syn::parse_str::<Ident>(&name).map_err(|_| {
-                                    Error::new(at, format!("`{name}` is a keyword, no variable"))
-                                })?;
-                                let ident = Ident::new(&ident.to_string(), at);
-                                self.push(name.clone(), How::Typed, Expr::Verbatim(ident.into_token_stream()))
+                                let known = given.iter().find(|(known, _)| *known == name);
+                                let expr =
+                                    known.map_or_else(|| variable(&name, at), |(_, expr)| Ok(expr.clone()));
+                                self.push(name.clone(), How::Typed, expr?)
                             }
                         };
                         named.push((name, argument));
@@ -265,6 +320,15 @@ impl Site {
                 spec: placeholder.spec,
                 parts: placeholder.parts,
             });
+        }
+        self.part_texts();
+        for piece in &self.pieces {
+            let argument = &mut self.arguments[piece.argument];
+            match argument.how {
+                How::Typed if piece.parts.kind == Some('?') => argument.how = How::ShownDebug,
+                How::Typed | How::ShownDebug if piece.parts.kind != Some('?') => argument.how = How::Shown,
+                _ => {}
+            }
         }
         // `?value` and `%value` have the name of what they show, so that they can be fields.
         let (shown, rest): (Vec<_>, Vec<_>) =
@@ -281,6 +345,25 @@ impl Site {
         }
         self.tail = tail;
         Ok(())
+    }
+
+    /// A variable that is shown by both `{}` and `{:?}` is recorded for each: where its type cannot be recorded, these are two texts.
+    fn part_texts(&mut self) {
+        let is_debug = |piece: &Piece| piece.parts.kind == Some('?');
+        for at in 0..self.arguments.len() {
+            let uses: Vec<bool> =
+                self.pieces.iter().filter(|piece| piece.argument == at).map(is_debug).collect();
+            let Value { name, how, expr } = &self.arguments[at];
+            let is_variable = *how == How::Typed && !plain_name(expr).is_empty();
+            if !is_variable || !uses.contains(&true) || !uses.contains(&false) {
+                continue;
+            }
+            let (name, expr) = (name.clone(), expr.clone());
+            let second = self.push(name, How::Typed, expr);
+            for piece in self.pieces.iter_mut().filter(|piece| piece.argument == at && is_debug(piece)) {
+                piece.argument = second;
+            }
+        }
     }
 
     fn push(&mut self, name: String, how: How, expr: Expr) -> usize {
@@ -317,7 +400,11 @@ impl Site {
         let arguments = self.arguments.iter().rev().fold(quote!(()), |rest, value| {
             let expr = &value.expr;
             let wrapped = match value.how {
-                How::Typed => quote_spanned!(expr.span()=> &(#expr)),
+                How::Typed => quote_spanned!(expr.span()=> #private::is_trace(&(#expr))),
+                How::Shown => quote_spanned!(expr.span()=> (&&&#private::Placed(&(#expr))).__placed()),
+                How::ShownDebug => {
+                    quote_spanned!(expr.span()=> (&&&#private::PlacedDebug(&(#expr))).__placed())
+                }
                 How::Debug => quote_spanned!(expr.span()=> &#private::Debugged(&(#expr))),
                 How::Display => quote_spanned!(expr.span()=> &#private::Displayed(&(#expr))),
             };
@@ -372,6 +459,13 @@ impl Site {
                 __LIMIT.#limit(#bound)
             })
         });
+        let is_placed = |value: &Value| matches!(value.how, How::Shown | How::ShownDebug);
+        let in_scope = self.arguments.iter().any(is_placed).then(|| {
+            quote! {
+                #[allow(unused_imports)]
+                use #private::{ByFormat as _, ByNothing as _, ByTrace as _};
+            }
+        });
         quote! {{
             // A type of this place: it carries the site's constants, and its path names the function.
             enum __Here {}
@@ -390,6 +484,7 @@ impl Site {
                 }
             }
             static __SITE: #private::Site = #private::Site::new();
+            #in_scope
             if <#private::#level as #private::AtLevel>::COMPILED {
                 let __state = __SITE.state();
                 if __state != 0 {
@@ -409,6 +504,20 @@ impl Site {
     }
 }
 
+/// An implicit capture: the variable is looked up where the text stands.
+fn variable(name: &str, at: Span) -> Result<Expr> {
+    let ident = syn::parse_str::<Ident>(name)
+        .map_err(|_| Error::new(at, format!("`{name}` is a keyword, no variable")))?;
+    let ident = Ident::new(&ident.to_string(), at);
+    Ok(Expr::Verbatim(ident.into_token_stream()))
+}
+
+/// A placeholder of this number means one beyond the last.
+fn no_argument(at: Span, placeholder: usize, count: usize) -> Error {
+    let those = if count == 1 { "is 1 argument".to_owned() } else { format!("are {count} arguments") };
+    Error::new(at, format!("placeholder {placeholder} has no argument: there {those} after the text"))
+}
+
 /// Whether the literal that comes next is the last token.
 fn is_last(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
@@ -418,6 +527,19 @@ fn is_last(input: ParseStream<'_>) -> bool {
 /// A field as tracepoints have them.
 pub fn item(input: ParseStream<'_>) -> Result<Item> {
     let mut name = None;
+    let ahead = input.fork();
+    if let Some((name, variable, how)) = key_of_log(&ahead) {
+        use syn::parse::discouraged::Speculative;
+        input.advance_to(&ahead);
+        let expr = match variable {
+            Some(variable) if !input.peek(Token![=]) => Expr::Verbatim(variable.into_token_stream()),
+            _ => {
+                input.parse::<Token![=]>()?;
+                input.parse()?
+            }
+        };
+        return Ok(Item { name: Some(name), how, expr });
+    }
     if let Some(found) = field_name(input) {
         name = Some(found?);
     }
@@ -432,6 +554,37 @@ pub fn item(input: ParseStream<'_>) -> Result<Item> {
     };
     let expr: Expr = input.parse()?;
     Ok(Item { name, how, expr })
+}
+
+/// `key:?`, `key:%`, `key:debug`, `key:display`, `key:err` as in the macros of `log`, when that is what comes next, before `=` or the end of the field.
+fn key_of_log(input: ParseStream<'_>) -> Option<(String, Option<Ident>, How)> {
+    let (name, variable) = match input.peek(LitStr) {
+        true => (input.parse::<LitStr>().ok()?.value(), None),
+        false => {
+            let ident = input.parse::<Ident>().ok()?;
+            (ident.to_string(), Some(ident))
+        }
+    };
+    if ["target", "every", "first", "per"].contains(&name.as_str()) {
+        return None;
+    }
+    input.parse::<Token![:]>().ok()?;
+    let how = if input.peek(Token![?]) {
+        input.parse::<Token![?]>().ok()?;
+        How::Debug
+    } else if input.peek(Token![%]) {
+        input.parse::<Token![%]>().ok()?;
+        How::Display
+    } else {
+        match input.parse::<Ident>().ok()?.to_string().as_str() {
+            "debug" => How::Debug,
+            "display" | "err" | "error" => How::Display,
+            _ => return None,
+        }
+    };
+    let is_end = input.is_empty() || input.peek(Token![,]) || input.peek(Token![;]);
+    let is_value = input.peek(Token![=]) && !input.peek(Token![==]);
+    (is_value || is_end && variable.is_some()).then_some((name, variable, how))
 }
 
 /// `name =`, `a.b =` or `"any name" =`, when that is what comes next.

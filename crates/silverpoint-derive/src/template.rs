@@ -9,6 +9,18 @@ pub struct Placeholder {
     /// What stands after `:`, as written.
     pub spec: String,
     pub parts: Parts,
+    /// Of a width or precision that is an argument: the value is formatted at the call, and its text recorded.
+    pub formatted: Option<Formatted>,
+}
+
+/// A format as of the standard library, for one value and the arguments behind it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Formatted {
+    /// `{0:>1$}`
+    pub format: String,
+    /// Of width and precision; `*` is the next argument, and comes before the value.
+    pub arguments: Vec<Argument>,
+    pub is_star: bool,
 }
 
 /// Which argument a placeholder means.
@@ -33,8 +45,26 @@ pub struct Parts {
     pub kind: Option<char>,
 }
 
-/// The placeholders, and the literal after the last one.
+/// The placeholders, and the literal after the last one, of a text as it is stored.
+#[cfg(test)]
 pub fn parse(text: &str) -> Result<(Vec<Placeholder>, String), String> {
+    parse_with(text, &|spec| Ok((parts_of(spec)?, None)))
+}
+
+/// The same of a text as a program says it: there widths and precisions may be arguments.
+pub fn parse_source(text: &str) -> Result<(Vec<Placeholder>, String), String> {
+    parse_with(text, &|spec| match formatted(spec)? {
+        Some(formatted) => Ok((Parts::default(), Some(formatted))),
+        None => Ok((parts_of(spec)?, None)),
+    })
+}
+
+type Specified = Result<(Parts, Option<Formatted>), String>;
+
+fn parse_with(
+    text: &str,
+    specified: &dyn Fn(&str) -> Specified,
+) -> Result<(Vec<Placeholder>, String), String> {
     let mut placeholders = Vec::new();
     let mut literal = String::new();
     let chars: Vec<char> = text.chars().collect();
@@ -50,11 +80,15 @@ pub fn parse(text: &str) -> Result<(Vec<Placeholder>, String), String> {
                 let inside = inside(&chars[at..])?;
                 at += inside.chars().count() + 1;
                 let (argument, spec) = inside.split_once(':').unwrap_or((&inside, ""));
+                let (parts, formatted) = specified(spec)?;
+                // The text is recorded as it is to be shown.
+                let spec = if formatted.is_some() { "" } else { spec };
                 placeholders.push(Placeholder {
                     before: std::mem::take(&mut literal),
                     argument: argument_of(argument)?,
                     spec: spec.to_owned(),
-                    parts: parts_of(spec)?,
+                    parts,
+                    formatted,
                 });
             }
             '}' => {
@@ -128,7 +162,7 @@ fn parts_of(spec: &str) -> Result<Parts, String> {
         at += 1;
         if !number(&chars, &mut at, "precision")? {
             return Err(format!(
-                "`{spec}`: a number must follow the point (widths and precisions cannot be arguments)"
+                "`{spec}`: a number must follow the point (as an argument it is written `.name$`, `.0$` or `.*`)"
             ));
         }
         parts.precision = true;
@@ -147,6 +181,63 @@ fn parts_of(spec: &str) -> Result<Parts, String> {
         return Err(format!("`{spec}`: unexpected `{rest}` after the type"));
     }
     Ok(parts)
+}
+
+/// A specification whose width or precision is an argument (`>w$`, `.1$`, `.*`); `None`: none is.
+fn formatted(spec: &str) -> Result<Option<Formatted>, String> {
+    let chars: Vec<char> = spec.chars().collect();
+    let is_align = |at: usize| matches!(chars.get(at), Some('<' | '>' | '^'));
+    // A fill character may be any.
+    let mut at = if is_align(1) { 2 } else { usize::from(is_align(0)) };
+    if !chars[at.min(chars.len())..].iter().any(|c| matches!(c, '$' | '*')) {
+        return Ok(None);
+    }
+    while matches!(chars.get(at), Some('+' | '-' | ' ' | '#')) {
+        at += 1;
+    }
+    if chars.get(at) == Some(&'0') && chars.get(at + 1) != Some(&'$') {
+        at += 1;
+    }
+    let mut format = format!("{{0:{}", chars[..at].iter().collect::<String>());
+    let (mut arguments, mut is_star) = (Vec::new(), false);
+    let mut count = |format: &mut String, at: &mut usize| -> Result<(), String> {
+        let word: String = chars[*at..].iter().take_while(|c| **c == '_' || c.is_alphanumeric()).collect();
+        let end = *at + word.chars().count();
+        if chars.get(end) == Some(&'$') && !word.is_empty() {
+            arguments.push(argument_of(&word)?);
+            format.push_str(&format!("{}$", arguments.len()));
+            *at = end + 1;
+        } else {
+            let digits = word.chars().take_while(char::is_ascii_digit).count();
+            format.extend(&chars[*at..*at + digits]);
+            *at += digits;
+        }
+        Ok(())
+    };
+    count(&mut format, &mut at)?;
+    if chars.get(at) == Some(&'.') {
+        at += 1;
+        format.push('.');
+        if chars.get(at) == Some(&'*') {
+            at += 1;
+            is_star = true;
+        } else {
+            count(&mut format, &mut at)?;
+        }
+    }
+    if is_star {
+        arguments.push(Argument::Next);
+        format.push_str(&format!("{}$", arguments.len()));
+    }
+    let kind: String = chars[at..].iter().collect();
+    if !["", "?", "x", "X", "o", "b", "e", "E", "p", "x?", "X?"].contains(&kind.as_str()) {
+        return Err(format!(
+            "`{spec}`: unexpected `{kind}`; behind a width or a precision that is an argument stands a type of `format!`"
+        ));
+    }
+    format.push_str(&kind);
+    format.push('}');
+    Ok(Some(Formatted { format, arguments, is_star }))
 }
 
 /// Passes over a decimal number of at most 1000; false when there is none.
@@ -189,6 +280,29 @@ mod tests {
         for bad in ["x?", "5$", "width$", ".*", ".", "1001", ".1001", "z", "dd", "99999999999"] {
             assert!(spec(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn widths_and_precisions_may_be_arguments() {
+        let named = |name: &str| Argument::Name(name.to_owned());
+        let all: [(&str, &str, Vec<Argument>, bool); 7] = [
+            (">w$", "{0:>1$}", vec![named("w")], false),
+            ("1$", "{0:1$}", vec![Argument::Index(1)], false),
+            ("*^+#0w$.p$", "{0:*^+#01$.2$}", vec![named("w"), named("p")], false),
+            (".*", "{0:.1$}", vec![Argument::Next], true),
+            ("8.p$e", "{0:8.1$e}", vec![named("p")], false),
+            ("w$?", "{0:1$?}", vec![named("w")], false),
+            ("0$", "{0:1$}", vec![Argument::Index(0)], false),
+        ];
+        for (spec, format, arguments, is_star) in all {
+            let found = formatted(spec).unwrap().unwrap();
+            assert_eq!(found, Formatted { format: format.to_owned(), arguments, is_star }, "{spec}");
+        }
+        // A fill is no argument.
+        for plain in ["", ">8", "$>8", "*^8", ".3f"] {
+            assert_eq!(formatted(plain), Ok(None), "{plain}");
+        }
+        assert!(formatted("w$f").is_err() && formatted("9w$").is_err() && formatted("$").is_err());
     }
 
     #[test]

@@ -9,8 +9,8 @@ use minicbor::Decoder;
 use minicbor::data::Type;
 use silverpoint_wire::value::{Nobody, Sequence, Text, Visitor};
 
-/// Deepest nesting of arrays, maps and tags.
-const MAX_DEPTH: u32 = 32;
+/// Deepest nesting of arrays, maps and tags: as deep as any format is read (`spec/wire.md`, section 10).
+const MAX_DEPTH: u32 = 128;
 
 /// The tag of an item with metadata: an array of the text `key=text` and the item.
 const METADATA: u64 = 0x5350_6D64;

@@ -199,7 +199,7 @@ mod tests {
         {
             assert!(Context::read(&args(bad)).is_none(), "{bad:x?}");
         }
-        let deep = [&b"\xA1\x61a"[..], &[0x81; 60], &[1]].concat();
+        let deep = [&b"\xA1\x61a"[..], &[0x81; 200], &[1]].concat();
         assert!(Context::read(&args(&deep)).is_none());
     }
 

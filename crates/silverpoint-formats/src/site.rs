@@ -1,5 +1,7 @@
 //! A site as readers use it: its description, with signature, names and template taken apart once.
 
+use std::collections::HashSet;
+
 use silverpoint_wire::function::function_name;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::signature::{self, Type};
@@ -17,6 +19,8 @@ pub struct Site {
     pub types: Vec<Type>,
     /// The arguments' names: as many as types, or none.
     pub names: Vec<String>,
+    /// The names, each once, as members of an object have them: of equal ones the second is `name_2`.
+    keys: Vec<String>,
     /// What is wrong with signature or template. Records of such a site are shown as far as possible.
     pub fault: Option<String>,
     pub(crate) plan: Plan,
@@ -39,7 +43,18 @@ impl Site {
         let (plan, template_fault) = Plan::new(&description, &types, &names);
         fault = fault.or(template_fault);
         let is_crash = crash::is_crash(&description);
-        Self { description, types, names, fault, plan, is_crash }
+        let keys = distinct(&names);
+        Self { description, types, names, keys, fault, plan, is_crash }
+    }
+
+    /// The names as members of an object have them: each one once, so that no reader of JSON passes one over.
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// Whether the arguments have names, and each its own.
+    pub fn has_distinct_names(&self) -> bool {
+        !self.names.is_empty() && self.keys == self.names
     }
 
     /// What the site is.
@@ -71,4 +86,20 @@ impl Site {
     pub fn function(&self) -> &str {
         function_name(&self.description.function)
     }
+}
+
+/// Each name once: of equal ones the second gets a number.
+fn distinct(names: &[String]) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::with_capacity(names.len());
+    let mut keys = Vec::with_capacity(names.len());
+    for name in names {
+        let mut key = name.clone();
+        let mut number = 2;
+        while !taken.insert(key.clone()) {
+            key = format!("{name}_{number}");
+            number += 1;
+        }
+        keys.push(key);
+    }
+    keys
 }

@@ -91,7 +91,7 @@ impl Database {
             "begin; create virtual table records using silverpoint_records; create virtual table spans using silverpoint_spans",
         )?;
         small::create(&connection, &state.trace)?;
-        let (views, left_out) = views::of(&state.trace);
+        let (views, left_out) = views::of(&state.trace, false);
         views::create(&connection, "main", &views)?;
         connection.execute_batch("commit")?;
         Ok(Self { connection, state, left_out })

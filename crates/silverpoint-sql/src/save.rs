@@ -98,7 +98,7 @@ fn fill(database: &Database, path: &Path) -> Result<Saved, Error> {
         "create index saved.records_time on records(time_ns); create index saved.records_name on records(name, time_ns); \
 create index saved.spans_name on spans(name, begin_ns)",
     )?;
-    views::create(connection, "saved", &views::of(database.trace()).0)?;
+    views::create(connection, "saved", &views::of(database.trace(), true).0)?;
     connection.execute_batch("commit; detach saved")?;
     Ok(Saved {
         records: records as u64,

@@ -44,6 +44,7 @@ mod item;
 mod limit;
 mod located;
 mod macros;
+mod placed;
 mod published;
 mod record;
 mod replay;
@@ -96,11 +97,12 @@ pub mod __private {
     pub use crate::context::Fields;
     pub use crate::item::derived as item;
     pub use crate::limit::Limit;
+    pub use crate::placed::{ByFormat, ByNothing, ByTrace, Placed, PlacedDebug, is_trace};
     pub use crate::record::level::*;
     pub use crate::record::{AtLevel, record};
     pub use crate::sig::{Class, Sig, fixed_sum};
     pub use crate::site::{Kind, Meta, Piece, Site, is_on};
-    pub use crate::span::{AsyncSites, AsyncSpan, Id, Span, mention, once};
+    pub use crate::span::{AsyncSites, AsyncSpan, Id, Span, inside, mention, once};
     pub use crate::value::{Debugged, Displayed};
 }
 

@@ -102,6 +102,7 @@ impl AsyncSpan {
     }
 
     /// Begins a stretch in this thread.
+
     pub(crate) fn stretch(&self) -> Stretch {
         let span = self.sites.map_or(Span::none(), |sites| (sites.stretch)(self.id));
         // One that is not recorded is nothing that another could lie in.
@@ -151,6 +152,11 @@ impl Drop for Stretch {
 /// Does nothing: a block that mentions a variable has it.
 #[inline(always)]
 pub fn mention<T: ?Sized>(_: &T) {}
+
+/// The calling thread is within the span until this is dropped.
+pub fn inside(span: &AsyncSpan) -> impl Sized + use<> {
+    span.stretch()
+}
 
 /// Calls it. (A closure that is called by its name may not give away what it has borrowed from what it captured.)
 #[inline(always)]

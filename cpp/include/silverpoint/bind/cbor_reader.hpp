@@ -118,7 +118,17 @@ class CborReader : public binding::Input {
             at_ += 5;
             return value = static_cast<T>(number), true;
         }
-        skip_tags();
+        if (at_ != end_ && (static_cast<unsigned char>(*at_) >> 5) == 6) [[unlikely]] {
+            const char* const from = at_;
+            const std::uint64_t tag = take_tags();
+            if ((tag == 2 || tag == 3) && next_major() == 2) {
+                std::string_view bytes;
+                binding::UInt128 magnitude = 0;
+                if (!string(bytes, 2, "a number")) return false;
+                if (!magnitude_of(bytes, tag == 3, magnitude)) return fail(Kind::kRange, from, "a number");
+                return value = tag == 3 ? -static_cast<T>(magnitude) : static_cast<T>(magnitude), true;
+            }
+        }
         const Head item = head(at_);
         if (item.end != nullptr && item.major == 7 && item.info >= 25 && item.info <= 27) [[likely]] {
             at_ = item.end;
@@ -234,6 +244,13 @@ class CborReader : public binding::Input {
                                  : fraction == 0 ? std::numeric_limits<double>::infinity()
                                                  : std::numeric_limits<double>::quiet_NaN();
         return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+    }
+    // Passes over tags; the number of the innermost one, or 0, which says nothing here.
+    std::uint64_t take_tags() {
+        std::uint64_t tag = 0;
+        for (Head item = head(at_); item.end != nullptr && item.major == 6; item = head(at_))
+            tag = item.number, at_ = item.end;
+        return tag;
     }
     // Passes over tags.
     [[gnu::always_inline]] void skip_tags() {

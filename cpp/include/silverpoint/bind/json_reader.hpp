@@ -40,6 +40,12 @@ class JsonReader : public binding::Input {
 
     [[gnu::noinline, gnu::cold]] bool fail(Kind kind, const char* at, std::string expected) {
         if (at >= end_) kind = Kind::kTruncated;
+        const bool is_value = (kind != Kind::kSyntax && kind != Kind::kTrailing) || expected == "a value";
+        if (const char* const broken = is_value ? binding::end_of_broken_number(at, end_) : nullptr) {
+            kind = broken == end_ ? Kind::kTruncated : Kind::kSyntax;
+            return fail(kind, broken, broken == end_ ? describe(broken) : binding::shown_byte(*broken),
+                        "a value");
+        }
         if (kind == Kind::kSyntax || kind == Kind::kTrailing)
             return fail(kind, at, binding::shown_byte(*at), std::move(expected));
         if (const char* const broken = broken_word(at)) {
@@ -108,6 +114,8 @@ class JsonReader : public binding::Input {
         if (at_ != end_ && *at_ == '"') return not_finite(value);
         const char* const from = at_;
         if (const char* const end = binding::parse_float(from, end_, value)) [[likely]] {
+            if (end != end_ && binding::is_digit(*end)) [[unlikely]]
+                return fail(Kind::kSyntax, from, "a value");
             at_ = end;
             return true;
         }
@@ -218,7 +226,7 @@ class JsonReader : public binding::Input {
     // The text of a number, if one stands here.
     bool number(std::string_view& text) {
         const char* const end = binding::end_of_number(at_, end_);
-        if (end == nullptr) return false;
+        if (end == nullptr || (end != end_ && binding::is_digit(*end))) return false;
         text = {at_, static_cast<std::size_t>(end - at_)};
         at_ = end;
         return true;

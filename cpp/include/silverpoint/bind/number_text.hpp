@@ -46,6 +46,27 @@ constexpr const char* end_of_number(const char* p, const char* end) {
     return p;
 }
 
+// Where a number that begins here is broken off; null: none begins, or it is whole.
+constexpr const char* end_of_broken_number(const char* p, const char* end) {
+    if (p == end || (*p != '-' && !is_digit(*p))) return nullptr;
+    const auto digits = [&] {
+        const char* const from = p;
+        while (p != end && is_digit(*p)) ++p;
+        return p != from;
+    };
+    if (*p == '-') ++p;
+    const char* const first = p;
+    if (!digits()) return p;
+    if (*first == '0' && p > first + 1) return first + 1;
+    if (p != end && *p == '.' && (++p, !digits())) return p;
+    if (p != end && (*p == 'e' || *p == 'E')) {
+        ++p;
+        if (p != end && (*p == '+' || *p == '-')) ++p;
+        if (!digits()) return p;
+    }
+    return nullptr;
+}
+
 // The greatest magnitude, of negative numbers or of others.
 template <class T>
 constexpr UnsignedOf<T> most(bool negative) {

@@ -1,11 +1,15 @@
 // From a reader to a writer without a type in between: value by value, no tree. And values that are kept as
 // they came (Raw).
 //
-// What the formats cannot both say: in JSON bytes become base64, a map whose first key is no text
-// an array of pairs, undefined null, and tags are left out; bignums beyond 128 bits are refused. With
-// a sink, arrays and objects of JSON become items of indefinite length in CBOR: what is handed on before
-// their number is known cannot be changed.
+// What the formats cannot both say (spec/bind.md has the table): in JSON bytes become base64, a map with a
+// key that is no text an array of pairs, undefined null, and tags are left out but those of bignums and
+// UUIDs. With a sink, arrays and objects of JSON become items of indefinite length in CBOR: what is handed on
+// before their number is known cannot be changed.
 #pragma once
+
+#include <cmath>
+#include <string>
+#include <vector>
 
 #include "cbor_reader.hpp"
 #include "json_reader.hpp"
@@ -50,6 +54,8 @@ char* copy_number(JsonReader& in, Target& out, char* p) {
         if (parse_integer(text.data(), end, large) == end) return out.integer(p, large);
         double real = 0;
         (void)parse_float(text.data(), end, real);
+        if (std::isinf(real))
+            return in.fail(BindError::Kind::kRange, from, "a number that 64 bits hold"), nullptr;
         return out.real(p, real);
     }
 }
@@ -123,14 +129,62 @@ inline char* copy_value(CborReader& in, CborWriter& out, char* p) {
     return p == nullptr ? nullptr : put_literally(p, {from, size});
 }
 
-// A map whose keys are texts, or anything else.
+// Bytes of a bignum whose digits are written at most.
+inline constexpr std::size_t kBignum = 1024;
+
+// The digits of an integer of any size; `negative`: of one less than its opposite.
+inline std::string decimal(std::string_view bytes, bool negative) {
+    std::vector<std::uint32_t> limbs((bytes.size() + 3) / 4 + 1, 0);  // the highest first, one to spare
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        limbs[limbs.size() - 1 - i / 4] |=
+            static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[bytes.size() - 1 - i])) << i % 4 * 8;
+    if (negative)
+        for (std::size_t i = limbs.size(); i-- > 0 && ++limbs[i] == 0;) {
+        }
+    std::string out;  // backwards
+    for (bool more = true; more;) {
+        std::uint64_t rest = 0;
+        more = false;
+        for (std::uint32_t& limb : limbs) {
+            const std::uint64_t value = rest << 32 | limb;
+            limb = static_cast<std::uint32_t>(value / 1'000'000'000);
+            rest = value % 1'000'000'000;
+            more |= limb != 0;
+        }
+        for (int i = 0; i < 9; ++i, rest /= 10) out += static_cast<char>('0' + rest % 10);
+    }
+    while (out.size() > 1 && out.back() == '0') out.pop_back();
+    if (negative) out += '-';
+    return {out.rbegin(), out.rend()};
+}
+
+// Bytes as the text of a UUID.
+inline char* put_uuid_text(char* p, std::string_view bytes) {
+    *p++ = '"';
+    for (std::size_t i = 0; i < 16; ++i) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) *p++ = '-';
+        const auto byte = static_cast<unsigned char>(bytes[i]);
+        *p++ = "0123456789abcdef"[byte >> 4];
+        *p++ = "0123456789abcdef"[byte & 15];
+    }
+    *p++ = '"';
+    return p;
+}
+
+// A map: an object, if all its keys are texts.
 inline char* copy_map(CborReader& in, JsonWriter& out, char* p) {
     CborReader::State state;
     std::size_t index = 0;
-    if (!in.enter_map(state)) return nullptr;
     bool is_object = true;
+    {
+        CborReader ahead(std::string_view(in.here(), in.left()));
+        if (!ahead.enter_map(state)) return in.enter_map(state), nullptr;
+        while (is_object && ahead.next_member(state))
+            if ((is_object = ahead.is_text()) && (!ahead.skip() || !ahead.skip())) break;
+    }
+    if (!in.enter_map(state)) return nullptr;
+    p = is_object ? out.open_map(p) : out.open_array(p);
     for (; in.next_member(state); ++index) {
-        if (index == 0) p = (is_object = in.is_text()) ? out.open_map(p) : out.open_array(p);
         if (is_object) {
             std::string_view key;
             if (!in.key(key)) return in.within(index), nullptr;
@@ -147,31 +201,41 @@ inline char* copy_map(CborReader& in, JsonWriter& out, char* p) {
         p = out.behind_element(p);
     }
     if (in.failed() || (p = out.room(p, kAnyRoom)) == nullptr) return nullptr;
-    if (index == 0) return out.end_map(out.open_map(p), false);
-    return is_object ? out.end_map(p, true) : out.end_array(p, true);
+    return is_object ? out.end_map(p, index != 0) : out.end_array(p, index != 0);
+}
+
+// Bytes, with what the innermost tag before them says.
+inline char* copy_bytes(CborReader& in, JsonWriter& out, char* p, const char* from, std::uint64_t tag) {
+    std::string_view bytes;
+    if (!in.bytes(bytes)) return nullptr;
+    if (tag == 37 && bytes.size() == 16) return put_uuid_text(p, bytes);
+    if (tag != 2 && tag != 3) return out.bytes(p, bytes.data(), bytes.size(), kAnyRoom);
+    while (!bytes.empty() && bytes[0] == '\0') bytes.remove_prefix(1);
+    if (bytes.size() > kBignum)
+        return in.fail(BindError::Kind::kRange, from, "an integer of 128 bits"), nullptr;
+    const std::string digits = decimal(bytes, tag == 3);
+    p = out.room(p, digits.size() + kAnyRoom);
+    return p == nullptr ? nullptr : put_literally(p, digits);
 }
 
 inline char* copy_value(CborReader& in, JsonWriter& out, char* p) {
     if ((p = out.room(p, kAnyRoom)) == nullptr) return nullptr;
     const char* const tagged = in.here();
-    const auto tag = in.head(tagged);
-    const bool is_bignum = tag.major == 6 && (tag.number == 2 || tag.number == 3);
-    if (!is_bignum) in.skip_tags();
+    const std::uint64_t tag = in.take_tags();
     const char* const from = in.here();
     const auto item = in.head(from);
     std::string_view text;
     if (item.end != nullptr) switch (item.major) {
-            case 0:
-            case 1:
-            case 6: {
+            case 0: {
                 UInt128 large = 0;
+                return in.integer(large) ? out.integer(p, large) : nullptr;
+            }
+            case 1: {
                 Int128 whole = 0;
-                if (item.major == 0 || (item.major == 6 && item.number == 2))
-                    return in.integer(large) ? out.integer(p, large) : nullptr;
                 return in.integer(whole) ? out.integer(p, whole) : nullptr;
             }
             case 2:
-                return in.bytes(text) ? out.bytes(p, text.data(), text.size(), kAnyRoom) : nullptr;
+                return copy_bytes(in, out, p, tagged, tag);
             case 3:
                 return in.text(text) ? out.text(p, text.data(), text.size(), kAnyRoom) : nullptr;
             case 4:

@@ -78,12 +78,11 @@ class AtraceState {
     // What the kernel does not take is gone, as on Android. (While it does not trace it says so each time:
     // that is not the caller's error.)
     void write(std::string_view text) const {
-        const int before = errno;
+        const SystemGuard guard;
         if (is_file_) [[unlikely]]
             write_without_signal(descriptor_, text);
         else [[maybe_unused]]
             const ssize_t written = ::write(descriptor_, text.data(), text.size());
-        errno = before;
     }
     // Whether it is not the kernel's: each message ends with a newline.
     bool is_file() const { return is_file_; }
@@ -99,7 +98,7 @@ class AtraceState {
     // Before the shared object with this copy is gone: nothing is left that would run its code, or is open.
     SP_DETAIL_COLD void end() {
         if (is_in_executable()) return;
-        const ErrnoGuard guard;
+        const SystemGuard guard;
         // (A forked child has its parent's descriptors, but not its thread.)
         if (follower_process_ == getpid()) {
             const std::uint64_t one = 1;

@@ -94,6 +94,59 @@ fn errors_tell_where_and_what() {
     }
 }
 
+/// Without a type nothing changes that the other format can say: as spec/bind.md has it in its table.
+#[test]
+fn values_without_a_type_are_the_same_in_both_languages() {
+    fn copied<S: silverpoint_bind::Sink>(vector: &Value, sink: &mut S) -> Result<(), Error> {
+        match vector["json"].as_str() {
+            Some(json) => copy(&mut JsonSource::new(json.as_bytes()), sink),
+            None => copy(&mut CborSource::new(&unhex(text(vector, "cbor"))), sink),
+        }
+    }
+    for vector in &vectors("untyped.json") {
+        let name = text(vector, "name");
+        let (mut json, mut cbor) = (JsonSink::new(String::new()), CborSink::new(Vec::new()));
+        let (to_json, to_cbor) = (copied(vector, &mut json), copied(vector, &mut cbor));
+        let any: Result<silverpoint_bind::Any, Error> = match vector["json"].as_str() {
+            Some(json) => from_json(json.as_bytes()),
+            None => from_cbor(&unhex(text(vector, "cbor"))),
+        };
+        match vector["to_json"].as_str() {
+            Some(expected) => {
+                to_json.unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(json.into_text(), expected, "{name}");
+            }
+            None => assert_eq!(to_json.unwrap_err().to_string(), text(vector, "error"), "{name}"),
+        }
+        if let Some(error) = vector["error"].as_str() {
+            assert_eq!(to_cbor.unwrap_err().to_string(), error, "{name}");
+            assert_eq!(any.unwrap_err().to_string(), error, "{name}");
+            continue;
+        }
+        to_cbor.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(cbor.into_bytes(), unhex(text(vector, "to_cbor")), "{name}");
+        let any = any.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(to_cbor_of(&any), unhex(text(vector, "to_cbor")), "{name}");
+        let again = vector["again"].as_str().unwrap_or_else(|| text(vector, "to_json"));
+        assert_eq!(silverpoint_bind::to_json(&any), again, "{name}");
+    }
+}
+
+fn to_cbor_of(any: &silverpoint_bind::Any) -> Vec<u8> {
+    assert_eq!(to_cbor(any), any.as_cbor());
+    to_cbor(any)
+}
+
+/// What JSON cannot say is refused when it is read: writing has no errors.
+#[test]
+fn an_integer_of_more_than_a_thousand_bytes_is_refused() {
+    let bignum = |len: usize| [&[0xC2, 0x59][..], &(len as u16).to_be_bytes(), &vec![0xFF; len]].concat();
+    let most: silverpoint_bind::Any = from_cbor(&bignum(1024)).unwrap();
+    assert_eq!(to_json(&most).len(), 2467);
+    let error = from_cbor::<silverpoint_bind::Any>(&bignum(1025)).unwrap_err();
+    assert_eq!((error.found(), error.expected()), ("a bignum", "an integer of 128 bits"));
+}
+
 #[test]
 fn a_reader_goes_to_a_writer_without_a_type() {
     for vector in &vectors("values.json") {

@@ -96,6 +96,9 @@ pub fn run(args: Args) -> Outcome {
         prompt::run(&database, args.mode(), &interrupts)?;
     } else {
         let query = query.map_or_else(|| read(Path::new("-")), Ok)?;
+        if prompt::is_command(&query) {
+            return prompt::print(&database, &query);
+        }
         let mut printer = Printer::new(args.mode(), Output::paged());
         let ended = database.run(&query, &mut printer);
         let is_read = printer.out.finish()?;
@@ -140,7 +143,7 @@ impl Args {
     }
 }
 
-/// Whether a word is a query and no file: there is no such file, and it begins with a word of SQL, or has several words behind those of files.
+/// Whether a word is a query and no file: there is no such file, and it is a command of the prompt, begins with a word of SQL, or has several words behind those of files.
 fn is_query(word: &str, has_files: bool) -> bool {
     if word == "-" || Path::new(word).exists() {
         return false;
@@ -150,6 +153,9 @@ fn is_query(word: &str, has_files: bool) -> bool {
     let is_sql = KEYWORDS.binary_search(&first.to_ascii_lowercase().as_str()).is_ok();
     let is_comment = word.trim_start().starts_with("--") || word.trim_start().starts_with("/*");
     let has_words = word.trim().contains(char::is_whitespace);
+    if has_files && prompt::is_command(word) {
+        return true;
+    }
     (is_sql && has_words) || is_comment || (has_files && has_words) || word.trim().is_empty()
 }
 

@@ -13,7 +13,7 @@ use silverpoint_sql::{Database, Error, KEYWORDS};
 
 use super::output::{Mode, Printer};
 use super::{Interrupts, failed};
-use crate::exit::{Failed, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::Output;
 
 /// Commands of the prompt itself.
@@ -50,7 +50,12 @@ pub fn run(database: &Database, mode: Mode, interrupts: &Interrupts) -> Result<(
                     None => {}
                     Some(&(".quit" | ".exit")) => break,
                     Some(command) if command.starts_with('.') => {
-                        command_line(command, words.get(1).copied(), &tables, &mut mode);
+                        match command_line(command, words.get(1).copied(), &tables, &mut mode) {
+                            Some(text) => print!("{text}"),
+                            None => {
+                                note(format_args!("{command}: no such command; .help tells which there are"))
+                            }
+                        }
                     }
                     Some(_) => query(database, &line, mode)?,
                 }
@@ -82,26 +87,69 @@ fn query(database: &Database, line: &str, mode: Mode) -> Result<(), Failed> {
     Ok(())
 }
 
-fn command_line(command: &str, word: Option<&str>, tables: &[(String, Vec<String>)], mode: &mut Mode) {
-    match command {
-        ".tables" => println!("{}", listed(tables.iter().map(|(name, _)| name.as_str()))),
+/// Whether a text is a command of the prompt.
+pub(super) fn is_command(text: &str) -> bool {
+    let mut chars = text.trim_start().chars();
+    chars.next() == Some('.')
+        && chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && text.split_whitespace().next().is_some_and(|word| !word.contains('/') && !word[1..].contains('.'))
+}
+
+/// Runs a command that stands in place of a query.
+pub(super) fn print(database: &Database, line: &str) -> Outcome {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let tables = database.tables().map_err(failed)?;
+    let command = words.first().copied().unwrap_or_default();
+    let text = match command {
+        ".tables" | ".schema" | ".help" => {
+            command_line(command, words.get(1).copied(), &tables, &mut Mode::Csv).unwrap_or_default()
+        }
+        _ => {
+            let why = format!("{command}: no such command beside files: .tables, .schema [TABLE] or .help");
+            return Err(Failed::new(Exit::Usage, why));
+        }
+    };
+    if text.is_empty() {
+        let why = format!("{line}: no such table or view; .tables tells which there are");
+        return Err(Failed::new(Exit::Usage, why));
+    }
+    let mut out = Output::paged();
+    out.text.push_str(&text);
+    out.finish()?;
+    Ok(Exit::Success)
+}
+
+/// What a command says; `None`: there is no such command.
+fn command_line(
+    command: &str,
+    word: Option<&str>,
+    tables: &[(String, Vec<String>)],
+    mode: &mut Mode,
+) -> Option<String> {
+    Some(match command {
+        ".tables" => listed(tables.iter().map(|(name, _)| name.as_str())) + "\n",
         ".schema" => {
-            let wanted =
-                tables.iter().filter(|(name, _)| word.is_none_or(|word| name.eq_ignore_ascii_case(word)));
-            for (name, columns) in wanted {
-                println!("{name}({})", listed(columns.iter().map(String::as_str)));
-            }
+            let is_wanted = |name: &str| word.is_none_or(|word| name.eq_ignore_ascii_case(word));
+            let wanted = tables.iter().filter(|(name, _)| is_wanted(name));
+            let line = |(name, columns): &(String, Vec<String>)| {
+                format!("{name}({})\n", listed(columns.iter().map(String::as_str)))
+            };
+            wanted.map(line).collect()
         }
         ".mode" => match Mode::ALL.iter().find(|(name, _)| Some(*name) == word) {
             Some((name, chosen)) => {
                 *mode = *chosen;
                 note(format_args!("rows are shown as {name} from now on"));
+                String::new()
             }
-            None => note(".mode: expected table, csv, json or jsonl"),
+            None => {
+                note(".mode: expected table, csv, json or jsonl");
+                String::new()
+            }
         },
-        ".help" => COMMANDS.iter().for_each(|(name, what)| println!("{name:<9} {what}")),
-        other => note(format_args!("{other}: no such command; .help tells which there are")),
-    }
+        ".help" => COMMANDS.iter().map(|(name, what)| format!("{name:<9} {what}\n")).collect(),
+        _ => return None,
+    })
 }
 
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {

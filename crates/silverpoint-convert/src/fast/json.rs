@@ -254,7 +254,7 @@ impl Dialect for Json {
 
 /// The columns of a site: those of its members up to the signature.
 const SITE_COLUMNS: usize = 7;
-/// Those between the arguments and the ticks, of which the last two are flags and language.
+/// Those between the arguments and the ticks, of which the last three are names, flags and language.
 const TAIL_COLUMNS: usize = 13;
 
 /// Passes over a cell and the tab before it; true when something stands in it.
@@ -289,7 +289,7 @@ impl Dialect for Tsv {
     fn tail<'b>(cursor: &mut Cursor<'b>) -> Option<&'b [u8]> {
         let from = cursor.at;
         for column in 0..TAIL_COLUMNS {
-            if cell(cursor)? && column < TAIL_COLUMNS - 2 {
+            if cell(cursor)? && column < TAIL_COLUMNS - 3 {
                 return None;
             }
         }

@@ -37,7 +37,7 @@ fn plain<'b>(cursor: &mut Cursor<'b>) -> Option<&'b [u8]> {
     }
     loop {
         match cursor.peek()? {
-            b'<' => return Some(&cursor.bytes[from..cursor.at]),
+            b'<' => return Some(&cursor.bytes[from..cursor.at]).filter(|text| !has_end_mark(text)),
             0..0x20 | b'&' | 0xEF => return None,
             _ => cursor.at += 1,
         }
@@ -57,7 +57,14 @@ fn skip_text(cursor: &mut Cursor<'_>) -> Option<()> {
             _ => cursor.at += 1,
         }
     }
-    std::str::from_utf8(&cursor.bytes[from..cursor.at]).ok().map(|_| ())
+    let text = &cursor.bytes[from..cursor.at];
+    (!has_end_mark(text) && std::str::from_utf8(text).is_ok()).then_some(())
+}
+
+/// Whether `]]>` stands in a text, where XML forbids it.
+#[inline]
+fn has_end_mark(text: &[u8]) -> bool {
+    text.contains(&b']') && text.windows(3).any(|three| three == b"]]>")
 }
 
 /// `<TAG name="NAME">`, if it stands there.

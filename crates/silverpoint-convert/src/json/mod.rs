@@ -3,6 +3,6 @@
 mod parse;
 mod write;
 
-pub(crate) use parse::{END, put_number, skip_space, unexpected};
+pub(crate) use parse::{END, put_number, skip_mark, skip_space, unexpected};
 pub use parse::{JsonParser, JsonReader};
 pub use write::{JsonWriter, Shape};

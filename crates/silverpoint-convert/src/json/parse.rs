@@ -1,6 +1,8 @@
 //! JSON text into the scratch, without a tree.
 
 use crate::fast::Json;
+use crate::foreign::{Expanded, expand};
+use crate::input::Utf8;
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch};
 use crate::{Input, Parsed, Place, ReadError, Reader, Record};
 
@@ -36,6 +38,25 @@ pub(crate) fn unexpected(input: &mut Input, expected: &str) -> ReadError {
 /// Passes over white space.
 pub(crate) fn skip_space(input: &mut Input) -> Read {
     while matches!(input.peek()?, Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        input.bump();
+    }
+    Ok(())
+}
+
+/// Passes over the mark that some programs put before UTF-8.
+pub(crate) fn skip_mark(input: &mut Input) -> Read {
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
+    if input.peek()? != Some(MARK[0]) {
+        return Ok(());
+    }
+    // What is at hand may be less than the mark: then its first byte says that it is one.
+    if input.at_hand().get(..MARK.len()).is_some_and(|three| three != MARK) {
+        return Ok(());
+    }
+    for byte in MARK {
+        if input.peek()? != Some(*byte) {
+            return Err(unexpected(input, "the rest of a mark before UTF-8"));
+        }
         input.bump();
     }
     Ok(())
@@ -167,20 +188,25 @@ impl JsonParser {
     fn string(&mut self, input: &mut Input, place: &Place) -> Read<&str> {
         input.bump();
         self.text.clear();
+        let mut checked = Utf8::default();
         loop {
             let run = input.run(|byte| byte == b'"' || byte == b'\\' || byte < 0x20);
             self.text.extend_from_slice(run);
+            checked.grown(&self.text, input, false)?;
             if self.text.len() > RECORD_MAX {
                 return Err(ReadError::new(place.clone(), "a text of more than 64 MiB", "its end"));
             }
             match input.peek()? {
                 Some(b'"') => {
+                    checked.grown(&self.text, input, true)?;
                     input.bump();
                     break;
                 }
                 Some(b'\\') => {
+                    checked.grown(&self.text, input, true)?;
                     input.bump();
                     self.escape(input)?;
+                    checked.put(&self.text);
                 }
                 Some(byte) if byte >= 0x20 => {}
                 _ => return Err(unexpected(input, "'\"'")),
@@ -254,6 +280,9 @@ impl JsonParser {
     }
 }
 
+/// Decimal digits that a float holds, whatever they are, and the point.
+const FLOAT_DIGITS: usize = 16;
+
 /// Puts a number as JSON writes it; false when it is none.
 pub(crate) fn put_number(text: &str, scratch: &mut Scratch) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -265,7 +294,11 @@ pub(crate) fn put_number(text: &str, scratch: &mut Scratch) -> bool {
     if !is_number {
         return false;
     }
-    if digits.len() < 20
+    let is_whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_whole && digits == "0" && digits.len() < text.len() {
+        // Zero with a sign is no integer.
+        scratch.float(-0.0);
+    } else if digits.len() < 20
         && digits.bytes().all(|byte| byte.is_ascii_digit())
         && let Ok(value) = text.parse::<i64>()
     {
@@ -274,10 +307,18 @@ pub(crate) fn put_number(text: &str, scratch: &mut Scratch) -> bool {
         scratch.unsigned(value);
     } else if let Ok(value) = text.parse::<i128>() {
         scratch.signed(value);
-    } else if let Ok(value) = text.parse::<f64>() {
-        scratch.float(value);
     } else {
-        return false;
+        match text.parse::<f64>() {
+            // What neither 128 bits nor a float hold stays what was written.
+            Ok(value) if is_whole || value.is_infinite() => scratch.text(text),
+            Ok(value) => {
+                if digits.len() > FLOAT_DIGITS {
+                    scratch.decimal(text);
+                }
+                scratch.float(value);
+            }
+            Err(_) => return false,
+        }
     }
     true
 }
@@ -294,6 +335,8 @@ pub struct JsonReader {
     ended: bool,
     /// What is broken goes on to the end of the line.
     skips_line: bool,
+    /// Records of a document that holds many.
+    expanded: Option<Expanded>,
 }
 
 impl JsonReader {
@@ -308,6 +351,7 @@ impl JsonReader {
             begun: false,
             ended: false,
             skips_line: false,
+            expanded: None,
         }
     }
 
@@ -315,6 +359,9 @@ impl JsonReader {
     fn next_begins(&mut self) -> Read<bool> {
         if std::mem::take(&mut self.skips_line) {
             self.input.skip_line()?;
+        }
+        if !self.begun {
+            skip_mark(&mut self.input)?;
         }
         skip_space(&mut self.input)?;
         if !std::mem::replace(&mut self.begun, true) {
@@ -344,6 +391,21 @@ impl JsonReader {
         Ok(self.input.peek()?.is_some() || self.in_array)
     }
 
+    /// Puts the next record, or a document of many, into the scratch.
+    fn parse(&mut self) -> Read {
+        self.scratch.clear();
+        let Err(mut error) = self.parser.value(&mut self.input, &mut self.scratch) else { return Ok(()) };
+        error.path.insert_str(0, &format!("[{}]", self.parsed.count()));
+        self.parsed.pass_over();
+        // A line is a new beginning; within an array nobody knows where the next record begins.
+        if self.in_array || error.io.is_some() {
+            self.ended = true;
+            return Err(error);
+        }
+        self.skips_line = self.input.place().line == error.place.line;
+        Err(error.passable())
+    }
+
     /// Nothing may follow the array.
     fn tail(&mut self) -> Read<bool> {
         self.ended = true;
@@ -358,36 +420,36 @@ impl JsonReader {
 impl Reader for JsonReader {
     fn advance(&mut self) -> Result<bool, ReadError> {
         self.parsed.clear();
-        if self.ended {
-            return Ok(false);
-        }
-        match self.next_begins() {
-            Ok(true) => {}
-            other => {
-                self.ended = true;
-                return other;
+        loop {
+            if let Some(expanded) = &mut self.expanded {
+                if expanded.next(&mut self.scratch) {
+                    self.parsed.accept(&self.scratch)?;
+                    return Ok(true);
+                }
+                self.expanded = None;
+            }
+            if self.ended {
+                return Ok(false);
+            }
+            match self.next_begins() {
+                Ok(true) => {}
+                other => {
+                    self.ended = true;
+                    return other;
+                }
+            }
+            if self.parsed.read_known::<Json>(&mut self.input) {
+                return Ok(true);
+            }
+            let from = self.input.offset();
+            self.parse()?;
+            self.expanded = expand(&mut self.scratch);
+            if self.expanded.is_none() {
+                self.parsed.accept(&self.scratch)?;
+                self.parsed.learn::<Json>(&self.input, from);
+                return Ok(true);
             }
         }
-        if self.parsed.read_known::<Json>(&mut self.input) {
-            return Ok(true);
-        }
-        let from = self.input.offset();
-        self.scratch.clear();
-        let parsed = self.parser.value(&mut self.input, &mut self.scratch);
-        if let Err(mut error) = parsed {
-            error.path.insert_str(0, &format!("[{}]", self.parsed.count()));
-            self.parsed.pass_over();
-            // A line is a new beginning; within an array nobody knows where the next record begins.
-            if self.in_array || error.io.is_some() {
-                self.ended = true;
-                return Err(error);
-            }
-            self.skips_line = self.input.place().line == error.place.line;
-            return Err(error.passable());
-        }
-        self.parsed.accept(&self.scratch)?;
-        self.parsed.learn::<Json>(&self.input, from);
-        Ok(true)
     }
 
     fn record(&self) -> Option<Record<'_>> {

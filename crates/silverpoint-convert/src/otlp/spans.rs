@@ -71,6 +71,8 @@ pub(super) struct Span {
     own_trace: [u8; 16],
     site: usize,
     thread: Option<(usize, u32)>,
+    /// Where it is among those of its thread.
+    order: u64,
 }
 
 impl Span {
@@ -97,6 +99,7 @@ impl Span {
             own_trace: ids.trace,
             site,
             thread: None,
+            order: 0,
         }
     }
 
@@ -125,6 +128,8 @@ pub(super) fn begin_of(process: usize, category: &str, name: &str, ticks: u64) -
 
 /// What a thread is in.
 struct Open {
+    /// Ascends within a thread.
+    order: u64,
     number: u64,
     site: usize,
     /// A stretch of an async span, which does not end with it.
@@ -135,7 +140,7 @@ struct Open {
 
 #[derive(Default)]
 struct Thread {
-    open: Vec<Open>,
+    open: VecDeque<Open>,
     losses: u64,
 }
 
@@ -151,17 +156,31 @@ pub(super) enum Ended {
 pub(super) struct Spans {
     all: BTreeMap<u64, Span>,
     next: u64,
+    next_order: u64,
     bytes: usize,
     threads: HashMap<(usize, u32), Thread>,
-    by_key: HashMap<Key, Vec<u64>>,
+    by_key: HashMap<Key, VecDeque<u64>>,
     keys: HashMap<u64, Key>,
     /// Async ones by process and id.
-    by_id: HashMap<(usize, String), Vec<u64>>,
+    by_id: HashMap<(usize, String), VecDeque<u64>>,
     /// Stretches that threads are in.
     stretches: usize,
     /// Spans of threads that have begun, the oldest first, with where they lie.
     recent: HashMap<Begin, (u64, Place)>,
     recent_in_order: VecDeque<Begin>,
+}
+
+/// Adds a number where it belongs: mostly behind the others.
+fn insert(numbers: &mut VecDeque<u64>, number: u64) {
+    let at = numbers.partition_point(|known| *known < number);
+    numbers.insert(at, number);
+}
+
+/// Takes a number out of those that ascend: the first and the last, which are asked for mostly, without moving others.
+fn take_out(numbers: &mut VecDeque<u64>, number: u64) {
+    if let Ok(at) = numbers.binary_search(&number) {
+        numbers.remove(at);
+    }
 }
 
 /// Ids of a span, and its parent.
@@ -182,13 +201,15 @@ impl Spans {
     }
 
     fn open(&mut self, thread: (usize, u32), number: u64, site: usize, is_stretch: bool) {
+        let order = self.next_order;
+        self.next_order += 1;
         let state = self.threads.entry(thread).or_default();
-        state.open.push(Open { number, site, is_stretch, losses: state.losses });
+        state.open.push_back(Open { order, number, site, is_stretch, losses: state.losses });
     }
 
     /// One begins in a thread. `begin`: if it may turn out to be an async one.
     pub(super) fn begin(&mut self, thread: (usize, u32), mut span: Span, begin: Option<Begin>) {
-        span.thread = Some(thread);
+        (span.thread, span.order) = (Some(thread), self.next_order);
         let (site, place) = (span.site, (span.ids, span.parent));
         let number = self.add(span);
         self.open(thread, number, site, false);
@@ -226,8 +247,8 @@ impl Spans {
     }
 
     fn name_async(&mut self, key: Key, number: u64) {
-        self.by_key.entry(key.clone()).or_default().push(number);
-        self.by_id.entry((key.0, key.3.clone())).or_default().push(number);
+        insert(self.by_key.entry(key.clone()).or_default(), number);
+        insert(self.by_id.entry((key.0, key.3.clone())).or_default(), number);
         self.keys.insert(number, key);
     }
 
@@ -256,7 +277,7 @@ impl Spans {
 
     /// A thread enters an async span; false: there is none, or threads are in too many.
     pub(super) fn enter(&mut self, thread: (usize, u32), site: usize, key: &Key) -> bool {
-        let number = self.by_key.get(key).and_then(|numbers| numbers.last()).copied();
+        let number = self.by_key.get(key).and_then(|numbers| numbers.back()).copied();
         let Some(number) = number.filter(|_| self.stretches < MOST) else { return false };
         self.stretches += 1;
         self.open(thread, number, site, true);
@@ -273,13 +294,13 @@ impl Spans {
 
     /// The async one of a key that began last.
     pub(super) fn of_key(&mut self, key: &Key) -> Option<&mut Span> {
-        let number = self.by_key.get(key)?.last()?;
+        let number = self.by_key.get(key)?.back()?;
         self.all.get_mut(number)
     }
 
     /// The async one with an id.
     pub(super) fn of_id(&mut self, process: usize, id: u64) -> Option<&mut Span> {
-        let number = self.by_id.get(&(process, id.to_string()))?.last()?;
+        let number = self.by_id.get(&(process, id.to_string()))?.back()?;
         self.all.get_mut(number)
     }
 
@@ -335,7 +356,7 @@ impl Spans {
 
     /// The async one that ends.
     pub(super) fn end_async(&mut self, key: &Key) -> Option<Span> {
-        let number = *self.by_key.get(key)?.last()?;
+        let number = *self.by_key.get(key)?.back()?;
         self.remove(number)
     }
 
@@ -353,7 +374,9 @@ impl Spans {
         if let Some(thread) = span.thread
             && let Some(state) = self.threads.get_mut(&thread)
         {
-            state.open.retain(|open| open.number != number);
+            if let Ok(at) = state.open.binary_search_by_key(&span.order, |open| open.order) {
+                state.open.remove(at);
+            }
             if state.open.is_empty() {
                 self.threads.remove(&thread);
             }
@@ -361,13 +384,13 @@ impl Spans {
         if let Some(key) = self.keys.remove(&number)
             && let Some(numbers) = self.by_key.get_mut(&key)
         {
-            numbers.retain(|open| *open != number);
+            take_out(numbers, number);
             if numbers.is_empty() {
                 self.by_key.remove(&key);
             }
             let id = (key.0, key.3);
             if let Some(numbers) = self.by_id.get_mut(&id) {
-                numbers.retain(|open| *open != number);
+                take_out(numbers, number);
                 if numbers.is_empty() {
                     self.by_id.remove(&id);
                 }

@@ -7,6 +7,7 @@ mod tracks;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use silverpoint_formats::json::{Stack, push_plain};
 use silverpoint_formats::render::Renderer;
@@ -21,6 +22,7 @@ use self::annotation::{Annotations, entry, interned, named, truth, unsigned};
 use self::names::{Names, SiteNames};
 use self::proto::Proto;
 use self::tracks::{Tracks, hash, unit};
+use crate::nesting::Nesting;
 use crate::waiting::Waiting;
 use crate::{Record, WriteError, Writer, atrace, document};
 
@@ -91,6 +93,15 @@ pub struct PerfettoWriter<W> {
     text: String,
     stack: Stack,
     begun: bool,
+    /// Spans of threads that are open.
+    spans: Nesting<(SpanName, SiteNames)>,
+}
+
+/// What a slice is called.
+#[derive(Clone)]
+enum SpanName {
+    Interned,
+    Text(Rc<str>),
 }
 
 impl<W: Write> PerfettoWriter<W> {
@@ -108,6 +119,7 @@ impl<W: Write> PerfettoWriter<W> {
             text: String::new(),
             stack: Stack::default(),
             begun: false,
+            spans: Nesting::default(),
         }
     }
 
@@ -247,6 +259,13 @@ impl<W: Write> PerfettoWriter<W> {
         if kind == Kind::Counter && site.types.iter().any(is_number) && document::is_exact(site, args) {
             return self.counter(record, ns, site, args, names);
         }
+        if kind == Kind::Span {
+            let name = match &named {
+                Some((site, _)) => SpanName::Text(site.description.template.as_str().into()),
+                None => SpanName::Interned,
+            };
+            self.spans.begin(record, site_number, (name, names));
+        }
         let (sort, track) = match kind {
             Kind::Span => (event::SLICE_BEGIN, thread),
             Kind::AsyncBegin | Kind::AsyncInstant | Kind::AsyncEnd => {
@@ -355,6 +374,32 @@ impl<W: Write> PerfettoWriter<W> {
         Ok(())
     }
 
+    fn span_end(&mut self, record: &Record<'_>, ns: u64, thread: u64) -> Result<(), WriteError> {
+        let What::SpanEnd { site, site_number, .. } = record.what else { return Ok(()) };
+        let end = self.spans.end(record, site_number);
+        if end.is_moment {
+            self.event(event::INSTANT, thread);
+            let name = site.map_or("span", |site| &site.description.template);
+            self.event.bytes(event::NAME, format!("{name} done").as_bytes());
+            return self.packet(ns);
+        }
+        for _ in 0..end.ends.len().max(1) {
+            self.event(event::SLICE_END, thread);
+            self.packet(ns)?;
+        }
+        for (name, names) in end.again {
+            self.event(event::SLICE_BEGIN, thread);
+            match name {
+                SpanName::Interned => self.event.number(event::NAME_IID, names.name),
+                SpanName::Text(name) => self.event.bytes(event::NAME, name.as_bytes()),
+            }
+            self.site(names);
+            self.mark("continued");
+            self.packet(ns)?;
+        }
+        Ok(())
+    }
+
     /// A loss, a wait, a record that nobody describes.
     fn notice(&mut self, record: &Record<'_>, ns: u64, thread: u64) -> Result<(), WriteError> {
         self.event(event::INSTANT, thread);
@@ -436,11 +481,11 @@ impl<W: Write> Writer for PerfettoWriter<W> {
         let thread = self.tracks.thread(&mut self.proto, record);
         match record.what {
             What::Record { .. } => self.record(record, ns, thread)?,
-            What::SpanEnd { .. } => {
-                self.event(event::SLICE_END, thread);
-                self.packet(ns)?;
-            }
+            What::SpanEnd { .. } => self.span_end(record, ns, thread)?,
             What::Loss { .. } | What::Stall { .. } | What::Unknown { .. } => {
+                if matches!(record.what, What::Loss { .. }) {
+                    self.spans.lost(record);
+                }
                 self.notice(record, ns, thread)?
             }
             What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}

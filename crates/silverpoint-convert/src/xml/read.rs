@@ -1,6 +1,7 @@
 //! Elements as records. The parser takes what `spec/xml.md` describes: no document types, hence no entities but the five of XML, and characters by number.
 
 use crate::fast::Xml;
+use crate::input::Utf8;
 use crate::json::{put_number, unexpected};
 use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch};
 use crate::{Input, Parsed, Place, ReadError, Reader, Record};
@@ -31,6 +32,19 @@ struct Tag {
     field: Option<String>,
     is_hex: bool,
     is_empty: bool,
+}
+
+/// Attributes of an element at most.
+const ATTRIBUTES_MAX: usize = 64;
+
+/// Whether XML has the character.
+fn is_xml(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
+
+/// Whether a byte may stand in a document as it is.
+fn is_character(byte: u8) -> bool {
+    byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
 impl XmlReader {
@@ -77,6 +91,30 @@ impl XmlReader {
         Ok(())
     }
 
+    /// Passes over a comment behind its `<!`.
+    fn comment(&mut self) -> Read {
+        self.expect("--")?;
+        loop {
+            match self.input.peek()? {
+                Some(b'-') => {
+                    self.input.bump();
+                    if self.input.peek()? == Some(b'-') {
+                        self.input.bump();
+                        return match self.input.peek()? {
+                            Some(b'>') => {
+                                self.input.bump();
+                                Ok(())
+                            }
+                            _ => Err(unexpected(&mut self.input, "'>': `--` ends a comment")),
+                        };
+                    }
+                }
+                Some(byte) if is_character(byte) => self.input.bump(),
+                _ => return Err(unexpected(&mut self.input, "the end of the comment")),
+            }
+        }
+    }
+
     /// Passes over space, comments and instructions up to a tag, whose `<` is taken; true when it is an end tag, whose `/` is taken too. `None` at the end.
     fn tag_begins(&mut self) -> Read<Option<bool>> {
         loop {
@@ -100,8 +138,7 @@ impl XmlReader {
                             "a comment or an element; document types are not read",
                         ));
                     }
-                    self.expect("--")?;
-                    self.skip_to(b"-->")?;
+                    self.comment()?;
                 }
                 _ => return Ok(Some(false)),
             }
@@ -125,8 +162,11 @@ impl XmlReader {
     /// A start tag behind its `<`.
     fn tag(&mut self) -> Read<Tag> {
         let mut tag = Tag { name: self.name()?, ..Tag::default() };
+        let mut names: Vec<String> = Vec::new();
         loop {
+            let before = self.input.offset();
             self.space()?;
+            let is_apart = self.input.offset() > before;
             match self.input.peek()? {
                 Some(b'>') => {
                     self.input.bump();
@@ -139,8 +179,18 @@ impl XmlReader {
                 }
                 _ => {}
             }
+            if !is_apart {
+                return Err(unexpected(&mut self.input, "a space before the attribute, or '>'"));
+            }
             let place = self.input.place();
             let name = self.name()?;
+            if names.contains(&name) {
+                let found = format!("the attribute `{name}` again");
+                return Err(ReadError::new(place, found, "each attribute once"));
+            }
+            if names.len() == ATTRIBUTES_MAX {
+                return Err(ReadError::new(place, "more than 64 attributes", "the end of the tag"));
+            }
             self.space()?;
             self.expect("=")?;
             self.space()?;
@@ -149,6 +199,7 @@ impl XmlReader {
                 _ => return Err(unexpected(&mut self.input, "a quote")),
             };
             self.input.bump();
+            self.text.clear();
             self.content(quote)?;
             self.input.bump();
             match name.as_str() {
@@ -157,32 +208,106 @@ impl XmlReader {
                 "hex" => tag.is_hex = self.text == b"true",
                 _ => {}
             }
+            names.push(name);
         }
     }
 
-    /// Takes text over up to a byte, which stays; references are what they mean.
-    fn content(&mut self, end: u8) -> Read {
+    /// Takes the text of an element over, up to behind the `</` of its end. Comments and instructions within it are passed over.
+    fn element_text(&mut self) -> Read {
         self.text.clear();
         loop {
-            let run = self.input.run(|byte| byte == end || byte == b'&' || byte == b'<');
+            self.content(b'<')?;
+            self.input.bump();
+            match self.input.peek()? {
+                Some(b'/') => {
+                    self.input.bump();
+                    return Ok(());
+                }
+                Some(b'!') => {
+                    self.input.bump();
+                    self.comment()?;
+                }
+                Some(b'?') => self.skip_to(b"?>")?,
+                _ => return Err(unexpected(&mut self.input, "'/': an element of text has no others")),
+            }
+        }
+    }
+
+    /// Adds text up to a byte, which stays; references are what they mean.
+    fn content(&mut self, end: u8) -> Read {
+        let mut checked = Utf8::default();
+        checked.put(&self.text);
+        let is_text = end == b'<';
+        // Two `]` before it make a `>` the end of what is not read here.
+        let mut brackets = 0;
+        loop {
+            let run = self
+                .input
+                .run(|byte| byte == end || byte < 0x20 || matches!(byte, b'&' | b'<' | b']' | b'>'));
+            if !run.is_empty() {
+                brackets = 0;
+            }
+            let from = self.text.len();
             self.text.extend_from_slice(run);
+            checked.grown(&self.text, &self.input, false)?;
+            self.no_noncharacter(from)?;
             let place = self.input.place();
             if self.text.len() > RECORD_MAX {
                 return Err(ReadError::new(place, "a text of more than 64 MiB", "its end"));
             }
-            match self.input.peek()? {
-                Some(b'&') => {
+            let Some(next) = self.input.peek()? else {
+                return Err(unexpected(&mut self.input, "the end of the text"));
+            };
+            if !matches!(next, 0x80..) {
+                checked.grown(&self.text, &self.input, true)?;
+            }
+            let before = std::mem::take(&mut brackets);
+            match next {
+                _ if next == end => return Ok(()),
+                b'<' => return Err(unexpected(&mut self.input, "the end of the text")),
+                b'&' => {
                     self.input.bump();
                     self.reference(place)?;
+                    checked.put(&self.text);
                 }
-                Some(byte) if byte == end => return Ok(()),
-                Some(b'<') => return Err(unexpected(&mut self.input, "the end of the text")),
-                Some(b'\n') => {
+                b'>' if is_text && before >= 2 => {
+                    return Err(unexpected(&mut self.input, "&gt; behind ]]"));
+                }
+                // A line ends with LF, whatever stands there.
+                b'\r' => {
                     self.input.bump();
+                    if self.input.peek()? == Some(b'\n') {
+                        self.input.bump();
+                    }
                     self.text.push(b'\n');
+                    checked.put(&self.text);
                 }
-                Some(_) => {}
-                None => return Err(unexpected(&mut self.input, "the end of the text")),
+                0..0x20 if !is_character(next) => {
+                    return Err(unexpected(&mut self.input, "a character that XML has"));
+                }
+                0x80.. => {}
+                _ => {
+                    brackets = if next == b']' { before + 1 } else { 0 };
+                    self.input.bump();
+                    self.text.push(next);
+                    checked.put(&self.text);
+                }
+            }
+        }
+    }
+
+    /// U+FFFE and U+FFFF are no characters of XML. What was added to the text from there on was passed last.
+    fn no_noncharacter(&self, from: usize) -> Read {
+        let added = &self.text[from.saturating_sub(2)..];
+        if !added.contains(&0xEF) {
+            return Ok(());
+        }
+        let is_it = |three: &[u8]| matches!(three, [0xEF, 0xBF, 0xBE | 0xBF]);
+        match added.windows(3).position(is_it) {
+            None => Ok(()),
+            Some(at) => {
+                let place = self.input.place_before(added.len() - at);
+                Err(ReadError::new(place, "U+FFFE or U+FFFF", "a character that XML has"))
             }
         }
     }
@@ -209,7 +334,7 @@ impl XmlReader {
             "gt" => Some('>'),
             "quot" => Some('"'),
             "apos" => Some('\''),
-            _ => number.and_then(char::from_u32),
+            _ => number.and_then(char::from_u32).filter(|c| is_xml(*c)),
         };
         let c = c.ok_or_else(|| ReadError::new(place, format!("&{name};"), "a reference such as &amp;"))?;
         self.text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -274,8 +399,7 @@ impl XmlReader {
                 if tag.is_empty {
                     self.text.clear();
                 } else {
-                    self.content(b'<').map_err(within)?;
-                    self.expect("</")?;
+                    self.element_text().map_err(within)?;
                 }
                 self.scalar(&tag, place).map_err(within)?;
             }
@@ -316,6 +440,24 @@ impl XmlReader {
         }
     }
 
+    /// A number as JSON writes it, of a size that is kept.
+    fn number(&mut self, is_int: bool, text: String, place: &Place) -> Read {
+        let wrong = |expected| Err(ReadError::new(place.clone(), format!("{text:?}"), expected));
+        let from = self.scratch.bytes().len();
+        if is_int && text == "-0" {
+            self.scratch.unsigned(0);
+        } else if !put_number(&text, &mut self.scratch) {
+            return wrong("a number");
+        }
+        // A number that no type holds was put as its text.
+        let is_text = self.scratch.bytes().get(from).is_some_and(|first| first >> 5 == 3);
+        match (is_text, is_int) {
+            (true, true) => wrong("an integer that 128 bits hold"),
+            (true, false) => wrong("a float that 64 bits hold"),
+            (false, _) => Ok(()),
+        }
+    }
+
     fn scalar(&mut self, tag: &Tag, place: &Place) -> Read {
         let wrong = |found: &str, expected| ReadError::new(place.clone(), format!("{found:?}"), expected);
         match tag.name.as_str() {
@@ -343,8 +485,8 @@ impl XmlReader {
                 let is_special = tag.name == "float" && matches!(text, "nan" | "inf" | "-inf");
                 if is_special {
                     self.scratch.float(text.parse().unwrap_or(f64::NAN));
-                } else if !put_number(text, &mut self.scratch) {
-                    return Err(wrong(text, "a number"));
+                } else {
+                    self.number(tag.name == "int", text.to_owned(), place)?;
                 }
             }
             other => {
@@ -358,6 +500,7 @@ impl XmlReader {
     /// Reads the next record's element; false at the end.
     fn next_record(&mut self) -> Read<bool> {
         if self.state == State::Before {
+            crate::json::skip_mark(&mut self.input)?;
             match self.tag_begins()? {
                 Some(false) => {}
                 _ => return Err(unexpected(&mut self.input, "<silverpoint>")),

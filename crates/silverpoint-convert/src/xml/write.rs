@@ -271,7 +271,7 @@ impl<W: Write> XmlWriter<W> {
             out.push_str("</int>");
         }
         out.push_str(self.heads.who(record, || members(|visitor| document::who(record, visitor))));
-        let is_named = !site.names.is_empty();
+        let is_named = site.has_distinct_names();
         let pieces = self.heads.site(number, || SitePieces {
             place: members(|visitor| document::site(site, visitor)),
             before: vec![if is_named { "<record name=\"args\">" } else { "<list name=\"args\">" }.to_owned()],
@@ -292,7 +292,7 @@ impl<W: Write> XmlWriter<W> {
         visitor.out.push_str(pieces.before.first()?);
         let mut at = 0;
         for (index, ty) in site.types.iter().enumerate() {
-            if let Some(name) = site.names.get(index) {
+            if let Some(name) = site.names.get(index).filter(|_| is_named) {
                 let Ok(()) = visitor.field(name);
             }
             at = argument(ty, args, at, &mut visitor)?;

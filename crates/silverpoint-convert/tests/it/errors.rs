@@ -23,7 +23,7 @@ fn a_wrong_value_is_told_with_its_place() {
     assert_eq!(error.place.offset as usize, text.find("true").unwrap());
     assert!(error.may_go_on);
     let told = error.to_string();
-    assert!(told.contains("found bool") && told.contains("expected an integer"), "{told}");
+    assert!(told.contains("found true") && told.contains("expected an integer"), "{told}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn every_reader_tells_where_it_is_and_goes_on() {
             format.name,
             error.found
         );
-        assert_eq!(&*error.expected, "a date-time of RFC 3339", "{}", format.name);
+        assert!(error.expected.contains("date-time"), "{}: {error}", format.name);
         // The value begins a little before its text: a quote, a head, a tag.
         let offset = error.place.offset as usize;
         assert!((at - 24..=at).contains(&offset), "{}: {offset}, and the text at {at}", format.name);
@@ -155,7 +155,7 @@ fn csv_tells_where_behind_quotes_and_line_breaks() {
     assert_eq!(wrong.place.line, 3);
     let line = text.split("\r\n").nth(2).unwrap();
     assert_eq!(wrong.place.column as usize, line.find("true").unwrap() + 1);
-    assert!(wrong.found.contains("bool") && wrong.may_go_on, "{wrong}");
+    assert!(wrong.found.contains("true") && wrong.may_go_on, "{wrong}");
 
     let broken = text.replace("[1,true]}]", "[1,");
     let wrong = error("csv", broken.as_bytes());
@@ -170,7 +170,7 @@ fn csv_goes_on_after_what_is_damaged() {
         ("2026-11-20T19:02:11Z\r\n", "1 cells", "as many as there are columns: 2"),
         ("2026-11-20T19:02:11Z,7,8\r\n", "3 cells", "as many as there are columns: 2"),
         ("2026-11-20T19:02:11Z,\"7\"8\r\n", "'8'", "a comma or the end of the row"),
-        ("yesterday,7\r\n", "\"yesterday\"", "a date-time of RFC 3339"),
+        ("yesterday,7\r\n", "\"yesterday\"", "a date-time, or seconds"),
         ("2026-11-20T19:02:11Z,\u{7}\u{80}\r\n", "", ""),
     ];
     for (bad, found, expected) in cases {
@@ -202,7 +202,7 @@ fn csv_goes_on_after_what_is_damaged() {
         ("the end of the input", "the quote that closes the cell")
     );
     let bytes = error("csv", b"time,x\n2026-11-20T19:02:11Z,\xFF\n");
-    assert_eq!((bytes.found.as_str(), bytes.place.offset), ("a cell that is not UTF-8", 28));
+    assert_eq!((bytes.found.as_str(), bytes.place.offset), ("the byte 0xff", 28));
     assert!(error("csv", b"a,b\n1,2\n").found.contains("without the column `time`"));
     assert!(error("csv", b"time,x,x\n").found.contains("for the second time"));
 }

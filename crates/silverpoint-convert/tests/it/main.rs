@@ -3,11 +3,15 @@
 mod atrace;
 mod ctf;
 mod errors;
+mod foreign;
 mod generated;
 mod golden;
 mod judges;
 mod known;
+mod nesting;
+mod order;
 mod otlp;
 mod round_trip;
 mod support;
 mod systrace;
+mod xml;

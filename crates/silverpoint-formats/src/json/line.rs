@@ -282,7 +282,7 @@ pub fn push_args(out: &mut String, stack: &mut Stack, site: &Site, args: &[u8]) 
         if index > 0 {
             out.push(',');
         }
-        if let Some(name) = site.names.get(index) {
+        if let Some(name) = site.keys().get(index) {
             push_string(out, name);
             out.push(':');
         }

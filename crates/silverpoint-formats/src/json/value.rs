@@ -15,9 +15,11 @@
 //! | none, null | `null` |
 //! | sequence, set, array, tuple | array |
 //! | record | object |
-//! | map | object; a key that is no text is the string of its JSON |
+//! | map | object; a key that is no text is the string of its JSON, the second of equal ones gets `_2` behind it |
 
+use std::collections::HashSet;
 use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hasher};
 
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
@@ -37,6 +39,9 @@ pub struct JsonVisitor<'o> {
 pub struct Stack {
     frames: Vec<Frame>,
     marks: Marks,
+    /// Hashes of the keys of the open maps, the outermost first, and room of those that are closed.
+    keys: Vec<HashSet<u64>>,
+    maps: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +69,7 @@ impl<'o> JsonVisitor<'o> {
     pub fn new(out: &'o mut String, stack: &'o mut Stack) -> Self {
         stack.frames.clear();
         stack.marks.clear();
+        stack.maps = 0;
         Self { out, stack }
     }
 
@@ -112,6 +118,10 @@ impl<'o> JsonVisitor<'o> {
                 let key = self.out.split_off(frame.key_at);
                 escape::push_string(self.out, &key);
             }
+            let maps = self.stack.maps;
+            if let Some(keys) = maps.checked_sub(1).and_then(|map| self.stack.keys.get_mut(map)) {
+                distinct(self.out, frame.key_at, keys);
+            }
             self.out.push(':');
         }
         frame.key = !frame.key;
@@ -129,8 +139,39 @@ impl<'o> JsonVisitor<'o> {
     fn begin(&mut self, kind: Container) -> Done {
         self.before();
         self.out.push(if kind == Container::Array { '[' } else { '{' });
+        if kind == Container::Map {
+            match self.stack.keys.get_mut(self.stack.maps) {
+                Some(keys) => keys.clear(),
+                None => self.stack.keys.push(HashSet::new()),
+            }
+            self.stack.maps += 1;
+        }
         self.stack.frames.push(Frame { kind, begun: false, key: kind == Container::Map, key_at: 0 });
         Ok(())
+    }
+}
+
+/// Readers of JSON keep one of equal keys: the second of them gets a number before its closing quote.
+fn distinct(out: &mut String, key_at: usize, keys: &mut HashSet<u64>) {
+    let hash = |key: &str| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(key.as_bytes());
+        hasher.finish()
+    };
+    if keys.insert(hash(&out[key_at..])) {
+        return;
+    }
+    out.pop();
+    let end = out.len();
+    // A few in turn, then such as no other can have yet: a thousand equal keys cost a thousand steps.
+    for number in (2..10).chain(keys.len() as u64 + 9..) {
+        out.truncate(end);
+        out.push('_');
+        out.push_str(itoa::Buffer::new().format(number));
+        out.push('"');
+        if keys.insert(hash(&out[key_at..])) {
+            return;
+        }
     }
 }
 
@@ -276,6 +317,9 @@ impl Visitor for JsonVisitor<'_> {
     fn end(&mut self) -> Done {
         if let Some(frame) = self.stack.frames.pop() {
             self.out.push(if frame.kind == Container::Array { ']' } else { '}' });
+            if frame.kind == Container::Map {
+                self.stack.maps = self.stack.maps.saturating_sub(1);
+            }
         }
         self.after();
         Ok(())

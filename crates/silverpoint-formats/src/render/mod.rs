@@ -83,10 +83,19 @@ impl Renderer {
         if let Some(pieces) = &site.plan.percent {
             return percent::push(self, out, site, pieces, args);
         }
+        let (text, fields) = site.plan.steps.split_at(site.plan.fields);
+        let begin = out.len();
         if site.plan.in_order {
-            self.in_order(out, site, args)
+            let at = self.in_order(out, site, args, 0, text)?;
+            let fields = without_blank(out, begin, fields);
+            self.in_order(out, site, args, at, fields).map(|_| ())
         } else {
-            self.by_offsets(out, site, args, &site.plan.steps)
+            let shown = self.by_offsets(out, site, args, text);
+            if fields.is_empty() {
+                return shown;
+            }
+            let fields = without_blank(out, begin, fields);
+            shown.and(self.by_offsets(out, site, args, fields))
         }
     }
 
@@ -139,10 +148,18 @@ impl Renderer {
         }
     }
 
-    fn in_order(&mut self, out: &mut String, site: &Site, args: &[u8]) -> Result<(), DecodeError> {
+    /// Shows arguments one behind the other, the first at an offset; gives the offset behind the last.
+    #[inline]
+    fn in_order(
+        &mut self,
+        out: &mut String,
+        site: &Site,
+        args: &[u8],
+        mut at: usize,
+        steps: &[Step],
+    ) -> Result<usize, DecodeError> {
         let plan = &site.plan;
-        let mut at = 0;
-        for step in &plan.steps {
+        for step in steps {
             match step {
                 Step::Literal(text) => out.push_str(text),
                 Step::Argument { index, spec, is_plain } => match site.types.get(*index) {
@@ -172,7 +189,7 @@ impl Renderer {
                 },
             }
         }
-        Ok(())
+        Ok(at)
     }
 
     fn by_offsets(
@@ -247,6 +264,18 @@ fn quoting(site: &Site, dialect: Dialect) -> Quoting {
     match dialect {
         Dialect::QDebug if site.kind() == Kind::Stream => Quoting::Always,
         _ => site.plan.quoting,
+    }
+}
+
+/// The steps of fields. The blank before the first separates it from the text: where there is none, it is left out.
+#[inline]
+fn without_blank<'s>(out: &mut String, begin: usize, fields: &'s [Step]) -> &'s [Step] {
+    match fields {
+        [Step::Literal(first), rest @ ..] if out.len() == begin => {
+            out.push_str(first.strip_prefix(' ').unwrap_or(first));
+            rest
+        }
+        _ => fields,
     }
 }
 

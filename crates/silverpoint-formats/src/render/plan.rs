@@ -84,7 +84,9 @@ impl Plan {
             }
             kind => {
                 steps.literal(&description.template);
-                steps.literal(word_after_name(kind));
+                // A blank separates it from the name, if there is one.
+                let word = word_after_name(kind);
+                steps.literal(if description.template.is_empty() { word.trim_start() } else { word });
                 Quoting::WhenAmbiguous
             }
         };

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Known, Trace, transparent};
 use crate::item::Item;
+use crate::placed::{Shown, ShownDebug};
 use crate::sig::{Class, Sig};
 use crate::writer::Writer;
 
@@ -113,6 +114,8 @@ pub(super) use formatted;
 
 formatted! {
     [T: fmt::Display + ?Sized] Displayed<'_, T>, self => format_args!("{}", self.0);
+    [T: fmt::Display + ?Sized] Shown<T>, self => format_args!("{self:?}");
+    [T: fmt::Debug + ?Sized] ShownDebug<T>, self => format_args!("{self:?}");
     [T: fmt::Debug + ?Sized] Debugged<'_, T>, self => format_args!("{:?}", self.0);
     [] fmt::Arguments<'_>, self => *self;
     [] std::thread::ThreadId, self => format_args!("{self:?}");

@@ -19,6 +19,7 @@ macro_rules! cases {
     };
 }
 
+mod adopted;
 mod allocation;
 mod cbor;
 mod contexts;
@@ -60,6 +61,7 @@ fn main() {
     if let Ok(wanted) = env::var(ROLE) {
         let roles = [
             values::ROLES,
+            adopted::ROLES,
             rings::ROLES,
             spans::ROLES,
             sites::ROLES,
@@ -84,6 +86,7 @@ fn main() {
     let wanted: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let tests = [
         values::TESTS,
+        adopted::TESTS,
         rings::TESTS,
         spans::TESTS,
         sites::TESTS,
