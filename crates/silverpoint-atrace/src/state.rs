@@ -2,7 +2,8 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
@@ -153,19 +154,64 @@ fn file() -> Option<&'static Path> {
 
 /// Where messages for the kernel go.
 pub(crate) struct Marker {
-    file: OwnedFd,
+    path: PathBuf,
+    /// The last one is written. The program may close a descriptor, and open a file of its own under the number: then the marker is opened again, and that one is left alone.
+    files: [OnceLock<OwnedFd>; REOPENED],
+    current: AtomicUsize,
+    identity: (u64, u64),
     /// It is not the kernel's: each message ends with a newline.
     is_file: bool,
 }
 
+/// How often the marker is opened at most.
+const REOPENED: usize = 8;
+
 impl Marker {
+    fn open(path: &Path) -> Option<Self> {
+        let file = open_marker(path)?;
+        let is_file = rustix::fs::fstatfs(&file).is_ok_and(|system| system.f_type != TRACEFS);
+        let marker = Self {
+            path: path.to_owned(),
+            files: Default::default(),
+            current: AtomicUsize::new(0),
+            identity: identity(&file)?,
+            is_file,
+        };
+        let _ = marker.files[0].set(file);
+        Some(marker)
+    }
+
     pub(crate) fn write<const N: usize>(&self, message: &mut Message<N>) {
+        let Some(file) = self.file() else { return };
         let _ = if self.is_file {
-            dynamic::without_sigpipe(|| rustix::io::write(&self.file, message.line()))
+            dynamic::without_sigpipe(|| rustix::io::write(file, message.line()))
         } else {
-            rustix::io::write(&self.file, message.bytes())
+            rustix::io::write(file, message.bytes())
         };
     }
+
+    /// The marker, and nothing else.
+    fn file(&self) -> Option<&OwnedFd> {
+        let current = self.current.load(Ordering::Acquire);
+        let file = self.files.get(current)?.get()?;
+        if identity(file) == Some(self.identity) {
+            return Some(file);
+        }
+        let again = open_marker(&self.path).filter(|again| identity(again) == Some(self.identity))?;
+        // Of several threads one is the first.
+        let file = self.files.get(current + 1)?.get_or_init(|| again);
+        let _ = self.current.compare_exchange(current, current + 1, Ordering::AcqRel, Ordering::Relaxed);
+        Some(file)
+    }
+}
+
+fn open_marker(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::APPEND | OFlags::NONBLOCK;
+    rustix::fs::open(path, flags, Mode::empty()).ok()
+}
+
+fn identity(file: &OwnedFd) -> Option<(u64, u64)> {
+    rustix::fs::fstat(file).ok().map(|found| (found.st_dev, found.st_ino))
 }
 
 /// Type of the kernel's file system.
@@ -174,15 +220,9 @@ const TRACEFS: rustix::fs::FsWord = 0x7472_6163;
 /// Opened when the first tag is enabled. `None`: this program may not, or there is none.
 pub(crate) fn marker() -> Option<&'static Marker> {
     static MARKER: Published<Option<Marker>> = Published::new();
-    let open = |path: &Path| {
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::APPEND | OFlags::NONBLOCK;
-        let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-        let is_file = rustix::fs::fstatfs(&file).is_ok_and(|system| system.f_type != TRACEFS);
-        Some(Marker { file, is_file })
-    };
     let find = || match environment(MARKER_FILE) {
-        Some(path) => open(path.as_ref()),
-        None => MARKERS.iter().find_map(|path| open(path.as_ref())),
+        Some(path) => Marker::open(path.as_ref()),
+        None => MARKERS.iter().find_map(|path| Marker::open(path.as_ref())),
     };
     MARKER.get_or(find)?.as_ref()
 }

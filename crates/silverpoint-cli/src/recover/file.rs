@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_formats::newfile::{Part, temporary};
 use silverpoint_formats::tracefile::data_from;
-use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
+use silverpoint_wire::block::{BlockHeader, BlockKind, end, push_block};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
@@ -85,7 +85,10 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
                 next_sequence = header.sequence.saturating_add(1);
                 found.blocks += 1;
                 found.records += u64::from(header.records);
-                out.copy(&source, offset, &header, scanner.payload()).map_err(to)?;
+                // What they say of offsets and numbers does not hold in the new file.
+                if !matches!(header.kind, BlockKind::INDEX | BlockKind::END) {
+                    out.copy(&source, offset, &header, scanner.payload()).map_err(to)?;
+                }
             }
             Some(Found::Damage(damage)) => {
                 found.bytes += damage.bytes;
@@ -173,6 +176,10 @@ impl Output {
             BlockHeader { sequence: self.sequence, ..BlockHeader::new(BlockKind::NOTE, about.as_bytes()) };
         let mut bytes = Vec::new();
         push_block(&mut bytes, &header, about.as_bytes());
+        let payload = end(1, 0);
+        let header =
+            BlockHeader { sequence: self.sequence + 1, ..BlockHeader::new(BlockKind::END, &payload) };
+        push_block(&mut bytes, &header, &payload);
         self.file.write_all(&bytes)?;
         self.file.flush()?;
         self.part.publish(true)

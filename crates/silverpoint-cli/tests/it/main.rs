@@ -22,6 +22,7 @@ mod listed;
 mod logs;
 mod look;
 mod manual;
+mod mixed_up;
 mod own_types;
 mod recover;
 mod replay;
