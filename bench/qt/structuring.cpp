@@ -161,8 +161,7 @@ std::size_t last_size = 0;
 template <class... Arguments>
 void structure(std::string_view literal, const Arguments&... arguments) {
     char* out = last;
-    silverpoint::detail::Bound room{last + sizeof last};
-    ((out = silverpoint::detail::Within<Arguments>::put(room, out, arguments)), ...);
+    ((out = silverpoint::detail::CodecOf<Arguments>::put(out, arguments)), ...);
     last_size = static_cast<std::size_t>(out - last);
     __asm__ volatile("" : : "r"(literal.data()));
     keep(last);

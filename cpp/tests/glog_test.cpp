@@ -179,6 +179,61 @@ TEST(Glog, LinksThatOthersMadeLeadToNoFile) {
     fs::remove_all(directory);
 }
 
+// Deleted by ShutdownGoogleLogging(), which glog does too.
+struct OwnLogger : google::base::Logger {
+    explicit OwnLogger(bool& gone) : is_gone(gone) {}
+    ~OwnLogger() override { is_gone = true; }
+    void Write(bool, time_t, const char* message, std::size_t size) override { text.assign(message, size); }
+    void Flush() override {}
+    google::uint32 LogSize() override { return 0; }
+    std::string text;
+    bool& is_gone;
+};
+
+TEST(Glog, ALoggerOfTheProgramsIsDeletedAtShutdown) {
+    int status = 0;
+    const std::string said = said_by_child(
+        [] {
+            google::InitGoogleLogging("own");
+            bool is_replaced_gone = false, is_last_gone = false;
+            auto* const before = google::base::GetLogger(google::GLOG_INFO);
+            OwnLogger replaced(is_replaced_gone);
+            google::base::SetLogger(google::GLOG_INFO, &replaced);
+            google::base::SetLogger(google::GLOG_INFO, before);
+            google::base::SetLogger(google::GLOG_INFO, new OwnLogger(is_last_gone));
+            google::ShutdownGoogleLogging();
+            _exit((is_last_gone ? 0 : 1) + (is_replaced_gone ? 2 : 0));
+        },
+        status);
+    EXPECT_EQ(status, 0) << said;
+}
+
+TEST(Glog, MessagesAreWrittenToAsStreams) {
+    int status = 0;
+    const std::string said = said_by_child(
+        [] {
+            const auto prefix = [](std::ostream& out, const google::LogMessageInfo& about, void*) {
+                out << '<' << std::setw(6) << about.line_number % 10 << '>';
+            };
+            google::InitGoogleLogging("streams", prefix);
+            FLAGS_logtostderr = true;
+            LOG(ERROR).write("binary\0rest", 6) << " behind";
+            LOG(ERROR).precision(3);
+            LOG(ERROR) << "plain " << std::setw(4) << 7;
+        },
+        status);
+    EXPECT_EQ(status, 0) << said;
+    EXPECT_NE(said.find("> binary behind\n"), std::string::npos) << said;
+    EXPECT_NE(said.find("> plain    7\n"), std::string::npos) << said;
+    // What has a width in the prefix has zeros before it, as in glog.
+    EXPECT_EQ(count(said, "<00000"), count(said, "> ")) << said;
+    char text[4] = "xyz";
+    EXPECT_EQ(google::posix_strerror_r(ENOENT, nullptr, 0), -1);
+    EXPECT_EQ(google::posix_strerror_r(ENOENT, text, 0), -1);
+    EXPECT_EQ(google::posix_strerror_r(ENOENT, text, sizeof text), 0);
+    EXPECT_STREQ(text, "No ");
+}
+
 // In glog itself threads may take each other's turn.
 TEST(Glog, LimitsHoldWhenThreadsComeByTogether) {
     using namespace google::glog_internal_namespace_;

@@ -99,7 +99,7 @@ TEST_F(Spdlog, LinesOfOtherThreadsOutliveThatLoggersAreAdded) {
     std::atomic<bool> done{false};
     std::atomic<int> count{1};
     std::thread other([&] {
-        while (!done && count < 200'000) {
+        while (!done) {
             log->info("{}", count.load());
             ++count;
             std::this_thread::yield();
@@ -343,7 +343,6 @@ TEST_F(Spdlog, RotatingFilesAreNamedAsThere) {
     EXPECT_FALSE(fs::exists(path("log.3.txt")));
     EXPECT_NE(text("log.txt").find("0499\n"), std::string::npos);
     EXPECT_THROW(spdlog::rotating_logger_mt("none", path("x.txt"), 0, 2), spdlog::spdlog_ex);
-    EXPECT_THROW(spdlog::daily_logger_mt("none", path("x.txt"), 2, 30), spdlog::spdlog_ex);
 }
 
 TEST_F(Spdlog, AForkedChildWritesBesideItsParent) {
@@ -615,7 +614,7 @@ TEST_F(Spdlog, APeerThatReadsNothingHoldsNobodyForLong) {
     // The next line is refused, or counted and told when no more wait.
     const auto next = [&] {
         sink.log(message("lost"));
-        sink.end_();
+        sink.flush();
     };
     EXPECT_THROW(next(), spdlog::spdlog_ex);
 }

@@ -146,6 +146,12 @@ void silverpoint_remove_synchronous_handler(struct silverpoint_synchronous* adde
  * pattern. */
 size_t silverpoint_event_line(const silverpoint_event* event, const char* pattern, char* line, size_t size);
 
+/* The text of a template (spec/templates.md) with arguments that are packed as in a record, though they are
+ * none: types by their signature (spec/wire.md section 10). Control characters are escaped. Returns the bytes
+ * that the text has, of which at most `size` are written, without a zero byte behind them. */
+size_t silverpoint_format(silverpoint_text template_, silverpoint_text signature, const unsigned char* args,
+                          size_t args_size, char* text, size_t size);
+
 /* For handlers of crashes (silverpoint/crash.hpp, which C++ programs get by silverpoint::start()): how many
  * milliseconds the configuration of the last logger that was started gives the sinks (crash-wait), or -1
  * when it wants no handler (crash = false) or none was started. */

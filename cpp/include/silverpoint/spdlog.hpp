@@ -26,7 +26,9 @@
 #endif
 
 #include "silverpoint.hpp"
-#include "spdlog/registry.hpp"
+#include "spdlog/async.hpp"
+#include "spdlog/files.hpp"
+#include "spdlog/hex.hpp"
 
 namespace spdlog {
 
@@ -36,27 +38,34 @@ inline logger* default_logger_raw() {
     logger* found = registry_::the().standard_raw.load(std::memory_order_acquire);
     return found != nullptr ? found : &registry_::the().standard_logger();
 }
+// Null when it was dropped.
 inline std::shared_ptr<logger> default_logger() {
-    default_logger_raw();
-    const std::lock_guard guard(registry_::the().lock);
-    return registry_::the().standard;
+    auto& all = registry_::the();
+    const std::lock_guard guard(all.lock);
+    if (!all.is_standard_made) all.standard_logger();
+    return all.standard;
 }
 inline void set_default_logger(std::shared_ptr<logger> one) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
+    all.is_standard_made = true;
     if (all.standard != nullptr) all.known.erase(all.standard->name());
     all.standard_raw = one.get();
     all.standard = one;
     if (one != nullptr) all.known[one->name()] = std::move(one);
 }
 
-#define SP_SPDLOG_TARGET default_logger_raw()->
-SP_SPDLOG_LEVELS
-SP_SPDLOG_LOG
-#undef SP_SPDLOG_TARGET
-#undef SP_SPDLOG_LEVEL
-#undef SP_SPDLOG_LEVELS
-#undef SP_SPDLOG_LOG
+SP_SPDLOG_CALLS(trace, , default_logger_raw(), level::trace, )
+SP_SPDLOG_CALLS(debug, , default_logger_raw(), level::debug, )
+SP_SPDLOG_CALLS(info, , default_logger_raw(), level::info, )
+SP_SPDLOG_CALLS(warn, , default_logger_raw(), level::warn, )
+SP_SPDLOG_CALLS(error, , default_logger_raw(), level::err, )
+SP_SPDLOG_CALLS(critical, , default_logger_raw(), level::critical, )
+SP_SPDLOG_CALLS(log, , default_logger_raw(), which, , level::level_enum which)
+SP_SPDLOG_CALLS(log, , default_logger_raw()->said_at_(where), which, , source_loc where,
+                level::level_enum which)
+#undef SP_SPDLOG_CALLS
+#undef SP_SPDLOG_OF
 
 // --- All loggers.
 
@@ -74,10 +83,15 @@ inline void register_logger(std::shared_ptr<logger> one) {
 inline void initialize_logger(std::shared_ptr<logger> one) {
     const std::lock_guard guard(registry_::the().lock);
     registry_::the().prepare(*one);
-    registry_::the().has(std::move(one));
+    if (registry_::the().is_registering) registry_::the().has(std::move(one));
+}
+// Whether loggers are registered when they are made.
+inline void set_automatic_registration(bool is_wanted) {
+    const std::lock_guard guard(registry_::the().lock);
+    registry_::the().is_registering = is_wanted;
 }
 inline void apply_all(const std::function<void(std::shared_ptr<logger>)>& what) {
-    default_logger_raw();
+    default_logger();
     const std::lock_guard guard(registry_::the().lock);
     for (const auto& [name, one] : registry_::the().known) what(one);
 }
@@ -93,6 +107,7 @@ inline void drop(const std::string& name) {
 inline void drop_all() {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
+    all.is_standard_made = true;
     all.standard_raw = nullptr;
     all.standard = nullptr;
     all.known.clear();
@@ -132,12 +147,17 @@ inline void enable_backtrace(std::size_t count) {
 }
 inline void disable_backtrace() { enable_backtrace(0); }
 inline bool dump_backtrace() { return default_logger_raw()->dump_backtrace(); }
-// What is recorded is written within a tenth of a second in any case, and outlives the program.
+// Sinks of the program's own are flushed. What the logger inside the process writes is written within a tenth
+// of a second in any case, and outlives the program.
 template <class Rep, class Period>
-void flush_every(std::chrono::duration<Rep, Period>) {}
-// Of what keeps the logger inside the process from starting.
-inline void set_error_handler(std::function<void(const std::string&)> handler) {
+void flush_every(std::chrono::duration<Rep, Period> interval) {
+    registry_::the().flush_every(std::chrono::duration_cast<std::chrono::nanoseconds>(interval));
+}
+// Of all loggers, also of those that are made later, and of what keeps the logger inside the process from
+// starting.
+inline void set_error_handler(err_handler handler) {
     const std::lock_guard guard(registry_::the().lock);
+    for (const auto& [name, one] : registry_::the().known) one->set_error_handler(handler);
     registry_::the().on_error = std::move(handler);
 }
 // Writes what there is and lets all loggers go.
@@ -153,28 +173,60 @@ inline void shutdown() {
 
 // --- Loggers with a sink.
 
-// All logging is asynchronous: these name no choice.
-struct synchronous_factory {};
-struct async_factory {};
-struct async_factory_nonblock {};
-inline void init_thread_pool(std::size_t, std::size_t = 1) {}
-
-template <class Sink, class... Ts>
-std::shared_ptr<logger> create(std::string name, Ts&&... args) {
-    if (get(name) != nullptr) SP_DETAIL_THROW(spdlog_ex("logger with name '" + name + "' already exists"));
-    auto made = std::make_shared<logger>(std::move(name), std::make_shared<Sink>(std::forward<Ts>(args)...));
+template <class Logger, class Sink, class... Ts>
+std::shared_ptr<logger> create_with_(std::string name, const Logger& make, Ts&&... args) {
+    if (registry_::the().is_registering && get(name) != nullptr)
+        SP_DETAIL_THROW(spdlog_ex("logger with name '" + name + "' already exists"));
+    std::shared_ptr<logger> made = make(std::move(name), std::make_shared<Sink>(std::forward<Ts>(args)...));
     initialize_logger(made);
     return made;
 }
+// With sinks of the program's own that are called by the thread that logs,
+struct synchronous_factory {
+    template <class Sink, class... Ts>
+    static std::shared_ptr<logger> create(std::string name, Ts&&... args) {
+        const auto make = [](std::string of, sink_ptr sink) {
+            return std::make_shared<logger>(std::move(of), std::move(sink));
+        };
+        return create_with_<decltype(make), Sink>(std::move(name), make, std::forward<Ts>(args)...);
+    }
+};
+// and by another one.
+template <async_overflow_policy kPolicy = async_overflow_policy::block>
+struct async_factory_impl {
+    template <class Sink, class... Ts>
+    static std::shared_ptr<logger> create(std::string name, Ts&&... args) {
+        auto pool = thread_pool();
+        if (pool == nullptr) {
+            init_thread_pool(8192);
+            pool = thread_pool();
+        }
+        const auto make = [&](std::string of, sink_ptr sink) {
+            return std::make_shared<async_logger>(std::move(of), std::move(sink), pool, kPolicy);
+        };
+        return create_with_<decltype(make), Sink>(std::move(name), make, std::forward<Ts>(args)...);
+    }
+};
+using async_factory = async_factory_impl<async_overflow_policy::block>;
+using async_factory_nonblock = async_factory_impl<async_overflow_policy::overrun_oldest>;
+
+template <class Sink, class... Ts>
+std::shared_ptr<logger> create(std::string name, Ts&&... args) {
+    return synchronous_factory::create<Sink>(std::move(name), std::forward<Ts>(args)...);
+}
 template <class Sink, class... Ts>
 std::shared_ptr<logger> create_async(std::string name, Ts&&... args) {
-    return create<Sink>(std::move(name), std::forward<Ts>(args)...);
+    return async_factory::create<Sink>(std::move(name), std::forward<Ts>(args)...);
+}
+template <class Sink, class... Ts>
+std::shared_ptr<logger> create_async_nb(std::string name, Ts&&... args) {
+    return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Ts>(args)...);
 }
 
-#define SP_SPDLOG_CREATE(function, kind)                                    \
-    template <class Factory = synchronous_factory, class... Ts>             \
-    std::shared_ptr<logger> function(const std::string& name, Ts... args) { \
-        return create<sinks::kind>(name, std::move(args)...);               \
+#define SP_SPDLOG_CREATE(function, kind)                                        \
+    template <class Factory = synchronous_factory, class... Ts>                 \
+    std::shared_ptr<logger> function(const std::string& name, Ts... args) {     \
+        return Factory::template create<sinks::kind>(name, std::move(args)...); \
     }
 SP_SPDLOG_CREATE(stdout_color_mt, stdout_color_sink_mt)
 SP_SPDLOG_CREATE(stdout_color_st, stdout_color_sink_mt)
@@ -192,6 +244,10 @@ SP_SPDLOG_CREATE(daily_logger_mt, daily_file_sink_mt)
 SP_SPDLOG_CREATE(daily_logger_st, daily_file_sink_mt)
 SP_SPDLOG_CREATE(hourly_logger_mt, hourly_file_sink_mt)
 SP_SPDLOG_CREATE(hourly_logger_st, hourly_file_sink_mt)
+SP_SPDLOG_CREATE(daily_logger_format_mt, daily_file_format_sink_mt)
+SP_SPDLOG_CREATE(daily_logger_format_st, daily_file_format_sink_mt)
+SP_SPDLOG_CREATE(callback_logger_mt, callback_sink_mt)
+SP_SPDLOG_CREATE(callback_logger_st, callback_sink_mt)
 SP_SPDLOG_CREATE(null_logger_mt, null_sink_mt)
 SP_SPDLOG_CREATE(null_logger_st, null_sink_mt)
 SP_SPDLOG_CREATE(syslog_logger_mt, syslog_sink_mt)
@@ -199,18 +255,6 @@ SP_SPDLOG_CREATE(syslog_logger_st, syslog_sink_mt)
 SP_SPDLOG_CREATE(systemd_logger_mt, systemd_sink_mt)
 SP_SPDLOG_CREATE(systemd_logger_st, systemd_sink_mt)
 #undef SP_SPDLOG_CREATE
-
-// Seconds since it was made.
-class stopwatch {
-  public:
-    [[nodiscard]] std::chrono::duration<double> elapsed() const {
-        return std::chrono::steady_clock::now() - begin_;
-    }
-    void reset() { begin_ = std::chrono::steady_clock::now(); }
-
-  private:
-    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 namespace cfg {
 // info,net=debug: of all loggers, and of those with a name.
@@ -256,6 +300,19 @@ inline void load_argv_levels(int argc, char** argv) {
 }  // namespace spdlog
 
 // --- Macros. Levels below SPDLOG_ACTIVE_LEVEL are not in the program.
+
+#define SPDLOG_VER_MAJOR 1
+#define SPDLOG_VER_MINOR 14
+#define SPDLOG_VER_PATCH 1
+#define SPDLOG_TO_VERSION(major, minor, patch) (major * 10000 + minor * 100 + patch)
+#define SPDLOG_VERSION SPDLOG_TO_VERSION(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH)
+
+#define SPDLOG_FUNCTION static_cast<const char*>(__FUNCTION__)
+#define SPDLOG_EOL "\n"
+#define SPDLOG_FILENAME_T(text) text
+#define SPDLOG_FMT_RUNTIME(text) ::spdlog::fmt_lib::runtime(text)
+#define SPDLOG_FMT_STRING(text) text
+#define SPDLOG_BUF_TO_STRING(buffer) ::spdlog::fmt_lib::to_string(buffer)
 
 #define SPDLOG_LEVEL_TRACE 0
 #define SPDLOG_LEVEL_DEBUG 1

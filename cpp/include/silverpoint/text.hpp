@@ -42,9 +42,7 @@ class WrittenText : public TextBuffer {
 #ifdef __cpp_exceptions
         try {
             write(value);
-        }
-        SP_DETAIL_CATCH_END_OF_THREAD
-        catch (...) {
+        } catch (...) {
             sputn("<exception>", 11);
         }
 #else
@@ -97,13 +95,19 @@ struct Codec<WrittenText> {
     using Like = std::string_view;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
-    using Taken = CutText;
-    static CutText take(const WrittenText& value) { return value.text(); }
+    static std::size_t size(const WrittenText& value) { return Codec<CutText>::size(value.text()); }
+    static char* put(char* out, const WrittenText& value) { return Codec<CutText>::put(out, value.text()); }
     template <class Writer>
     static bool put_cbor(Writer& out, const WrittenText& value) {
         const CutText text = value.text();
         return out.text(text.data, text.size) && text.missing == 0;
     }
+};
+
+template <>
+struct Capture<WrittenText> {
+    using type = CutText;
+    static CutText of(const WrittenText& value) { return value.text(); }
 };
 
 template <class T>

@@ -17,7 +17,7 @@ pub(crate) type Call = unsafe extern "C" fn(event: *const CEvent, data: *mut c_v
 
 /// `silverpoint_text` of logger.h.
 #[repr(C)]
-pub(crate) struct CText {
+pub struct CText {
     data: *const c_char,
     size: usize,
 }
@@ -172,6 +172,36 @@ pub unsafe extern "C" fn silverpoint_event_line(
     if !line.is_null() {
         // SAFETY: there is room for so many bytes.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), line.cast::<u8>(), text.len().min(size)) };
+    }
+    text.len()
+}
+
+/// See logger.h.
+///
+/// # Safety
+/// `template`, `signature` and `args` are null or have so many bytes; `out` is null or has room for `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn silverpoint_format(
+    template: CText,
+    signature: CText,
+    args: *const u8,
+    args_size: usize,
+    out: *mut c_char,
+    size: usize,
+) -> usize {
+    let bytes = |data: *const u8, size: usize| match data.is_null() {
+        true => &[][..],
+        // SAFETY: as the caller promises.
+        false => unsafe { std::slice::from_raw_parts(data, size) },
+    };
+    let template = String::from_utf8_lossy(bytes(template.data.cast(), template.size));
+    let signature = String::from_utf8_lossy(bytes(signature.data.cast(), signature.size));
+    let args = bytes(args, args_size);
+    let made = catch_unwind(AssertUnwindSafe(|| silverpoint_logger::message(&template, &signature, args)));
+    let text = made.unwrap_or_default();
+    if !out.is_null() {
+        // SAFETY: there is room for so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), out.cast::<u8>(), text.len().min(size)) };
     }
     text.len()
 }

@@ -11,9 +11,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-
-use silverpoint_shm::kept::KeptFile;
+use std::path::Path;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"SPcursr1");
 const FIXED: usize = 56;
@@ -48,8 +46,7 @@ pub(crate) struct Entry {
 /// The two files.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    base: PathBuf,
-    files: [KeptFile; 2],
+    files: [File; 2],
     sequence: u64,
     bytes: Vec<u8>,
 }
@@ -57,12 +54,16 @@ pub(crate) struct Cursor {
 impl Cursor {
     /// Opens or makes both files, and gives the valid entries, the newest first.
     pub(crate) fn open(base: &Path) -> io::Result<(Self, Vec<Entry>)> {
-        let files = [open(base, 0)?, open(base, 1)?];
-        let read = |file: &KeptFile| read(file.unchecked()).ok().flatten();
-        let mut entries: Vec<Entry> = files.iter().filter_map(read).collect();
+        let open = |number: u32| {
+            let mut path = base.to_owned();
+            path.as_mut_os_string().push(format!(".{number}"));
+            OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
+        };
+        let files = [open(0)?, open(1)?];
+        let mut entries: Vec<Entry> = files.iter().filter_map(|file| read(file).ok().flatten()).collect();
         entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.sequence));
         let sequence = entries.first().map_or(0, |entry| entry.sequence);
-        Ok((Self { base: base.to_owned(), files, sequence, bytes: Vec::new() }, entries))
+        Ok((Self { files, sequence, bytes: Vec::new() }, entries))
     }
 
     /// Announces an entry in the place of the older of the two; its sequence is set here. Until [`Cursor::done`] the next announcement takes the same place: the entry that
@@ -71,18 +72,7 @@ impl Cursor {
         entry.sequence = self.sequence.wrapping_add(1);
         self.bytes.clear();
         entry.encode(&mut self.bytes);
-        self.reopen_if_closed()?;
-        self.files[(entry.sequence % 2) as usize].get()?.write_all_at(&self.bytes, 0)
-    }
-
-    /// The program may have closed the descriptors, and opened files of its own under their numbers.
-    fn reopen_if_closed(&mut self) -> io::Result<()> {
-        for (number, file) in self.files.iter_mut().enumerate() {
-            if !file.is_intact() {
-                *file = open(&self.base, number)?;
-            }
-        }
-        Ok(())
+        self.files[(entry.sequence % 2) as usize].write_all_at(&self.bytes, 0)
     }
 
     /// What the newest entry announced came to nothing: the next announcement takes its place, and not that of the entry before, which holds.
@@ -94,18 +84,9 @@ impl Cursor {
     pub(crate) fn done(&mut self) {
         self.sequence = self.sequence.wrapping_add(1);
         // Where this fails a successor judges by the length of the log.
-        let file = self.files[(self.sequence % 2) as usize].get();
-        let at = self.bytes.len() as u64;
-        let _ = file.and_then(|file| file.write_all_at(&(!self.sequence).to_le_bytes(), at));
+        let file = &self.files[(self.sequence % 2) as usize];
+        let _ = file.write_all_at(&(!self.sequence).to_le_bytes(), self.bytes.len() as u64);
     }
-}
-
-fn open(base: &Path, number: usize) -> io::Result<KeptFile> {
-    let mut path = base.to_owned();
-    path.as_mut_os_string().push(format!(".{number}"));
-    let file =
-        OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)?;
-    Ok(KeptFile::new(file))
 }
 
 impl Entry {

@@ -37,14 +37,23 @@ struct TextAt {
     }
 };
 
-// A text that is no template: braces are braces.
+// A text that is no template: braces are braces. A literal as a rule; a call that chooses between two, or has
+// an array, says another text each time (record_plain).
 struct PlainAt {
     std::string_view text;
     std::source_location at;
+    bool may_change = false;
     template <std::size_t Length>
-    consteval PlainAt(const char (&literal)[Length],
-                      std::source_location where = std::source_location::current())
+    SP_DETAIL_HOT constexpr PlainAt(const char (&literal)[Length],
+                                    std::source_location where = std::source_location::current())
         : text(literal, Length - 1), at(where) {}
+    template <std::size_t Length>
+    SP_DETAIL_HOT constexpr PlainAt(char (&array)[Length],
+                                    std::source_location where = std::source_location::current())
+        : text(array, Length), at(where), may_change(true) {}
+
+    // Up to the first zero of an array, or its end.
+    std::string_view value() const { return text.substr(0, text.find('\0')); }
 };
 
 // A further site of the same call.
@@ -52,6 +61,8 @@ struct MoreSites {
     const char* category;
     Site site;
     MoreSites* next;
+    // Of a text as a value, beside the site of the literal.
+    bool is_of_values = false;
 };
 
 struct CallSite {
@@ -60,6 +71,8 @@ struct CallSite {
     Site first{Level::kTrace, "", 0};
     std::atomic<MoreSites*> more{nullptr};
     std::atomic<bool> claimed{false};
+    // The literal that the call says without arguments: its address, once that is known to be one's.
+    std::atomic<const char*> literal{nullptr};
 };
 
 template <class Tag>
@@ -80,7 +93,7 @@ SP_DETAIL_COLD Site* find_more(CallSite& call, const char* category, Level level
     }
     MoreSites* head = call.more.load(std::memory_order_acquire);
     for (MoreSites* one = head; one != nullptr; one = one->next)
-        if (one->category == category && one->site.level == level) return &one->site;
+        if (one->category == category && one->site.level == level && !one->is_of_values) return &one->site;
     // Two threads may make one each: they are registered as the same.
     auto* made = new MoreSites{category, Site(level, at.file_name(), at.line()), head};
     while (!call.more.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
@@ -114,12 +127,37 @@ SP_DETAIL_COLD std::uint64_t complete_plain(Site& site, std::string_view text) {
     return complete_site<>(site, Kind::kLog, {}, {doubled, len});
 }
 
+// What is no literal, or not the one that the call said first, is a value.
+SP_DETAIL_COLD bool is_value(CallSite& call, const PlainAt& text) {
+    if (text.may_change || !is_read_only(text.text.data())) return true;
+    const char* first = nullptr;
+    return !call.literal.compare_exchange_strong(first, text.text.data(), std::memory_order_relaxed) &&
+           first != text.text.data();
+}
+
+// A call with values has a site of its own for them, beside that of its literal.
+SP_DETAIL_COLD void record_value(CallSite& call, const char* category, Level level, const PlainAt& text) {
+    MoreSites* found = call.more.load(std::memory_order_acquire);
+    while (found != nullptr &&
+           (found->category != category || found->site.level != level || !found->is_of_values))
+        found = found->next;
+    if (found == nullptr) {
+        found = new MoreSites{category, Site(level, text.at.file_name(), text.at.line()),
+                              call.more.load(std::memory_order_acquire), true};
+        while (!call.more.compare_exchange_weak(found->next, found, std::memory_order_acq_rel)) continue;
+    }
+    if (found->site.is_on(text.at.function_name(), category))
+        record(found->site, Kind::kLog, {}, "{}", text.value());
+}
+
 SP_DETAIL_HOT void record_plain(CallSite& call, const char* category, Level level, const PlainAt& text) {
+    if (call.literal.load(std::memory_order_relaxed) != text.text.data()) [[unlikely]]
+        if (is_value(call, text)) return record_value(call, category, level, text);
     Site* site = site_of(call, category, level, text.at);
     if (!site->is_on(text.at.function_name(), category)) return;
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
     if (head == 0) [[unlikely]]
-        head = complete_plain(*site, text.text);
+        head = complete_plain(*site, text.value());
     if (head != 0) record_captured(head, *site);
 }
 

@@ -61,8 +61,14 @@ constexpr bool admits(Shape shape, char type) {
     return types.find(type) != std::string_view::npos;
 }
 
-// Checks what stands after the colon, from `at` to the closing brace; gives the offset after it.
-consteval std::size_t check_spec(std::string_view text, std::size_t at, Shape shape) {
+enum class SpecFault { kNone, kMalformed, kUnsuited, kTooLarge };
+struct SpecEnd {
+    SpecFault fault;
+    std::size_t at;  // after the closing brace
+};
+
+// Reads what stands after the colon, from `at` to the closing brace.
+constexpr SpecEnd read_spec(std::string_view text, std::size_t at, Shape shape) {
     const auto is_align = [&](std::size_t i) {
         return i < text.size() && (text[i] == '<' || text[i] == '>' || text[i] == '^');
     };
@@ -78,30 +84,46 @@ consteval std::size_t check_spec(std::string_view text, std::size_t at, Shape sh
     if (peek() == '+' || peek() == '-' || peek() == ' ') ++at;
     if (peek() == '#') ++at;
     if (peek() == '0') ++at;
+    bool is_too_large = false;
     const auto number = [&] {
         std::size_t value = 0, digits = 0;
-        for (; peek() >= '0' && peek() <= '9'; ++at, ++digits) {
+        for (; peek() >= '0' && peek() <= '9' && !is_too_large; ++at, ++digits) {
             value = value * 10 + static_cast<std::size_t>(peek() - '0');
-            if (value > 1000) template_width_or_precision_exceeds_1000();
+            is_too_large = value > 1000;
         }
         return digits;
     };
     number();
     if (peek() == '.') {
         ++at;
-        if (number() == 0) template_has_a_malformed_format_specification();
+        if (number() == 0) return {SpecFault::kMalformed, at};
         if (shape == Shape::kInteger || shape == Shape::kChar || shape == Shape::kBool ||
             shape == Shape::kPointer)
-            template_presentation_does_not_suit_the_argument();
+            return {SpecFault::kUnsuited, at};
     }
+    if (is_too_large) return {SpecFault::kTooLarge, at};
     if (peek() != '}' && peek() != '\0') {
         if (std::string_view("bBcdoxXaAeEfFgGsp?").find(peek()) == std::string_view::npos)
-            template_has_a_malformed_format_specification();
-        if (!admits(shape, peek())) template_presentation_does_not_suit_the_argument();
+            return {SpecFault::kMalformed, at};
+        if (!admits(shape, peek())) return {SpecFault::kUnsuited, at};
         ++at;
     }
-    if (peek() != '}') template_has_a_malformed_format_specification();
-    return at + 1;
+    if (peek() != '}') return {SpecFault::kMalformed, at};
+    return {SpecFault::kNone, at + 1};
+}
+
+// Whether a template may say so of an argument.
+constexpr bool is_spec(std::string_view text, std::size_t at, Shape shape) {
+    return read_spec(text, at, shape).fault == SpecFault::kNone;
+}
+
+// The offset after it; a fault is an error of the compiler's.
+consteval std::size_t check_spec(std::string_view text, std::size_t at, Shape shape) {
+    const SpecEnd end = read_spec(text, at, shape);
+    if (end.fault == SpecFault::kMalformed) template_has_a_malformed_format_specification();
+    if (end.fault == SpecFault::kUnsuited) template_presentation_does_not_suit_the_argument();
+    if (end.fault == SpecFault::kTooLarge) template_width_or_precision_exceeds_1000();
+    return end.at;
 }
 
 template <class... Ts>

@@ -65,6 +65,8 @@ inline void append_head(Scratch& out, const Message& message) {
         const char* file = base_name(message.file);
         if (state.custom_prefix != nullptr) {
             const Outside guard;
+            // glog's own: what has a width gets zeros before it.
+            out.fill('0');
             state.custom_prefix(out, message.severity, file, message.line, message.time);
             out << ' ';
         } else {
@@ -87,7 +89,7 @@ inline bool is_logger_alive() { return silverpoint_flush(0) != SILVERPOINT_NOT_R
 template <class Record>
 void deliver(Message message, const Record& record) {
     if (message.severity < FLAGS_minloglevel) return;
-    const sp::SystemGuard errno_stays;
+    const sp::ErrnoGuard errno_stays;
     const Inside within;
     const Extra& extra = message.extra;
     const ScratchHolder scratch;

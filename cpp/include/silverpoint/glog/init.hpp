@@ -54,6 +54,8 @@ inline void ShutdownGoogleLogging() {
     change_how(kInitialized, 0);
     const StateLock lock;
     for (auto& file : state.files) file.reset();
+    // They were given away by SetLogger.
+    for (base::Logger*& logger : state.loggers) delete std::exchange(logger, nullptr);
     state.has_extension = false;
     state.extension.clear();
     program_name = nullptr;
@@ -128,7 +130,8 @@ inline bool SendEmail(const char*, const char*, const char*) { return false; }
 
 namespace base {
 
-// Where lines of a severity go instead of a file. It is the caller's until another takes its place.
+// Where lines of a severity go instead of a file. One that is still there at ShutdownGoogleLogging() is
+// deleted by it; one that another has replaced is the caller's.
 inline Logger* GetLogger(LogSeverity severity) {
     using namespace glog_internal_namespace_;
     const StateLock lock;

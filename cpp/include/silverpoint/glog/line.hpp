@@ -71,8 +71,7 @@ class Line {
     }
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
-    // (What a sink of the program's throws goes on, as it does with glog.)
-    SP_DETAIL_HOT ~Line() noexcept(false) {
+    SP_DETAIL_HOT ~Line() {
         if (way_ != Way::kNone || scratch_ != nullptr || tail_ != nullptr) end();
     }
 
@@ -92,7 +91,7 @@ class Line {
         if (way_ == Way::kNone) [[unlikely]]
             return *this;
         if (count_ >= kPiecesMost) [[unlikely]]
-            return write(static_cast<const char*>(text));
+            return write_text(static_cast<const char*>(text));
         if (is_set_) [[unlikely]]
             take_look_of_literal();
         codes_[count_++] = kLiteral;
@@ -113,7 +112,7 @@ class Line {
         if (way_ == Way::kNone) [[unlikely]]
             return *this;
         if (count_ >= kPiecesMost) [[unlikely]]
-            return write(value);
+            return write_text(value);
         if constexpr (is_manipulator<T>()) {
             manipulate(value);
         } else if constexpr (std::is_array_v<T>) {
@@ -128,6 +127,28 @@ class Line {
     Line& operator<<(std::ios_base& (*manipulator)(std::ios_base&)) { return set(manipulator); }
     // From here on text.
     operator std::ostream&() { return as_ostream(); }
+    // What programs call of an ostream by name.
+    std::ostream& write(const char* text, std::streamsize size) { return as_ostream().write(text, size); }
+    std::ostream& put(char c) { return as_ostream().put(c); }
+    std::ostream& flush() { return as_ostream().flush(); }
+    std::streamsize precision() { return as_ostream().precision(); }
+    std::streamsize precision(std::streamsize digits) { return as_ostream().precision(digits); }
+    std::streamsize width() { return as_ostream().width(); }
+    std::streamsize width(std::streamsize columns) { return as_ostream().width(columns); }
+    char fill() { return as_ostream().fill(); }
+    char fill(char c) { return as_ostream().fill(c); }
+    std::ios_base::fmtflags flags() { return as_ostream().flags(); }
+    std::ios_base::fmtflags flags(std::ios_base::fmtflags all) { return as_ostream().flags(all); }
+    std::ios_base::fmtflags setf(std::ios_base::fmtflags some) { return as_ostream().setf(some); }
+    std::ios_base::fmtflags setf(std::ios_base::fmtflags some, std::ios_base::fmtflags of) {
+        return as_ostream().setf(some, of);
+    }
+    void unsetf(std::ios_base::fmtflags some) { as_ostream().unsetf(some); }
+    bool good() { return as_ostream().good(); }
+    bool bad() { return as_ostream().bad(); }
+    bool fail() { return as_ostream().fail(); }
+    std::streambuf* rdbuf() { return as_ostream().rdbuf(); }
+    std::locale imbue(const std::locale& of) { return as_ostream().imbue(of); }
 
   private:
     enum class Way : std::uint8_t { kNone, kRecord, kText };
@@ -306,7 +327,7 @@ class Line {
     template <class Manipulator>
     Line& set(Manipulator manipulator) {
         if (way_ == Way::kNone) return *this;
-        if (count_ >= kPiecesMost) return write(manipulator);
+        if (count_ >= kPiecesMost) return write_text(manipulator);
         manipulate(manipulator);
         return *this;
     }
@@ -332,7 +353,7 @@ class Line {
         return *tail_;
     }
     template <class T>
-    SP_DETAIL_COLD Line& write(const T& value) {
+    SP_DETAIL_COLD Line& write_text(const T& value) {
         as_ostream() << value;
         return *this;
     }

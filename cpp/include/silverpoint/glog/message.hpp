@@ -104,7 +104,7 @@ class LogMessage {
     LogMessage(const char* file, int line, const CheckOpString& result);
     LogMessage(const LogMessage&) = delete;
     LogMessage& operator=(const LogMessage&) = delete;
-    ~LogMessage() noexcept(false) { Flush(); }
+    ~LogMessage() { Flush(); }
 
     // Delivers now. The destructor does too, if nobody has.
     void Flush() {
@@ -192,7 +192,7 @@ class LogMessageFatal : public LogMessage {
     LogMessageFatal(const char* file, int line) : LogMessage(file, line, GLOG_FATAL) {}
     LogMessageFatal(const char* file, int line, const CheckOpString& result)
         : LogMessage(file, line, result) {}
-    [[noreturn]] ~LogMessageFatal() noexcept(false) {
+    [[noreturn]] ~LogMessageFatal() {
         Flush();
         glog_internal_namespace_::fail();
     }
@@ -200,7 +200,10 @@ class LogMessageFatal : public LogMessage {
 
 // The system's words for a number of errno.
 inline int posix_strerror_r(int error, char* buffer, size_t size) {
-    if (buffer == nullptr || size == 0) return EINVAL;
+    if (buffer == nullptr || size == 0) {
+        errno = EINVAL;
+        return -1;
+    }
     // The GNU one: the text may be elsewhere.
     const char* text = ::strerror_r(error, buffer, size);
     if (text != buffer) std::snprintf(buffer, size, "%s", text);
@@ -216,7 +219,7 @@ inline std::string StrError(int error) {
 class ErrnoLogMessage : public LogMessage {
   public:
     using LogMessage::LogMessage;
-    ~ErrnoLogMessage() noexcept(false) {
+    ~ErrnoLogMessage() {
         stream() << ": " << StrError(preserved_errno()) << " [" << preserved_errno() << "]";
     }
 };

@@ -10,7 +10,6 @@ SP_DETAIL_BEGIN
 
 template <>
 struct Codec<QUuid> {
-    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = 16;
     static constexpr void sign(Signer& out) { out.add('u'); }
     static constexpr std::size_t size(const QUuid&) { return fixed; }
@@ -35,5 +34,7 @@ struct UrlText {
 };
 template <>
 struct Codec<QUrl> : MadeTextCodec<QUrl, UrlText> {};
+template <>
+struct Capture<QUrl> : MadeTextCapture<QUrl, UrlText> {};
 
 SP_DETAIL_END

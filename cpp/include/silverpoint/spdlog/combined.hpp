@@ -15,10 +15,6 @@
 
 namespace spdlog {
 
-// Sinks with the least level of what they get, each once, however many ways lead to it. Those that only pass
-// lines on are not among them.
-using leaves_t_ = std::vector<std::pair<sink_ptr, level::level_enum>>;
-
 inline void add_leaf_(const sink_ptr& one, level::level_enum least, leaves_t_& out) {
     const auto there =
         std::find_if(out.begin(), out.end(), [&](const auto& leaf) { return leaf.first == one; });
@@ -51,7 +47,7 @@ inline leaves_t_ leaves_(const std::vector<sink_ptr>& sinks) {
 
 namespace sinks {
 
-inline void sink::write_to_(int fd, const details::log_msg& msg) const {
+inline void native_sink::write_to_(int fd, const details::log_msg& msg) const {
     memory_buf_t line;
     pattern_formatter(pattern_now()).format(msg, line);
     for (std::size_t at = 0; at < line.size();) {
@@ -122,7 +118,10 @@ class dist_sink : public base_sink<Mutex> {
     }
     void flush_() override {
         for (const auto& one : sinks_)
-            if (one != nullptr) guarded_([&] { one->end_(); });
+            if (one != nullptr)
+                guarded_([&] {
+                    if (one->is_custom_()) one->flush();
+                });
     }
     void set_formatter_(std::unique_ptr<spdlog::formatter> one) override {
         for (const auto& inner : sinks_)
@@ -209,7 +208,7 @@ class ringbuffer_sink final : public base_sink<Mutex> {
 
     // The last `lim`, the oldest first; 0: all.
     std::vector<details::log_msg_buffer> last_raw(std::size_t lim = 0) {
-        this->flush();
+        silverpoint_flush(patience_());  // of an async_logger
         const std::lock_guard guard(this->mutex_);
         return {kept_.end() - count(lim), kept_.end()};
     }

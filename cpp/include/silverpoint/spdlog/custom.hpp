@@ -1,8 +1,8 @@
 // Sinks of the program's own (silverpoint/spdlog.hpp): what they are given, and how they format it.
 //
-// They are called by the thread of the logger inside the process, in the order of time, and told to flush
-// when no more lines wait. What they log themselves is given to them later: a sink that logs each line never
-// ends.
+// They are called by the thread that logs, before the logging function returns; those of an async_logger by
+// the thread of the logger inside the process, in the order of time. What they log themselves is given to
+// them later: a sink that logs each line never ends.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,15 @@
 #include <ostream>
 #include <set>
 
-#include "message.hpp"
+#include "logger.hpp"
 
 namespace spdlog {
 
 // A formatter that the library's own sinks cannot take over is refused.
-inline bool sinks::sink::takes_formatter_(const formatter& one) const { return one.pattern_() != nullptr; }
-inline void sinks::sink::set_formatter(std::unique_ptr<formatter> one) {
+inline bool sinks::native_sink::takes_formatter_(const formatter& one) const {
+    return one.pattern_() != nullptr;
+}
+inline void sinks::native_sink::set_formatter(std::unique_ptr<formatter> one) {
     if (one == nullptr || !takes_formatter_(*one)) refuse_formatter_();
     set_pattern(*one->pattern_());
 }
@@ -34,9 +36,7 @@ void guarded_(const Call& call) {
         call();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "silverpoint: a sink of the program has failed: %s\n", error.what());
-    }
-    SP_DETAIL_CATCH_END_OF_THREAD
-    catch (...) {
+    } catch (...) {
         std::fputs("silverpoint: a sink of the program has failed\n", stderr);
     }
 #endif
@@ -65,7 +65,7 @@ class base_sink : public sink {
         const std::lock_guard guard(mutex_);
         sink_it_(msg);
     }
-    void end_() final {
+    void flush() final {
         const std::lock_guard guard(mutex_);
         flush_();
     }
@@ -125,18 +125,22 @@ using callback_sink_st = callback_sink_mt;
 // Who gets the lines of which logger.
 class customs_ {
   public:
-    // By the name of a logger: its sinks, with the least level of what they get.
-    using Table = std::map<std::string, std::vector<std::pair<sink_ptr, level::level_enum>>, std::less<>>;
+    struct Of {
+        leaves_t_ sinks;
+        std::shared_ptr<errors_> errors;
+    };
+    // By the name of a logger.
+    using Table = std::map<std::string, Of, std::less<>>;
 
     static customs_& the() {
         static customs_& one = *new customs_;
         return one;
     }
-    // The first call has every logger that is started from now on give us its records.
+    // Whether every logger that is started gives us its records: from the first table on.
+    [[nodiscard]] bool is_known() const { return is_known_; }
     void set(Table table) {
-        if (!table.empty() && !is_known_) {
+        if (!table.empty() && !is_known_)
             is_known_ = silverpoint_add_handler("", "", &customs_::take, nullptr) == SILVERPOINT_DONE;
-        }
         auto made = std::make_shared<const Table>(std::move(table));
         const std::lock_guard guard(lock_);
         table_ = std::move(made);
@@ -152,18 +156,11 @@ class customs_ {
     static void take(const silverpoint_event* event, void*) {
         customs_& all = the();
         const Giving giving;
-        // Those that are to be told that no more wait: each thread's own, for one whose sink stands still may
-        // be left behind while the next one works.
-        static thread_local std::set<sink_ptr> begun;
+        if (event == nullptr) return;
         std::shared_ptr<const Table> table;
         {
             const std::lock_guard guard(all.lock_);
             table = all.table_;
-        }
-        if (event == nullptr) {
-            for (const auto& sink : begun) guarded_([&] { sink->end_(); });
-            begun.clear();
-            return;
         }
         const auto found = table->find(std::string_view(event->category.data, event->category.size));
         if (found == table->end()) return;
@@ -186,10 +183,10 @@ class customs_ {
         msg.source = {file.c_str(), static_cast<int>(event->line), function.c_str()};
         msg.payload = string_view_t(text.data(), size);
         msg.event_ = event;
-        for (const auto& [sink, least] : found->second) {
+        for (const auto& [sink, least] : found->second.sinks) {
             if (msg.level < least || !sink->should_log(msg.level)) continue;
-            begun.insert(sink);
-            guarded_([&] { sink->log(msg); });
+            // What a function for errors throws cannot be caught by who logged.
+            guarded_([&] { found->second.errors->guard([&] { sink->log(msg); }); });
         }
     }
     struct Giving {
@@ -205,9 +202,3 @@ class customs_ {
 };
 
 }  // namespace spdlog
-
-#ifndef FMT_VERSION
-namespace fmt {
-inline std::string to_string(const spdlog::memory_buf_t& text) { return text; }
-}  // namespace fmt
-#endif

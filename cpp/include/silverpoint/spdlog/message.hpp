@@ -15,9 +15,18 @@
 #include <vector>
 
 #include "../logger.h"
-#include "logger.hpp"
+#include "mdc.hpp"
+#include "sinks.hpp"
 
 namespace spdlog {
+
+// What log(place, level, …) is given; the place of a record is that of the call.
+struct source_loc {
+    const char* filename = nullptr;
+    int line = 0;
+    const char* funcname = nullptr;
+    [[nodiscard]] constexpr bool empty() const noexcept { return line <= 0; }
+};
 
 // What a formatter writes into.
 class memory_buf_t : public std::string {
@@ -46,6 +55,9 @@ struct log_msg {
     std::size_t thread_id = 0;
     source_loc source;
     string_view_t payload;
+    // What the pattern's %^ and %$ enclose of the line.
+    mutable std::size_t color_range_start = 0;
+    mutable std::size_t color_range_end = 0;
     // The record, until the sink returns; null of what a program has made or kept.
     const silverpoint_event* event_ = nullptr;
 
@@ -93,7 +105,8 @@ struct padding_info {
     std::size_t width_ = 0;
     pad_side side_ = pad_side::left;
     bool truncate_ = false;
-    [[nodiscard]] bool enabled() const { return width_ != 0; }
+    bool enabled_ = false;
+    [[nodiscard]] bool enabled() const { return enabled_; }
 };
 
 class flag_formatter {
@@ -126,10 +139,14 @@ using custom_places_ = std::vector<std::unique_ptr<custom_flag_formatter>>;
 class line_ {
   public:
     line_(const log_msg& msg, const custom_flags_& custom, custom_places_& places,
-          log_clock::time_point before)
-        : msg_(msg), custom_(custom), places_(places), before_(before) {
+          log_clock::time_point before, bool is_utc, bool needs_time)
+        : msg_(msg), custom_(custom), places_(places), before_(before), needs_time_(needs_time) {
         const std::time_t seconds = log_clock::to_time_t(msg.time);
-        localtime_r(&seconds, &time_);
+        if (is_utc) {
+            gmtime_r(&seconds, &time_);
+        } else {
+            localtime_r(&seconds, &time_);
+        }
         // Downwards, before 1970 too.
         nanoseconds_ = std::chrono::duration_cast<std::chrono::nanoseconds>(
                            msg.time - std::chrono::floor<std::chrono::seconds>(msg.time))
@@ -137,13 +154,14 @@ class line_ {
     }
     void write(string_view_t pattern, memory_buf_t& out) {
         std::size_t place = 0;
+        const std::size_t begin = out.size();
         for (std::size_t at = 0; at < pattern.size(); ++at) {
             if (pattern[at] != '%') {
                 out += pattern[at];
                 continue;
             }
             if (++at == pattern.size()) return;
-            const padding_info padding = padding_at(pattern, at);
+            padding_info padding = padding_at(pattern, at);
             if (at == pattern.size()) return;
             if (const auto own = custom_.find(pattern[at]); own != custom_.end()) {
                 if (place == places_.size()) {
@@ -151,11 +169,21 @@ class line_ {
                     places_.back()->set_padding_info(padding);
                 }
                 // It is its own affair how wide it is.
-                places_[place++]->format(msg_, time_, out);
+                places_[place++]->format(msg_, needs_time_ || shows_time(pattern) ? time_ : std::tm{}, out);
                 continue;
             }
+            if (pattern[at] == '^') msg_.color_range_start = out.size() - begin;
+            if (pattern[at] == '$') msg_.color_range_end = out.size() - begin;
             memory_buf_t text;
-            flag(pattern[at], text);
+            if (!flag(pattern[at], text) && padding.truncate_) {
+                // %10!] is the function, padded.
+                padding.truncate_ = false;
+                text.clear();
+                this->place('!', text);
+                pad(text, padding);
+                (out += text) += pattern[at];
+                continue;
+            }
             pad(text, padding);
             out += text;
         }
@@ -164,6 +192,14 @@ class line_ {
   private:
     static constexpr std::size_t kWidest = 64;
 
+    // As spdlog: the calendar is asked only when the pattern has something of it.
+    static bool shows_time(string_view_t pattern) {
+        for (std::size_t at = 0; at + 1 < pattern.size(); ++at)
+            if (pattern[at] == '%' &&
+                string_view_t("+aAbBhcCYDxmdHIMSprRTXz").find(pattern[++at]) != string_view_t::npos)
+                return true;
+        return false;
+    }
     static padding_info padding_at(string_view_t pattern, std::size_t& at) {
         padding_info padding;
         const std::size_t begin = at;
@@ -180,6 +216,7 @@ class line_ {
             at = begin == digits ? begin : digits;
             return {};
         }
+        padding.enabled_ = true;
         if (padding.width_ > kWidest) padding.width_ = kWidest;
         if (at < pattern.size() && pattern[at] == '!') {
             padding.truncate_ = true;
@@ -247,7 +284,17 @@ class line_ {
         out.append(is_whole ? name : name.substr(0, 3));
     }
     void half_of_day(memory_buf_t& out) const { out.append(time_.tm_hour >= 12 ? "PM" : "AM"); }
-    void flag(char which, memory_buf_t& out) {
+    // False: there is no such flag, it stands for itself.
+    bool flag(char which, memory_buf_t& out) {
+        if (string_view_t("+nvlLtPaAbhBcCYDxmdHIMSprRTXzefFEuioO@sg#!^$&%").find(which) ==
+            string_view_t::npos) {
+            (out += '%') += which;
+            return false;
+        }
+        known(which, out);
+        return true;
+    }
+    void known(char which, memory_buf_t& out) {
         switch (which) {
             case '+':
                 time(out, "[%Y-%m-%d %H:%M:%S.");
@@ -349,11 +396,13 @@ class line_ {
             case '^':
             case '$':
                 return;
+            case '&':
+                return mdc::append_(out);
             case '%':
                 out += '%';
                 return;
             default:
-                (out += '%') += which;
+                return;
         }
     }
 
@@ -361,6 +410,7 @@ class line_ {
     const custom_flags_& custom_;
     custom_places_& places_;
     log_clock::time_point before_;
+    bool needs_time_;
     std::tm time_{};
     long long nanoseconds_ = 0;
 };
@@ -387,13 +437,6 @@ class formatter {
     SP_DETAIL_THROW(
         spdlog_ex("silverpoint: what the logger inside the process writes has a pattern, no formatter"));
 }
-// All of its sinks, or none.
-inline void logger::set_formatter(std::unique_ptr<formatter> one) {
-    for (const auto& sink : sinks_)
-        if (!sink->takes_formatter_(*one)) refuse_formatter_();
-    for (const auto& sink : sinks_) sink->set_formatter(one->clone());
-}
-
 // spdlog's flags (docs/guide/from-spdlog.md), those of the program, and a line end.
 class pattern_formatter final : public formatter {
   public:
@@ -404,11 +447,8 @@ class pattern_formatter final : public formatter {
         : said_(std::move(pattern)),
           silver_("spdlog:" + said_),
           eol_(std::move(eol)),
-          custom_(std::move(custom)) {
-        if (time == pattern_time_type::utc)
-            SP_DETAIL_THROW(
-                spdlog_ex("silverpoint: patterns show local time; TZ=UTC0 in the environment makes it UTC"));
-    }
+          is_utc_(time == pattern_time_type::utc),
+          custom_(std::move(custom)) {}
     explicit pattern_formatter(pattern_time_type time = pattern_time_type::local, std::string eol = "\n")
         : pattern_formatter("%+", time, std::move(eol)) {}
 
@@ -418,14 +458,17 @@ class pattern_formatter final : public formatter {
         places_.clear();
         return *this;
     }
+    // Flags of the program's own are given the time, though the pattern shows nothing else of it.
+    void need_localtime(bool is_needed = true) { needs_time_ = is_needed; }
     void set_pattern(std::string pattern) {
         said_ = std::move(pattern);
         silver_ = "spdlog:" + said_;
         places_.clear();
     }
     void format(const details::log_msg& msg, memory_buf_t& dest) override {
-        if (msg.event_ == nullptr || !custom_.empty()) {
-            details::line_(msg, custom_, places_, last_.time_since_epoch().count() == 0 ? msg.time : last_)
+        if (msg.event_ == nullptr || !custom_.empty() || is_utc_) {
+            details::line_(msg, custom_, places_, last_.time_since_epoch().count() == 0 ? msg.time : last_,
+                           is_utc_, needs_time_)
                 .write(said_, dest);
             last_ = msg.time;
         } else {
@@ -443,10 +486,11 @@ class pattern_formatter final : public formatter {
     [[nodiscard]] std::unique_ptr<formatter> clone() const override {
         custom_flags custom;
         for (const auto& [flag, one] : custom_) custom[flag] = one->clone();
-        return std::make_unique<pattern_formatter>(said_, pattern_time_type::local, eol_, std::move(custom));
+        return std::make_unique<pattern_formatter>(
+            said_, is_utc_ ? pattern_time_type::utc : pattern_time_type::local, eol_, std::move(custom));
     }
     [[nodiscard]] const std::string* pattern_() const override {
-        return custom_.empty() && eol_ == "\n" ? &said_ : nullptr;
+        return custom_.empty() && eol_ == "\n" && !is_utc_ ? &said_ : nullptr;
     }
 
   private:
@@ -455,6 +499,7 @@ class pattern_formatter final : public formatter {
         return found == static_cast<std::size_t>(-1) ? 0 : found;
     }
     std::string said_, silver_, eol_;
+    bool is_utc_ = false, needs_time_ = false;
     custom_flags custom_;
     details::custom_places_ places_;
     log_clock::time_point last_;

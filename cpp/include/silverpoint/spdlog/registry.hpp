@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "../logger.hpp"
@@ -33,7 +35,13 @@ struct registry_ {
     level::level_enum level = level::info, flush_level = level::off;
     std::size_t backtrace = 0;                        // of all loggers
     std::map<std::string, level::level_enum> levels;  // of the environment
-    bool runs = false;
+    bool runs = false, is_starting = false, is_registering = true, is_standard_made = false;
+    std::string running;  // what it was started with
+    // The thread of flush_every: another number ends it.
+    std::mutex periodic_lock;
+    std::condition_variable periodic_change;
+    std::uint64_t periodic = 0;
+    std::thread flushing;
 
     static registry_& the() {
         static registry_& one = *new registry_;
@@ -55,6 +63,7 @@ struct registry_ {
     logger& standard_logger() {
         const std::lock_guard guard(lock);
         if (standard == nullptr) {
+            is_standard_made = true;
             auto made = std::make_shared<logger>("", std::make_shared<sinks::stdout_color_sink_mt>());
             prepare(*made);
             known.emplace("", made);
@@ -112,11 +121,49 @@ struct registry_ {
         // It would wait for its own thread.
         if (is_giving_) return;
         const std::lock_guard guard(lock);
-        if (!stale_) return;
+        // Not within itself: what this thread's operator new logs meanwhile is kept.
+        if (!stale_ || is_starting) return;
+        struct Starting {
+            bool& is_starting;
+            explicit Starting(bool& of) : is_starting(of) { is_starting = true; }
+            ~Starting() { is_starting = false; }
+        };
+        const Starting starting(is_starting);
         const unsigned changes = changes_;
         start_now();
         stale_ = false;
         if (changes != changes_) stale_ = true;  // meanwhile
+    }
+    // The registered loggers' sinks of the program's own are flushed by a thread; 0: not any more.
+    void flush_every(std::chrono::nanoseconds interval) {
+        std::thread before;
+        {
+            const std::lock_guard guard(periodic_lock);
+            ++periodic;
+            before.swap(flushing);
+        }
+        periodic_change.notify_all();
+        if (before.joinable() && before.get_id() != std::this_thread::get_id()) {
+            before.join();
+        } else if (before.joinable()) {
+            before.detach();
+        }
+        if (interval.count() <= 0) return;
+        const std::lock_guard guard(periodic_lock);
+        flushing = std::thread([this, interval, number = periodic] {
+            std::unique_lock waiting(periodic_lock);
+            while (!periodic_change.wait_for(waiting, interval, [&] { return periodic != number; })) {
+                waiting.unlock();
+                if (stale_) start();
+                std::vector<std::shared_ptr<logger>> loggers;
+                {
+                    const std::lock_guard registry_guard(lock);
+                    for (const auto& [name, one] : known) loggers.push_back(one);
+                }
+                for (const auto& one : loggers) guarded_([&] { one->flush_customs_(); });
+                waiting.lock();
+            }
+        });
     }
     void start_now() {
         static const int once = pthread_atfork([] { the().lock.lock(); }, [] { the().lock.unlock(); },
@@ -124,17 +171,43 @@ struct registry_ {
                                                    // Its parent's logger is not there.
                                                    the().runs = false;
                                                    changed_();
+                                                   // The thread of flush_every is not here.
+                                                   new (&the().periodic_lock) std::mutex;
+                                                   new (&the().periodic_change) std::condition_variable;
+                                                   new (&the().flushing) std::thread;
                                                    // A new one: its owner would be a thread of the parent.
                                                    new (&the().lock) std::recursive_mutex;
                                                    customs_::the().forget();
+                                                   for (logger* one : the().all) one->after_fork_();
                                                    is_giving_ = false;
                                                });
+        // Sinks of the program's own are never destroyed: what they hold back comes out at the end.
+        static const int at_end = std::atexit([] {
+            the().flush_every(std::chrono::nanoseconds(0));
+            const std::lock_guard guard(the().lock);
+            for (logger* one : the().all) one->flush_customs_();
+        });
         (void)once;
+        (void)at_end;
         customs_::Table customs;
-        for (const logger* one : all)
-            for (const auto& [sink, own] : leaves_(one->sinks()))
-                // Also of two loggers of one name: a line has no more than that.
-                if (sink->is_custom_()) add_leaf_(sink, own, customs[one->name()]);
+        for (logger* one : all) {
+            customs_of_ found;
+            for (const auto& [sink, own] : leaves_(std::as_const(*one).sinks())) {
+                if (sink->is_custom_()) {
+                    found.sinks.emplace_back(sink, own);
+                } else {
+                    found.has_others = true;
+                }
+            }
+            if (one->is_async_())
+                for (const auto& [sink, own] : found.sinks) {
+                    // Also of two loggers of one name: a line has no more than that.
+                    customs_::Of& of = customs[one->name()];
+                    of.errors = one->on_error_here_();
+                    add_leaf_(sink, one->backtrace_() > 0 ? std::max(own, one->level()) : own, of.sinks);
+                }
+            one->set_customs_(std::move(found));
+        }
 #if defined(__cpp_exceptions)
         try {
             start_with(std::move(customs));
@@ -157,10 +230,15 @@ struct registry_ {
             return;
         }
         std::string text = configuration();
-        if (runs) silverpoint::stop();
+        if (text.empty() && has_customs) text = "record = \"trace\"\n";
+        // Nothing that the logger inside the process does has changed.
+        const bool is_same = runs && text == running && (!has_customs || customs_::the().is_known());
+        if (!is_same && runs) silverpoint::stop();
+        if (is_same && has_customs) silverpoint_flush(patience_());
         // What was logged before was for those who were there.
         customs_::the().set(std::move(customs));
-        if (text.empty() && has_customs) text = "record = \"trace\"\n";
+        if (is_same) return;
+        running = text;
         runs = !text.empty() && silverpoint::start(text);
     }
 };

@@ -74,13 +74,20 @@ using sinks_init_list = std::initializer_list<sink_ptr>;
 
 namespace sinks {
 
-// Where lines go. Shared by loggers as in spdlog; the lines are written by the logger inside the process.
+// Where lines go. Shared by loggers as in spdlog. A class of the program's own derives from it, or from
+// base_sink (custom.hpp), and is given lines; what derives from native_sink is written by the logger inside
+// the process.
 class sink {
   public:
     virtual ~sink() = default;
     sink(const sink&) = delete;
     sink& operator=(const sink&) = delete;
 
+    virtual void log(const details::log_msg& msg) = 0;
+    virtual void flush() = 0;
+    // spdlog's flags (docs/guide/from-spdlog.md).
+    virtual void set_pattern(const std::string& pattern) = 0;
+    virtual void set_formatter(std::unique_ptr<formatter> one) = 0;
     void set_level(level::level_enum level) {
         if (level_.exchange(level, std::memory_order_relaxed) != level) changed_();
     }
@@ -88,8 +95,39 @@ class sink {
         return static_cast<level::level_enum>(level_.load(std::memory_order_relaxed));
     }
     [[nodiscard]] bool should_log(level::level_enum level) const { return level >= this->level(); }
-    // spdlog's flags (docs/guide/from-spdlog.md).
-    virtual void set_pattern(const std::string& pattern) {
+
+    // --- How it is treated.
+
+    [[nodiscard]] virtual bool takes_formatter_(const formatter&) const { return true; }
+    // Of the program's own, and those that such a one passes lines to (combined.hpp).
+    [[nodiscard]] virtual bool is_custom_() const { return true; }
+    // Whether a line can be given to it by whoever likes to; else the logger inside the process writes it.
+    [[nodiscard]] virtual bool takes_lines_() const { return is_custom_(); }
+    // Those that it gives lines to, or passes them on to.
+    virtual void behind_(std::vector<sink_ptr>&) const {}
+    // It stands behind one that gives it lines: from here on it takes none that cannot be given lines.
+    virtual void be_given_lines_() {}
+    // Whether it only passes lines on; then its sinks are appended.
+    virtual bool passes_on_(std::vector<sink_ptr>&) { return false; }
+    // Of what the logger inside the process writes: a table of its configuration.
+    [[nodiscard]] virtual std::string toml(const std::string&, level::level_enum, level::level_enum,
+                                           std::size_t) const {
+        return {};
+    }
+    static const char* toml_level(level::level_enum level) {
+        constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
+        return levels[level];
+    }
+
+  protected:
+    sink() = default;
+
+    std::atomic<int> level_{level::trace};
+};
+
+class native_sink : public sink {
+  public:
+    void set_pattern(const std::string& pattern) override {
         {
             const std::lock_guard guard(pattern_lock_);
             if (pattern_ == pattern) return;
@@ -97,36 +135,20 @@ class sink {
         }
         changed_();
     }
-    virtual void set_formatter(std::unique_ptr<formatter> one);
-    [[nodiscard]] virtual bool takes_formatter_(const formatter& one) const;
-    // Whether everything recorded before has been written, within five seconds.
-    bool flush();
-
-    // Of the program's own (custom.hpp), and those that such a one passes lines to (combined.hpp).
-    [[nodiscard]] virtual bool is_custom_() const { return false; }
-    // Whether a line can be given to it by whoever likes to; else the logger inside the process writes it.
-    [[nodiscard]] virtual bool takes_lines_() const { return is_custom_(); }
-    virtual void log(const details::log_msg&) {
+    void set_formatter(std::unique_ptr<formatter> one) override;
+    [[nodiscard]] bool takes_formatter_(const formatter& one) const override;
+    [[nodiscard]] bool is_custom_() const override { return false; }
+    void log(const details::log_msg&) override {
         SP_DETAIL_THROW(
             spdlog_ex("silverpoint: such a sink is written by the logger inside the process alone"));
     }
-    virtual void end_() {}
-    // Those that it gives lines to, or passes them on to.
-    virtual void behind_(std::vector<sink_ptr>&) const {}
-    // It stands behind one that gives it lines: from here on it takes none that cannot be given lines.
-    virtual void be_given_lines_() {}
-    // Whether it only passes lines on; then its sinks are appended.
-    virtual bool passes_on_(std::vector<sink_ptr>&) { return false; }
+    // What was recorded before is waited for, at most five seconds.
+    void flush() override { silverpoint_flush(is_giving_ ? 0 : 5000); }
 
-    // A level below `off`, in the configuration's words.
-    [[nodiscard]] static const char* toml_level(level::level_enum level) {
-        constexpr const char* levels[] = {"trace", "debug", "info", "warn", "error", "fatal"};
-        return levels[level];
-    }
     // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none. Of
     // what is below `least`, the last `kept` are kept back; 0: nothing is.
     [[nodiscard]] std::string toml(const std::string& categories, level::level_enum own,
-                                   level::level_enum least, std::size_t kept) const {
+                                   level::level_enum least, std::size_t kept) const override {
         level::level_enum level = own;
         if (kept > 0 && level < least) level = least;
         if (settings_.empty() || level >= level::off) return {};
@@ -140,7 +162,7 @@ class sink {
     }
 
   protected:
-    sink() = default;
+    native_sink() = default;
     // Appends a line to a descriptor, by the sink's pattern (combined.hpp).
     void write_to_(int fd, const details::log_msg& msg) const;
     static void add(std::string& out, std::string_view key, std::string_view value) {
@@ -168,7 +190,6 @@ class sink {
     }
     mutable std::mutex pattern_lock_;
     std::string pattern_ = "%+";
-    std::atomic<int> level_{level::trace};
 };
 
 }  // namespace sinks
@@ -177,7 +198,7 @@ namespace sinks {
 
 namespace detail {
 
-class console : public sink {
+class console : public native_sink {
   public:
     console(const char* to, bool is_colour) {
         add(settings_, "to", to);
@@ -192,7 +213,7 @@ class console : public sink {
 };
 
 // A file that exists from here on, its directories made, as spdlog does it.
-class file : public sink {
+class file : public native_sink {
   public:
     file(const std::string& path, bool truncate) {
         for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
@@ -274,10 +295,10 @@ class rotating_file_sink_mt : public detail::file {
     }
     // What is in the file becomes the newest old one; the oldest goes when there are too many.
     static const filename_t& rotated(const filename_t& path, std::size_t max_files) {
-        struct stat about {};
-        if (stat(path.c_str(), &about) != 0 || about.st_size == 0) return path;
         // Lines that a logger of this process has yet to write belong into the old file.
         silverpoint_flush(is_giving_ ? 0 : 5000);
+        struct stat about {};
+        if (stat(path.c_str(), &about) != 0 || about.st_size == 0) return path;
         if (max_files == 0) {
             if (unlink(path.c_str()) != 0) refuse(path, "removing");
             return path;
@@ -295,38 +316,13 @@ class rotating_file_sink_mt : public detail::file {
                                   std::strerror(errno)));
     }
 };
-// Rotates at midnight; the file of today keeps its name (spdlog puts the date into each name). Another hour
-// than midnight is not taken.
-class daily_file_sink_mt : public detail::file {
-  public:
-    explicit daily_file_sink_mt(const filename_t& path, int hour = 0, int minute = 0, bool truncate = false,
-                                std::uint16_t max_files = 0)
-        : file((check(hour, minute), path), truncate) {
-        settings_ +=
-            "rotate-at = \"day\"\nkeep = " + std::to_string(max_files == 0 ? 65535 : max_files) + "\n";
-    }
-
-  private:
-    static void check(int hour, int minute) {
-        if (hour != 0 || minute != 0)
-            SP_DETAIL_THROW(spdlog_ex("silverpoint: daily files begin at midnight, not at another time"));
-    }
-};
-class hourly_file_sink_mt : public detail::file {
-  public:
-    explicit hourly_file_sink_mt(const filename_t& path, bool truncate = false, std::uint16_t max_files = 0)
-        : file(path, truncate) {
-        settings_ +=
-            "rotate-at = \"hour\"\nkeep = " + std::to_string(max_files == 0 ? 65535 : max_files) + "\n";
-    }
-};
-class null_sink_mt : public sink {
+class null_sink_mt : public native_sink {
   public:
     [[nodiscard]] bool takes_lines_() const override { return true; }
     void log(const details::log_msg&) override {}
 };
 // spdlog's numbers of facilities are those of <syslog.h>; options have no meaning here.
-class syslog_sink_mt : public sink {
+class syslog_sink_mt : public native_sink {
   public:
     explicit syslog_sink_mt(const std::string& identity = "", int = 0, int facility = 1 << 3,
                             bool enable_formatting = false) {
@@ -340,7 +336,7 @@ class syslog_sink_mt : public sink {
         if (!enable_formatting) set_pattern("%v");
     }
 };
-class systemd_sink_mt : public sink {
+class systemd_sink_mt : public native_sink {
   public:
     explicit systemd_sink_mt(const std::string& identity = "", bool enable_formatting = false) {
         add(settings_, "to", "journald");
@@ -360,11 +356,22 @@ using stdout_sink_st = stdout_sink_mt;
 using stderr_sink_st = stderr_sink_mt;
 using basic_file_sink_st = basic_file_sink_mt;
 using rotating_file_sink_st = rotating_file_sink_mt;
-using daily_file_sink_st = daily_file_sink_mt;
-using hourly_file_sink_st = hourly_file_sink_mt;
 using null_sink_st = null_sink_mt;
 using syslog_sink_st = syslog_sink_mt;
 using systemd_sink_st = systemd_sink_mt;
+// By the type of a mutex, which they do not need.
+template <class>
+using basic_file_sink = basic_file_sink_mt;
+template <class>
+using rotating_file_sink = rotating_file_sink_mt;
+template <class>
+using null_sink = null_sink_mt;
+template <class>
+using syslog_sink = syslog_sink_mt;
+template <class>
+using systemd_sink = systemd_sink_mt;
+template <class>
+using stdout_color_sink = stdout_color_sink_mt;
 
 }  // namespace sinks
 }  // namespace spdlog

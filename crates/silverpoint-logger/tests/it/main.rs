@@ -1,7 +1,6 @@
 //! Programs that log, ended in every way.
 
 mod backtrace;
-mod changed;
 mod console;
 mod crashed;
 mod ends;

@@ -269,12 +269,11 @@ fn block_loses_nothing() {
     }
 }
 
-/// Records until it is killed, which is long before the last.
+/// Records until it is killed.
 fn until_killed() {
-    for n in 0..50_000_000_u64 {
+    for n in 0u64.. {
         info!("n {}", n);
     }
-    panic!("nobody has killed it");
 }
 
 fn letting_go() {

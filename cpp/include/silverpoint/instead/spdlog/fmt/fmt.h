@@ -1,0 +1,3 @@
+// Stands where spdlog has its header of this name.
+#pragma once
+#include "../../../spdlog.hpp"

@@ -1,0 +1,6 @@
+// Stands where spdlog has its header of this name.
+#pragma once
+#include "../../../spdlog.hpp"
+#if __has_include(<fmt/std.h>)
+#    include <fmt/std.h>
+#endif

@@ -1,1 +1,0 @@
-#include "user_code_test.cpp"
