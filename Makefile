@@ -80,7 +80,7 @@ install-files:
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/silverpoint
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	$(PROGRAM) man --out $(DESTDIR)$(PREFIX)/share/man/man1
+	$(PROGRAM) man --output $(DESTDIR)$(PREFIX)/share/man/man1
 	$(PROGRAM) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/silverpoint
 	$(PROGRAM) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_silverpoint
 	$(PROGRAM) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/silverpoint.fish

@@ -223,7 +223,8 @@ const unsigned char sp_c_unregistered = 0x80;
             fixed += arguments[i].size();
         }
     }
-    Reservation found = reserve(entered, round_up_8(exact), site->level);
+    const Entry entry{entered, stack_mark(__builtin_frame_address(0))};
+    Reservation found = reserve(entry, round_up_8(exact), site->level);
     if (found.at != nullptr) return put_record(found, head, arguments, count, exact);
     if (found.lane == nullptr || blocks == 0) return 0;
     // Larger than any ring takes: what is longer than its share is cut.
@@ -241,14 +242,14 @@ const unsigned char sp_c_unregistered = 0x80;
         }
     }
     if (longs > 0) share = (most - fixed - shorts) / longs;
-    found = reserve(nullptr, most, site->level);
+    found = reserve({nullptr, entry.frame}, most, site->level);
     if (found.at == nullptr) {
         if (found.lane != nullptr) count_loss(*found.lane, Cause::kTooLarge);
         return 0;
     }
     if (share < 8) {
         count_loss(*found.lane, Cause::kTooLarge);
-        found.lane->ready.store(1, std::memory_order_relaxed);
+        make_ready(found.lane);
         return 0;
     }
     return put_record(found, head, arguments, count, share);

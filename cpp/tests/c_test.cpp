@@ -409,7 +409,7 @@ TEST(CLife, SignalHandlersMayRecordWithinARecord) {
         });
         for (std::uint64_t i = 0; i < kAll; ++i) c_number(i);
         // As long as it takes until handlers have interrupted often enough.
-        for (std::uint64_t i = kAll; interruptions < 1000; ++i) c_number(i);
+        for (std::uint64_t i = kAll; interruptions < 1000 && i < 100 * kAll; ++i) c_number(i);
         done = true;
         attacker.join();
         // Not before: the last handlers may wait for room.

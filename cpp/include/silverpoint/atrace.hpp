@@ -225,7 +225,7 @@ struct AtraceAsync {
 class AtraceText {
   public:
     [[gnu::format(printf, 2, 3)]] explicit AtraceText(const char* format, ...) {
-        const ErrnoGuard guard;
+        const SystemGuard guard;
         va_list arguments;
         va_start(arguments, format);
         const int size = std::vsnprintf(text_, sizeof text_, format, arguments);

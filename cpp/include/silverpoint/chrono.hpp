@@ -90,6 +90,7 @@ struct Codec<T> : ShortTextCodec<T, CalendarText> {};
 template <>
 struct Codec<std::chrono::year> {
     using Like = int;
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = 4;
     static constexpr void sign(Signer& out) { out.add('i'); }
     static constexpr std::size_t size(const std::chrono::year&) { return fixed; }
@@ -105,6 +106,7 @@ struct Codec<std::chrono::year> {
 template <>
 struct Codec<std::chrono::day> {
     using Like = unsigned;
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = 1;
     static constexpr void sign(Signer& out) { out.add('A'); }
     static constexpr std::size_t size(const std::chrono::day&) { return fixed; }
@@ -174,22 +176,38 @@ concept ZonedTimeLike = requires(const T& value) {
     { value.get_time_zone()->name() } -> std::convertible_to<std::string_view>;
 };
 
-template <ZonedTimeLike T>
-struct Codec<T> {
-    using Time = CodecOf<decltype(std::declval<const T&>().get_sys_time())>;
+template <class Time>
+struct ZonedRef {
+    Time time;
+    TextRef<char> zone;
+};
+template <class Time>
+struct Codec<ZonedRef<Time>> {
+    using Text = Codec<TextRef<char>>;
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
+    static std::size_t size(const ZonedRef<Time>& of) { return Codec<Time>::fixed + Text::size(of.zone); }
+    static char* put(char* out, const ZonedRef<Time>& of) {
+        return Text::put(Within<Time>::put_fixed(out, of.time), of.zone);
+    }
     static constexpr void sign(Signer& out) {
         out.add("<zoned_time|time:");
-        Time::sign(out);
+        Codec<Time>::sign(out);
         out.add(",zone:s,>");
+    }
+};
+
+template <ZonedTimeLike T>
+struct Codec<T> {
+    using Taken = ZonedRef<std::remove_cvref_t<decltype(std::declval<const T&>().get_sys_time())>>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { Codec<Taken>::sign(out); }
+    static Taken take(const T& value) {
+        return {value.get_sys_time(), Capture<std::string_view>::of(zone(value))};
     }
     static std::string_view zone(const T& value) {
         const auto zone = value.get_time_zone();
         return zone == nullptr ? std::string_view() : std::string_view(zone->name());
-    }
-    static std::size_t size(const T& value) { return Time::fixed + 4 + zone(value).size(); }
-    static char* put(char* out, const T& value) {
-        return Codec<std::string_view>::put(Time::put(out, value.get_sys_time()), zone(value));
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {

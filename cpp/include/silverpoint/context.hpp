@@ -21,8 +21,8 @@ SP_DETAIL_BEGIN
 
 // The contexts of the calling thread; null when it has no place for any.
 SP_DETAIL_COLD Thread* begin_contexts() {
-    const ErrnoGuard guard;
-    Lane* lane = begin_thread();
+    const SystemGuard guard;
+    Lane* lane = begin_thread(stack_mark(__builtin_frame_address(0)));
     return lane == nullptr ? nullptr : thread_of(lane);
 }
 inline Thread* thread_of_contexts() {

@@ -102,6 +102,11 @@ class Causes {
     char room_[1000];
 };
 
+namespace detail {
+template <>
+inline constexpr bool kIsKnown<Causes> = true;
+}
+
 // What an exception and its causes say.
 inline Causes causes(const std::exception& error) { return Causes(error); }
 // The same of one that was caught elsewhere; nothing of none.

@@ -60,28 +60,19 @@ struct PathCodec {
     }
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { Codec<Native>::sign(out); }
-    static std::size_t size(const T& value) { return Codec<Native>::size(native(value)); }
-    static char* put(char* out, const T& value) { return Codec<Native>::put(out, native(value)); }
+    using Taken = TextRef<Native::value_type>;
+    static Taken take(const T& value) { return Capture<Native>::of(native(value)); }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
         return put_item(out, native(value));
     }
 };
-template <class T>
-struct PathCapture {
-    using Of = Capture<std::filesystem::path::string_type>;
-    using type = Of::type;
-    static type of(const T& value) { return Of::of(PathCodec<T>::native(value)); }
-};
-
 template <>
 struct Codec<std::filesystem::path> : PathCodec<std::filesystem::path> {};
 template <>
 struct Codec<std::filesystem::directory_entry> : PathCodec<std::filesystem::directory_entry> {};
 template <>
-struct Capture<std::filesystem::path> : PathCapture<std::filesystem::path> {};
-template <>
-struct Capture<std::filesystem::directory_entry> : PathCapture<std::filesystem::directory_entry> {};
+inline constexpr bool kIsKnown<std::filesystem::file_status> = true;
 
 SP_DETAIL_END
 

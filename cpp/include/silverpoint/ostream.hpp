@@ -28,6 +28,7 @@ struct CutText {
 
 template <>
 struct Codec<CutText> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
     static std::size_t size(const CutText& text) { return (text.missing == 0 ? 4 : 8) + text.size; }

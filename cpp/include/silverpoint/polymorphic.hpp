@@ -137,21 +137,22 @@ struct DynamicCodec {
         out.add(kIsNamed ? 's' : 'n');
         out.add('|');
     }
-    static std::size_t size(const Base& value) {
-        std::size_t total = 1;
-        const bool known = visit(value, index_of(value), [&]<class Actual>(const Actual& object) {
-            total += Alternative<Actual>::size(object);
-        });
-        if (!known && kIsNamed) total += Codec<ClassName::Text>::size(name(value));
-        return total;
-    }
-    static char* put(char* out, const Base& value) {
+    static constexpr bool kIsSteady = false;
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const Base& value) {
         const unsigned index = index_of(value);
+        out = room.fit(out, 1 + kAfter);
+        if (out == nullptr) return nullptr;
         out = put_bytes(out, static_cast<unsigned char>(index));
         const bool known = visit(value, index, [&]<class Actual>(const Actual& object) {
-            out = Alternative<Actual>::put(out, object);
+            if constexpr (std::same_as<Actual, Base>) {
+                out = StructCodec<Actual>::template walk<kAfter>(room, out, object);
+            } else {
+                out = Within<Actual>::template put<kAfter>(room, out, object);
+            }
         });
-        return !known && kIsNamed ? Codec<ClassName::Text>::put(out, name(value)) : out;
+        return !known && kIsNamed ? Within<ClassName::Text>::template put<kAfter>(room, out, name(value))
+                                  : out;
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const Base& value) {
@@ -177,12 +178,13 @@ struct DynamicPointerCodec {
         out.add('?');
         Codec<Base>::sign(out);
     }
-    static std::size_t size(const Base* value) {
-        return value == nullptr ? 1 : 1 + Codec<Base>::size(*value);
-    }
-    static char* put(char* out, const Base* value) {
+    static constexpr bool kIsSteady = false;
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const Base* value) {
+        out = room.fit(out, 1 + kAfter);
+        if (out == nullptr) return nullptr;
         out = put_bytes(out, value != nullptr);
-        return value == nullptr ? out : Codec<Base>::put(out, *value);
+        return value == nullptr ? out : Within<Base>::template put<kAfter>(room, out, *value);
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const Base* value) {

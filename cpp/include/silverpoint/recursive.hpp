@@ -32,6 +32,7 @@ struct Item {
 
 template <>
 struct Codec<Item> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
     static std::size_t size(const Item& item) { return 4 + item.size; }
@@ -47,6 +48,7 @@ struct FilledItem {
 };
 template <>
 struct Codec<FilledItem> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
     static std::size_t size(const FilledItem& filled) { return Codec<Item>::size(filled.item); }
@@ -104,15 +106,14 @@ struct Codec<T> {
     static bool fill(Item& item, const T& value) {
         return fill_item(item, [&](CborWriter& out) { return put_item(out, value); });
     }
-    static std::size_t size(const T& value) {
-        Item item;
-        fill(item, value);
-        return Codec<Item>::size(item);
-    }
-    static char* put(char* out, const T& value) {
-        Item item;
-        fill(item, value);
-        return Codec<Item>::put(out, item);
+    // (Members may be of any kind.)
+    static constexpr bool kIsSteady = false;
+    // Made once for a record.
+    using Taken = FilledItem;
+    static FilledItem take(const T& value) {
+        FilledItem filled;
+        filled.is_whole = fill(filled.item, value);
+        return filled;
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
@@ -129,18 +130,6 @@ struct Codec<T> {
         out.end();
         ++out.deeper;
         return whole;
-    }
-};
-
-// Made once for a record.
-template <Described T>
-    requires kIsRecursive<T>
-struct Capture<T> {
-    using type = FilledItem;
-    static FilledItem of(const T& value) {
-        FilledItem filled;
-        filled.is_whole = Codec<T>::fill(filled.item, value);
-        return filled;
     }
 };
 

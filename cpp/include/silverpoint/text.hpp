@@ -42,7 +42,9 @@ class WrittenText : public TextBuffer {
 #ifdef __cpp_exceptions
         try {
             write(value);
-        } catch (...) {
+        }
+        SP_DETAIL_CATCH_END_OF_THREAD
+        catch (...) {
             sputn("<exception>", 11);
         }
 #else
@@ -95,19 +97,13 @@ struct Codec<WrittenText> {
     using Like = std::string_view;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
-    static std::size_t size(const WrittenText& value) { return Codec<CutText>::size(value.text()); }
-    static char* put(char* out, const WrittenText& value) { return Codec<CutText>::put(out, value.text()); }
+    using Taken = CutText;
+    static CutText take(const WrittenText& value) { return value.text(); }
     template <class Writer>
     static bool put_cbor(Writer& out, const WrittenText& value) {
         const CutText text = value.text();
         return out.text(text.data, text.size) && text.missing == 0;
     }
-};
-
-template <>
-struct Capture<WrittenText> {
-    using type = CutText;
-    static CutText of(const WrittenText& value) { return value.text(); }
 };
 
 template <class T>

@@ -14,6 +14,7 @@ SP_DETAIL_BEGIN
 template <>
 struct Codec<std::thread::id> {
     static_assert(sizeof(std::thread::id) == 8 && std::is_trivially_copyable_v<std::thread::id>);
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = 8;
     static constexpr void sign(Signer& out) { out.add('p'); }
     static constexpr std::size_t size(const std::thread::id&) { return fixed; }

@@ -2,9 +2,8 @@
 //! spans, async spans, counters and instants of their own.
 
 use std::cell::{Cell, RefCell};
-use std::sync::OnceLock;
 
-use silverpoint::dynamic::{self, Description, Encoder, Later, Recorded, Registered};
+use silverpoint::dynamic::{self, Description, Encoder, Later, Published, Recorded, Registered};
 
 use crate::tag::Tag;
 
@@ -82,10 +81,16 @@ const PROBES: usize = 16;
 /// Bytes of a name that a site may have.
 const LONGEST: usize = 4096;
 
-static TABLE: [OnceLock<Box<Named>>; PLACES] = [const { OnceLock::new() }; PLACES];
+static TABLE: [Published<Named>; PLACES] = [const { Published::new() }; PLACES];
 
-fn register(kind: &Kind, tag: Tag, name: &str, more: (&str, &str)) -> Registered {
-    dynamic::register(&Description {
+fn describe<R>(
+    kind: &Kind,
+    tag: Tag,
+    name: &str,
+    more: (&str, &str),
+    give: impl FnOnce(&Description<'_>) -> R,
+) -> R {
+    give(&Description {
         kind: kind.number,
         level: LEVEL,
         line: 0,
@@ -115,9 +120,32 @@ fn named(kind: &Kind, tag: Tag, name: &str) -> Option<Registered> {
 #[inline(never)]
 fn named_elsewhere(kind: &Kind, tag: Tag, name: &str) -> Option<Registered> {
     let key = Key::new(kind, tag, name);
-    let make = || Box::new(Named { key, name: name.into(), site: register(kind, tag, name, ("", "")) });
-    let places = (0..PROBES).map(|probe| &TABLE[(key.place() + probe) % PLACES]);
-    places.map(|place| place.get_or_init(make)).find(|known| known.is(key, name)).map(|known| known.site)
+    let mut places = (0..PROBES).map(|probe| &TABLE[(key.place() + probe) % PLACES]);
+    let known = places.find_map(|place| match place.get() {
+        Some(known) if known.is(key, name) => Some(Ok(known.site)),
+        Some(_) => None,
+        None => Some(Err(())),
+    })?;
+    known.ok().or_else(|| new_name(kind, tag, name, key))
+}
+
+/// `None`: there are too many names already, or this thread is preparing something. Then the name is an argument.
+#[cold]
+fn new_name(kind: &Kind, tag: Tag, name: &str, key: Key) -> Option<Registered> {
+    let make = || {
+        let site = describe(kind, tag, name, ("", ""), dynamic::register_variety);
+        (site.id != 0).then(|| Named { key, name: name.into(), site })
+    };
+    dynamic::prepare(|| {
+        for probe in 0..PROBES {
+            let known = TABLE[(key.place() + probe) % PLACES].get_or_try(make)?;
+            if known.is(key, name) {
+                return Some(known.site);
+            }
+        }
+        None
+    })
+    .flatten()
 }
 
 /// Records one call whose arguments beside the name have 64 bits each. Gives site and ticks, zeros when nothing was recorded.
@@ -204,7 +232,7 @@ pub(crate) fn end_async(tag: Tag, name: &str, id: u64) {
 /// The site of names that are not remembered.
 #[cold]
 fn unnamed_site(kind: &Kind, tag: Tag) -> Registered {
-    register(kind, tag, "atrace", ("atrace.name\n", "s"))
+    describe(kind, tag, "atrace", ("atrace.name\n", "s"), dynamic::register)
 }
 
 /// One whose name is not remembered.
@@ -230,25 +258,10 @@ fn made(id: u32, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     if id == 0 {
         return without_site();
     }
-    let recorded = dynamic::record_at_once(|encoder| {
+    match dynamic::record(LEVEL, |encoder| {
         fill(encoder);
         Some(id)
-    });
-    match recorded {
-        Ok(Recorded::At { ticks }) => (id, ticks),
-        Ok(_) => (0, 0),
-        Err(later) => made_later(id, later, &fill),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn made_later(id: u32, later: Later, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
-    let recorded = later.record(LEVEL, &mut |encoder| {
-        fill(encoder);
-        Some(id)
-    });
-    match recorded {
+    }) {
         Recorded::At { ticks } => (id, ticks),
         _ => (0, 0),
     }
@@ -303,17 +316,28 @@ fn open(begun: (u32, u64)) {
 #[cold]
 #[inline(never)]
 fn open_far(depth: usize, begun: (u32, u64)) {
-    let is_kept = depth < MOST_OPEN
-        && FAR
-            .try_with(|far| {
-                let mut far = far.borrow_mut();
-                far.resize(depth - NEAR, (0, 0));
-                far.push(begun);
-            })
-            .is_ok();
+    let keep = |far: &RefCell<Vec<(u32, u64)>>| {
+        // Room first, while nothing is borrowed: the program's allocator may come here again.
+        let wanted = depth - NEAR + 1;
+        if far.borrow().capacity() < wanted {
+            dynamic::prepare(|| make_room(far, wanted))?;
+        }
+        let mut far = far.borrow_mut();
+        far.resize(depth - NEAR, (0, 0));
+        far.push(begun);
+        Some(())
+    };
+    let is_kept = depth < MOST_OPEN && FAR.try_with(keep).is_ok_and(|kept| kept.is_some());
     if !is_kept && begun.0 & !MARKED != 0 {
         dynamic::lose_other();
     }
+}
+
+fn make_room(far: &RefCell<Vec<(u32, u64)>>, wanted: usize) {
+    let mut larger = Vec::with_capacity(2 * wanted);
+    larger.extend_from_slice(&far.borrow());
+    let smaller = far.replace(larger);
+    drop(smaller);
 }
 
 /// Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.

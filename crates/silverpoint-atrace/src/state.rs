@@ -2,13 +2,13 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::fs::{Mode, OFlags};
-use silverpoint::dynamic::{self, Place};
+use silverpoint::dynamic::{self, Place, Published};
 
 use crate::message::Message;
 use crate::properties::{self, environment};
@@ -62,29 +62,45 @@ pub(crate) fn enabled() -> u64 {
 #[cold]
 #[inline(never)]
 fn first(mask: u64) -> Outputs {
-    static BEGUN: OnceLock<()> = OnceLock::new();
-    BEGUN.get_or_init(|| {
+    static BEGUN: AtomicBool = AtomicBool::new(false);
+    let begin = || {
         read();
-        dynamic::on_change(update);
-        if let Some(file) = file() {
-            watch(file);
+        if !BEGUN.swap(true, Ordering::AcqRel) {
+            dynamic::on_change(update);
+            if let Some(file) = file() {
+                watch(file);
+            }
+            // What came in between.
+            read();
         }
-        // What came in between.
-        read();
-    });
+    };
+    if dynamic::prepare(begin).is_none() {
+        // The program's allocator, while this asks what is enabled.
+        if ring_tags() & mask != 0 {
+            dynamic::lose_nested();
+        }
+        return Outputs(0);
+    }
     Outputs(OUTPUTS.load(Ordering::Relaxed) & mask)
 }
 
-/// Whom to tell of changes.
-static TELL: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
+/// Who is told of changes, in a list without a lock.
+struct Tell {
+    tell: fn(),
+    next: Published<Tell>,
+}
+static TELL: Published<Tell> = Published::new();
 
 /// Calls `tell` each time that other tags are enabled than before, in the thread that has noticed; the same function once, however often it is given. For facades that remember
 /// what is off.
 pub fn on_change(tell: fn()) {
     let _ = enabled();
-    let mut all = TELL.lock().unwrap_or_else(PoisonError::into_inner);
-    if all.iter().all(|known| !std::ptr::fn_addr_eq(*known, tell)) {
-        all.push(tell);
+    let mut place = &TELL;
+    while let Some(known) = place.get_or(|| Tell { tell, next: Published::new() }) {
+        if std::ptr::fn_addr_eq(known.tell, tell) {
+            return;
+        }
+        place = &known.next;
     }
 }
 
@@ -92,21 +108,32 @@ pub fn on_change(tell: fn()) {
 pub(crate) fn update() {
     let _ = enabled();
     if read() {
-        let all = TELL.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        all.iter().for_each(|tell| tell());
+        let mut place = TELL.get();
+        while let Some(known) = place {
+            (known.tell)();
+            place = known.next.get();
+        }
     }
 }
 
 /// True: other tags are enabled than before.
 fn read() -> bool {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let tags = properties::tags(file(), &properties::command());
-    let marker = tags.filter(|tags| *tags != 0 && self::marker().is_some()).unwrap_or(0);
-    // Where nobody has set a property, directives alone decide what goes into the ring.
-    let ring = ring_tags() & tags.unwrap_or(VALID);
-    let new = ring | marker << TO_MARKER;
-    OUTPUTS.swap(new, Ordering::AcqRel) != new
+    static ASKED: AtomicU64 = AtomicU64::new(0);
+    let mut asked = ASKED.fetch_add(1, Ordering::AcqRel) + 1;
+    let mut is_changed = false;
+    loop {
+        let tags = properties::tags(file(), &properties::command());
+        let marker = tags.filter(|tags| *tags != 0 && self::marker().is_some()).unwrap_or(0);
+        // Where nobody has set a property, directives alone decide what goes into the ring.
+        let ring = ring_tags() & tags.unwrap_or(VALID);
+        let new = ring | marker << TO_MARKER;
+        is_changed |= OUTPUTS.swap(new, Ordering::AcqRel) != new;
+        // Another thread may have asked since, and stored what was newer.
+        match ASKED.load(Ordering::Acquire) {
+            now if now == asked => return is_changed,
+            now => asked = now,
+        }
+    }
 }
 
 /// Whether a category may record, by the directives.
@@ -121,25 +148,70 @@ fn ring_tags() -> u64 {
 
 /// The file of properties.
 fn file() -> Option<&'static Path> {
-    static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FILE.get_or_init(|| environment(properties::FILE).map(PathBuf::from)).as_deref()
+    static FILE: Published<Option<PathBuf>> = Published::new();
+    FILE.get_or(|| environment(properties::FILE).map(PathBuf::from))?.as_deref()
 }
 
 /// Where messages for the kernel go.
 pub(crate) struct Marker {
-    file: OwnedFd,
+    path: PathBuf,
+    /// The last one is written. The program may close a descriptor, and open a file of its own under the number: then the marker is opened again, and that one is left alone.
+    files: [OnceLock<OwnedFd>; REOPENED],
+    current: AtomicUsize,
+    identity: (u64, u64),
     /// It is not the kernel's: each message ends with a newline.
     is_file: bool,
 }
 
+/// How often the marker is opened at most.
+const REOPENED: usize = 8;
+
 impl Marker {
+    fn open(path: &Path) -> Option<Self> {
+        let file = open_marker(path)?;
+        let is_file = rustix::fs::fstatfs(&file).is_ok_and(|system| system.f_type != TRACEFS);
+        let marker = Self {
+            path: path.to_owned(),
+            files: Default::default(),
+            current: AtomicUsize::new(0),
+            identity: identity(&file)?,
+            is_file,
+        };
+        let _ = marker.files[0].set(file);
+        Some(marker)
+    }
+
     pub(crate) fn write<const N: usize>(&self, message: &mut Message<N>) {
+        let Some(file) = self.file() else { return };
         let _ = if self.is_file {
-            dynamic::without_sigpipe(|| rustix::io::write(&self.file, message.line()))
+            dynamic::without_sigpipe(|| rustix::io::write(file, message.line()))
         } else {
-            rustix::io::write(&self.file, message.bytes())
+            rustix::io::write(file, message.bytes())
         };
     }
+
+    /// The marker, and nothing else.
+    fn file(&self) -> Option<&OwnedFd> {
+        let current = self.current.load(Ordering::Acquire);
+        let file = self.files.get(current)?.get()?;
+        if identity(file) == Some(self.identity) {
+            return Some(file);
+        }
+        let again = open_marker(&self.path).filter(|again| identity(again) == Some(self.identity))?;
+        // Of several threads one is the first.
+        let file = self.files.get(current + 1)?.get_or_init(|| again);
+        let _ = self.current.compare_exchange(current, current + 1, Ordering::AcqRel, Ordering::Relaxed);
+        Some(file)
+    }
+}
+
+fn open_marker(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::APPEND | OFlags::NONBLOCK;
+    rustix::fs::open(path, flags, Mode::empty()).ok()
+}
+
+fn identity(file: &OwnedFd) -> Option<(u64, u64)> {
+    rustix::fs::fstat(file).ok().map(|found| (found.st_dev, found.st_ino))
 }
 
 /// Type of the kernel's file system.
@@ -147,18 +219,12 @@ const TRACEFS: rustix::fs::FsWord = 0x7472_6163;
 
 /// Opened when the first tag is enabled. `None`: this program may not, or there is none.
 pub(crate) fn marker() -> Option<&'static Marker> {
-    static MARKER: OnceLock<Option<Marker>> = OnceLock::new();
-    let open = |path: &Path| {
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::APPEND | OFlags::NONBLOCK;
-        let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-        let is_file = rustix::fs::fstatfs(&file).is_ok_and(|system| system.f_type != TRACEFS);
-        Some(Marker { file, is_file })
-    };
+    static MARKER: Published<Option<Marker>> = Published::new();
     let find = || match environment(MARKER_FILE) {
-        Some(path) => open(path.as_ref()),
-        None => MARKERS.iter().find_map(|path| open(path.as_ref())),
+        Some(path) => Marker::open(path.as_ref()),
+        None => MARKERS.iter().find_map(|path| Marker::open(path.as_ref())),
     };
-    MARKER.get_or_init(find).as_ref()
+    MARKER.get_or(find)?.as_ref()
 }
 
 /// Follows the file of properties: its directory, so that it may come later or be replaced. A thread that sleeps.

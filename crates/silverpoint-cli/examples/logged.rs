@@ -1,4 +1,4 @@
-//! A program with a logger inside: `logged FILE flood` logs numbers until it is killed, and says how far it is; `logged FILE count N` logs so many and ends.
+//! A program with a logger inside: `logged FILE flood` logs numbers until it is killed, which must be soon, and says how far it is; `logged FILE count N` logs so many and ends.
 
 use std::io::Write;
 use std::time::Duration;
@@ -6,6 +6,12 @@ use std::time::Duration;
 use silverpoint::info;
 use silverpoint_formats::filter::Expression;
 use silverpoint_logger::{Config, Filter, Flushed, Logger, Sink, text};
+
+/// Records that a program makes which is to be killed. The first come as fast as it goes, the others so that it still has work however late the kill comes.
+const FLOOD: std::ops::Range<u64> = 0..600_000;
+/// So many of them as fast as it goes; then so many a millisecond.
+const BURST: u64 = 100_000;
+const PACE: u64 = 20;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,15 +26,17 @@ fn main() {
         .sink(Sink::file(format!("{file}.few")).only(some));
     let logger = Logger::start(config).unwrap_or_else(|error| panic!("{error}"));
     let mut out = std::io::stdout();
-    let end = match *how {
-        "flood" => u64::MAX,
-        _ => count[0].parse().unwrap(),
-    };
-    for number in 0..end {
+    let is_flood = *how == "flood";
+    let numbers = if is_flood { FLOOD } else { 0..count[0].parse().unwrap() };
+    for number in numbers {
         info!(number, "number {}", number);
         if number.is_multiple_of(100) {
             let _ = writeln!(out, "{number}").and_then(|()| out.flush());
         }
+        if is_flood && number > BURST && number.is_multiple_of(PACE) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
+    assert!(!is_flood, "nobody has killed it");
     assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
 }

@@ -16,7 +16,7 @@ use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
 use silverpoint_shm::observer::ObservedSession;
 
 use crate::collect::{InputEnd, tell};
-use crate::exit::{Exit, Outcome, failure, note};
+use crate::exit::{Exit, Outcome, failure, inform, note};
 use crate::sessions::{self, Place};
 use crate::store::{Store, directives};
 use crate::summary::Summary;
@@ -181,7 +181,10 @@ fn work(args: Args) -> Outcome {
             let mut summary = known_losses(summary, &places, !is_whole);
             summary.missing = missing;
             is_complete &= !summary.is_absent && summary.unstorable() <= unstorable_before;
-            note(summary.line(&output));
+            match summary.is_lossy() {
+                true => note(summary.line(&output)),
+                false => inform(summary.line(&output)),
+            }
         }
         Err(error) => note(format_args!("{}: {error}", output.display())),
     }

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "N", conflicts_with = "tail")]
     head: Option<u64>,
     /// The last N records
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long = "lines", alias = "tail", value_name = "N")]
     tail: Option<u64>,
     #[command(flatten)]
     printing: Printing,

@@ -18,6 +18,7 @@ use self::output::{Manner, Output};
 use crate::exit::{Exit, Failed, Outcome};
 use crate::helper;
 use crate::input::{Files, Wanted, exit};
+use crate::interrupts;
 use crate::live::{self, Targets};
 use crate::repair::refuse_foreign;
 use crate::tail::stop_at_signals;
@@ -31,7 +32,7 @@ use crate::tail::stop_at_signals;
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Inputs, and the output last; `-` is standard input or output, `otlp+http://HOST:PORT` a collector of OpenTelemetry
-    #[arg(value_name = "FILE|PID|NAME", required = true, num_args = 2..)]
+    #[arg(value_name = "FILE|PID|NAME", required = true)]
     files: Vec<PathBuf>,
     /// Format of the inputs
     #[arg(long, value_name = "FORMAT")]
@@ -64,6 +65,16 @@ pub struct Args {
     quiet: bool,
 }
 
+impl Args {
+    /// What is written, for messages.
+    fn output(&self) -> String {
+        match self.files.last() {
+            Some(path) if path != Path::new("-") => path.display().to_string(),
+            _ => "standard output".to_owned(),
+        }
+    }
+}
+
 /// All that are read or written here.
 pub fn formats() -> Formats {
     let mut formats = helper::formats();
@@ -74,9 +85,15 @@ pub fn formats() -> Formats {
 /// Runs the command.
 pub fn run(args: Args, formats: &Formats) -> Outcome {
     let filter = args.wanted.filter()?;
-    let Some((output, inputs)) = args.files.split_last() else {
-        return Err(Failed::new(Exit::Usage, "convert needs an input and an output"));
+    let Some((output, inputs)) = args.files.split_last().filter(|(_, inputs)| !inputs.is_empty()) else {
+        return Err(usage(
+            "convert needs an input and, last, an output: silverpoint convert INPUT… OUTPUT".into(),
+        ));
     };
+    // With --follow an interrupt ends what is read, and the output is complete.
+    if !args.follow {
+        interrupts::watch();
+    }
     let sender = output::collector(args.to.as_deref(), output).map_err(usage)?;
     let named = sender.as_ref().map(|_| OTLP).or(args.to.as_deref());
     let format = *find(formats, named, output, "--to")?;
@@ -147,7 +164,8 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
         lossless: args.lossless,
         force: args.force,
     };
-    let mut copying = Copying::new(&args, bytes);
+    let of_traces = trace.as_ref().map_or(0, |trace| trace.files.iter().map(|file| file.bytes).sum());
+    let mut copying = Copying::new(&args, bytes, of_traces);
     if !to.fill(&manner, &inputs, &mut *reader, &mut copying)? {
         return Ok(Exit::Success);
     }

@@ -121,7 +121,7 @@ pub const ALL: &[Example] = &[
         "silverpoint sql app.silver 'select level, count(*) from records group by level'",
         "Ask by SQL; docs/sql.md has the tables.",
     ),
-    example("sql", "silverpoint sql app.silver --save app.sqlite", "The same tables as a SQLite database."),
+    example("sql", "silverpoint sql app.silver -o app.sqlite", "The same tables as a SQLite database."),
     example(
         "split",
         "silverpoint split app.silver -o 'app-{}.silver' --size 20M --compress zstd",
@@ -161,7 +161,7 @@ pub const ALL: &[Example] = &[
         "silverpoint doctor --json ./app",
         "The same for programs, and whether ./app may be traced.",
     ),
-    example("man", "silverpoint man --out share/man/man1", "Write all manual pages."),
+    example("man", "silverpoint man --output share/man/man1", "Write all manual pages."),
     example("man", "silverpoint man cat", "The page of one command, as roff."),
     example(
         "completions",

@@ -68,6 +68,13 @@ pub fn note(message: impl fmt::Display) {
     let _ = writeln!(std::io::stderr().lock(), "silverpoint: {message}");
 }
 
+/// Says what was done, unless nothing is to be said.
+pub fn inform(message: impl fmt::Display) {
+    if !crate::terminal::quiet() {
+        note(message);
+    }
+}
+
 impl From<ReadError> for Failed {
     fn from(error: ReadError) -> Self {
         let exit = match error {

@@ -85,6 +85,9 @@ pub struct Wanted {
     /// What the arguments must satisfy: `id=7`, `px>3.5 and not user~"bob*"`, `point.x<0`, `message~"*timeout*"`
     #[arg(short = 'w', long = "where", value_name = "EXPRESSION")]
     pub expression: Option<String>,
+    /// Only records whose message contains this text (`*` and `?` match)
+    #[arg(short, long, value_name = "TEXT")]
+    pub grep: Option<String>,
     /// Times in UTC instead of the local zone
     #[arg(long)]
     pub utc: bool,
@@ -105,6 +108,11 @@ impl Wanted {
             Expression::parse(text)
                 .map_err(|error| usage(format!("--where: {error}\n  {text}\n  {:>1$}", "^", error.column)))
         });
+        let of_message = self.grep.as_ref().map(|text| Expression::message_contains(text));
+        let expression = match (of_message, expression.transpose()?) {
+            (Some(one), Some(other)) => Some(Expression::And(Box::new(one), Box::new(other))),
+            (one, other) => one.or(other),
+        };
         Ok(Filter {
             level: self.level,
             categories: self.category.clone(),
@@ -114,7 +122,7 @@ impl Wanted {
             processes: who(&self.process),
             since: when("--since", &self.since)?,
             until: when("--until", &self.until)?,
-            expression: expression.transpose()?,
+            expression,
             zone: Some(zone),
         })
     }
@@ -136,7 +144,12 @@ impl Wanted {
         for (option, values) in lists {
             values.iter().for_each(|value| add(option, value));
         }
-        let texts = [("since", &self.since), ("until", &self.until), ("where", &self.expression)];
+        let texts = [
+            ("since", &self.since),
+            ("until", &self.until),
+            ("where", &self.expression),
+            ("grep", &self.grep),
+        ];
         for (option, value) in texts {
             value.iter().for_each(|value| add(option, value));
         }
@@ -172,6 +185,9 @@ const NOTES_SHOWN: usize = 20;
 
 /// Tells on standard error what is missing.
 pub fn tell<'n>(notes: impl Iterator<Item = &'n Note>) {
+    if crate::terminal::quiet() {
+        return;
+    }
     let mut error = io::stderr().lock();
     let mut untold = 0u64;
     for (at, note) in notes.enumerate() {

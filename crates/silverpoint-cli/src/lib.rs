@@ -13,8 +13,11 @@ mod ctl;
 mod doctor;
 mod examples;
 mod exit;
+#[cfg(test)]
+mod grammar;
 mod helper;
 mod input;
+mod interrupts;
 mod live;
 mod ls;
 mod manual;
@@ -25,6 +28,7 @@ mod policy;
 mod printing;
 mod processes;
 mod program;
+mod progress;
 mod recover;
 mod repair;
 mod replay;
@@ -55,7 +59,7 @@ use silverpoint_formats::units;
 #[command(name = "silverpoint", version, max_term_width = 120)]
 #[command(
     after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the file is damaged (everything intact was given);
-4 not a trace file; 5 recovered, but records were really lost; 6 no such session; 7 the system is unfit (doctor).
+4 not a trace file; 5 recovered, but records were really lost; 6 no such session; 7 the system is unfit (doctor); 130 interrupted, and nothing was written.
 `run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
 )]
 pub(crate) struct Cli {

@@ -10,7 +10,7 @@ use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
 use silverpoint_wire::process;
 
-use crate::exit::{Exit, Failed, Outcome, note};
+use crate::exit::{Exit, Failed, Outcome, inform, note};
 use crate::input::Output;
 use crate::processes::{self, Processes};
 use crate::sessions::{self, Place};
@@ -68,6 +68,12 @@ pub fn run(args: Args) -> Outcome {
         print_json(&mut out.text, &rows);
     } else {
         print_table(&mut out.text, &rows, terminal::colour());
+    }
+    if rows.is_empty() && !args.json {
+        match sessions::roots(None)?.first() {
+            Some(root) => inform(format_args!("looked in {}", root.path().display())),
+            None => inform("there is no directory of sessions yet: no program has made one"),
+        }
     }
     out.finish()?;
     Ok(Exit::Success)

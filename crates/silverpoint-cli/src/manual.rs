@@ -16,7 +16,7 @@ use crate::{Cli, examples};
 #[derive(clap::Args, Debug)]
 pub struct ManArgs {
     /// The directory that gets the pages; it is made when it is missing. Without it, the page of COMMAND goes to standard output
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
     /// Show the page of this command; without it that of the program
     command: Option<String>,

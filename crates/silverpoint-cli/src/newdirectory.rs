@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
-use silverpoint_formats::newfile::temporary;
+use silverpoint_formats::newfile::{begun, ended, temporary};
 
 use crate::exit::{Failed, failure};
 use crate::newfile::EXISTS;
@@ -41,6 +41,7 @@ impl NewDirectory {
         let temporary = temporary(&path);
         let made = fs::DirBuilder::new().mode(0o700).create(&temporary);
         made.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
+        begun(&temporary, &path);
         Ok(Self { path, temporary, force })
     }
 
@@ -55,6 +56,10 @@ impl NewDirectory {
     /// Those of renaming; without `force` also that somebody else has made something of that name meanwhile.
     pub fn finish(self) -> io::Result<()> {
         File::open(&self.temporary)?.sync_all()?;
+        ended(&self.temporary, || self.publish())
+    }
+
+    fn publish(&self) -> io::Result<()> {
         let rename = |flags| renameat_with(CWD, &self.temporary, CWD, &self.path, flags);
         if self.force {
             // What was there then has the temporary name, and goes with it.
@@ -78,6 +83,6 @@ impl NewDirectory {
 impl Drop for NewDirectory {
     fn drop(&mut self) {
         // There no more when it was renamed; or what it has replaced.
-        let _ = fs::remove_dir_all(&self.temporary);
+        let _ = ended(&self.temporary, || fs::remove_dir_all(&self.temporary));
     }
 }

@@ -7,9 +7,11 @@ use silverpoint_formats::tracefile::rewrite::{Options, Rewritten, rewrite};
 use silverpoint_formats::tracefile::{Matter, Source, Trace, Verdict, with_parts};
 use silverpoint_wire::compression::Compression;
 
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure, inform, note};
 use crate::input::tell;
+use crate::interrupts;
 use crate::newfile::NewFile;
+use crate::progress::Progress;
 use crate::units::{show_bytes, show_number};
 
 /// Write everything that is intact in a trace file into a clean one
@@ -72,7 +74,7 @@ pub fn repair(args: RepairArgs) -> Outcome {
         let records = show_number(done.undecodable, "record");
         note(format_args!("{new}: {records} that no description explains were overwritten"));
     }
-    note(format_args!("{new}: {}", summary(&done)));
+    inform(format_args!("{new}: {}", summary(&done)));
     let is_whole = missing == 0 && done.notes.is_empty() && done.undecodable == 0;
     Ok(if is_whole { Exit::Success } else { Exit::Lossy })
 }
@@ -84,7 +86,7 @@ pub fn merge(args: MergeArgs) -> Outcome {
     let remark = format!("merged from {}", show_number(paths.len() as u64, "file"));
     let (new, done) = write(&trace, &paths, &args.new, false, remark)?;
     tell(trace.notes().iter().filter(|note| note.matter.verdict() >= Verdict::Cut).chain(&done.notes));
-    note(format_args!("{new}: {}", summary(&done)));
+    inform(format_args!("{new}: {}", summary(&done)));
     let is_damaged = trace.verdict() == Verdict::Damaged || !done.notes.is_empty();
     Ok(if is_damaged { Exit::Damaged } else { Exit::Success })
 }
@@ -141,8 +143,13 @@ impl New {
     ) -> Result<(String, Rewritten), Failed> {
         let name = self.output.display().to_string();
         let to = |error: io::Error| failure(format!("{name}: {error}"));
+        interrupts::watch();
         let mut file = NewFile::create(&self.output, inputs, self.force)?;
-        let done = fill(&mut file).map_err(to)?;
+        let sizes = inputs.iter().filter_map(|input| std::fs::metadata(input).ok());
+        let progress = Progress::of_reading(sizes.map(|found| found.len()).sum());
+        let done = fill(&mut file);
+        progress.end();
+        let done = done.map_err(to)?;
         file.finish().map_err(to)?;
         Ok((name, done))
     }

@@ -9,9 +9,11 @@ use silverpoint_formats::tracefile::Verdict;
 use silverpoint_formats::tracefile::rewrite::{Limit, Options, PARTS_MAX, Parts, Rewritten, split};
 use silverpoint_wire::compression::Compression;
 
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure, inform};
 use crate::input::{Files, tell};
+use crate::interrupts;
 use crate::newfile::{NewFile, Sealed};
+use crate::progress::Progress;
 use crate::repair::{refuse_foreign, summary};
 use crate::units::{duration, show_number, size};
 
@@ -80,11 +82,15 @@ pub fn run(args: Args) -> Outcome {
         sum: Rewritten::default(),
         failed: None,
     };
+    interrupts::watch();
+    let sizes = made.inputs.iter().filter_map(|input| std::fs::metadata(input).ok());
+    let progress = Progress::of_reading(sizes.map(|found| found.len()).sum());
     let damage = split(&trace, limit, &options, &mut made);
+    progress.end();
     let damage = damage.map_err(|error| made.failed.take().unwrap_or_else(|| refused(error)))?;
     let is_told = |verdict| verdict >= Verdict::Cut;
     tell(trace.notes().iter().filter(|note| is_told(note.matter.verdict())).chain(&damage));
-    note(made.publish()?);
+    inform(made.publish()?);
     let is_damaged = damage.iter().any(|note| note.matter.verdict() == Verdict::Damaged);
     Ok(if is_damaged || trace.verdict() == Verdict::Damaged { Exit::Damaged } else { Exit::Success })
 }

@@ -84,13 +84,14 @@ fn show(args: &Args, live: Live, files: &[PathBuf], filter: &Filter) -> Outcome 
 }
 
 fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_files: bool) -> Outcome {
-    let stop = stop_at_signals()?;
     let mut follow = Follow::nothing();
     for file in files {
         // (What is named on the command line may be a pipe, what a session names may not.)
         let added = if of_files { follow.add(file) } else { follow.add_regular(file) };
         added.map_err(failure)?;
     }
+    // Not before the files are open: opening a pipe waits for whoever writes into it, and must be ended by a signal.
+    let stop = stop_at_signals()?;
     if follow.trace().is_foreign() {
         if !args.quiet {
             tell(follow.trace().notes().iter());

@@ -29,6 +29,9 @@ pub struct Choice {
     /// Do not show what is long with a pager ($SILVERPOINT_PAGER, $PAGER, less -FRX)
     #[arg(long, global = true)]
     no_pager: bool,
+    /// Say nothing but errors, and that records were lost; the exit status still does
+    #[arg(short, long, global = true)]
+    quiet: bool,
 }
 
 static CHOICE: OnceLock<Choice> = OnceLock::new();
@@ -36,6 +39,11 @@ static CHOICE: OnceLock<Choice> = OnceLock::new();
 /// Remembers what the flags say. The first call counts.
 pub fn choose(choice: Choice) {
     let _ = CHOICE.set(choice);
+}
+
+/// Whether nothing is to be said but errors and losses.
+pub fn quiet() -> bool {
+    choice().quiet
 }
 
 fn choice() -> Choice {

@@ -3,7 +3,7 @@
 use silverpoint_formats::tracefile::Verdict;
 use silverpoint_formats::tracefile::rewrite::{Options, trim};
 
-use crate::exit::{Exit, Outcome, note};
+use crate::exit::{Exit, Outcome, inform};
 use crate::input::{Files, Wanted, tell};
 use crate::repair::{New, refuse_foreign, summary};
 
@@ -33,7 +33,7 @@ pub fn run(args: Args) -> Outcome {
     let (new, done) = args.new.write(&args.files.paths(), |file| trim(&trace, &filter, &options, file))?;
     let is_told = |verdict| verdict >= Verdict::Cut;
     tell(trace.notes().iter().filter(|note| is_told(note.matter.verdict())).chain(&done.notes));
-    note(format_args!("{new}: {}", summary(&done)));
+    inform(format_args!("{new}: {}", summary(&done)));
     let damaged = done.notes.iter().any(|note| note.matter.verdict() == Verdict::Damaged);
     Ok(if damaged || trace.verdict() == Verdict::Damaged { Exit::Damaged } else { Exit::Success })
 }

@@ -8,6 +8,7 @@ use silverpoint_formats::tracefile::verify::{Depth, Severity, Verified, verify};
 
 use crate::exit::{Exit, Outcome, failure, note};
 use crate::input::{Output, exit};
+use crate::progress::Progress;
 use crate::units::{show_bytes, show_number};
 
 /// Check trace files to the last record: checksums, numbers, dictionaries, arguments, summaries, index
@@ -64,6 +65,7 @@ fn worse(a: Exit, b: Exit) -> Exit {
 
 fn one(path: &Path, depth: Depth, quiet: bool, out: &mut Output) -> std::io::Result<Verified> {
     let source = Source::open(path)?;
+    let progress = if quiet { None } else { Some(Progress::of_reading(source.size()?)) };
     let mut told = 0;
     let found = verify(&source, depth, |finding| {
         told += 1;
@@ -71,7 +73,9 @@ fn one(path: &Path, depth: Depth, quiet: bool, out: &mut Output) -> std::io::Res
             let mark = if finding.severity == Severity::Remark { "note: " } else { "" };
             let _ = writeln!(out.text, "{}: {mark}{finding}", path.display());
         }
-    })?;
+    });
+    drop(progress);
+    let found = found?;
     if !quiet {
         if told > SHOWN {
             let _ = writeln!(out.text, "{}: … and {} more", path.display(), told - SHOWN);

@@ -34,6 +34,8 @@ const RETRY_MAX: Duration = Duration::from_secs(2);
 const BEAT: Duration = Duration::from_millis(100);
 /// Without any session.
 const IDLE: Duration = Duration::from_millis(100);
+/// Rounds in which all rings had their turn, after which it leaves.
+const LAST_WHOLE: u32 = 3;
 /// Rounds in which a leaving collector drains what producers still write.
 const LAST_ROUNDS: usize = 64;
 
@@ -187,6 +189,7 @@ impl Collector {
     /// Looks at everything once: takes new sessions, stores what rings hold, finishes dead sessions.
     pub fn pass(&mut self) -> Pass {
         self.sink.stats.passes += 1;
+        self.check_descriptors();
         self.discover();
         if self.may_write()
             && let Err(error) = self.sink.check_place()
@@ -242,6 +245,19 @@ impl Collector {
             sessions: self.sessions.len(),
             is_failing: self.failing.is_some(),
             is_settled: !total.is_unsettled && self.sessions.iter().all(|session| session.sweep.next == 0),
+        }
+    }
+
+    /// The program may have closed our descriptors, and opened files of its own under their numbers. Nothing is written to those: everything is opened again, and each session is taken as if its
+    /// collector had died.
+    fn check_descriptors(&mut self) {
+        if let Err(error) = self.sink.trace.reopen_if_closed() {
+            self.fail(&error);
+        }
+        let is_lost = |session: &mut Session| !session.observed.is_intact();
+        for session in self.sessions.extract_if(.., is_lost) {
+            self.watermarks.insert(session.observed.header().session_id, session.watermark);
+            self.watched[session.root].look_anew();
         }
     }
 
@@ -387,7 +403,12 @@ impl Collector {
                         // What the system refuses (descriptors, memory) may be had later; what is wrong with a session stays wrong.
                         let may_pass = matches!(error, ObserveError::Io { .. });
                         if self.watched[index].refuse_and_tell(name, may_pass) {
-                            self.sink.messages.say(Some(name), error.to_string());
+                            let again = if may_pass {
+                                "; nothing is lost by that, and it is tried again"
+                            } else {
+                                ""
+                            };
+                            self.sink.messages.say(Some(name), format!("{error}{again}"));
                         }
                     }
                 }
@@ -555,13 +576,17 @@ impl Collector {
         // From the first ring on, whatever sweep was under way.
         (session.sweep.next, session.sweep.all_wanted, session.is_idle) = (0, true, false);
         session.write_kept_back();
+        let mut whole = 0;
         for _ in 0..LAST_ROUNDS {
             // What a living program records meanwhile is kept back by nobody any more.
             if let Some(keep) = &mut session.keep {
                 keep.is_writing = true;
             }
             let looked = drain::drain(session, &mut self.sink)?;
-            if looked.bytes == 0 && !looked.is_unsettled && session.sweep.next == 0 {
+            // All rings had their turn: what a program records on and on has no end.
+            let is_whole = !looked.is_unsettled && session.sweep.next == 0;
+            whole += u32::from(is_whole);
+            if is_whole && (looked.bytes == 0 || whole >= LAST_WHOLE) {
                 break;
             }
         }

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use silverpoint_shm::kept::KeptFd;
 use silverpoint_shm::observer::{SessionName, list};
 use silverpoint_shm::root::Root;
 
@@ -24,7 +25,7 @@ const MAX_REFUSED: usize = 10_000;
 pub(crate) struct Watched {
     path: PathBuf,
     root: Option<Root>,
-    watch: Option<OwnedFd>,
+    watch: Option<KeptFd>,
     scanned: Option<Instant>,
     opened: Option<Instant>,
     /// When each was last tried in vain.
@@ -66,12 +67,23 @@ impl Watched {
     }
 
     /// The watch's descriptor: readable when something has appeared.
-    pub(crate) fn descriptor(&self) -> Option<&OwnedFd> {
-        self.watch.as_ref()
+    pub(crate) fn descriptor(&self) -> Option<&KeptFd> {
+        self.watch.as_ref().filter(|watch| watch.is_intact())
+    }
+
+    /// The next look goes through the whole directory, and those that were given up have another chance.
+    pub(crate) fn look_anew(&mut self) {
+        self.scanned = None;
+        self.refused.clear();
     }
 
     /// Names of sessions to try, when it is time to look. Empty most of the time.
     pub(crate) fn look(&mut self) -> Vec<SessionName> {
+        // The program may have closed the descriptors: what has their numbers now is not read.
+        if self.watch.as_ref().is_some_and(|watch| !watch.is_intact()) {
+            (self.root, self.watch) = (None, None);
+        }
+        self.root.take_if(|root| !root.is_intact());
         if self.root.is_none() && !self.open() {
             return Vec::new();
         }
@@ -153,7 +165,7 @@ impl Watched {
                     path,
                     WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::ONLYDIR,
                 )?;
-                Ok(watch)
+                Ok(KeptFd::new(watch))
             })
             .ok();
     }

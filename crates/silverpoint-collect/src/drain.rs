@@ -1,6 +1,6 @@
 //! One look at a session: every ring's new bytes go into the batch, judged.
 //!
-//! A ring is read at most once a batch, so that `consumed` in its header is always the whole truth about what is stored. What contradicts the rules is looked
+//! The header of a ring is read at most once a batch, so that `consumed` in its header is always the whole truth about what is stored. What contradicts the rules is looked
 //! at again (a position may have been read torn) before the ring is given up; a ring that is given up is emptied without being stored, so that its owner need
 //! not wait for ever, and the file says which bytes are missing.
 
@@ -21,8 +21,10 @@ use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::statement::Statement;
 
-/// Bytes that are read from a ring at a time. More than the longest record.
+/// Bytes that are read from a ring at a time at most. More than the longest record.
 pub(crate) const READ: usize = 512 << 10;
+/// Bytes of a block of records, but where one record is longer: damage costs the blocks that it touches.
+const BLOCK: usize = 64 << 10;
 /// A batch with so many bytes is stored.
 const FLUSH: usize = 256 << 10;
 /// Rings whose headers are read before their data are.
@@ -262,6 +264,7 @@ fn read(
     let stream = active.header.stream;
     let expected = active.expected;
     let mut from = active.from;
+    let mut piece = BLOCK;
     // A batch before this ring's may have ended the segment.
     session.declare(sink)?;
     keep::begin_write(session, sink, active.ring);
@@ -277,7 +280,7 @@ fn read(
     while from < active.to {
         // The segment may have ended with the last batch.
         session.declare(sink)?;
-        let len = ((active.to - from) as usize).min(READ);
+        let len = ((active.to - from) as usize).min(piece);
         let mut slot = sink.batch.reserve(len);
         if let Err(error) =
             session.observed.read_data(slice, &active.header, from, sink.batch.payload_mut(&slot))
@@ -334,14 +337,20 @@ fn read(
                     .insert_before(slot, |batch| batch.push(BlockKind::NOTE, number, 0, text.as_bytes()));
             }
         }
+        let summary = judged.summary;
         // The last record of a part of a ring may go beyond the part.
-        let is_cut = from + (len as u64) < active.to
+        let goes_beyond = from + (len as u64) < active.to
             && matches!(
                 judged.error,
                 Some(RingError::Record(_, RecordErrorKind::Beyond(_) | RecordErrorKind::Truncated))
-            )
-            && judged.summary.bytes > 0;
-        let summary = judged.summary;
+            );
+        if goes_beyond && summary.bytes == 0 && piece < READ {
+            sink.batch.cancel(slot);
+            piece = READ;
+            continue;
+        }
+        piece = BLOCK;
+        let is_cut = goes_beyond && summary.bytes > 0;
         let end = from + summary.bytes as u64;
         if summary.bytes > 0 {
             if summary.control && summary.sites & site_bit(CONTEXT) != 0 {
@@ -367,8 +376,8 @@ fn read(
             break;
         }
         from = end;
-        // At most once a batch: see above.
-        if from < active.to || sink.batch.len() >= FLUSH {
+        // What follows in the ring comes into the same batch: its header was read once.
+        if sink.batch.len() >= if from < active.to { READ } else { FLUSH } {
             sink.flush(session)?;
             sink.rotate_if_due();
         }

@@ -8,6 +8,7 @@ use silverpoint_shm::observer::{
 };
 use silverpoint_wire::block::{BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_position};
 use silverpoint_wire::layout::CAUSES;
+use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::slice::RingHeader;
 
 use crate::config::Encoding;
@@ -129,6 +130,10 @@ pub(crate) struct Session {
     pub(crate) prepared: Prepared,
     info: Vec<u8>,
     epoch: u64,
+    /// Of this session since it was last described.
+    pub(crate) repetition: Repetition,
+    /// Streams that were described once: they may be gone when everything is described again.
+    described_once: Vec<StreamInfo>,
     part_epoch: u64,
     intent_sequence: u64,
     session_losses: [u64; CAUSES],
@@ -191,6 +196,8 @@ impl Session {
             prepared: Prepared::default(),
             info: payload,
             epoch: 0,
+            repetition: Repetition::default(),
+            described_once: Vec::new(),
             part_epoch: 0,
             intent_sequence: 0,
             session_losses: [0; CAUSES],
@@ -283,12 +290,19 @@ impl Session {
         }
         self.epoch = epoch;
         let batch = &mut sink.batch;
+        if let Some(text) = sink.trace.about_due() {
+            batch.push(BlockKind::FILE, 0, 0, text.as_bytes());
+        }
         batch.push(BlockKind::SESSION, self.number, 0, &self.info);
         self.sites.begin_segment();
         self.sites.push(batch, self.number);
-        let streams = self.rings.iter().filter(|ring| ring.is_declared);
-        push_all(batch, BlockKind::STREAMS, self.number, streams, |out, ring| ring.stream.encode(out));
+        let streams = self.rings.iter().filter(|ring| ring.is_declared).map(|ring| ring.stream);
+        let mut streams: Vec<StreamInfo> = streams.chain(self.described_once.drain(..)).collect();
+        streams.sort_by_key(|info| info.stream);
+        streams.dedup_by_key(|info| info.stream);
+        push_all(batch, BlockKind::STREAMS, self.number, streams.iter(), |out, info| info.encode(out));
         self.push_anchors(batch)?;
+        self.repetition.restart();
         if self.part_epoch != sink.trace.part() {
             self.part_epoch = sink.trace.part();
             if self.part_epoch > 1 {
@@ -332,6 +346,7 @@ impl Session {
             if !ring.is_declared {
                 ring.is_declared = true;
                 ring.stream.encode(&mut payload);
+                self.described_once.push(ring.stream);
             }
         }
         if !payload.is_empty() {
@@ -456,6 +471,14 @@ impl Session {
 
     /// What closes a session: the anchors once more, the losses, and that nothing follows.
     pub(crate) fn push_end(&mut self, sink: &mut Sink) -> Result<(), ObserveError> {
+        let mut repetition = self.repetition;
+        repetition.add_all(sink.batch.kinds());
+        if repetition.is_due_at_end() && self.epoch == sink.trace.epoch() {
+            // Once more: what is damaged where it began is found here.
+            sink.trace.repeat_about();
+            self.epoch = 0;
+            self.declare(sink)?;
+        }
         self.push_losses(sink, true)?;
         if self.epoch == sink.trace.epoch() {
             self.push_anchors(&mut sink.batch)?;

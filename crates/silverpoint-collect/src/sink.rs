@@ -118,6 +118,7 @@ impl Sink {
         self.stats.records += records;
         self.stats.ring_bytes += ring_bytes;
         session.records += records;
+        session.repetition.add_all(self.batch.kinds());
         if records > 0 {
             self.records_at = Some(Instant::now());
         }

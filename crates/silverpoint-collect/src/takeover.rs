@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{Dir, Mode, OFlags};
+use silverpoint_shm::kept::KeptFd;
 use silverpoint_shm::observer::{Intent, ObserveError, ObservedSession, Slice};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::bytes::u64_at;
@@ -70,8 +71,8 @@ fn find(intent: &Intent, trace: &TraceFile) -> io::Result<File> {
     let directory = if trace.path().parent() == Some(parent) {
         trace.directory()
     } else {
-        opened =
-            rustix::fs::open(parent, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        opened = KeptFd::new(rustix::fs::open(parent, flags, Mode::empty())?);
         &opened
     };
     for part in rotated(directory, name)? {

@@ -150,11 +150,12 @@ fn structure(home: &TokenStream, name: &str, fields: &Fields, owner: &Owner<'_>)
     }
     let signature = record_signature(home, name, &fields);
     let members: Vec<_> = fields.iter().map(|field| &field.member).collect();
-    let kinds = fields.iter().map(|field| field.kind);
+    let kinds: Vec<_> = fields.iter().map(|field| field.kind).collect();
     Ok(quote! {
         const SIGNATURE: #home::__private::Sig = #signature;
         const FIXED: ::core::option::Option<usize> =
             #home::__private::fixed_sum(&[#(<#kinds as #home::Trace>::FIXED),*]);
+        const ONCE: bool = false #(|| <#kinds as #home::Trace>::ONCE)*;
         #[inline]
         fn trace_size(&self) -> usize { 0 #(+ #home::Trace::trace_size(&self.#members))* }
         #[inline]
@@ -185,6 +186,7 @@ fn enumeration(
             #sig::List(&[#sig::Text("e"), #sig::Name(#name), #sig::Text("|"), #code, #sig::Text("|"), #(#labels,)* #sig::Text(";")]);
         const FIXED: ::core::option::Option<usize> = <#repr as #home::Trace>::FIXED;
         const CLASS: #home::__private::Class = #home::__private::Class::Enumeration;
+        const ONCE: bool = false;
         #[inline(always)]
         fn trace_size(&self) -> usize { ::core::mem::size_of::<#repr>() }
         #[inline(always)]
@@ -210,11 +212,13 @@ fn variants(home: &TokenStream, owner: &Owner<'_>, variants: &[&Variant]) -> Res
     let sig = quote!(#home::__private::Sig);
     let mut signatures = Vec::new();
     let (mut sizes, mut leasts, mut writes, mut puts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut kinds = Vec::new();
     for (i, variant) in variants.iter().enumerate() {
         let fields = recorded(&variant.fields)?;
         owner.check(&fields)?;
         let label = label(variant)?;
         signatures.push(record_signature(home, &label, &fields));
+        kinds.extend(fields.iter().map(|field| field.kind));
         let bindings: Vec<Ident> = (0..fields.len()).map(|n| format_ident!("__{n}")).collect();
         let members = fields.iter().map(|field| &field.member);
         let ident = &variant.ident;
@@ -249,6 +253,7 @@ fn variants(home: &TokenStream, owner: &Owner<'_>, variants: &[&Variant]) -> Res
     Ok(quote! {
         const SIGNATURE: #home::__private::Sig = #sig::List(&[#sig::Text("/"), #(#signatures,)* #sig::Text("|")]);
         const FIXED: ::core::option::Option<usize> = ::core::option::Option::None;
+        const ONCE: bool = false #(|| <#kinds as #home::Trace>::ONCE)*;
         fn trace_size(&self) -> usize { match self { #(#sizes,)* } }
         fn trace_least(&self) -> usize { match self { #(#leasts,)* } }
         fn trace_write(&self, __writer: &mut #home::Writer) { match self { #(#writes)* } }

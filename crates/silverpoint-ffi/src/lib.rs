@@ -5,6 +5,7 @@
 //! A forked child has a copy of the logger's memory, but none of its threads, and a lock may be held by a thread that it has not. So all that there is lies
 //! behind one pointer, with the number of the process that it belongs to (`home`): another process neither waits for it nor ends it, and begins anew.
 
+mod cancel;
 mod handler;
 mod home;
 mod reader;
@@ -142,6 +143,7 @@ unsafe fn answer(
     error: *mut c_char,
     error_size: usize,
 ) -> c_int {
+    let _uncancelled = cancel::Held::new();
     let (result, text) = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(done)) => return done,
         Ok(Err(error)) => error,
@@ -226,6 +228,7 @@ fn sinks(flushed: Flushed) -> c_int {
 }
 
 fn guarded(call: impl FnOnce() -> c_int) -> c_int {
+    let _uncancelled = cancel::Held::new();
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(FAILED)
 }
 

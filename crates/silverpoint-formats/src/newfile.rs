@@ -9,10 +9,46 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use rustix::io::Errno;
 
 /// Names beside the final one that are tried: several writers of a process may be at the same file, and a dead one may have left its part.
 const ATTEMPTS: u32 = 100;
+
+/// What is being made by this process: the name that it has meanwhile, and the one that it is to have.
+static BEING_MADE: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
+
+fn being_made() -> MutexGuard<'static, Vec<(PathBuf, PathBuf)>> {
+    BEING_MADE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes something (a file, or a directory) for [`abandon`]. What it is called meanwhile is known to be free or its own.
+pub fn begun(temporary: &Path, path: &Path) {
+    being_made().push((temporary.to_owned(), path.to_owned()));
+}
+
+/// Runs `last`, which gives what is being made its name, or removes it; it is no longer noted then. Not while, nor after, [`abandon`].
+pub fn ended<T>(temporary: &Path, last: impl FnOnce() -> T) -> T {
+    let mut all = being_made();
+    let done = last();
+    all.retain(|(known, _)| known != temporary);
+    done
+}
+
+/// Removes everything that is being made: for a process that ends this moment. Nothing gets its name any more. Gives the names that they were to have.
+pub fn abandon() -> Vec<PathBuf> {
+    let mut all = being_made();
+    let names = all.drain(..).map(|(temporary, path)| {
+        if fs::remove_file(&temporary).is_err() {
+            let _ = fs::remove_dir_all(&temporary);
+        }
+        path
+    });
+    let names = names.collect();
+    std::mem::forget(all);
+    names
+}
 
 /// A file that has not got its name. Dropped it leaves nothing.
 #[derive(Debug)]
@@ -30,7 +66,10 @@ impl Part {
         let mut temporary = temporary(path);
         for number in 1.. {
             match File::options().write(true).create_new(true).mode(0o600).open(&temporary) {
-                Ok(file) => return Ok((Self { path: path.to_owned(), temporary }, file)),
+                Ok(file) => {
+                    begun(&temporary, path);
+                    return Ok((Self { path: path.to_owned(), temporary }, file));
+                }
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists || number == ATTEMPTS => {
                     return Err(error);
                 }
@@ -55,23 +94,25 @@ impl Part {
     /// # Errors
     /// Those of renaming; without `force` also [`io::ErrorKind::AlreadyExists`]. The part is gone then.
     pub fn publish(self, force: bool) -> io::Result<()> {
-        if force {
-            return fs::rename(&self.temporary, &self.path);
-        }
-        // A link never replaces anything. Where there are none, a look must do.
-        match fs::hard_link(&self.temporary, &self.path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Err(_) if fs::symlink_metadata(&self.path).is_ok() => Err(Errno::EXIST.into()),
-            Err(_) => fs::rename(&self.temporary, &self.path),
-            Ok(()) => Ok(()),
-        }
+        ended(&self.temporary, || {
+            if force {
+                return fs::rename(&self.temporary, &self.path);
+            }
+            // A link never replaces anything. Where there are none, a look must do.
+            match fs::hard_link(&self.temporary, &self.path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+                Err(_) if fs::symlink_metadata(&self.path).is_ok() => Err(Errno::EXIST.into()),
+                Err(_) => fs::rename(&self.temporary, &self.path),
+                Ok(()) => Ok(()),
+            }
+        })
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
         // There no more when it was renamed.
-        let _ = fs::remove_file(&self.temporary);
+        let _ = ended(&self.temporary, || fs::remove_file(&self.temporary));
     }
 }
 

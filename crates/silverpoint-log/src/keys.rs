@@ -4,22 +4,32 @@ use std::error::Error;
 
 use log::Record;
 use log::kv::{self, Key, Value, VisitSource, VisitValue};
-use silverpoint::dynamic::{self, Encoder, Located, Recorded};
+use silverpoint::dynamic::{self, Arguments, Encoder, Located, Place};
 
 /// Pairs of a record that are recorded; a signature has no more than 255 arguments.
 const MOST: usize = 250;
 
-/// Tells shapes apart: keys and types.
-fn mix(shape: u64, key: &str, code: &str) -> u64 {
-    let bytes = key.bytes().chain([0]).chain(code.bytes());
-    bytes.fold(shape, |shape, byte| (shape ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+/// Puts pairs into a record, and notes their codes and names.
+struct Encode<'e, 'w, 'n> {
+    encoder: &'e mut Encoder<'w>,
+    codes: &'e mut Codes,
+    /// One name a line.
+    names: &'e mut Encoder<'n>,
 }
 
-/// Puts pairs into a record.
-struct Encode<'e, 'w> {
-    encoder: &'e mut Encoder<'w>,
-    shape: u64,
+/// Codes of values, one after the other.
+struct Codes {
+    bytes: [u8; 2 * MOST + 1],
+    len: usize,
     count: usize,
+}
+
+impl Codes {
+    fn push(&mut self, code: &str) {
+        self.bytes[self.len..][..code.len()].copy_from_slice(code.as_bytes());
+        self.len += code.len();
+        self.count += 1;
+    }
 }
 
 /// Puts one value, and says its code.
@@ -61,72 +71,65 @@ impl<'v> VisitValue<'v> for One<'_, '_> {
     }
 }
 
-impl<'kvs> VisitSource<'kvs> for Encode<'_, '_> {
+impl<'kvs> VisitSource<'kvs> for Encode<'_, '_, '_> {
     fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), kv::Error> {
-        if self.count < MOST {
+        // (The text is the first.)
+        if self.codes.count <= MOST {
             let mut one = One(self.encoder, "n");
-            value.visit(&mut one)?;
-            self.shape = mix(self.shape, key.as_str(), one.1);
-            self.count += 1;
-        }
-        Ok(())
-    }
-}
-
-/// Describes pairs: encodes them into nothing, for their codes.
-struct Describe {
-    names: String,
-    signature: String,
-    count: usize,
-}
-
-impl<'kvs> VisitSource<'kvs> for Describe {
-    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), kv::Error> {
-        if self.count < MOST {
-            let mut code = "n";
-            let mut outcome = Ok(());
-            // Whether it had room is of no interest.
-            let _ = dynamic::encode(&mut [], |encoder| {
-                let mut one = One(encoder, "n");
-                outcome = value.visit(&mut one);
-                code = one.1;
-            });
+            let outcome = value.visit(&mut one);
+            self.codes.push(one.1);
+            // Names are lines: one that has several is one all the same.
+            key.as_str().split('\n').for_each(|part| self.names.raw(part.as_bytes()));
+            self.names.raw(b"\n");
             outcome?;
-            self.names.extend(key.as_str().chars().filter(|character| *character != '\n'));
-            self.names.push('\n');
-            self.signature.push_str(code);
-            self.count += 1;
         }
         Ok(())
     }
 }
 
-/// Records a text with its pairs.
-pub(crate) fn record(located: &Located, level: u8, record: &Record<'_>) {
-    let fill = |encoder: &mut Encoder<'_>| {
-        encoder.formatted(*record.args());
-        let mut encode = Encode { encoder, shape: 0xcbf2_9ce4_8422_2325, count: 0 };
-        // A source that fails has given what it gave.
-        let _ = record.key_values().visit(&mut encode);
-        (encode.shape >> 32 ^ encode.shape) as u32 | 1
-    };
-    let mut first = 0;
-    let recorded = dynamic::record(level, |encoder| {
-        first = fill(encoder);
-        located.with_fields(first)
+/// Records a text with its pairs. Both are looked at once, whatever room there is in the ring.
+#[inline(never)]
+pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, record: &Record<'_>) {
+    let mut codes = Codes { bytes: [0; 2 * MOST + 1], len: 0, count: 0 };
+    let (mut arguments, mut shape) = (Arguments::new(), Arguments::new());
+    let mut names = Arguments::new();
+    names.encode_aside(|names| {
+        arguments.encode(|encoder| {
+            encoder.formatted(*record.args());
+            codes.push("s");
+            names.raw(b"\n");
+            // A source that fails has given what it gave.
+            let _ = record.key_values().visit(&mut Encode { encoder, codes: &mut codes, names });
+        });
     });
-    if recorded != Recorded::GivenUp {
+    let names = names.bytes().unwrap_or_default();
+    let site = located.map_or(0, |located| {
+        shape.encode_aside(|shape| {
+            shape.raw(&codes.bytes[..codes.len]);
+            shape.raw(names);
+        });
+        shape.bytes().map_or(0, |shape| located.with_fields(shape, codes.len))
+    });
+    if site != 0 || arguments.bytes().is_none() {
+        let _ = arguments.record(place.level, site);
         return;
     }
-    // The first of its shape, or of a place with more shapes than are remembered.
-    let mut describe = Describe { names: "\n".to_owned(), signature: "s".to_owned(), count: 0 };
-    let _ = record.key_values().visit(&mut describe);
-    let id = located.learn(first, &describe.names, &describe.signature);
-    let mut again = Recorded::GivenUp;
-    if id != 0 {
-        again = dynamic::record(level, |encoder| (fill(encoder) == first).then_some(id));
-    }
-    if again == Recorded::GivenUp {
-        dynamic::lose_without_site();
-    }
+    let codes = &codes.bytes[..codes.len];
+    let named = |give: &mut dyn FnMut(&str, u8)| {
+        // An error's code has two letters, of which the second is no code of its own here.
+        let codes = codes.iter().enumerate().filter(|(at, _)| *at == 0 || codes[at - 1] != b'[');
+        let names = std::str::from_utf8(names).unwrap_or_default();
+        names.split('\n').zip(codes).for_each(|(name, (_, code))| give(name, *code));
+    };
+    let bytes = arguments.bytes().unwrap_or_default();
+    let text = |encoder: &mut Encoder<'_>| encoder.text_of(bytes, &named, 0);
+    let mut fields = |encoder: &mut Encoder<'_>| encoder.map_of(bytes, &named);
+    let _ = match located.map_or(0, Located::general) {
+        0 => dynamic::record_elsewhere(place, text, Some(&mut fields)),
+        site => dynamic::record(place.level, |encoder| {
+            text(encoder);
+            fields(encoder);
+            Some(site)
+        }),
+    };
 }

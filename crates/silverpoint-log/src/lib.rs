@@ -1,4 +1,4 @@
-//! What programs and their crates record by `log`, recorded by Silverpoint: into rings that survive the death of the process, formatted straight into place.
+//! What programs and their crates record by `log`, recorded by Silverpoint: into rings that survive the death of the process, formatted once.
 //!
 //! ```
 //! silverpoint_log::init();                                 // instead of env_logger::init()
@@ -10,14 +10,18 @@
 //! The target is the category. Key-values are recorded with their types. What is on say Silverpoint's directives (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the
 //! process), for single lines, too; `log::max_level()` follows them, so that a level that nobody wants costs one comparison.
 //!
-//! A record allocates nothing, but for the first of each place and set of keys. The facade formats the text: it is one argument, `{}`.
+//! A record allocates nothing, but for the first of each place and set of keys. The facade formats the text: it is one argument, `{}`. Texts and values are formatted once each.
+//!
+//! **Targets and keys that are made while the program runs**: 64 targets at each line have sites of their own (1,024 altogether where lines are not known), and 262 sets of keys and types at each of
+//! them, as long as all such sites take no more than a half of the session's table. Further ones are recorded all the same, with what varies as arguments: fields as a map `fields`, targets as `log.target`
+//! beside `log.file` and `log.line`, in the category `log`. Directives hold for the real target.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "kv")]
 mod keys;
 
 use log::{Level, LevelFilter, Log, Metadata, Record, SetLoggerError};
-use silverpoint::dynamic::{self, Place};
+use silverpoint::dynamic::{self, Encoder, Located, Place};
 
 /// The backend.
 #[derive(Debug)]
@@ -80,25 +84,25 @@ impl Log for Logger {
             target: record.target(),
             file: record.file().unwrap_or(""),
         };
-        let Some(located) = dynamic::located(&place) else { return dynamic::lose_without_site() };
-        if !located.is_on() {
+        let located = dynamic::located(&place);
+        if !located.map_or_else(|| place.would_record(), Located::is_on) {
             return;
         }
         #[cfg(feature = "kv")]
         if record.key_values().count() > 0 {
-            return keys::record(located, place.level, record);
+            return keys::record(located, &place, record);
         }
-        let id = located.text();
-        if id == 0 {
-            return dynamic::lose_without_site();
-        }
-        let _ = dynamic::record(place.level, |encoder| {
-            match record.args().as_str() {
-                Some(text) => encoder.text(text),
-                None => encoder.formatted(*record.args()),
-            }
-            Some(id)
-        });
+        let text = |encoder: &mut Encoder<'_>| match record.args().as_str() {
+            Some(text) => encoder.text(text),
+            None => encoder.formatted(*record.args()),
+        };
+        let _ = match located.map_or(0, Located::text) {
+            0 => dynamic::record_elsewhere(&place, text, None),
+            site => dynamic::record(place.level, |encoder| {
+                text(encoder);
+                Some(site)
+            }),
+        };
     }
 
     /// Nothing waits here: a record is safe when it is made. (Sinks of a logger in the process are flushed by it.)

@@ -27,7 +27,7 @@ fn main() {
         let (shared, is_over) = (&logger, &is_over);
         // The logger's locks are held by another thread most of the time.
         scope.spawn(move || {
-            for number in 0_u64.. {
+            for number in 0..100_000_u64 {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }

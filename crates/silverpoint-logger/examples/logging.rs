@@ -9,12 +9,20 @@ use silverpoint::{context, debug, error, info, span, warn};
 use silverpoint_formats::time::Style;
 use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, text};
 
+#[path = "logging/changed.rs"]
+mod changed;
 #[path = "logging/handlers.rs"]
 mod handlers;
 #[path = "logging/synchronous.rs"]
 mod synchronous;
 #[path = "logging/timed.rs"]
 mod timed;
+
+/// Records that a program makes which is to be killed. The first come as fast as it goes, the others so that it still has work however late the kill comes.
+const FLOOD: std::ops::Range<u64> = 0..600_000;
+/// So many of them as fast as it goes; then so many a millisecond.
+const BURST: u64 = 100_000;
+const PACE: u64 = 20;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -25,18 +33,24 @@ fn main() {
             (0..number(count)).for_each(|number| info!("number {}", number));
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
+        [file, "closed"] => changed::closed(file),
+        [file, "dropped", what] => changed::dropped(file, what),
         // Until it is killed; says now and then how far it is.
         [file, "flood"] => {
             let _logger = start(
                 Config::new("info").sink(Sink::file(file)).sink(Sink::file(format!("{file}.jsonl")).json()),
             );
             let mut out = std::io::stdout();
-            for number in 0_u64.. {
+            for number in FLOOD {
                 info!("number {}", number);
                 if number.is_multiple_of(100) {
                     let _ = writeln!(out, "{number}").and_then(|()| out.flush());
                 }
+                if number > BURST && number.is_multiple_of(PACE) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
             }
+            panic!("nobody has killed it");
         }
         // The same into a file that is rotated often and whose old files are compressed; told to end, it flushes first.
         [file, "rotating", count] => {
@@ -168,7 +182,7 @@ fn main() {
                 for thread in 0..2 {
                     let is_over = &is_over;
                     scope.spawn(move || {
-                        for number in 0_u64.. {
+                        for number in 0..100_000_u64 {
                             info!("thread {} number {}", thread, number);
                             if is_over.load(Ordering::Relaxed) {
                                 return;

@@ -14,6 +14,8 @@ use crate::quota::{self, Quota};
 use crate::shared::Shared;
 use crate::spool::Spool;
 
+/// Passes in which all rings had their turn: after the first everything is stored that was there before.
+const SETTLED: u32 = 2;
 /// Passes until a flush has seen everything that was there when it was asked for, at most.
 const FLUSH_PASSES: usize = 1000;
 /// Between two looks whether the spool can be written again, in the end.
@@ -39,6 +41,7 @@ impl Collecting {
     /// One look at everything. What concerns other threads is told to them.
     pub(crate) fn pass(&mut self) -> Pass {
         let Some(collector) = &mut self.collector else { return Pass::default() };
+        self.spool.keep_locks();
         let pass = collector.pass();
         tell(collector.take_messages());
         let sessions = collector.sessions();
@@ -125,12 +128,14 @@ impl Collecting {
         if let Some(collector) = &mut self.collector {
             collector.begin_anew();
         }
+        let mut settled = 0;
         for _ in 0..FLUSH_PASSES {
             let pass = self.pass();
             if pass.is_failing {
                 return false;
             }
-            if pass.bytes == 0 && pass.is_settled {
+            settled += u32::from(pass.is_settled);
+            if pass.is_settled && (pass.bytes == 0 || settled >= SETTLED) {
                 return true;
             }
         }

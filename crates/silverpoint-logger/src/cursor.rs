@@ -11,7 +11,9 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use silverpoint_shm::kept::KeptFile;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"SPcursr1");
 const FIXED: usize = 56;
@@ -46,7 +48,8 @@ pub(crate) struct Entry {
 /// The two files.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    files: [File; 2],
+    base: PathBuf,
+    files: [KeptFile; 2],
     sequence: u64,
     bytes: Vec<u8>,
 }
@@ -54,16 +57,12 @@ pub(crate) struct Cursor {
 impl Cursor {
     /// Opens or makes both files, and gives the valid entries, the newest first.
     pub(crate) fn open(base: &Path) -> io::Result<(Self, Vec<Entry>)> {
-        let open = |number: u32| {
-            let mut path = base.to_owned();
-            path.as_mut_os_string().push(format!(".{number}"));
-            OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
-        };
-        let files = [open(0)?, open(1)?];
-        let mut entries: Vec<Entry> = files.iter().filter_map(|file| read(file).ok().flatten()).collect();
+        let files = [open(base, 0)?, open(base, 1)?];
+        let read = |file: &KeptFile| read(file.unchecked()).ok().flatten();
+        let mut entries: Vec<Entry> = files.iter().filter_map(read).collect();
         entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.sequence));
         let sequence = entries.first().map_or(0, |entry| entry.sequence);
-        Ok((Self { files, sequence, bytes: Vec::new() }, entries))
+        Ok((Self { base: base.to_owned(), files, sequence, bytes: Vec::new() }, entries))
     }
 
     /// Announces an entry in the place of the older of the two; its sequence is set here. Until [`Cursor::done`] the next announcement takes the same place: the entry that
@@ -72,7 +71,18 @@ impl Cursor {
         entry.sequence = self.sequence.wrapping_add(1);
         self.bytes.clear();
         entry.encode(&mut self.bytes);
-        self.files[(entry.sequence % 2) as usize].write_all_at(&self.bytes, 0)
+        self.reopen_if_closed()?;
+        self.files[(entry.sequence % 2) as usize].get()?.write_all_at(&self.bytes, 0)
+    }
+
+    /// The program may have closed the descriptors, and opened files of its own under their numbers.
+    fn reopen_if_closed(&mut self) -> io::Result<()> {
+        for (number, file) in self.files.iter_mut().enumerate() {
+            if !file.is_intact() {
+                *file = open(&self.base, number)?;
+            }
+        }
+        Ok(())
     }
 
     /// What the newest entry announced came to nothing: the next announcement takes its place, and not that of the entry before, which holds.
@@ -84,9 +94,18 @@ impl Cursor {
     pub(crate) fn done(&mut self) {
         self.sequence = self.sequence.wrapping_add(1);
         // Where this fails a successor judges by the length of the log.
-        let file = &self.files[(self.sequence % 2) as usize];
-        let _ = file.write_all_at(&(!self.sequence).to_le_bytes(), self.bytes.len() as u64);
+        let file = self.files[(self.sequence % 2) as usize].get();
+        let at = self.bytes.len() as u64;
+        let _ = file.and_then(|file| file.write_all_at(&(!self.sequence).to_le_bytes(), at));
     }
+}
+
+fn open(base: &Path, number: usize) -> io::Result<KeptFile> {
+    let mut path = base.to_owned();
+    path.as_mut_os_string().push(format!(".{number}"));
+    let file =
+        OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)?;
+    Ok(KeptFile::new(file))
 }
 
 impl Entry {

@@ -17,6 +17,7 @@ use rustix::fs::{FlockOperation, OFlags, fcntl_lock, flock};
 use rustix::io::Errno;
 
 use silverpoint_shm::ending::{await_end, started};
+use silverpoint_shm::kept::KeptFile;
 
 /// Of a lock file that is read.
 const TEXT_MAX: u64 = 64;
@@ -32,7 +33,7 @@ type Key = (u32, u64, u64);
 pub(crate) struct Lock {
     path: PathBuf,
     /// Until the end.
-    file: Option<File>,
+    file: Option<KeptFile>,
     key: Key,
 }
 
@@ -117,7 +118,24 @@ impl Lock {
         if let Some(held) = &mut held {
             held.push(key);
         }
-        Ok(Attempt::Taken(Self { path: path.to_owned(), file: Some(file), key }))
+        Ok(Attempt::Taken(Self { path: path.to_owned(), file: Some(KeptFile::new(file)), key }))
+    }
+
+    /// Locks the file again when the program has closed its descriptor, which has ended the lock. To be called often: until then another process may take it.
+    pub(crate) fn keep(&mut self) {
+        if !self.is_own() || self.file.as_ref().is_none_or(KeptFile::is_intact) {
+            return;
+        }
+        let _held = held();
+        let options =
+            OpenOptions::new().read(true).write(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).to_owned();
+        if let Ok(file) = options.open(&self.path)
+            && file.metadata().is_ok_and(|found| key(&found) == self.key)
+        {
+            let _ = fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
+            let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+            self.file = Some(KeptFile::new(file));
+        }
     }
 
     /// Whether this process has taken it: not a child that has its memory.
@@ -128,7 +146,9 @@ impl Lock {
     /// Removes the file: whoever has it open sees that it is none any more.
     pub(crate) fn remove_file(&self) -> io::Result<()> {
         match &self.file {
-            Some(file) if self.is_own() && is_named(file, &self.path) => std::fs::remove_file(&self.path),
+            Some(file) if self.is_own() && is_named(file.unchecked(), &self.path) => {
+                std::fs::remove_file(&self.path)
+            }
             _ => Ok(()),
         }
     }
@@ -140,8 +160,10 @@ impl Drop for Lock {
         // Until the file is closed: whoever got the lock before would lose it with that.
         let mut held = held();
         // Nobody may take a child that keeps the descriptor for this process.
-        let _ = file.write_all_at(b"-", 0);
-        let _ = flock(&file, FlockOperation::Unlock);
+        if let Ok(file) = file.get() {
+            let _ = file.write_all_at(b"-", 0);
+            let _ = flock(file, FlockOperation::Unlock);
+        }
         drop(file);
         if let Some(held) = &mut held {
             held.retain(|key| *key != self.key);

@@ -13,6 +13,7 @@
 //! The directory is always one of our own making, with a name that ends in `.spool`: what is removed in the end is nobody else's.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -39,6 +40,10 @@ const SESSIONS_MAX: u64 = 1 << 20;
 /// Names of spools that nobody continues, and of those that are being removed.
 const TEMPORARY: &str = "silverpoint-log-";
 
+/// Bytes of a log's name behind which something else fits, and of what stays of a longer one.
+const NAME_MAX: usize = 224;
+const NAME_KEPT: usize = 200;
+
 /// The trace file.
 const TRACE: &str = "spool.silver";
 /// The list of sessions.
@@ -51,7 +56,7 @@ pub(crate) const SINKS: &str = "sinks.toml";
 pub(crate) struct Spool {
     directory: PathBuf,
     /// Held until the last thread that uses the spool has ended.
-    _lock: Lock,
+    lock: Mutex<Lock>,
     /// Of the logs beside the one whose directory this is.
     claims: Mutex<Vec<Claim>>,
     /// Which of several processes with the same files this is: the first has 1.
@@ -110,7 +115,7 @@ impl Spool {
             let known = Mutex::default();
             return Ok(Self {
                 directory,
-                _lock: own,
+                lock: Mutex::new(own),
                 claims: Mutex::new(claims),
                 number,
                 is_temporary: false,
@@ -132,7 +137,7 @@ impl Spool {
         let own = lock(directory)?.ok_or_else(taken)?;
         let spool = Self {
             directory: directory.to_owned(),
-            _lock: own,
+            lock: Mutex::new(own),
             claims: Mutex::default(),
             number: 1,
             is_temporary: false,
@@ -201,7 +206,7 @@ impl Spool {
                 let (number, is_temporary) = (1, true);
                 return Ok(Self {
                     directory,
-                    _lock: lock,
+                    lock: Mutex::new(lock),
                     claims: Mutex::default(),
                     number,
                     is_temporary,
@@ -232,6 +237,14 @@ impl Spool {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the locks, whatever descriptors the program closes.
+    pub(crate) fn keep_locks(&self) {
+        let own = self.lock.lock();
+        own.unwrap_or_else(std::sync::PoisonError::into_inner).keep();
+        let mut claims = self.claims.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        claims.iter_mut().for_each(|claim| claim.lock.keep());
     }
 
     /// Whether a successor finds what is left here.
@@ -283,7 +296,7 @@ impl Spool {
 
     /// Where a log's cursor lies, without its ending.
     pub(crate) fn cursor(&self, log: &Path) -> PathBuf {
-        let name = log.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = short_name(log).to_string_lossy().into_owned();
         self.directory.join(format!("{name}-{:016x}", hash(log)))
     }
 
@@ -437,9 +450,21 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 
 /// The directory of a log.
 fn beside(log: &Path) -> PathBuf {
-    let mut directory = log.to_owned();
-    directory.as_mut_os_string().push(".spool");
-    directory
+    let mut name = short_name(log);
+    name.push(".spool");
+    log.with_file_name(name)
+}
+
+/// The name of a log, so short that an ending and a number fit behind it: file systems take 255 bytes. What is cut off is told by a number.
+fn short_name(log: &Path) -> OsString {
+    let name = log.file_name().unwrap_or_default();
+    if name.len() <= NAME_MAX {
+        return name.to_owned();
+    }
+    let text = name.to_string_lossy();
+    let mut short = OsString::from(&text[..text.floor_char_boundary(NAME_KEPT)]);
+    short.push(format!("-{:016x}", hash(Path::new(name))));
+    short
 }
 
 /// Whether two paths lead to one directory: one may be relative, or go through a link.

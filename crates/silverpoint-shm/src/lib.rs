@@ -32,6 +32,8 @@ pub mod exit;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod hangup;
 #[cfg(any(target_os = "linux", target_os = "android"))]
+pub mod kept;
+#[cfg(any(target_os = "linux", target_os = "android"))]
 mod lines;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod observer;

@@ -11,13 +11,14 @@
 use std::ffi::{CStr, OsStr};
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags};
 
+use crate::kept::KeptFd;
 use crate::sys;
 
 /// Longest path of a root in bytes; a longer one is refused.
@@ -29,7 +30,7 @@ const SHOWN: usize = 300;
 /// An opened and checked root of sessions.
 #[derive(Debug)]
 pub struct Root {
-    fd: OwnedFd,
+    fd: KeptFd,
     path: PathText,
 }
 
@@ -80,6 +81,11 @@ impl Root {
         Self::open_at(self.fd.as_fd(), &name, path, uid)
     }
 
+    /// Whether the descriptor still stands for the directory: the program may have closed it.
+    pub fn is_intact(&self) -> bool {
+        self.fd.is_intact()
+    }
+
     /// The descriptor of the directory (`O_DIRECTORY`, close on exec).
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
@@ -118,7 +124,7 @@ impl Root {
         if stat.st_mode & 0o777 != 0o700 {
             return Err(io::Error::from_raw_os_error(libc::EACCES));
         }
-        Ok(Self { fd, path })
+        Ok(Self { fd: KeptFd::new(fd), path })
     }
 }
 

@@ -158,6 +158,44 @@ pub(crate) fn warn(parts: &[&[u8]]) {
     let _ = rustix::io::write(unsafe { BorrowedFd::borrow_raw(2) }, &line[..len]);
 }
 
+/// Private memory of some pages, without the allocator: given back when it is dropped. Pages that are never touched cost nothing.
+pub struct Pages {
+    address: *mut u8,
+    bytes: usize,
+}
+
+impl Pages {
+    /// `len` bytes, zeroed. `None`: there is no memory.
+    pub fn new(len: usize) -> Option<Self> {
+        use rustix::mm::{MapFlags, ProtFlags};
+        let _errno = ErrnoGuard::new();
+        let bytes = len.next_multiple_of(page_size());
+        // SAFETY: a new private mapping, which nobody else uses.
+        let address = unsafe {
+            rustix::mm::mmap_anonymous(
+                std::ptr::null_mut(),
+                bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE | MapFlags::NORESERVE,
+            )
+        };
+        Some(Self { address: address.ok()?.cast(), bytes })
+    }
+
+    /// Where they are.
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let _errno = ErrnoGuard::new();
+        // SAFETY: mapped by `new`, so many bytes; whoever was given the address does not use it any more.
+        let _ = unsafe { rustix::mm::munmap(self.address.cast(), self.bytes) };
+    }
+}
+
 /// Lends private memory of `len` bytes to a function, without the allocator; `None` when there is none.
 pub(crate) fn with_pages<R>(len: usize, f: impl FnOnce(&mut [u8]) -> R) -> Option<R> {
     use rustix::mm::{MapFlags, ProtFlags};

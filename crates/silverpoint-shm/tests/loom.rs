@@ -3,6 +3,13 @@
 //! `RUSTFLAGS="--cfg loom" cargo test --release -p silverpoint-shm --test loom`
 #![cfg(loom)]
 
+// The list of free slots of `silverpoint-tracing`, too, in this one build with loom.
+mod atomics {
+    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+}
+#[path = "../../silverpoint-tracing/src/free.rs"]
+mod free;
+
 use std::sync::atomic::Ordering;
 
 use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -288,5 +295,53 @@ fn the_doorbell_is_always_heard() {
             }
         }
         producer.join().unwrap();
+    });
+}
+
+/// Slots of the list.
+struct Slots {
+    free: free::Free,
+    links: [AtomicU32; 3],
+    /// Whether somebody has it.
+    taken: [AtomicU32; 3],
+}
+
+impl Slots {
+    fn take(&self) -> Option<u32> {
+        let number = self.free.pop(|number| self.links.get(number as usize))?;
+        assert_eq!(self.taken[number as usize].swap(1, Ordering::AcqRel), 0, "somebody has it");
+        Some(number)
+    }
+
+    fn give(&self, number: u32) {
+        assert_eq!(self.taken[number as usize].swap(0, Ordering::AcqRel), 1);
+        self.free.push(number, |number| self.links.get(number as usize));
+    }
+}
+
+#[test]
+fn a_free_slot_is_one_threads_at_a_time_and_none_is_lost() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        let slots = Arc::new(Slots {
+            free: free::Free::new(AtomicU64::new(0)),
+            links: std::array::from_fn(|_| AtomicU32::new(0)),
+            taken: std::array::from_fn(|_| AtomicU32::new(1)),
+        });
+        (0..3).for_each(|number| slots.give(number));
+        let other = Arc::clone(&slots);
+        // Takes two and gives them back in the other order: what the first thread has read of the list is the same again, and is not.
+        let thread = thread::spawn(move || {
+            let (first, second) = (other.take(), other.take());
+            first.into_iter().chain(second).for_each(|number| other.give(number));
+        });
+        if let Some(number) = slots.take() {
+            slots.give(number);
+        }
+        thread.join().unwrap();
+        let mut all: Vec<_> = std::iter::from_fn(|| slots.take()).collect();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2]);
     });
 }

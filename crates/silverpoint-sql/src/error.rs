@@ -35,7 +35,7 @@ impl fmt::Display for Error {
         match self {
             Self::Query(message) | Self::File(message) | Self::Failed(message) => f.write_str(message),
             Self::ReadOnly => f.write_str(
-                "only queries are possible here (select, with, values, explain); `--save FILE` makes a database that can be changed",
+                "only queries are possible here (select, with, values, explain); `--output FILE` makes a database that can be changed",
             ),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Memory => f.write_str(

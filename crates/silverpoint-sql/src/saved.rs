@@ -88,7 +88,7 @@ impl From<rusqlite::Error> for SavedError {
 }
 
 const WHOLE: &str =
-    "a whole SQLite database that `silverpoint convert` or `silverpoint sql --save` has written";
+    "a whole SQLite database that `silverpoint convert` or `silverpoint sql --output` has written";
 
 impl SavedError {
     fn of_file(found: String, expected: &'static str) -> Self {

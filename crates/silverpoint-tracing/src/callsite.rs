@@ -8,13 +8,12 @@
 //! registered when the first of them comes, and another one for each other shape.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use silverpoint::dynamic::{self, Registered, Shapes};
+use silverpoint::dynamic::{self, Arguments, Marks, Published, Recorded, Registered, Shapes};
 use tracing_core::{Level, LevelFilter, Metadata};
 
-use crate::fields::{Describe, Description, Plan, Shape};
+use crate::fields::{Description, Plan, name_of};
 use crate::open::What;
 
 /// What a record of a callsite is.
@@ -50,10 +49,17 @@ pub(crate) fn field_name(name: &str) -> Cow<'_, str> {
     if [ID, BEGUN, PARENT].contains(&name) { format!("field.{name}").into() } else { name.into() }
 }
 
+/// How many roles there are.
+const ROLES: usize = Role::FollowsFrom as usize + 1;
+
 impl Role {
-    /// The empty shape of such a record.
-    pub(crate) const fn shape(self) -> Shape {
-        Shape::new((self as u64 + 1) << 40)
+    fn is_event(self) -> bool {
+        matches!(self, Self::Event | Self::EventOf)
+    }
+
+    /// What stands before the fields of such a record in [`Marks`].
+    pub(crate) const fn mark(self) -> u32 {
+        self as u32
     }
 
     /// Number of the site's kind (spec/wire.md, section 7).
@@ -90,20 +96,62 @@ pub(crate) struct Callsite {
     /// The site that stands for the callsite: its state byte is asked.
     asked: Registered,
     /// What its events, or beginnings of its spans, are expected to be.
-    plan: OnceLock<Plan>,
+    plan: Published<Plan>,
     /// The same of spans that begin with an id.
-    async_plan: OnceLock<Plan>,
+    async_plan: Published<Plan>,
     /// Sites of its records.
-    shapes: Shapes,
-    /// Names and signatures of spans that have begun without an id, by the id of the site: for those that need one later.
-    begun: Mutex<Vec<(u32, Description)>>,
+    shapes: Shapes<u32>,
+    /// Sites of each role without fields, and with all fields as one argument, since they have too many shapes: without a text and with one. 0: not yet.
+    fixed: [[AtomicU32; 3]; ROLES],
+    /// Names and signatures of spans that have begun without an id: for those that need one later.
+    begun: Published<Begun>,
     /// Its spans are entered more than once, or elsewhere than they were made: they begin with an id.
     is_async: AtomicBool,
     /// How its spans begin, as [`What`], where they can have no fields and are not async; 0: that is not known.
     bare: AtomicU64,
 }
 
+/// What spans that have begun without an id have recorded.
+struct Begun {
+    site: u32,
+    names: Box<str>,
+    signature: Box<str>,
+    next: Published<Begun>,
+}
+
+/// What stands behind the arguments of a role.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Fields,
+    TextAndFields,
+}
+
+/// Of a record whose fields are one argument: its name.
+const FIELDS: &str = "fields";
+
 impl Callsite {
+    fn describe<'d>(
+        &'d self,
+        role: Role,
+        names: dynamic::Pieces<'d>,
+        template: dynamic::Pieces<'d>,
+        signature: dynamic::Pieces<'d>,
+    ) -> dynamic::Description<'d> {
+        dynamic::Description {
+            kind: role.kind(self.has_name()),
+            level: self.level,
+            line: self.meta.line().unwrap_or(0),
+            language: RUST,
+            category: self.meta.target(),
+            file: self.meta.file().unwrap_or(""),
+            function: "",
+            names,
+            template,
+            signature,
+        }
+    }
+
     fn new(meta: &'static Metadata<'static>, number: u32) -> Self {
         let level = level_of(meta);
         Self {
@@ -111,10 +159,11 @@ impl Callsite {
             number,
             level,
             asked: with_question(meta, dynamic::register),
-            plan: OnceLock::new(),
-            async_plan: OnceLock::new(),
+            plan: Published::new(),
+            async_plan: Published::new(),
             shapes: Shapes::new(),
-            begun: Mutex::new(Vec::new()),
+            fixed: [const { [const { AtomicU32::new(0) }; 3] }; ROLES],
+            begun: Published::new(),
             is_async: AtomicBool::new(false),
             bare: AtomicU64::new(0),
         }
@@ -147,12 +196,12 @@ impl Callsite {
 
     /// What a record of it is expected to be, when there has been one.
     #[inline(always)]
-    pub(crate) fn plan(&self, role: Role) -> Option<&Plan> {
+    pub(crate) fn plan(&self, role: Role) -> Option<&'static Plan> {
         self.plan_of(role)?.get()
     }
 
     #[inline(always)]
-    fn plan_of(&self, role: Role) -> Option<&OnceLock<Plan>> {
+    fn plan_of(&self, role: Role) -> Option<&Published<Plan>> {
         match role {
             Role::Event | Role::Begin => Some(&self.plan),
             Role::AsyncBegin => Some(&self.async_plan),
@@ -160,94 +209,176 @@ impl Callsite {
         }
     }
 
-    /// The site of a shape that was registered.
-    #[inline(always)]
-    pub(crate) fn site(&self, hash: u32) -> Option<u32> {
-        self.shapes.find(hash)
+    /// The site of a record with these fields behind its role: registered, when it is the first. 0: there are too many shapes ([`Callsite::record_general`]).
+    #[inline(never)]
+    pub(crate) fn site(&self, role: Role, marks: &Marks) -> u32 {
+        let marks = marks.all();
+        if let Some(id) = self.shapes.find(marks) {
+            return id;
+        }
+        if !self.shapes.has_room() {
+            return 0;
+        }
+        dynamic::prepare(|| self.learn(role, marks)).flatten().unwrap_or(0)
     }
 
-    /// Registers the site of a shape: `visit` shows its fields. Gives the shape's hash, and the id; 0: there is no room for it.
+    /// Registers the site of a shape. `None`: there is no room for it.
     #[cold]
-    pub(crate) fn learn(&self, role: Role, visit: &dyn Fn(&mut Describe<'_>)) -> (u32, u32) {
+    fn learn(&self, role: Role, marks: &[u32]) -> Option<u32> {
         let mut description = Description::default();
         for (name, code) in role.arguments() {
             description.argument(name, code);
         }
-        let is_event = matches!(role, Role::Event | Role::EventOf);
-        let mut describe = Describe {
-            description: &mut description,
-            is_event: is_event && !self.has_name(),
-            shape: role.shape(),
-        };
-        visit(&mut describe);
-        let hash = describe.shape.hash();
-        let id = self.register(role, &description);
-        self.shapes.add(hash, id);
+        let fields = &marks[1..];
+        description.fields(self.meta, fields, role.is_event() && !self.has_name());
+        // A callsite's first shape stands in the program's source; others are made by what is there and what is not.
+        let is_first = fields.is_empty() || self.plan_of(role).is_some_and(|plan| plan.get().is_none());
+        let id = Some(self.register(role, &description, is_first)).filter(|id| *id != 0)?;
+        let id = self.shapes.add(marks, id)?;
         if let Some(expected) = self.plan_of(role)
-            && id != 0
-            && let Some(plan) = Plan::new(&description.planned, id)
+            && let Some(plan) = Plan::new(fields, id)
         {
-            let _ = expected.set(plan);
+            let _ = expected.get_or(|| plan);
         }
         if role == Role::Begin {
-            if self.meta.fields().is_empty() && id != 0 && !self.is_async() {
+            if self.meta.fields().is_empty() && !self.is_async() {
                 self.bare.store(What::begin(id, self.level, 0, true).bits(), Ordering::Relaxed);
             }
-            let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-            if begun.iter().all(|(known, _)| *known != id) {
-                begun.push((id, description));
-            }
+            self.note_begun(id, &description);
         }
-        (hash, id)
+        Some(id)
+    }
+
+    fn note_begun(&self, site: u32, description: &Description) {
+        let mut place = &self.begun;
+        while let Some(begun) = place.get_or(|| Begun {
+            site,
+            names: description.names.as_str().into(),
+            signature: description.signature.as_str().into(),
+            next: Published::new(),
+        }) {
+            if begun.site == site {
+                return;
+            }
+            place = &begun.next;
+        }
+    }
+
+    /// Records what has no site of its own: its fields are one argument, a map. The text of an event is another.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn record_general(
+        &self,
+        role: Role,
+        marks: &Marks,
+        arguments: &mut Arguments,
+        before: Option<u64>,
+    ) -> Recorded {
+        let fields = &marks.all()[1..];
+        let has_text = role.is_event() && !self.has_name();
+        let is_text = |mark: &u32| has_text && *mark as u8 == b's' && name_of(self.meta, *mark) == "message";
+        let text = fields.iter().position(is_text);
+        let site = self.fixed(role, if text.is_some() { Form::TextAndFields } else { Form::Fields });
+        let (Some(bytes), 1..) = (arguments.bytes(), site) else {
+            if site == 0 {
+                dynamic::lose_without_site();
+                return Recorded::Lost;
+            }
+            return arguments.record(self.level, site);
+        };
+        let named = |give: &mut dyn FnMut(&str, u8)| {
+            for (number, mark) in fields.iter().enumerate() {
+                let name = if Some(number) == text { "" } else { name_of(self.meta, *mark) };
+                give(name, *mark as u8);
+            }
+        };
+        dynamic::record(self.level, |encoder| {
+            before.into_iter().for_each(|number| encoder.u64(number));
+            text.into_iter().for_each(|number| encoder.text_of(bytes, &named, number));
+            encoder.map_of(bytes, &named);
+            Some(site)
+        })
+    }
+
+    /// The site of a role that has no fields.
+    pub(crate) fn plain(&self, role: Role) -> u32 {
+        self.fixed(role, Form::Plain)
+    }
+
+    /// The site of records whose arguments do not depend on their fields. Registered without an allocation: the program's allocator may be what records.
+    fn fixed(&self, role: Role, form: Form) -> u32 {
+        let known = &self.fixed[role as usize][form as usize];
+        if let id @ 1.. = known.load(Ordering::Relaxed) {
+            return id;
+        }
+        let has_text = form == Form::TextAndFields;
+        let more = [(has_text, ("", "s")), (form != Form::Plain, (FIELDS, "v"))];
+        let arguments = || {
+            let more = more.iter().filter_map(|(is_there, argument)| is_there.then_some(argument));
+            role.arguments().iter().chain(more)
+        };
+        let names = |give: &mut dyn FnMut(&[u8])| {
+            arguments().for_each(|(name, _)| {
+                give(name.as_bytes());
+                give(b"\n");
+            });
+        };
+        let signature = |give: &mut dyn FnMut(&[u8])| arguments().for_each(|(_, code)| give(code.as_bytes()));
+        let template = match (has_text, role) {
+            (_, Role::Parent) => "parent",
+            (_, Role::FollowsFrom) => "follows_from",
+            (true, Role::EventOf) => "{1}",
+            (true, _) => "{}",
+            (false, _) if role.is_event() && !self.has_name() => "",
+            (false, _) => self.meta.name(),
+        };
+        let template = |give: &mut dyn FnMut(&[u8])| give(template.as_bytes());
+        let id = dynamic::register(&self.describe(role, &names, &template, &signature)).id;
+        known.store(id, Ordering::Relaxed);
+        id
     }
 
     /// The site of a span with an id that has the fields of the site `begin`; where it begins late, with the ticks of its first stretch behind the id. 0: there is none.
     #[cold]
     pub(crate) fn with_id(&self, begin: u32, is_late: bool) -> u32 {
-        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((_, fields)) = begun.iter().find(|(known, _)| *known == begin) else { return 0 };
-        let mut description = Description::default();
-        description.argument(ID, "L");
-        if is_late {
-            description.argument(BEGUN, "L");
-        }
-        description.names.push_str(&fields.names);
-        description.signature.push_str(&fields.signature);
-        description.count += fields.count;
-        self.register(Role::AsyncBegin, &description)
+        dynamic::prepare(|| {
+            let (mut names, mut signature) = ("fields\n", "v");
+            if begin != self.fixed[Role::Begin as usize][Form::Fields as usize].load(Ordering::Relaxed) {
+                let mut place = self.begun.get();
+                while let Some(begun) = place.filter(|begun| begun.site != begin) {
+                    place = begun.next.get();
+                }
+                let begun = place?;
+                (names, signature) = (&begun.names, &begun.signature);
+            }
+            let mut description = Description::default();
+            description.argument(ID, "L");
+            if is_late {
+                description.argument(BEGUN, "L");
+            }
+            description.names.push_str(names);
+            description.signature.push_str(signature);
+            Some(self.register(Role::AsyncBegin, &description, false))
+        })
+        .flatten()
+        .unwrap_or(0)
     }
 
-    /// The site of a role that has no fields.
-    pub(crate) fn plain(&self, role: Role) -> u32 {
-        self.site(role.shape().hash()).unwrap_or_else(|| self.learn(role, &|_| {}).1)
-    }
-
-    fn register(&self, role: Role, described: &Description) -> u32 {
+    fn register(&self, role: Role, described: &Description, is_first: bool) -> u32 {
         let template = match role {
-            Role::Parent => "parent".to_owned(),
-            Role::FollowsFrom => "follows_from".to_owned(),
-            Role::Event | Role::EventOf if !self.has_name() => match described.message {
+            _ if role.is_event() && !self.has_name() => match described.message {
                 Some(0) => "{}".to_owned(),
                 Some(number) => format!("{{{number}}}"),
                 None => String::new(),
             },
             _ => self.meta.name().to_owned(),
         };
-        dynamic::register(&dynamic::Description {
-            kind: role.kind(self.has_name()),
-            level: self.level,
-            line: self.meta.line().unwrap_or(0),
-            language: RUST,
-            category: self.meta.target(),
-            file: self.meta.file().unwrap_or(""),
-            function: "",
-            names: &|give| give(described.names.as_bytes()),
-            template: &|give| give(template.as_bytes()),
-            signature: &|give| give(described.signature.as_bytes()),
-        })
-        .id
+        let names = |give: &mut dyn FnMut(&[u8])| give(described.names.as_bytes());
+        let template = |give: &mut dyn FnMut(&[u8])| give(template.as_bytes());
+        let signature = |give: &mut dyn FnMut(&[u8])| give(described.signature.as_bytes());
+        let description = self.describe(role, &names, &template, &signature);
+        if is_first { dynamic::register(&description).id } else { dynamic::register_variety(&description).id }
     }
-
     /// Whether it is an event that was given a name.
     fn has_name(&self) -> bool {
         has_name(self.meta)
@@ -312,25 +443,49 @@ pub(crate) fn most_verbose() -> LevelFilter {
     }
 }
 
-/// Callsites that are found by their address alone: a power of two. Others take a lock.
+/// Callsites that are found by their address alone: a power of two. Others are in lists behind these.
 const PLACES: usize = 1 << 14;
 /// Places that are looked at.
 const PROBES: usize = 32;
 
-static TABLE: [OnceLock<&'static Callsite>; PLACES] = [const { OnceLock::new() }; PLACES];
-static OTHERS: RwLock<Vec<&'static Callsite>> = RwLock::new(Vec::new());
+static TABLE: [Published<Callsite>; PLACES] = [const { Published::new() }; PLACES];
 
-/// What is known of the callsite of this metadata: registered at the first call, found by one or two loads afterwards.
+/// Lists of others, by their address.
+const LISTS: usize = 1 << 8;
+static OTHERS: [Published<Other>; LISTS] = [const { Published::new() }; LISTS];
+
+struct Other {
+    callsite: Callsite,
+    next: Published<Other>,
+}
+
+/// What is known of the callsite of this metadata: registered at the first call, found by one or two loads afterwards. `None`: this thread is preparing something
+/// ([`dynamic::prepare`]).
 #[inline(always)]
-pub(crate) fn of(meta: &'static Metadata<'static>) -> &'static Callsite {
-    find(meta).unwrap_or_else(|| enter(meta))
+pub(crate) fn of(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
+    find(meta).or_else(|| enter(meta))
+}
+
+/// As [`of`], for a record: one that is not made is counted.
+#[inline(always)]
+pub(crate) fn of_record(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
+    find(meta).or_else(|| enter_for_record(meta))
+}
+
+#[cold]
+#[inline(never)]
+fn enter_for_record(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
+    let callsite = enter(meta);
+    if callsite.is_none() && would_record(meta) {
+        dynamic::lose_nested();
+    }
+    callsite
 }
 
 /// The same, where it is in the first place that is looked at: nearly all are.
 #[inline(always)]
 pub(crate) fn find(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
-    let callsite = TABLE[place_of(meta)].get()?;
-    std::ptr::eq(callsite.meta, meta).then_some(*callsite)
+    TABLE[place_of(meta)].get().filter(|callsite| std::ptr::eq(callsite.meta, meta))
 }
 
 #[inline(always)]
@@ -340,33 +495,53 @@ fn place_of(meta: &'static Metadata<'static>) -> usize {
 }
 
 #[inline(never)]
-fn enter(meta: &'static Metadata<'static>) -> &'static Callsite {
-    let mut place = place_of(meta);
-    for _ in 0..PROBES {
-        let callsite = TABLE[place].get_or_init(|| Box::leak(Box::new(Callsite::new(meta, place as u32))));
-        if std::ptr::eq(callsite.meta, meta) {
-            return callsite;
+fn enter(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
+    let first = place_of(meta);
+    let is = |callsite: &&'static Callsite| std::ptr::eq(callsite.meta, meta);
+    // Nothing is made for one that is known.
+    for probe in 0..PROBES {
+        match TABLE[(first + probe) % PLACES].get() {
+            Some(callsite) if is(&callsite) => return Some(callsite),
+            Some(_) => {}
+            None => break,
         }
-        place = (place + 1) % PLACES;
     }
-    let find = |all: &[&'static Callsite]| all.iter().copied().find(|known| std::ptr::eq(known.meta, meta));
-    if let Some(known) = find(&OTHERS.read().unwrap_or_else(PoisonError::into_inner)) {
-        return known;
-    }
-    let mut all = OTHERS.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = find(&all) {
-        return known;
-    }
-    let callsite = Box::leak(Box::new(Callsite::new(meta, (PLACES + all.len()) as u32)));
-    all.push(callsite);
-    callsite
+    dynamic::prepare(|| {
+        for probe in 0..PROBES {
+            let place = (first + probe) % PLACES;
+            let callsite = TABLE[place].get_or(|| Callsite::new(meta, place as u32))?;
+            if is(&callsite) {
+                return Some(callsite);
+            }
+        }
+        let list = first % LISTS;
+        let mut place = &OTHERS[list];
+        for depth in 0.. {
+            let number = PLACES + list + depth * LISTS;
+            let make = || Other { callsite: Callsite::new(meta, number as u32), next: Published::new() };
+            let other = place.get_or(make)?;
+            if is(&&other.callsite) {
+                return Some(&other.callsite);
+            }
+            place = &other.next;
+        }
+        None
+    })
+    .flatten()
 }
 
 /// The callsite with this number.
 #[inline]
 pub(crate) fn numbered(number: u32) -> Option<&'static Callsite> {
     match TABLE.get(number as usize) {
-        Some(place) => place.get().copied(),
-        None => OTHERS.read().unwrap_or_else(PoisonError::into_inner).get(number as usize - PLACES).copied(),
+        Some(place) => place.get(),
+        None => {
+            let number = number as usize - PLACES;
+            let mut other = OTHERS[number % LISTS].get()?;
+            for _ in 0..number / LISTS {
+                other = other.next.get()?;
+            }
+            Some(&other.callsite)
+        }
     }
 }

@@ -1,68 +1,73 @@
-//! Fields of events and spans, in the order in which they are visited: encoded straight into a record (as expected: [`Follow`]; of whatever
-//! shape: [`Encode`]), or described ([`Describe`]).
+//! Fields of events and spans, in the order in which they are visited: encoded ([`Take`]), as words where they are numbers ([`Words`], [`Kept`]), or described ([`Description`]).
 
 use std::error::Error;
 use std::fmt;
 
-use silverpoint::dynamic::{Encoder, FEW_WORDS};
+use silverpoint::dynamic::{Encoder, FEW_WORDS, Marks};
+use tracing_core::Metadata;
 use tracing_core::field::{Field, Visit};
 
 use crate::callsite::field_name;
 use crate::slots::Slot;
 
-/// Fields of one record; a signature has no more than 255 arguments, of which some are the adapter's own. What is beyond is left out.
-const MOST: u32 = 250;
-
-/// Tells shapes (which fields, of which types) apart. A multiplication for each field.
-#[derive(Clone, Copy)]
-pub(crate) struct Shape {
-    hash: u64,
-    fields: u32,
+/// Encodes fields, and notes which they are: the record's site is looked for afterwards, so that each value is looked at once.
+pub(crate) struct Take<'t, 'w> {
+    encoder: &'t mut Encoder<'w>,
+    marks: &'t mut Marks,
+    /// The fields that are expected.
+    plan: &'t [u32; PLANNED + 1],
+    /// How many of them have come; [`PLANNED`] when another has: then marks have all.
+    at: usize,
 }
 
-impl Shape {
-    /// Of something with no fields yet; `role` tells records of the same fields apart.
-    pub(crate) const fn new(role: u64) -> Self {
-        Self { hash: 0xcbf2_9ce4_8422_2325 ^ role, fields: 0 }
+impl<'t, 'w> Take<'t, 'w> {
+    #[inline(always)]
+    pub(crate) fn new(encoder: &'t mut Encoder<'w>, marks: &'t mut Marks, plan: &'t Plan) -> Self {
+        Self { encoder, marks, plan: &plan.fields, at: 0 }
     }
 
-    /// Adds a field; false when there are too many.
+    /// The site of the plan, if the fields are its; otherwise 0, and marks have all.
     #[inline(always)]
-    fn add(&mut self, field: &Field, code: u8) -> bool {
-        if self.fields == MOST {
-            return false;
+    pub(crate) fn site(&mut self, plan: &Plan) -> u32 {
+        if self.at == plan.count {
+            return plan.site;
         }
-        self.fields += 1;
-        let what = (field.index() as u64) << 8 | u64::from(code);
-        self.hash = (self.hash ^ what).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-        true
+        self.diverge();
+        0
     }
 
-    /// Never 0.
-    #[inline(always)]
-    pub(crate) fn hash(self) -> u32 {
-        (self.hash >> 32 ^ self.hash) as u32 | 1
-    }
-}
-
-/// Puts fields into a record.
-pub(crate) struct Encode<'e, 'w> {
-    pub(crate) encoder: &'e mut Encoder<'w>,
-    pub(crate) shape: Shape,
-}
-
-impl Encode<'_, '_> {
     /// Whether the field has a place in the record.
     #[inline(always)]
     fn expects(&mut self, field: &Field, code: u8) -> bool {
-        self.shape.add(field, code)
+        let mark = planned(field, code);
+        if self.plan[self.at & PLANNED] == mark {
+            self.at += 1;
+            return true;
+        }
+        self.other(mark)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn other(&mut self, mark: u32) -> bool {
+        self.diverge();
+        self.marks.push(mark)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn diverge(&mut self) {
+        if self.at != PLANNED {
+            self.plan[..self.at].iter().for_each(|mark| _ = self.marks.push(*mark));
+            self.at = PLANNED;
+        }
     }
 }
 
 /// Fields of a record that its callsite expects, at most; the last place of a plan stays empty.
 const PLANNED: usize = 15;
 
-/// The shape that a callsite's first record had: the next ones are compared with it field by field, which costs less than to find theirs.
+/// The shape that a callsite's first record had: the next ones are compared with it, which costs less than to find theirs.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// [`planned`] of each field; 0 behind the last.
@@ -81,6 +86,10 @@ fn planned(field: &Field, code: u8) -> u32 {
 }
 
 impl Plan {
+    /// Of what has none: no fields are its.
+    pub(crate) const NOTHING: &'static Self =
+        &Self { fields: [0; PLANNED + 1], count: usize::MAX, is_words: false, site: 0 };
+
     /// `None`: there are too many fields.
     pub(crate) fn new(described: &[u32], site: u32) -> Option<Self> {
         let mut fields = [0; PLANNED + 1];
@@ -99,35 +108,6 @@ impl Plan {
     #[inline(always)]
     pub(crate) fn count(&self) -> usize {
         self.count
-    }
-
-    /// Encodes the fields that `visit` shows. `None`: they are others than those of the plan.
-    #[inline(always)]
-    pub(crate) fn follow(
-        &self,
-        encoder: &mut Encoder<'_>,
-        visit: impl FnOnce(&mut Follow<'_, '_>),
-    ) -> Option<u32> {
-        let mut follow = Follow { encoder, plan: self, at: 0 };
-        visit(&mut follow);
-        (follow.at == self.count).then_some(self.site)
-    }
-}
-
-/// Puts fields into a record as long as they are those of a plan.
-pub(crate) struct Follow<'e, 'w> {
-    encoder: &'e mut Encoder<'w>,
-    plan: &'e Plan,
-    /// Number of the next field; [`PLANNED`] when there was another.
-    at: usize,
-}
-
-impl Follow<'_, '_> {
-    #[inline(always)]
-    fn expects(&mut self, field: &Field, code: u8) -> bool {
-        let is_next = self.plan.fields[self.at & PLANNED] == planned(field, code);
-        self.at = if is_next { self.at + 1 } else { PLANNED };
-        is_next
     }
 }
 
@@ -227,39 +207,32 @@ macro_rules! typed {
     )*};
 }
 
-/// Both put the same: what they expect.
-macro_rules! visit {
-    ($visitor:ident) => {
-        impl Visit for $visitor<'_, '_> {
-            typed! {
-                record_i64 i64, b'l' i64;
-                record_u64 u64, b'L' u64;
-                record_i128 i128, b'o' i128;
-                record_u128 u128, b'O' u128;
-                record_f64 f64, b'd' f64;
-                record_bool bool, b'b' bool;
-                record_str &str, b's' text;
-                record_bytes &[u8], b'y' bytes;
-                record_error &(dyn Error + 'static), b'[' error;
-            }
+impl Visit for Take<'_, '_> {
+    typed! {
+        record_i64 i64, b'l' i64;
+        record_u64 u64, b'L' u64;
+        record_i128 i128, b'o' i128;
+        record_u128 u128, b'O' u128;
+        record_f64 f64, b'd' f64;
+        record_bool bool, b'b' bool;
+        record_str &str, b's' text;
+        record_bytes &[u8], b'y' bytes;
+        record_error &(dyn Error + 'static), b'[' error;
+    }
 
-            fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-                if self.expects(field, b's') {
-                    self.encoder.formatted(format_args!("{value:?}"));
-                }
-            }
-
-            #[cfg(all(tracing_unstable, feature = "valuable"))]
-            fn record_value(&mut self, field: &Field, value: valuable::Value<'_>) {
-                if self.expects(field, b'v') {
-                    self.encoder.item(&|item| crate::values::put(item, &value));
-                }
-            }
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if self.expects(field, b's') {
+            self.encoder.formatted(format_args!("{value:?}"));
         }
-    };
+    }
+
+    #[cfg(all(tracing_unstable, feature = "valuable"))]
+    fn record_value(&mut self, field: &Field, value: valuable::Value<'_>) {
+        if self.expects(field, b'v') {
+            self.encoder.item(&|item| crate::values::put(item, &value));
+        }
+    }
 }
-visit!(Encode);
-visit!(Follow);
 
 /// What a site says of its fields.
 #[derive(Default)]
@@ -271,8 +244,6 @@ pub(crate) struct Description {
     pub(crate) count: usize,
     /// Which of them is the message, if there is one.
     pub(crate) message: Option<usize>,
-    /// The fields among them, for a [`Plan`].
-    pub(crate) planned: Vec<u32>,
 }
 
 impl Description {
@@ -283,55 +254,39 @@ impl Description {
         self.signature.push_str(code);
         self.count += 1;
     }
-}
 
-/// Describes fields.
-pub(crate) struct Describe<'d> {
-    pub(crate) description: &'d mut Description,
-    /// Whether a field of this name is the text of an event.
-    pub(crate) is_event: bool,
-    pub(crate) shape: Shape,
-}
-
-impl Describe<'_> {
-    fn add(&mut self, field: &Field, code: &str) {
-        if !self.shape.add(field, code.as_bytes()[0]) {
-            return;
+    /// Adds fields of a callsite; of an event, one of the name `message` is its text.
+    pub(crate) fn fields(&mut self, meta: &Metadata<'_>, marks: &[u32], has_text: bool) {
+        for mark in marks {
+            let name = name_of(meta, *mark);
+            let is_message = has_text && name == "message" && self.message.is_none();
+            if is_message {
+                self.message = Some(self.count);
+            }
+            let name = if is_message { "".into() } else { field_name(name) };
+            self.argument(&name, code_of(*mark));
         }
-        self.description.planned.push(planned(field, code.as_bytes()[0]));
-        let is_message = self.is_event && field.name() == "message" && self.description.message.is_none();
-        if is_message {
-            self.description.message = Some(self.description.count);
-        }
-        let name = if is_message { "".into() } else { field_name(field.name()) };
-        self.description.argument(&name, code);
     }
 }
 
-macro_rules! describe {
-    ($($method:ident $kind:ty, $code:literal;)*) => {$(
-        fn $method(&mut self, field: &Field, _: $kind) {
-            self.add(field, $code);
-        }
-    )*};
+/// The name of a field.
+pub(crate) fn name_of<'m>(meta: &'m Metadata<'_>, mark: u32) -> &'m str {
+    meta.fields().iter().nth((mark >> 8) as usize).map_or("", |field| field.name())
 }
 
-impl Visit for Describe<'_> {
-    describe! {
-        record_i64 i64, "l";
-        record_u64 u64, "L";
-        record_i128 i128, "o";
-        record_u128 u128, "O";
-        record_f64 f64, "d";
-        record_bool bool, "b";
-        record_str &str, "s";
-        record_bytes &[u8], "y";
-        record_error &(dyn Error + 'static), "[s";
-        record_debug &dyn fmt::Debug, "s";
-    }
-
-    #[cfg(all(tracing_unstable, feature = "valuable"))]
-    fn record_value(&mut self, field: &Field, _: valuable::Value<'_>) {
-        self.add(field, "v");
+/// Its code in a signature.
+fn code_of(mark: u32) -> &'static str {
+    match mark as u8 {
+        b'l' => "l",
+        b'L' => "L",
+        b'o' => "o",
+        b'O' => "O",
+        b'd' => "d",
+        b'b' => "b",
+        b's' => "s",
+        b'y' => "y",
+        b'[' => "[s",
+        b'v' => "v",
+        _ => "n",
     }
 }

@@ -18,8 +18,11 @@
 //!                    ─▶ callsite: state byte and sites by shape · log_events: what comes from the log crate
 //! ```
 //!
-//! **Cost.** An event allocates nothing and takes no lock; its fields are encoded straight into the ring. The first event of a callsite, and of each other
-//! combination of fields and types, registers a site: some microseconds.
+//! **Cost.** An event allocates nothing and takes no lock; its fields are looked at once, and copied into the ring. The first event of a callsite, and of each other
+//! combination of fields and types, registers a site: some microseconds. Of one callsite 262 combinations have sites of their own, as long as all such sites take no more than a half of the
+//! session's table; records of further ones have their fields as one argument, a map `fields`.
+//!
+//! **Values that do something** when they are formatted are free to: to record something themselves, to fork, to panic. No ring is held meanwhile; a record that was left by a panic is counted as lost.
 //!
 //! **Spans** that are entered once, where they were made, are two records, as of [`silverpoint::span!`]. Others (of futures, mostly) get an id: their begin with its fields and
 //! their end with the fields `busy` and `idle` are records of an async span, what they do in a thread are spans of that thread, and links tell whence they came.
@@ -27,8 +30,13 @@
 
 #[cfg(feature = "atrace")]
 pub mod atrace;
+/// Others where every order of steps is tried (`tests/loom.rs`).
+mod atomics {
+    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+}
 mod callsite;
 mod fields;
+mod free;
 #[cfg(feature = "layer")]
 mod layer;
 mod links;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use silverpoint::dynamic::{self, Place};
+use silverpoint::dynamic::{self, Located, Place};
 use tracing_core::field::{Field, FieldSet, Visit};
 use tracing_core::{Event, Kind, Metadata};
 
@@ -113,20 +113,22 @@ pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) 
         FieldSet::new(&[], meta.callsite()),
         Kind::EVENT,
     );
-    let Some(located) = dynamic::located(&place) else { return dynamic::lose_without_site() };
-    if !located.is_on() || !admits(&own) {
+    let located = dynamic::located(&place);
+    if !located.map_or_else(|| place.would_record(), Located::is_on) || !admits(&own) {
         return;
     }
-    let id = located.text();
-    if id == 0 {
-        return dynamic::lose_without_site();
-    }
-    let _ = dynamic::record(place.level, |encoder| {
+    let text = |encoder: &mut dynamic::Encoder<'_>| {
         let mut message = Message(encoder, false);
         event.record(&mut message);
         if !message.1 {
             message.0.text("");
         }
-        Some(id)
-    });
+    };
+    let _ = match located.map_or(0, Located::text) {
+        0 => dynamic::record_elsewhere(&place, text, None),
+        site => dynamic::record(place.level, |encoder| {
+            text(encoder);
+            Some(site)
+        }),
+    };
 }

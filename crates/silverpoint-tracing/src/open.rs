@@ -6,6 +6,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use silverpoint::dynamic;
+
 use crate::slots::{NOBODY, Slot};
 use crate::thread;
 
@@ -193,9 +195,18 @@ impl Open {
             return self.enter_near(frame);
         }
         // (There is an innermost one, or there would be none around it.) A thread that is at its end keeps none.
-        let kept = FAR.try_with(|far| far.borrow_mut().push(self.innermost.get()));
-        if kept.is_ok() {
-            self.depth.set(self.depth.get() + 1);
+        let kept = FAR.try_with(|far| {
+            // Room first, while nothing is borrowed: the program's allocator may come here again.
+            if far.borrow().len() == far.borrow().capacity() {
+                dynamic::prepare(|| make_room(far))?;
+            }
+            far.borrow_mut().push(self.innermost.get());
+            Some(())
+        });
+        match kept {
+            Ok(None) => return,
+            Ok(Some(())) => self.depth.set(self.depth.get() + 1),
+            Err(_) => {}
         }
         self.innermost.set(frame);
     }
@@ -248,6 +259,15 @@ impl Open {
         self.depth.set(depth - 1);
         outer
     }
+}
+
+fn make_room(far: &RefCell<Vec<Frame>>) {
+    // (Nothing is borrowed while this allocates.)
+    let len = far.borrow().len();
+    let mut larger = Vec::with_capacity(2 * len + 16);
+    larger.extend_from_slice(&far.borrow());
+    let smaller = far.replace(larger);
+    drop(smaller);
 }
 
 /// The innermost span that is open in this thread; 0: none.

@@ -5,9 +5,10 @@
 use std::cell::RefCell;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
-use silverpoint::dynamic::{Encoder, FEW_WORDS};
+use silverpoint::dynamic::{self, Encoder, FEW_WORDS, Published};
+
+use crate::free::Free;
 
 use crate::open::What;
 use crate::thread::{self, CLOSED, NONE, Thread};
@@ -41,6 +42,8 @@ pub(crate) struct Slot {
     /// The begin without an id, as [`What`]; its arguments, while they wait. Means something while it has neither a number nor is silent.
     begin: AtomicU64,
     fields: [AtomicU64; FIELD_WORDS],
+    /// In the list of free slots: the next one, as [`Free`] has it.
+    next: AtomicU32,
 }
 
 /// Beside a callsite's number, which is far less: nothing is recorded of the span.
@@ -64,6 +67,7 @@ impl Slot {
             first_busy: AtomicU64::new(0),
             begin: AtomicU64::new(0),
             fields: [const { AtomicU64::new(0) }; FIELD_WORDS],
+            next: AtomicU32::new(0),
         }
     }
 
@@ -170,54 +174,96 @@ impl Slot {
 const FIRST: u32 = 256;
 const CHUNKS: usize = 20;
 
-static SLOTS: [OnceLock<Box<[Slot]>>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
-static FREE: Mutex<Free> = Mutex::new(Free { slots: Vec::new(), used: 0 });
+static SLOTS: [Published<Box<[Slot]>>; CHUNKS] = [const { Published::new() }; CHUNKS];
 
-/// Slots that no thread keeps.
-struct Free {
-    slots: Vec<u32>,
-    /// Slots ever used.
-    used: u32,
+/// Slots that no thread keeps. Without a lock: a forked child has what its parent's other threads left in the middle of something.
+static FREE: Free = Free::new(AtomicU64::new(0));
+/// Slots ever used.
+static USED: AtomicU32 = AtomicU32::new(0);
+
+fn link(number: u32) -> Option<&'static AtomicU32> {
+    at(number).map(|slot| &slot.next)
 }
 
 /// Free slots that a thread keeps, at most; half of them are taken or given at a time.
 const KEPT: usize = 64;
 
 /// Slots of one thread; given back when it ends.
-struct Mine(Vec<u32>);
+struct Mine {
+    slots: [u32; KEPT],
+    len: usize,
+}
+
+impl Mine {
+    fn push(&mut self, number: u32) {
+        if self.len == KEPT {
+            while self.len > KEPT / 2 {
+                self.len -= 1;
+                FREE.push(self.slots[self.len], link);
+            }
+        }
+        self.slots[self.len] = number;
+        self.len += 1;
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        if self.len == 0 {
+            while self.len < KEPT / 2
+                && let Some(number) = fetch()
+            {
+                self.slots[self.len] = number;
+                self.len += 1;
+            }
+        }
+        self.len = self.len.checked_sub(1)?;
+        Some(self.slots[self.len])
+    }
+}
 
 impl Drop for Mine {
     fn drop(&mut self) {
         let last = thread::with(|thread| thread.free.replace(CLOSED));
-        self.0.extend((last < CLOSED).then_some(last));
-        FREE.lock().unwrap_or_else(PoisonError::into_inner).slots.append(&mut self.0);
+        let last = (last < CLOSED).then_some(last);
+        self.slots[..self.len].iter().copied().chain(last).for_each(|number| FREE.push(number, link));
+        self.len = 0;
     }
 }
 
 thread_local! {
-    static MINE: RefCell<Mine> = const { RefCell::new(Mine(Vec::new())) };
+    static MINE: RefCell<Mine> = const { RefCell::new(Mine { slots: [0; KEPT], len: 0 }) };
+}
+
+/// Chunk of a slot, and its place there.
+#[inline(always)]
+fn place_of(number: u32) -> (usize, usize) {
+    let of_first = u64::from(number) + u64::from(FIRST);
+    let chunk = of_first.ilog2() - FIRST.ilog2();
+    (chunk as usize, (of_first - (u64::from(FIRST) << chunk)) as usize)
 }
 
 fn at(number: u32) -> Option<&'static Slot> {
-    let of_first = u64::from(number) + u64::from(FIRST);
-    let chunk = of_first.ilog2() - FIRST.ilog2();
-    let place = of_first - (u64::from(FIRST) << chunk);
-    SLOTS.get(chunk as usize)?.get()?.get(place as usize)
+    let (chunk, place) = place_of(number);
+    SLOTS.get(chunk)?.get()?.get(place)
 }
 
-/// Takes so many free slots into `to`, making some if there are none.
+/// A free slot, or a new one. `None`: there are too many, or this thread is preparing something.
 #[cold]
-fn fetch(to: &mut Vec<u32>, count: usize) {
-    let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-    let from = free.slots.len() - count.min(free.slots.len());
-    to.extend(free.slots.drain(from..));
-    while to.len() < count {
-        let number = free.used;
-        let chunk = ((u64::from(number) + u64::from(FIRST)).ilog2() - FIRST.ilog2()) as usize;
-        let Some(cell) = SLOTS.get(chunk) else { return };
-        cell.get_or_init(|| (0..FIRST << chunk).map(|_| Slot::new()).collect());
-        free.used += 1;
-        to.push(number);
+fn fetch() -> Option<u32> {
+    if let Some(number) = FREE.pop(link) {
+        return Some(number);
+    }
+    let mut number = USED.load(Ordering::Relaxed);
+    loop {
+        let (chunk, _) = place_of(number);
+        let cell = SLOTS.get(chunk)?;
+        if cell.get().is_none() {
+            let slots = || (0..FIRST << chunk).map(|_| Slot::new()).collect();
+            dynamic::prepare(|| cell.get_or(slots))??;
+        }
+        match USED.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Some(number),
+            Err(other) => number = other,
+        }
     }
 }
 
@@ -272,21 +318,12 @@ fn live(
 fn take() -> Option<u32> {
     let kept = MINE.try_with(|mine| {
         may_keep();
-        let mine = &mut mine.try_borrow_mut().ok()?.0;
-        if mine.is_empty() {
-            mine.reserve(KEPT);
-            fetch(mine, KEPT / 2);
-        }
-        mine.pop()
+        mine.try_borrow_mut().ok()?.pop()
     });
     match kept {
         Ok(Some(number)) => Some(number),
         // The thread is at its end, or in the middle of this.
-        _ => {
-            let mut one = Vec::with_capacity(1);
-            fetch(&mut one, 1);
-            one.pop()
-        }
+        _ => fetch(),
     }
 }
 
@@ -344,15 +381,11 @@ fn give(number: u32) {
     let kept = MINE.try_with(|mine| {
         may_keep();
         let Ok(mut mine) = mine.try_borrow_mut() else { return false };
-        if mine.0.len() == KEPT {
-            let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
-            free.slots.extend(mine.0.drain(KEPT / 2..));
-        }
-        mine.0.push(number);
+        mine.push(number);
         true
     });
     if kept != Ok(true) {
-        FREE.lock().unwrap_or_else(PoisonError::into_inner).slots.push(number);
+        FREE.push(number, link);
     }
 }
 
@@ -423,13 +456,12 @@ mod tests {
                 give_back_one(id);
             };
             std::thread::spawn(of_thread).join().unwrap();
-            FREE.lock().unwrap().slots.len()
         };
         // (Other tests take slots, too, but leave far fewer than would be lost.)
         used();
-        let before = FREE.lock().unwrap().used;
-        (0..1000).for_each(|_| _ = used());
-        assert!(FREE.lock().unwrap().used < before + 20_000);
+        let before = USED.load(Ordering::Relaxed);
+        (0..1000).for_each(|_| used());
+        assert!(USED.load(Ordering::Relaxed) < before + 20_000);
     }
 
     #[test]
@@ -438,9 +470,9 @@ mod tests {
         let bytes: [u8; FIELD_BYTES] = std::array::from_fn(|n| n as u8);
         for len in [0, 1, 8, 9, FIELD_BYTES] {
             slot.keep(&bytes[..len]);
-            let mut memory = [0; FIELD_BYTES];
-            let used = dynamic::encode(&mut memory, |encoder| slot.put(encoder, len));
-            assert_eq!((used, &memory[..len]), (Some(len), &bytes[..len]));
+            let mut arguments = dynamic::Arguments::new();
+            arguments.encode(|encoder| slot.put(encoder, len));
+            assert_eq!(arguments.bytes(), Some(&bytes[..len]));
         }
         (0..FEW_WORDS).for_each(|n| slot.set_word(n, n as u64 + 100));
         assert_eq!(slot.few(), [100, 101, 102, 103, 104, 105]);

@@ -13,13 +13,12 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use silverpoint::dynamic::{self, Encoder, Later, Recorded};
-use tracing_core::field::Visit;
+use silverpoint::dynamic::{self, Arguments, Encoder, Later, Marks, Recorded};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
-use crate::fields::{Encode, Kept, Plan, Shape, Words};
+use crate::fields::{Kept, Plan, Take, Words};
 use crate::links::{self, link_to_parent};
 use crate::open::{Frame, What, current};
 use crate::slots::{self, FIELD_BYTES, SILENT, Slot};
@@ -34,67 +33,58 @@ pub(crate) fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
     callsite::numbered(slot.callsite())
 }
 
-/// Records with fields: finds the site of their shape, or registers it.
+/// Encodes fields, each of which is looked at once, before anything is asked of the ring: what formats a value may record something, unwind or fork. Gives the site of the plan, if the
+/// fields are its; otherwise 0, and marks have them.
 #[inline(always)]
+fn take(
+    arguments: &mut Arguments,
+    marks: &mut Marks,
+    plan: &Plan,
+    visit: impl FnOnce(&mut Take<'_, '_>),
+) -> u32 {
+    arguments.encode(|encoder| {
+        let mut take = Take::new(encoder, marks, plan);
+        visit(&mut take);
+        take.site(plan)
+    })
+}
+
+/// Records with fields, behind a number where there is one: finds the site of their shape, or registers it.
 fn with_fields(
     callsite: &Callsite,
     role: Role,
-    level: u8,
-    mut before: impl FnMut(&mut Encoder<'_>),
-    visit: &dyn Fn(&mut dyn Visit),
+    before: Option<u64>,
+    visit: impl FnOnce(&mut Take<'_, '_>),
 ) -> Recorded {
-    let mut fill = |encoder: &mut Encoder<'_>| {
-        before(encoder);
-        fields(encoder, role.shape(), visit).hash()
-    };
-    match dynamic::record(level, |encoder| callsite.site(fill(encoder))) {
-        Recorded::GivenUp => first(callsite, role, level, &mut fill, visit),
-        recorded => recorded,
-    }
+    let mut arguments = Arguments::new();
+    let mut marks = Marks::new(role.mark());
+    let _ = take(&mut arguments, &mut marks, Plan::NOTHING, visit);
+    record_taken(callsite, role, before, &mut arguments, &marks)
 }
 
-/// The first record of a shape, or one of a callsite that has more shapes than are remembered.
-#[cold]
 #[inline(never)]
-fn first(
+fn record_taken(
     callsite: &Callsite,
     role: Role,
-    level: u8,
-    fill: &mut dyn FnMut(&mut Encoder<'_>) -> u32,
-    visit: &dyn Fn(&mut dyn Visit),
+    before: Option<u64>,
+    arguments: &mut Arguments,
+    marks: &Marks,
 ) -> Recorded {
-    let (hash, id) = callsite.learn(role, &|describe| visit(describe));
-    // A value may be of another type than a moment ago: then the site is not that of these bytes.
-    let recorded = match id {
-        0 => Recorded::GivenUp,
-        id => dynamic::record(level, |encoder| (fill(encoder) == hash).then_some(id)),
-    };
-    if recorded == Recorded::GivenUp {
-        dynamic::lose_without_site();
-        return Recorded::Lost;
+    match (callsite.site(role, marks), before) {
+        (0, _) => callsite.record_general(role, marks, arguments, before),
+        (site, None) => arguments.record(callsite.level, site),
+        (site, Some(number)) => arguments.record_behind(callsite.level, site, number),
     }
-    recorded
-}
-
-#[inline(always)]
-fn fields(encoder: &mut Encoder<'_>, shape: Shape, visit: &dyn Fn(&mut dyn Visit)) -> Shape {
-    let mut encode = Encode { encoder, shape };
-    visit(&mut encode);
-    encode.shape
 }
 
 /// Records arguments of known types at a site that has no fields.
-pub(crate) fn plain(callsite: &Callsite, role: Role, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
+pub(crate) fn plain(callsite: &Callsite, role: Role, fill: impl FnMut(&mut Encoder<'_>)) -> (u32, u64) {
     let id = callsite.plain(role);
     if id == 0 {
         dynamic::lose_without_site();
         return (0, 0);
     }
-    let recorded = dynamic::record(callsite.level, |encoder| {
-        fill(encoder);
-        Some(id)
-    });
-    match recorded {
+    match dynamic::record_short(callsite.level, id, fill) {
         Recorded::At { ticks } => (id, ticks),
         _ => (0, 0),
     }
@@ -103,17 +93,19 @@ pub(crate) fn plain(callsite: &Callsite, role: Role, fill: impl Fn(&mut Encoder<
 /// An event of whatever is open.
 #[inline(always)]
 pub(crate) fn event(event: &Event<'_>) {
-    let callsite = callsite::of(event.metadata());
+    let Some(callsite) = callsite::of_record(event.metadata()) else { return };
     if !callsite.is_on() {
         return;
     }
-    let Some(plan) = callsite.plan(Role::Event) else { return event_otherwise(callsite, event) };
+    let plan = callsite.plan(Role::Event).unwrap_or(Plan::NOTHING);
     if !plan.is_words() {
-        return event_planned(callsite, plan, event);
+        return event_taken(callsite, plan, event);
     }
     let mut words = Words::new(plan);
     event.record(&mut words);
-    let Some(all) = words.all() else { return event_otherwise(callsite, event) };
+    let Some(all) = words.all() else {
+        return event_taken(callsite, Plan::NOTHING, event);
+    };
     if let Err(later) = dynamic::record_few_at_once(plan.site, all, plan.count()) {
         let _ = later.record_words(callsite.level, plan.site, &all[..plan.count()]);
     }
@@ -121,29 +113,13 @@ pub(crate) fn event(event: &Event<'_>) {
 
 /// One that may have fields of any type.
 #[inline(never)]
-fn event_planned(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
-    match dynamic::record_at_once(|encoder| plan.follow(encoder, |visitor| event.record(visitor))) {
-        Ok(Recorded::At { .. }) => {}
-        Ok(_) => event_otherwise(callsite, event),
-        Err(later) => event_later(callsite, plan, event, later),
-    }
-}
-
-/// An event whose fields are not those that are expected.
-#[cold]
-#[inline(never)]
-fn event_otherwise(callsite: &Callsite, event: &Event<'_>) {
-    let visit = |visitor: &mut dyn Visit| event.record(visitor);
-    let _ = with_fields(callsite, Role::Event, callsite.level, |_| {}, &visit);
-}
-
-#[cold]
-#[inline(never)]
-fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later) {
-    let mut fill = |encoder: &mut Encoder<'_>| plan.follow(encoder, |visitor| event.record(visitor));
-    if later.record(callsite.level, &mut fill) == Recorded::GivenUp {
-        event_otherwise(callsite, event);
-    }
+fn event_taken(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
+    let mut arguments = Arguments::new();
+    let mut marks = Marks::new(Role::Event.mark());
+    let _ = match take(&mut arguments, &mut marks, plan, |visitor| event.record(visitor)) {
+        site @ 1.. => arguments.record(callsite.level, site),
+        0 => record_taken(callsite, Role::Event, None, &mut arguments, &marks),
+    };
 }
 
 /// An event whose parent is said; 0: it has none.
@@ -153,13 +129,12 @@ pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
     if parent == current() {
         return self::event(event);
     }
-    let callsite = callsite::of(event.metadata());
+    let Some(callsite) = callsite::of_record(event.metadata()) else { return };
     if !callsite.is_on() {
         return;
     }
     let parent = number_of_other(parent);
-    let visit = |visitor: &mut dyn Visit| event.record(visitor);
-    let _ = with_fields(callsite, Role::EventOf, callsite.level, |encoder| encoder.u64(parent), &visit);
+    let _ = with_fields(callsite, Role::EventOf, Some(parent), |visitor| event.record(visitor));
 }
 
 /// A new span, with one reference, within whatever is open.
@@ -196,11 +171,11 @@ fn new_with_words(callsite: &Callsite, attributes: &Attributes<'_>) -> Option<Id
             return None;
         }
         let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
-        if keep_words(callsite, plan, slot, attributes) {
-            wait(thread, id);
-        } else {
-            keep_or_begin(callsite, id, slot, attributes);
+        if !keep_words(callsite, plan, slot, attributes) {
+            slots::give_back(thread, id.get(), slot);
+            return None;
         }
+        wait(thread, id);
         Some(id)
     });
     made.map_or_else(|| new_otherwise(attributes), |id| Some(Id::from_non_zero_u64(id)))
@@ -229,17 +204,31 @@ pub(crate) fn new_of(attributes: &Attributes<'_>, parent: u64) -> Option<Id> {
 }
 
 fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
-    let callsite = callsite::of(attributes.metadata());
-    settle_pending();
+    let callsite = callsite::of_record(attributes.metadata())?;
+    let is_here = parent == open && !callsite.is_async();
+    let role = if is_here { Role::Begin } else { Role::AsyncBegin };
     let is_on = callsite.is_on();
-    let (id, slot) = thread::with(|thread| {
-        slots::claim(thread, callsite.number | if is_on { 0 } else { SILENT }, parent)
-    })?;
+    // First of all: where this unwinds there is no span.
+    let mut arguments = Arguments::new();
+    let mut marks = Marks::new(role.mark());
     if is_on {
-        if parent == open && !callsite.is_async() {
-            keep_or_begin(callsite, id, slot, attributes);
+        let _ = take(&mut arguments, &mut marks, Plan::NOTHING, |visitor| attributes.record(visitor));
+    }
+    settle_pending();
+    let claimed =
+        thread::with(|thread| slots::claim(thread, callsite.number | if is_on { 0 } else { SILENT }, parent));
+    let Some((id, slot)) = claimed else {
+        if is_on {
+            dynamic::lose_nested();
+        }
+        return None;
+    };
+    if is_on {
+        if is_here && keep(callsite, slot, &mut arguments, &marks) {
+            thread::with(|thread| wait(thread, id));
         } else {
-            begin_with_id(callsite, slot, attributes);
+            marks.set_first(Role::AsyncBegin.mark());
+            begin_with_id(callsite, slot, attributes, &mut arguments, &marks);
         }
     }
     Some(Id::from_non_zero_u64(id))
@@ -247,22 +236,16 @@ fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
 
 /// Begins a span that will be elsewhere than in the thread and the span that it is made in.
 #[inline(never)]
-fn begin_with_id(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) {
+fn begin_with_id(
+    callsite: &Callsite,
+    slot: &Slot,
+    attributes: &Attributes<'_>,
+    arguments: &mut Arguments,
+    marks: &Marks,
+) {
     let number = silverpoint::new_id();
     slot.number.store(number, Ordering::Relaxed);
-    let planned = callsite.plan(Role::AsyncBegin).map(|plan| {
-        dynamic::record(callsite.level, |encoder| {
-            encoder.u64(number);
-            plan.follow(encoder, |visitor| attributes.record(visitor))
-        })
-    });
-    let recorded = match planned {
-        Some(recorded) if recorded != Recorded::GivenUp => recorded,
-        _ => {
-            let visit = |visitor: &mut dyn Visit| attributes.record(visitor);
-            with_fields(callsite, Role::AsyncBegin, callsite.level, |encoder| encoder.u64(number), &visit)
-        }
-    };
+    let recorded = record_taken(callsite, Role::AsyncBegin, Some(number), arguments, marks);
     if let Recorded::At { ticks } = recorded {
         slot.created.store(ticks, Ordering::Relaxed);
     }
@@ -271,18 +254,6 @@ fn begin_with_id(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) 
         return links::link(callsite, Role::Parent, 0, number);
     }
     link_to_parent(callsite, slot, number);
-}
-
-/// Keeps how a span begins until it is entered, or begins it now when it has too many fields.
-#[inline(never)]
-fn keep_or_begin(callsite: &Callsite, id: NonZeroU64, slot: &Slot, attributes: &Attributes<'_>) {
-    if keep_encoded(callsite, slot, attributes) {
-        // What formats its fields may have made another.
-        settle_pending();
-        thread::with(|thread| wait(thread, id));
-    } else {
-        begin_with_id(callsite, slot, attributes);
-    }
 }
 
 /// Keeps how a span begins whose fields are a few numbers; false when they are not those of the plan.
@@ -297,38 +268,15 @@ fn keep_words(callsite: &Callsite, plan: &Plan, slot: &Slot, attributes: &Attrib
     has_all
 }
 
-/// A span that may have fields of any type; false when it has too many.
-fn keep_encoded(callsite: &Callsite, slot: &Slot, attributes: &Attributes<'_>) -> bool {
-    let mut bytes = [0; FIELD_BYTES];
-    let mut known = None;
-    let mut used = None;
-    if let Some(plan) = callsite.plan(Role::Begin) {
-        used = dynamic::encode(&mut bytes, |encoder| {
-            known = plan.follow(encoder, |visitor| attributes.record(visitor));
-        });
+/// A span that may have fields of any type; false when it has too many, or no site of its own.
+fn keep(callsite: &Callsite, slot: &Slot, arguments: &mut Arguments, marks: &Marks) -> bool {
+    let Some(bytes) = arguments.bytes().filter(|bytes| bytes.len() <= FIELD_BYTES) else { return false };
+    let site = callsite.site(Role::Begin, marks);
+    if site != 0 {
+        slot.keep(bytes);
+        slot.set_begin(What::begin(site, callsite.level, bytes.len(), false));
     }
-    if known.is_none() {
-        (used, known) = keep_otherwise(callsite, &mut bytes, attributes);
-    }
-    let (Some(used), Some(known)) = (used, known) else { return false };
-    slot.keep(&bytes[..used]);
-    slot.set_begin(What::begin(known, callsite.level, used, false));
-    true
-}
-
-/// A span whose fields are not those that are expected. Gives their bytes, and the site of its begin.
-#[cold]
-#[inline(never)]
-fn keep_otherwise(
-    callsite: &Callsite,
-    bytes: &mut [u8; FIELD_BYTES],
-    attributes: &Attributes<'_>,
-) -> (Option<usize>, Option<u32>) {
-    let visit = |visitor: &mut dyn Visit| attributes.record(visitor);
-    let mut shape = Role::Begin.shape();
-    let used = dynamic::encode(bytes, |encoder| shape = fields(encoder, shape, &visit));
-    let learn = || callsite.learn(Role::Begin, &|describe| visit(describe)).1;
-    (used, used.map(|_| callsite.site(shape.hash()).unwrap_or_else(learn)))
+    site != 0
 }
 
 /// The span is entered in this thread.
@@ -404,7 +352,7 @@ fn begin_here(thread: &Thread, id: u64, slot: &'static Slot) {
         dynamic::lose_without_site();
         return thread.open.enter(silent(id, slot));
     }
-    match dynamic::record_at_once(|encoder| put(encoder, slot, what)) {
+    match dynamic::record_short_at_once(what.site(), |encoder| slot.put(encoder, what.len())) {
         Ok(recorded) => open_begun(thread, id, slot, what, recorded),
         Err(later) => begin_later(id, slot, later),
     }
@@ -422,18 +370,12 @@ fn open_begun(thread: &Thread, id: u64, slot: &'static Slot, what: What, begun: 
     thread.open.enter(frame);
 }
 
-/// Encodes how a span begins.
-#[inline(always)]
-fn put(encoder: &mut Encoder<'_>, slot: &Slot, what: What) -> Option<u32> {
-    slot.put(encoder, what.len());
-    Some(what.site())
-}
-
 #[cold]
 #[inline(never)]
 fn begin_later(id: u64, slot: &'static Slot, later: Later) {
     let what = slot.begin();
-    let recorded = later.record(what.level(), &mut |encoder| put(encoder, slot, what));
+    let recorded =
+        later.record_short(what.level(), what.site(), &mut |encoder| slot.put(encoder, what.len()));
     thread::with(|thread| open_begun(thread, id, slot, what, recorded));
 }
 
@@ -567,13 +509,12 @@ fn give_number(slot: &Slot) -> u64 {
         dynamic::lose_without_site();
         return number;
     }
-    let recorded = dynamic::record(callsite.level, |encoder| {
+    let recorded = dynamic::record_short(callsite.level, site, |encoder| {
         encoder.u64(number);
         if begun != 0 {
             encoder.u64(begun);
         }
         slot.put(encoder, what.len());
-        Some(site)
     });
     if let Recorded::At { ticks } = recorded {
         let _ = slot.created.compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed);
@@ -588,8 +529,7 @@ pub(crate) fn record(id: u64, values: &Record<'_>) {
         return;
     };
     let number = number_of(id);
-    let visit = |visitor: &mut dyn Visit| values.record(visitor);
-    let _ = with_fields(callsite, Role::AsyncInstant, callsite.level, |encoder| encoder.u64(number), &visit);
+    let _ = with_fields(callsite, Role::AsyncInstant, Some(number), |visitor| values.record(visitor));
 }
 
 /// One more has the span.

@@ -1,11 +1,10 @@
 //! `tracing` remembers what is off: whenever directives change it is made to ask again.
 
-use std::sync::{Mutex, PoisonError};
-
+use silverpoint::dynamic::PerProcess;
 use tracing_core::dispatcher::{self, Dispatch, WeakDispatch};
 
 /// Dispatchers that record here.
-static KNOWN: Mutex<Vec<WeakDispatch>> = Mutex::new(Vec::new());
+static KNOWN: PerProcess<Vec<WeakDispatch>> = PerProcess::new();
 
 /// Begins to watch the directives.
 pub(crate) fn begin() {
@@ -14,7 +13,7 @@ pub(crate) fn begin() {
 
 /// A dispatcher that records here has come.
 pub(crate) fn add(dispatch: &Dispatch) {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.lock();
     known.retain(|dispatch| dispatch.upgrade().is_some());
     known.push(dispatch.downgrade());
 }
@@ -22,7 +21,7 @@ pub(crate) fn add(dispatch: &Dispatch) {
 /// Makes `tracing` ask every callsite anew.
 pub(crate) fn ask_again() {
     // While there is only one dispatcher, `tracing` asks that of the calling thread: here it would be none.
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).iter().find_map(WeakDispatch::upgrade);
+    let known = KNOWN.lock().iter().find_map(WeakDispatch::upgrade);
     match known {
         Some(dispatch) => {
             dispatcher::with_default(&dispatch, tracing_core::callsite::rebuild_interest_cache);

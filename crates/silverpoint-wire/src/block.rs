@@ -274,15 +274,26 @@ pub fn push_site(out: &mut Vec<u8>, id: u32, description: &[u8]) {
 /// The sites of a *sites* block. A description that cannot be used (unknown kind …) is given as its error and passed over; ends where sizes
 /// make no sense.
 pub fn sites(payload: &[u8]) -> impl Iterator<Item = (u32, Result<SiteDescription, SiteError>)> {
+    let mut is_broken = false;
+    site_entries(payload).map_while(move |(id, description)| {
+        if is_broken {
+            return None;
+        }
+        let site = SiteDescription::decode(description).map(|(site, _)| site);
+        is_broken = matches!(site, Err(SiteError::Size | SiteError::Truncated));
+        Some((id, site))
+    })
+}
+
+/// The entries of a *sites* block: ids, and where each description begins, which is not decoded. Ends where sizes make no sense.
+pub fn site_entries(payload: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let id = u32_at(payload, at)?;
         let description = payload.get(at + 8..)?;
         let size = u32_at(description, 0)? as usize;
-        let site = SiteDescription::decode(description).map(|(site, _)| site);
-        let broken = matches!(site, Err(SiteError::Size | SiteError::Truncated));
-        at = if broken { payload.len() } else { at + 8 + size };
-        Some((id, site))
+        at = if size == 0 { payload.len() } else { at.saturating_add(8).saturating_add(size) };
+        Some((id, description))
     })
 }
 

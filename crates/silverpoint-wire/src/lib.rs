@@ -34,6 +34,7 @@ pub mod percent;
 pub mod policy;
 pub mod process;
 pub mod record;
+pub mod repetition;
 pub mod scan;
 pub mod signature;
 pub mod site;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::block::{BlockError, BlockHeader};
+use crate::block::{BlockError, BlockHeader, BlockKind};
 use crate::layout::block::{HEADER_SIZE, PAYLOAD_MAX, SYNC};
 
 /// Something that can be read at any offset: a file, or bytes.
@@ -82,6 +82,8 @@ pub struct Scanner<'a, R: ReadAt + ?Sized> {
 const CHUNK_MIN: usize = 1 << 10;
 /// See [`CHUNK_MIN`].
 const CHUNK_MAX: usize = 64 << 10;
+/// Bytes at most of a *file* block that is looked for behind damage.
+const FILE_MAX: u32 = 64 << 10;
 /// A file whose blocks are nested in broken ones is searched so far; then the sizes in their headers are believed.
 const READ_IN_VAIN_MAX: u64 = 4 * PAYLOAD_MAX as u64;
 
@@ -188,33 +190,56 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
         Ok(matches!(self.header_at(at)?, Ok(_) | Err(None)))
     }
 
-    /// The offset of the next block after `at` that continues the sequence, or the end of the file.
+    /// The offset of the next block after `at` that continues the sequence or begins another file that was joined to this one, or the end of the file.
     fn search(&mut self, at: u64) -> Result<Result<u64, u64>, R::Error> {
-        let mut from = (at + 8) & !7;
+        let mut from = at + 1;
         let mut chunk = vec![0; CHUNK_MIN];
         loop {
             let len = read_full(self.source, from, &mut chunk)?;
-            for offset in (0..len).step_by(8) {
-                if chunk[offset..len].starts_with(&SYNC) {
-                    let candidate = from + offset as u64;
-                    if let Ok(header) = self.header_at(candidate)?
-                        && self.last_sequence.is_none_or(|last| header.sequence > last)
-                    {
-                        return Ok(Ok(candidate));
-                    }
+            let mut offset = 0;
+            while let Some(next) = chunk[offset..len].iter().position(|byte| *byte == SYNC[0]) {
+                offset += next;
+                let candidate = from + offset as u64;
+                if chunk[offset..len].starts_with(&SYNC)
+                    && let Ok(header) = self.header_at(candidate)?
+                    && (self.continues(at, candidate, &header) || self.begins_a_file(candidate, &header)?)
+                {
+                    return Ok(Ok(candidate));
                 }
-            }
-            from += len as u64;
-            if let [0, .., 0] = chunk[..len] {
-                // Zeros: the rest of a hole perhaps, which need not be read.
-                from = from.max(self.source.skip_hole(from)? & !7);
+                offset += 1;
             }
             if len < chunk.len() {
-                return Ok(Err(from.max(at)));
+                return Ok(Err((from + len as u64).max(at)));
             }
-            // A mark never lies across two chunks: both begin at multiples of 8.
+            // A mark may lie across two chunks.
+            from += (len - (SYNC.len() - 1)) as u64;
+            if let [0, .., 0] = chunk[..len] {
+                // Zeros: the rest of a hole perhaps, which need not be read.
+                from = from.max(self.source.skip_hole(from)?);
+            }
             chunk.resize((2 * chunk.len()).min(CHUNK_MAX), 0);
         }
+    }
+
+    /// Whether a block found behind one at `at` may be a later one of the same file: blocks of a file begin at multiples of 8 from its first byte.
+    fn continues(&self, at: u64, candidate: u64, header: &BlockHeader) -> bool {
+        (candidate - at).is_multiple_of(8) && self.last_sequence.is_none_or(|last| header.sequence > last)
+    }
+
+    /// Whether a file begins here that was joined to one before it, which may have been cut at any byte. The payload must agree: an *index* block has the same header in its own.
+    fn begins_a_file(&mut self, candidate: u64, header: &BlockHeader) -> Result<bool, R::Error> {
+        if header.kind != BlockKind::FILE
+            || header.sequence != 0
+            || header.stored_size > FILE_MAX
+            || self.read_in_vain > READ_IN_VAIN_MAX
+        {
+            return Ok(false);
+        }
+        let mut payload = vec![0; header.stored_size as usize];
+        let len = read_full(self.source, candidate + u64::from(header.header_size), &mut payload)?;
+        let agrees = header.check(&payload[..len]).is_ok();
+        self.read_in_vain += if agrees { 0 } else { len as u64 };
+        Ok(agrees)
     }
 }
 
@@ -232,7 +257,7 @@ fn read_full<R: ReadAt + ?Sized>(source: &R, at: u64, buffer: &mut [u8]) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{BlockKind, push_block};
+    use crate::block::push_block;
 
     /// Every place, or some of them in an interpreter.
     const STEP: usize = if cfg!(miri) { 13 } else { 1 };

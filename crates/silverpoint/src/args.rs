@@ -34,6 +34,8 @@ pub trait Args {
 
     /// Whether the size of any is dear to know (see [`Trace::DEAR`]).
     const DEAR: bool;
+    /// Whether any may be written only once (see [`Trace::ONCE`]).
+    const ONCE: bool;
     /// Hands them on to a function that is not inlined: copies where that is cheap (see [`Trace::lend`]).
     fn lend<V: Borrower>(&self, borrower: V) -> V::Result;
 }
@@ -109,6 +111,7 @@ impl Args for () {
     fn write_rest(&self, _: &mut Writer<'_>) {}
 
     const DEAR: bool = false;
+    const ONCE: bool = false;
     #[inline(always)]
     fn lend<V: Borrower>(&self, borrower: V) -> V::Result {
         // Not `self`: its address is that of the whole.
@@ -145,6 +148,7 @@ impl<A: Args> Args for &A {
     }
 
     const DEAR: bool = A::DEAR;
+    const ONCE: bool = A::ONCE;
     #[inline(always)]
     fn lend<V: Borrower>(&self, borrower: V) -> V::Result {
         (**self).lend(borrower)
@@ -204,6 +208,7 @@ impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
     }
 
     const DEAR: bool = T::DEAR || R::DEAR;
+    const ONCE: bool = T::ONCE || R::ONCE;
     #[inline(always)]
     fn lend<V: Borrower>(&self, borrower: V) -> V::Result {
         self.0.lend(And(&self.1, borrower))

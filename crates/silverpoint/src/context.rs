@@ -150,8 +150,9 @@ impl Fields {
 
     fn put_value<T: Trace + ?Sized>(&mut self, value: &T) -> bool {
         let room = &mut self.bytes[self.len..self.room];
+        let (at, len) = (room.as_mut_ptr(), room.len());
         // SAFETY: so many bytes are there.
-        match unsafe { item::write(room.as_mut_ptr(), room.len(), true, &|item| value.trace_item(item)) } {
+        match unsafe { item::write(at, len, len, std::ptr::null_mut(), &|item| value.trace_item(item)) } {
             Some(written) => {
                 self.len += written.len;
                 self.is_cut |= !written.whole;

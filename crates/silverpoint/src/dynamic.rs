@@ -33,32 +33,33 @@ use std::error::Error;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-pub use crate::located::{Located, Place, located};
-pub use crate::shapes::Shapes;
+pub use crate::located::{Located, Place, located, record_elsewhere};
+pub use crate::published::{PerProcess, Published, lose_nested, prepare};
+pub use crate::replay::{Marks, Named};
+pub use crate::shapes::{SHAPES, Shapes};
 pub use crate::span::innermost_stretch;
 pub use crate::watch::on_change;
 use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use silverpoint_shm::owner::{
-    Description, Registered, lose_other, lose_without_site, most_verbose, process_id, register, ticks_to_ns,
-    would_record,
+    Description, Pieces, Registered, lose_other, lose_without_site, most_verbose, process_id, register,
+    register_variety, ticks_to_ns, would_record,
 };
 pub use silverpoint_shm::probe::is_privileged;
 pub use silverpoint_shm::signal_mask::{with_all_blocked, without_sigpipe};
 
 use crate::item::Item;
 use crate::record::{
-    FEW, HEADER, TRUNCATED, few_words_at_once, header, span_end, span_end_at_once, span_end_later,
+    FEW, HEADER, Made, TRUNCATED, few_words_at_once, header, span_end, span_end_at_once, span_end_later,
     words_at_once, words_later,
 };
-use crate::value::Causes;
-use crate::writer::{Writer, seldom};
+use crate::scratch::{Scratch, Unfinished};
+use crate::value::{Causes, Trace as _};
+use crate::writer::Writer;
 
 /// Bytes of zeros behind the arguments.
 const TAIL: usize = 8;
-/// Sizes that are asked for one after the other, where there was no room at once.
-const SIZES: [usize; 4] = [ALWAYS_FITS, 4 << 10, 32 << 10, 256 << 10];
-/// Bytes of each text that are kept, where no ring can have the record whole.
-const LIMITS: [usize; 6] = [usize::MAX, 32 << 10, 4 << 10, 256, 16, 0];
+/// Bytes that are left for arguments which cannot be cut behind a text that takes whatever there is.
+const LEAST: usize = 4096;
 
 /// Whether a registered site records now. One load.
 #[inline(always)]
@@ -82,35 +83,103 @@ pub enum Recorded {
 
 /// Records: `fill` encodes the arguments and gives the id of their site; `None` gives the record up, and leaves nothing.
 ///
-/// `fill` may be called several times, with less room or more: its encoding must be the same each time. `level` (0 trace to 5 fatal) decides by the session's
-/// policy what happens when the ring is full.
-#[inline(always)]
-pub fn record<F: FnMut(&mut Encoder<'_>) -> Option<u32>>(level: u8, mut fill: F) -> Recorded {
-    match record_at_once(&mut fill) {
-        Ok(recorded) => recorded,
-        Err(later) => later.record(level, &mut fill),
+/// `fill` runs once, whatever it does, before there is room for the record: it may record something itself, unwind (the record is counted as lost) or fork. `level`
+/// (0 trace to 5 fatal) decides by the session's policy what happens when the ring is full.
+#[inline]
+pub fn record(level: u8, fill: impl FnOnce(&mut Encoder<'_>) -> Option<u32>) -> Recorded {
+    let mut arguments = Arguments::new();
+    match arguments.encode(fill) {
+        Some(site) => arguments.record(level, site),
+        None => Recorded::GivenUp,
     }
 }
 
-/// As [`record`], where that takes a few instructions: always but now and then. Otherwise [`Later::record`] goes on with what this gives, in a function of its
-/// own: so nothing that only that needs is made ready here.
-#[inline(always)]
-pub fn record_at_once(fill: impl FnOnce(&mut Encoder<'_>) -> Option<u32>) -> Result<Recorded, Later> {
-    let room = owner::reserve_rest(HEADER + TAIL).map_err(Later)?;
-    match write(&room, usize::MAX, fill) {
-        Written::Whole(size) => {
-            let ticks = room.ticks();
-            // SAFETY: `size` bytes, a multiple of 8 and no more than there is room, were written as one record.
-            unsafe { room.commit_ahead(size) };
-            Ok(Recorded::At { ticks })
+/// The arguments of one record, put together before their site is known.
+pub struct Arguments {
+    scratch: Scratch,
+    len: usize,
+    is_cut: bool,
+    is_lost: bool,
+}
+
+impl Arguments {
+    /// None yet.
+    #[allow(clippy::new_without_default)]
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self { scratch: Scratch::new(), len: 0, is_cut: false, is_lost: false }
+    }
+
+    /// Encodes all of them. Where `fill` unwinds, a record is counted as lost.
+    #[inline(always)]
+    pub fn encode<R>(&mut self, fill: impl FnOnce(&mut Encoder<'_>) -> R) -> R {
+        let unfinished = Unfinished;
+        let result = self.encode_aside(fill);
+        unfinished.finish();
+        result
+    }
+
+    /// As [`Arguments::encode`], of what belongs to a record and is none: where `fill` unwinds, nothing is counted.
+    #[inline(always)]
+    pub fn encode_aside<R>(&mut self, fill: impl FnOnce(&mut Encoder<'_>) -> R) -> R {
+        let mut encoder = Encoder { writer: self.scratch.writer(LEAST), ticks: 0 };
+        let result = fill(&mut encoder);
+        let writer = encoder.writer;
+        (self.is_cut, self.is_lost) = (writer.was_cut(), writer.has_overrun());
+        self.len = writer.position() as usize - self.scratch.start() as usize;
+        result
+    }
+
+    /// Their bytes; `None` where a record cannot have them.
+    #[inline]
+    pub fn bytes(&mut self) -> Option<&[u8]> {
+        // SAFETY: so many were written.
+        (!self.is_lost).then(|| unsafe { self.scratch.bytes(self.len) })
+    }
+
+    /// Records them.
+    #[inline(always)]
+    pub fn record(&mut self, level: u8, site: u32) -> Recorded {
+        self.put(level, site, None)
+    }
+
+    /// Records them behind another one, a number of 64 bits.
+    pub fn record_behind(&mut self, level: u8, site: u32, number: u64) -> Recorded {
+        self.put(level, site, Some(number))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, level: u8, site: u32, before: Option<u64>) -> Recorded {
+        if self.is_lost {
+            owner::lose(Cause::TooLarge);
+            return Recorded::Lost;
         }
-        Written::Nothing => Ok(Recorded::GivenUp),
-        Written::TooLittleRoom => {
-            seldom();
-            Err(Later(room.keep()))
+        // SAFETY: so many bytes were written. That they are the site's arguments readers check.
+        match unsafe { self.scratch.record(level, site, before, self.len, self.is_cut) } {
+            Made { ticks: 0, .. } => Recorded::Lost,
+            Made { ticks, .. } => Recorded::At { ticks },
         }
     }
 }
+
+/// As [`record`], of arguments that have no more than [`SHORT`] bytes: they go straight into the ring, and `fill` runs nothing of the program's. A record with more is lost.
+pub fn record_short(level: u8, site: u32, mut fill: impl FnMut(&mut Encoder<'_>)) -> Recorded {
+    match record_short_at_once(site, &mut fill) {
+        Ok(recorded) => recorded,
+        Err(later) => later.record_short(level, site, &mut fill),
+    }
+}
+
+/// As [`record_short`], where that takes a few instructions: always but now and then. Otherwise [`Later::record_short`] goes on with what this gives, in a function of its
+/// own: so nothing that only that needs is made ready here.
+#[inline(always)]
+pub fn record_short_at_once(site: u32, fill: impl FnOnce(&mut Encoder<'_>)) -> Result<Recorded, Later> {
+    let room = owner::reserve_rest(ALWAYS_FITS).map_err(Later)?;
+    Ok(write(room, site, fill))
+}
+
+/// Bytes of the arguments of a short record.
+pub const SHORT: usize = ALWAYS_FITS - HEADER - TAIL;
 
 /// A record that needs more than a few instructions: of a thread that has no ring yet, or at a ring's quarter. Until it is made, the thread's other records go
 /// into further rings.
@@ -118,10 +187,13 @@ pub fn record_at_once(fill: impl FnOnce(&mut Encoder<'_>) -> Option<u32>) -> Res
 pub struct Later(Owned);
 
 impl Later {
-    /// Makes it, as [`record`] would.
+    /// Makes it, as [`record_short`] would.
     #[cold]
-    pub fn record(self, level: u8, fill: &mut dyn FnMut(&mut Encoder<'_>) -> Option<u32>) -> Recorded {
-        slowly(level, self.0, fill)
+    pub fn record_short(self, level: u8, site: u32, fill: &mut dyn FnMut(&mut Encoder<'_>)) -> Recorded {
+        match owner::reserve_slowly(ALWAYS_FITS, level, self.0) {
+            Some(room) => write(room, site, fill),
+            None => Recorded::Lost,
+        }
     }
 
     /// Makes it, as [`record_words`] would.
@@ -137,69 +209,27 @@ impl Later {
     }
 }
 
-enum Written {
-    Whole(usize),
-    Nothing,
-    TooLittleRoom,
-}
-
-/// Writes a record into its room.
+/// Writes a short record into its room.
 #[inline(always)]
-fn write(room: &Reservation, limit: usize, fill: impl FnOnce(&mut Encoder<'_>) -> Option<u32>) -> Written {
-    let start = room.at();
+fn write(room: Reservation, site: u32, fill: impl FnOnce(&mut Encoder<'_>)) -> Recorded {
+    let (start, ticks) = (room.at(), room.ticks());
     // SAFETY: as many bytes at `start` as there is room, at least a header and a tail, are reserved for this record; the writer checks each store against
     // the end, which leaves a tail.
     unsafe {
         let writer = Writer::whole(start.add(HEADER), start.add(room.room() - TAIL), true, false);
-        let mut encoder = Encoder { writer, limit, ticks: room.ticks() };
-        let Some(id) = fill(&mut encoder) else { return Written::Nothing };
+        let mut encoder = Encoder { writer, ticks };
+        fill(&mut encoder);
         let writer = encoder.writer;
         if writer.has_overrun() {
-            return Written::TooLittleRoom;
+            room.lose(Cause::TooLarge);
+            return Recorded::Lost;
         }
         writer.position().cast::<u64>().write_unaligned(0);
         let end = (writer.position() as usize - start as usize).next_multiple_of(8);
-        header(start, end, if writer.was_cut() { TRUNCATED } else { 0 }, id, room.ticks());
-        Written::Whole(end)
+        header(start, end, if writer.was_cut() { TRUNCATED } else { 0 }, site, ticks);
+        room.commit_ahead(end);
     }
-}
-
-#[cold]
-#[inline(never)]
-fn slowly(level: u8, owned: Owned, fill: &mut dyn FnMut(&mut Encoder<'_>) -> Option<u32>) -> Recorded {
-    let mut owned = Some(owned);
-    for (number, size) in SIZES.into_iter().enumerate() {
-        let room = match owned.take().map_or_else(|| owner::reserve(size), Err) {
-            Ok(room) => room,
-            Err(owned) => match owner::reserve_slowly(size, level, owned) {
-                Some(room) => room,
-                None => return Recorded::Lost,
-            },
-        };
-        if room.room() < HEADER + TAIL {
-            room.lose(Cause::TooLarge);
-            return Recorded::Lost;
-        }
-        let is_last = room.room() < size || number + 1 == SIZES.len();
-        let limits = if is_last { &LIMITS[..] } else { &LIMITS[..1] };
-        for limit in limits {
-            match write(&room, *limit, &mut *fill) {
-                Written::Whole(size) => {
-                    let ticks = room.ticks();
-                    // SAFETY: as in `record`.
-                    unsafe { room.commit(size) };
-                    return Recorded::At { ticks };
-                }
-                Written::Nothing => return Recorded::GivenUp,
-                Written::TooLittleRoom => {}
-            }
-        }
-        if is_last {
-            room.lose(Cause::TooLarge);
-            return Recorded::Lost;
-        }
-    }
-    Recorded::Lost
+    Recorded::At { ticks }
 }
 
 /// As [`record`], where all arguments of the site have 64 bits (codes `l`, `L`, `d` and the like): nothing is checked while they are written, so this costs what a macro does. At most 30 of them. Gives
@@ -235,22 +265,9 @@ pub fn end_span_at_once(site: u32, begun: u64) -> Result<u64, Later> {
     span_end_at_once(site, begun).map_err(Later)
 }
 
-/// Encodes arguments into memory of the caller's, to be put into a record later ([`Encoder::raw`]). Gives their bytes, or `None` when there is too little room.
-pub fn encode(memory: &mut [u8], fill: impl FnOnce(&mut Encoder<'_>)) -> Option<usize> {
-    let range = memory.as_mut_ptr_range();
-    // SAFETY: the range is the caller's for as long as this function runs, and stores are checked.
-    let writer = unsafe { Writer::whole(range.start, range.end, true, false) };
-    let mut encoder = Encoder { writer, limit: usize::MAX, ticks: 0 };
-    fill(&mut encoder);
-    let used = encoder.writer.position() as usize - range.start as usize;
-    (!encoder.writer.has_overrun()).then_some(used)
-}
-
 /// Takes the arguments of one record, each with the code of its type in a signature.
 pub struct Encoder<'a> {
     writer: Writer<'a>,
-    /// Bytes of a text that are kept.
-    limit: usize,
     ticks: u64,
 }
 
@@ -265,7 +282,7 @@ macro_rules! numbers {
 }
 
 impl Encoder<'_> {
-    /// When the record is made, in the session's ticks; 0 in [`encode`].
+    /// When a short record is made, in the session's ticks; 0 of others, which are made when their arguments are known.
     pub fn ticks(&self) -> u64 {
         self.ticks
     }
@@ -286,36 +303,32 @@ impl Encoder<'_> {
     /// Code `s`. Cut where no record holds it.
     #[inline(always)]
     pub fn text(&mut self, text: &str) {
-        self.writer.limited(text.as_bytes(), self.limit, true);
+        self.writer.text_once(text.as_bytes(), true);
     }
 
     /// Code `y`. Cut where no record holds it.
     #[inline(always)]
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.writer.limited(bytes, self.limit, false);
+        self.writer.text_once(bytes, false);
     }
 
-    /// Code `s`: formatted straight into the record.
+    /// Code `s`: formatted once. Cut where no record holds it.
+    #[inline]
     pub fn formatted(&mut self, text: fmt::Arguments<'_>) {
-        self.writer.formatted_once(text, self.limit);
+        self.writer.formatted(text);
     }
 
     /// Code `[s`: what an error says, then its causes, the nearest first.
     pub fn error(&mut self, error: &(dyn Error + '_)) {
-        let causes = Causes(error);
-        let mut count = 0;
-        causes.each(|_| count += 1);
-        self.writer.length(count);
-        let limit = self.limit;
-        causes.each(|error| self.writer.formatted_once(format_args!("{error}"), limit));
+        Causes(error).trace_write(&mut self.writer);
     }
 
     /// Code `v`: a value that carries its types itself.
     pub fn item(&mut self, fill: &dyn Fn(&mut Item<'_>)) {
-        self.writer.item_once(self.limit, fill);
+        self.writer.item(fill);
     }
 
-    /// Bytes that [`encode`] made.
+    /// Bytes of other arguments: [`Arguments::bytes`].
     #[inline(always)]
     pub fn raw(&mut self, bytes: &[u8]) {
         self.writer.raw(bytes);

@@ -12,6 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
+use crate::scratch::Scratch;
 use crate::value::Trace;
 
 /// Bytes of an item at most: no record holds more.
@@ -86,23 +87,42 @@ pub(crate) struct Written {
     pub(crate) whole: bool,
 }
 
-/// Writes an item without its length; `None` when there is too little room. One that is not to be made smaller must have room whole.
+/// Writes an item without its length, of at most `room` bytes: of which `near` are at hand, and the others as soon as the scratch has other memory. `None` when there is
+/// too little room for the least.
+///
+/// The value's code runs once, unless there is no room for the whole.
 ///
 /// # Safety
-/// `room` bytes at `at` may be written.
-pub(crate) unsafe fn write(at: *mut u8, room: usize, smaller: bool, fill: Fill<'_>) -> Option<Written> {
-    let tries = if smaller { BOUNDS.len() } else { 1 };
+/// `near` bytes at `at` may be written. A scratch that is given is the one that they are of.
+pub(crate) unsafe fn write(
+    at: *mut u8,
+    room: usize,
+    near: usize,
+    scratch: *mut Scratch,
+    fill: Fill<'_>,
+) -> Option<Written> {
+    // SAFETY: by the caller.
+    let used = unsafe { scratch.as_mut() }.map_or(0, |scratch| at as usize - scratch.start() as usize);
     let mut touched = 0;
     let mut attempt = |bounds: Bounds, fill: Fill<'_>| {
-        let mut item = Item::new(at, room, bounds);
+        // SAFETY: by the caller.
+        let (at, near) = match unsafe { scratch.as_mut() } {
+            Some(scratch) => {
+                (scratch.start().wrapping_add(used), scratch.end() as usize - scratch.start() as usize - used)
+            }
+            None => (at, near),
+        };
+        let mut item = Item::new(at, near.min(room), bounds);
+        (item.scratch, item.most) = (scratch, room);
         let len = item.filled(fill);
         touched = item.touched.max(item.len).max(touched);
-        len
+        len.map(|len| (len, item.at, !item.cut))
     };
-    let found = (0..tries).find_map(|i| attempt(BOUNDS[i], fill).map(|len| (len, i == 0)));
-    let (len, whole) = match found {
-        None if smaller => (attempt(BOUNDS[0], &|item| item.text(MARK))?, false),
-        found => found?,
+    let found = (0..BOUNDS.len())
+        .find_map(|i| attempt(BOUNDS[i], fill).map(|(len, at, whole)| (len, at, whole && i == 0)));
+    let (len, at, whole) = match found {
+        Some(found) => found,
+        None => attempt(BOUNDS[0], &|item| item.text(MARK)).map(|(len, at, _)| (len, at, false))?,
     };
     // A record's tail is zero: what was written in vain is not to stand there.
     // SAFETY: `touched` bytes were written within the room, and `len` is not more.
@@ -118,7 +138,12 @@ pub struct Item<'a> {
     /// The most that `len` was.
     touched: usize,
     room: usize,
+    /// Where more room is of, up to `most`; null: there is none.
+    scratch: *mut Scratch,
+    most: usize,
     full: bool,
+    /// A text that is the whole item was cut.
+    cut: bool,
     /// What may still be.
     bounds: Bounds,
     place: PhantomData<&'a mut [u8]>,
@@ -142,7 +167,18 @@ pub(crate) struct Checkpoint(usize, Bounds);
 
 impl Item<'_> {
     fn new(at: *mut u8, room: usize, bounds: Bounds) -> Self {
-        Self { at, len: 0, touched: 0, room, full: false, bounds, place: PhantomData }
+        Self {
+            at,
+            len: 0,
+            touched: 0,
+            room,
+            scratch: ptr::null_mut(),
+            most: room,
+            full: false,
+            cut: false,
+            bounds,
+            place: PhantomData,
+        }
     }
 
     /// Its bytes once it is filled, when it fits.
@@ -157,7 +193,7 @@ impl Item<'_> {
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        if self.full || bytes.len() > self.room - self.len {
+        if self.full || (bytes.len() > self.room - self.len && !self.finds_room(bytes.len())) {
             self.full = true;
             return;
         }
@@ -166,6 +202,20 @@ impl Item<'_> {
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.at.add(self.len), bytes.len()) };
         }
         self.len += bytes.len();
+    }
+
+    /// Whether there is room for `bytes` more now.
+    #[cold]
+    fn finds_room(&mut self, bytes: usize) -> bool {
+        // SAFETY: the scratch outlives its writer, and nobody else uses it meanwhile.
+        if let Some(scratch) = unsafe { self.scratch.as_mut() } {
+            let before = self.at as usize - scratch.start() as usize;
+            if scratch.widen(before + self.len) {
+                self.at = scratch.start().wrapping_add(before);
+                self.room = (scratch.end() as usize - self.at as usize).min(self.most);
+            }
+        }
+        bytes <= self.room - self.len
     }
 
     /// Major type and number, in the shortest form.
@@ -231,6 +281,11 @@ impl Item<'_> {
         self.put(bytes);
     }
 
+    /// An item that is whole already.
+    pub(crate) fn whole(&mut self, item: &[u8]) {
+        if item.is_empty() { self.null() } else { self.put(item) }
+    }
+
     /// A UUID: tag 37.
     #[cfg(feature = "uuid")]
     pub(crate) fn uuid(&mut self, bytes: &[u8; 16]) {
@@ -275,31 +330,42 @@ impl Item<'_> {
         }
     }
 
-    /// A text that is formatted into its place.
+    /// A text that is formatted into its place. Where there is no room for one that is the whole item, it is cut; nothing is formatted again.
     pub fn formatted(&mut self, text: fmt::Arguments<'_>) {
         struct Sink<'i, 'a> {
             item: &'i mut Item<'a>,
             left: usize,
-            cut: bool,
+            is_whole: bool,
+            is_cut: bool,
         }
         impl fmt::Write for Sink<'_, '_> {
+            // Whoever writes is never told that something was cut: not every Display implementation bears that.
             fn write_str(&mut self, text: &str) -> fmt::Result {
-                let kept = &text[..text.floor_char_boundary(self.left)];
-                self.item.put(kept.as_bytes());
-                self.left -= kept.len();
-                self.cut |= kept.len() < text.len();
-                // Goes no further than it must.
-                if self.cut || self.item.full { Err(fmt::Error) } else { Ok(()) }
+                if self.is_cut || self.item.full {
+                    return Ok(());
+                }
+                let mut kept = text.floor_char_boundary(self.left);
+                let wanted = kept + MARK.len();
+                if self.is_whole && wanted > self.item.room - self.item.len && !self.item.finds_room(wanted) {
+                    kept =
+                        text.floor_char_boundary((self.item.room - self.item.len).saturating_sub(MARK.len()));
+                    self.item.cut |= kept < text.len();
+                }
+                self.item.put(&text.as_bytes()[..kept]);
+                self.left -= kept;
+                self.is_cut |= kept < text.len();
+                Ok(())
             }
         }
         // The length is known at the end: it has four bytes whatever it is.
         let head = self.len;
         self.put(&[0x7A, 0, 0, 0, 0]);
         let start = self.len;
-        let mut sink = Sink { left: self.bounds.text, cut: false, item: self };
+        let is_whole = head == 0 && !self.at.is_null() && !self.full;
+        let mut sink = Sink { left: self.bounds.text, is_whole, is_cut: false, item: self };
         // An error of a Display implementation ends the text where it is.
         let _ = fmt::Write::write_fmt(&mut sink, text);
-        if sink.cut {
+        if sink.is_cut {
             self.put(MARK.as_bytes());
         }
         if !self.full && !self.at.is_null() {

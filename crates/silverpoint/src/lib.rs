@@ -25,7 +25,8 @@
 //! is two loads and a branch. `SILVERPOINT_FILTER=info` records into memory from the start; another process can switch every site at any time.
 //!
 //! What may be recorded is [`Trace`]; types that contain themselves, too (`#[trace(recursive)]`). Nothing is allocated and no lock is taken in a tracepoint, so it may stand in a signal handler; values recorded by `%`
-//! and `?` run their own formatting, and should not there.
+//! and `?` run their own formatting, and should not there. That runs once for each record, and before anything is asked of the ring: it may panic (then the record is counted as lost), fork, or record something
+//! itself.
 //!
 //! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`; by `serde`, whatever
 //! implements `Serialize`.
@@ -44,7 +45,10 @@ mod limit;
 mod located;
 mod macros;
 mod placed;
+mod published;
 mod record;
+mod replay;
+mod scratch;
 mod section;
 mod shapes;
 mod sig;

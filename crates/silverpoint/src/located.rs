@@ -1,10 +1,11 @@
 //! Sites that are known by where they are: of facades that give target, file, line and level with each record, and no place for a static.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use silverpoint_shm::owner::{self, Description, Registered};
 
+use crate::dynamic::{Encoder, Recorded, record};
+use crate::published::{Published, prepare};
 use crate::shapes::Shapes;
 
 /// Where a record comes from.
@@ -29,16 +30,25 @@ pub struct Located {
     asked: Registered,
     /// Site of a text without fields; 0: not yet.
     text: AtomicU32,
-    /// Sites of texts with fields, by their names and types.
-    with_fields: Shapes,
+    /// Sites of texts with fields, by their codes and names.
+    with_fields: Shapes<u8>,
+    /// Site of texts whose fields are one argument; 0: not yet.
+    general: AtomicU32,
 }
 
-/// Places that are remembered: a power of two. Records of others are looked up among all sites each time.
+/// Targets that have sites of their own at one line, and at all lines that are not known: a program that makes its targets while it runs leaves room to other lines.
+const TARGETS: u16 = 64;
+const TARGETS_NOWHERE: u16 = 1024;
+/// How many each line has, by a hash of it: where two lines share a number they share their room.
+static LINES: [AtomicU16; LINE_COUNT] = [const { AtomicU16::new(0) }; LINE_COUNT];
+const LINE_COUNT: usize = 1 << 12;
+
+/// Places that are remembered: a power of two. Records of others carry their place as arguments ([`record_elsewhere`]).
 const PLACES: usize = 1 << 13;
 /// Entries that are looked at.
 const PROBES: usize = 32;
 
-static TABLE: [OnceLock<Box<Located>>; PLACES] = [const { OnceLock::new() }; PLACES];
+static TABLE: [Published<Located>; PLACES] = [const { Published::new() }; PLACES];
 
 /// What a directive is asked: it has no argument.
 const NOTHING: owner::Pieces<'static> = &|_| {};
@@ -88,33 +98,116 @@ impl Place<'_> {
 
     fn register(&self, names: &str, signature: &str) -> u32 {
         let signature = |give: &mut dyn FnMut(&[u8])| give(signature.as_bytes());
-        self.describe(&|give| give(names.as_bytes()), &|give| give(b"{}"), &signature, owner::register).id
+        self.describe(
+            &|give| give(names.as_bytes()),
+            &|give| give(b"{}"),
+            &signature,
+            owner::register_variety,
+        )
+        .id
     }
 
-    fn located(&self) -> Box<Located> {
-        Box::new(Located {
+    /// `None`: there is no room for its sites.
+    fn located(&self) -> Option<Located> {
+        let nowhere = Place { target: "", ..*self };
+        let line = &LINES[(nowhere.hash() >> (64 - LINE_COUNT.trailing_zeros())) as usize];
+        let most = if self.file.is_empty() { TARGETS_NOWHERE } else { TARGETS };
+        if line.fetch_add(1, Ordering::Relaxed) >= most {
+            line.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        let asked = self.describe(NOTHING, NOTHING, NOTHING, owner::register_variety);
+        (asked.id != 0).then(|| Located {
             level: self.level,
             line: self.line,
             target: self.target.into(),
             file: self.file.into(),
-            asked: self.describe(NOTHING, NOTHING, NOTHING, owner::register),
+            asked,
             text: AtomicU32::new(0),
             with_fields: Shapes::new(),
+            general: AtomicU32::new(0),
         })
+    }
+
+    fn first(&self) -> usize {
+        (self.hash() >> (64 - PLACES.trailing_zeros())) as usize
     }
 }
 
-/// What is known of a place. `None`: too many are known.
+/// What is known of a place. `None`: too many are known, or this thread is preparing something ([`prepare`]); then it is [elsewhere](record_elsewhere).
+#[inline]
 pub fn located(place: &Place<'_>) -> Option<&'static Located> {
-    let mut at = (place.hash() >> (64 - PLACES.trailing_zeros())) as usize;
-    for _ in 0..PROBES {
-        let known = TABLE[at].get_or_init(|| place.located());
-        if known.is(place) {
-            return Some(known);
+    let first = place.first();
+    for probe in 0..PROBES {
+        match TABLE[(first + probe) % PLACES].get() {
+            Some(known) if known.is(place) => return Some(known),
+            Some(_) => {}
+            None => return new_place(place, first),
         }
-        at = (at + 1) % PLACES;
     }
     None
+}
+
+#[cold]
+#[inline(never)]
+fn new_place(place: &Place<'_>, first: usize) -> Option<&'static Located> {
+    let find = || {
+        for probe in 0..PROBES {
+            let known = TABLE[(first + probe) % PLACES].get_or_try(|| place.located())?;
+            if known.is(place) {
+                return Some(known);
+            }
+        }
+        None
+    };
+    prepare(find).flatten()
+}
+
+/// Names and codes of the place, as arguments.
+const PLACE_NAMES: &str = "\nlog.target\nlog.file\nlog.line\n";
+const PLACE_CODES: &str = "sssI";
+/// The same with a map of fields.
+const FIELDS_NAMES: &str = "\nlog.target\nlog.file\nlog.line\nfields\n";
+const FIELDS_CODES: &str = "sssIv";
+
+/// Records a text of a place, or with fields, that has no site of its own, since there are too many of them: at one site for each level (category `log`), with the place as arguments, and with the
+/// fields as a map, if there are any. `text` and `fields` encode one argument each, and may run code of the program's. Whether it is wanted at all is for the caller to ask.
+#[cold]
+pub fn record_elsewhere(
+    place: &Place<'_>,
+    text: impl FnOnce(&mut Encoder<'_>),
+    fields: Option<&mut dyn FnMut(&mut Encoder<'_>)>,
+) -> Recorded {
+    let (names, codes) = match fields {
+        None => (PLACE_NAMES, PLACE_CODES),
+        Some(_) => (FIELDS_NAMES, FIELDS_CODES),
+    };
+    let site = owner::register(&Description {
+        kind: 0,
+        level: place.level,
+        line: 0,
+        language: 2,
+        category: "log",
+        file: "",
+        function: "",
+        names: &|give| give(names.as_bytes()),
+        template: &|give| give(b"{}"),
+        signature: &|give| give(codes.as_bytes()),
+    });
+    if site.id == 0 {
+        owner::lose_without_site();
+        return Recorded::Lost;
+    }
+    record(place.level, |encoder| {
+        text(encoder);
+        encoder.text(place.target);
+        encoder.text(place.file);
+        encoder.u32(place.line);
+        if let Some(fields) = fields {
+            fields(encoder);
+        }
+        Some(site.id)
+    })
 }
 
 impl Located {
@@ -146,18 +239,35 @@ impl Located {
         }
     }
 
-    /// The site of a text with fields, whose shape has this hash (not 0), when it is known.
+    /// The site of a text with fields of these codes, and names behind them (one line an argument, the text's empty). 0: there is no room for another.
     #[inline]
-    pub fn with_fields(&self, shape: u32) -> Option<u32> {
-        self.with_fields.find(shape)
+    pub fn with_fields(&self, shape: &[u8], codes: usize) -> u32 {
+        self.with_fields.find(shape).unwrap_or_else(|| self.learn(shape, codes))
     }
 
-    /// Makes it known: names (one line an argument, the text's empty) and signature. 0: there is no room for it.
+    /// The site of a text and all its fields as one argument, a map (codes `s`, `v`): of those that have no site of their own. 0: there is no room for it.
     #[cold]
-    pub fn learn(&self, shape: u32, names: &str, signature: &str) -> u32 {
-        let id = self.place().register(names, signature);
-        self.with_fields.add(shape, id);
-        id
+    pub fn general(&self) -> u32 {
+        match self.general.load(Ordering::Relaxed) {
+            0 => {
+                let id = self.place().register("\nfields\n", "sv");
+                self.general.store(id, Ordering::Relaxed);
+                id
+            }
+            id => id,
+        }
+    }
+
+    #[cold]
+    fn learn(&self, shape: &[u8], codes: usize) -> u32 {
+        let learn = || {
+            let (codes, names) = shape.split_at(codes);
+            let (codes, names) = (std::str::from_utf8(codes).ok()?, std::str::from_utf8(names).ok()?);
+            // What has found no room is asked for again: it is cheap to be refused.
+            let id = Some(self.place().register(names, codes)).filter(|id| *id != 0)?;
+            self.with_fields.add(shape, id)
+        };
+        if self.with_fields.has_room() { prepare(learn).flatten().unwrap_or(0) } else { 0 }
     }
 }
 

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
 
 use crate::args::{Args, Borrower};
+use crate::scratch::{Scratch, Unfinished};
 use crate::site::{Meta, Site};
 use crate::writer::{COPY_MAX, Writer, seldom};
 
@@ -34,7 +35,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    const LOST: Self = Self { id: 0, ticks: 0 };
+    pub(crate) const LOST: Self = Self { id: 0, ticks: 0 };
 }
 
 /// As [`record`]; gives the id and the ticks of the record.
@@ -51,6 +52,9 @@ pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments
             None => return Made::LOST,
         }
     };
+    if const { A::ONCE } {
+        return captured::<L, A>(id, arguments);
+    }
     if const { A::DEAR } {
         return match write_within(id, arguments) {
             Ok(made) => made,
@@ -77,6 +81,23 @@ pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments
         }
         Err(owned) => arguments.lend(Slowly::<L>(owned, id, PhantomData)),
     }
+}
+
+/// A record whose arguments may be written only once: beside the ring, then into it.
+#[inline(never)]
+fn captured<L: AtLevel, A: Args>(id: u32, arguments: &A) -> Made {
+    let unfinished = Unfinished;
+    let mut scratch = Scratch::new();
+    let mut writer = scratch.writer(arguments.least());
+    arguments.write(&mut writer);
+    let (len, is_cut, has_overrun) = (writer.used(), writer.was_cut(), writer.has_overrun());
+    unfinished.finish();
+    if has_overrun {
+        owner::lose(Cause::TooLarge);
+        return Made::LOST;
+    }
+    // SAFETY: so many bytes were written, as the site's signature says.
+    unsafe { scratch.record(L::LEVEL, id, None, len, is_cut) }
 }
 
 /// Whether such arguments never have to be cut.

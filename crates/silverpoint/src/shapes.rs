@@ -1,65 +1,104 @@
 //! Sites of one place by the shape of their records: which arguments, of which types.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Shapes that are found without a lock.
+use crate::published::Published;
+
+/// Shapes that are found by looking at each.
 const FIRST: usize = 6;
 /// Others that are remembered.
-const MORE: usize = 64;
+const MORE: usize = 256;
+/// Places for those: a power of two, never more than half full.
+const PLACES: usize = 2 * MORE;
 
-/// What is known: the ids of sites by the hash of a shape. A lookup of the first few takes a load each, and no lock.
+/// Shapes of one place that have a site of their own. Records of further shapes carry what varies as an argument.
+pub const SHAPES: usize = FIRST + MORE;
+
+/// What is known: the ids of sites by shapes, which are compared whole. A lookup takes no lock, and costs the same however many are known.
 #[derive(Debug)]
-pub struct Shapes {
-    /// Hash in the high half, id in the low one; 0: nothing yet.
-    first: [AtomicU64; FIRST],
-    more: Mutex<Vec<(u32, u32)>>,
+pub struct Shapes<K: 'static> {
+    first: [Published<Shape<K>>; FIRST],
+    more: Published<More<K>>,
 }
 
-impl Shapes {
+#[derive(Debug)]
+struct Shape<K: 'static> {
+    key: Box<[K]>,
+    id: u32,
+}
+
+#[derive(Debug)]
+struct More<K: 'static> {
+    count: AtomicUsize,
+    places: [Published<Shape<K>>; PLACES],
+}
+
+impl<K: Copy + Eq + Into<u64> + Send + Sync + 'static> Shapes<K> {
     /// Nothing is known.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
-        Self { first: [const { AtomicU64::new(0) }; FIRST], more: Mutex::new(Vec::new()) }
+        Self { first: [const { Published::new() }; FIRST], more: Published::new() }
     }
 
-    /// The id of the site of a shape, whose hash is not 0.
-    #[inline(always)]
-    pub fn find(&self, hash: u32) -> Option<u32> {
+    /// The id of the site of a shape.
+    #[inline]
+    pub fn find(&self, key: &[K]) -> Option<u32> {
         for known in &self.first {
-            let word = known.load(Ordering::Relaxed);
-            if (word >> 32) as u32 == hash {
-                return Some(word as u32);
+            let known = known.get()?;
+            if *known.key == *key {
+                return Some(known.id);
             }
-            if word == 0 {
+        }
+        let more = self.more.get()?;
+        for place in places(key) {
+            let known = more.places[place].get()?;
+            if *known.key == *key {
+                return Some(known.id);
+            }
+        }
+        None
+    }
+
+    /// Remembers a site; gives the one that is known now. `None`: too many shapes are known.
+    #[cold]
+    pub fn add(&self, key: &[K], id: u32) -> Option<u32> {
+        let make = || Shape { key: key.into(), id };
+        for known in &self.first {
+            let known = known.get_or(make)?;
+            if *known.key == *key {
+                return Some(known.id);
+            }
+        }
+        let more = self
+            .more
+            .get_or(|| More { count: AtomicUsize::new(0), places: [const { Published::new() }; PLACES] })?;
+        for place in places(key) {
+            if more.places[place].get().is_none() && more.count.fetch_add(1, Ordering::Relaxed) >= MORE {
+                more.count.fetch_sub(1, Ordering::Relaxed);
                 return None;
             }
-        }
-        self.find_more(hash)
-    }
-
-    #[cold]
-    fn find_more(&self, hash: u32) -> Option<u32> {
-        let more = self.more.lock().unwrap_or_else(PoisonError::into_inner);
-        more.iter().find(|(known, _)| *known == hash).map(|(_, id)| *id)
-    }
-
-    /// Remembers a site. Where too many are known, it is not found again.
-    #[cold]
-    pub fn add(&self, hash: u32, id: u32) {
-        let word = u64::from(hash) << 32 | u64::from(id);
-        for known in &self.first {
-            match known.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(other) if (other >> 32) as u32 == hash => return,
-                Err(_) => {}
+            let known = more.places[place].get_or(make)?;
+            if *known.key == *key {
+                return Some(known.id);
             }
         }
-        let mut more = self.more.lock().unwrap_or_else(PoisonError::into_inner);
-        if more.len() < MORE && more.iter().all(|(known, _)| *known != hash) {
-            more.push((hash, id));
-        }
+        None
     }
+
+    /// Whether another shape would be remembered.
+    #[cold]
+    pub fn has_room(&self) -> bool {
+        self.more.get().is_none_or(|more| more.count.load(Ordering::Relaxed) < MORE)
+    }
+}
+
+/// Where a shape may be, in the order that is looked at.
+fn places<K: Copy + Into<u64>>(key: &[K]) -> impl Iterator<Item = usize> {
+    let mix =
+        |hash: u64, part: &K| (hash ^ (*part).into()).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    let hash = key.iter().fold(key.len() as u64, mix).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let first = (hash >> (64 - PLACES.trailing_zeros())) as usize;
+    (0..PLACES).map(move |n| (first + n) % PLACES)
 }
 
 #[cfg(test)]
@@ -68,14 +107,29 @@ mod tests {
 
     #[test]
     fn shapes_are_found_again_up_to_a_number() {
-        let shapes = Shapes::new();
-        assert_eq!(shapes.find(7), None);
-        for n in 1..=100 {
-            shapes.add(n, n + 1000);
-            shapes.add(n, 5);
+        let shapes = Shapes::<u32>::new();
+        assert_eq!(shapes.find(&[7]), None);
+        for n in 0..1000 {
+            let is_known = (n as usize) < SHAPES;
+            assert_eq!(shapes.has_room(), is_known, "{n}");
+            assert_eq!(shapes.add(&[n, 1], n + 1000), is_known.then_some(n + 1000));
+            // One that is known stays as it is.
+            assert_eq!(shapes.add(&[n, 1], 5), is_known.then_some(n + 1000));
         }
-        let most = (FIRST + MORE) as u32;
-        assert!((1..=most).all(|n| shapes.find(n) == Some(n + 1000)));
-        assert!((most + 1..=100).all(|n| shapes.find(n).is_none()));
+        for n in 0..1000 {
+            assert_eq!(shapes.find(&[n, 1]), ((n as usize) < SHAPES).then_some(n + 1000));
+            assert_eq!((shapes.find(&[n]), shapes.find(&[n, 1, 0])), (None, None));
+        }
+    }
+
+    #[test]
+    fn threads_that_add_the_same_shapes_agree() {
+        static SHAPES: Shapes<u8> = Shapes::new();
+        let all: Vec<Vec<Option<u32>>> = std::thread::scope(|scope| {
+            let add = |thread: u32| scope.spawn(move || (0..100).map(|n| SHAPES.add(&[n], thread)).collect());
+            (0..4).map(add).collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(all.iter().all(|ids| *ids == all[0]));
+        assert!((0..100).all(|n| SHAPES.find(&[n]) == all[0][usize::from(n)]));
     }
 }

@@ -9,13 +9,14 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use crate::item::{self, Fill, Written};
+use crate::scratch::Scratch;
 
 /// Bit of a length: the value was cut, the number of missing units follows.
-const CUT: u32 = 1 << 31;
+pub(crate) const CUT: u32 = 1 << 31;
 /// Bytes of a length and of the number of what is missing.
 const CUT_HEADER: usize = 8;
-/// A text formatted twice may come out longer the second time, by so many bytes without being cut.
-pub(crate) const FORMAT_SLACK: usize = 24;
+/// Texts of fewer bytes are not worth a cut afterwards.
+const SHORT_TEXT: usize = 64;
 /// Elements of no size that a sequence may have.
 const MAX_ZERO_SIZED: usize = 65_536;
 
@@ -35,6 +36,8 @@ pub struct Writer<'a> {
     small: bool,
     cut: bool,
     overrun: bool,
+    /// What the room is of, where it may become larger; null: it is all that there is.
+    scratch: *mut Scratch,
     room: PhantomData<&'a mut [u8]>,
 }
 
@@ -55,6 +58,7 @@ impl<'a> Writer<'a> {
             small,
             cut: false,
             overrun: false,
+            scratch: ptr::null_mut(),
             room: PhantomData,
         }
     }
@@ -73,8 +77,92 @@ impl<'a> Writer<'a> {
             small: false,
             cut: false,
             overrun: false,
+            scratch: ptr::null_mut(),
             room: PhantomData,
         }
+    }
+
+    /// Room that becomes larger when it is used up, to what a record can have: from then on values are cut.
+    ///
+    /// # Safety
+    /// As for `whole`, where `at .. end` are the scratch's.
+    #[inline(always)]
+    pub(crate) unsafe fn capturing(at: *mut u8, end: *mut u8, scratch: *mut Scratch) -> Self {
+        Self {
+            at,
+            end,
+            slack: 0,
+            cutting: false,
+            checked: true,
+            small: false,
+            cut: false,
+            overrun: false,
+            scratch,
+            room: PhantomData,
+        }
+    }
+
+    /// Says that there are fewer than `bytes` left: true when there are more now.
+    #[inline(always)]
+    fn finds_room(&mut self, bytes: usize) -> bool {
+        seldom();
+        // (Known where the code is compiled: so a writer whose room is fixed stays in registers.)
+        if self.scratch.is_null() {
+            self.overrun = true;
+            return false;
+        }
+        *self = Self { ..*self }.widened(bytes);
+        self.left() >= bytes
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn widened(mut self, bytes: usize) -> Self {
+        self.widen();
+        self.overrun |= self.left() < bytes;
+        self
+    }
+
+    /// Goes on in the pages of the scratch.
+    fn widen(&mut self) {
+        // SAFETY: the scratch outlives its writer, and nobody else uses it meanwhile.
+        if let Some(scratch) = unsafe { self.scratch.as_mut() }
+            && !self.cutting
+        {
+            let used = self.at as usize - scratch.start() as usize;
+            scratch.widen(used);
+            self.follow(used);
+        }
+    }
+
+    /// The scratch has other memory than before, or there is none: `used` bytes of it are written.
+    fn follow(&mut self, used: usize) {
+        // SAFETY: as in `widen`; so many bytes lie behind its start.
+        if let Some(scratch) = unsafe { self.scratch.as_mut() } {
+            self.at = scratch.start().wrapping_add(used);
+            self.end = scratch.end();
+            if !self.cutting {
+                self.cutting = true;
+                self.slack = scratch.slack(used);
+            }
+        }
+    }
+
+    /// Whether a value of so many bytes may have to be cut: in the pages of a scratch, where it goes now if it does not fit otherwise.
+    #[inline(always)]
+    fn may_cut(&mut self, bytes: usize) -> bool {
+        if !self.scratch.is_null() && !self.cutting && self.left() < bytes {
+            seldom();
+            *self = Self { ..*self }.widened(0);
+        }
+        self.cutting
+    }
+
+    /// Bytes that were written; of a scratch's writer only.
+    #[inline(always)]
+    pub(crate) fn used(&self) -> usize {
+        // SAFETY: as in `widened`.
+        unsafe { self.scratch.as_mut() }.map_or(0, |scratch| self.at as usize - scratch.start() as usize)
     }
 
     /// Where the next byte goes.
@@ -125,8 +213,7 @@ impl<'a> Writer<'a> {
     /// Bytes of a number in little-endian order.
     #[inline(always)]
     pub fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
-        if self.checked && self.left() < N {
-            self.overrun = true;
+        if self.checked && self.left() < N && !self.finds_room(N) {
             return;
         }
         // SAFETY: there are N bytes between `at` and `end`, as was checked or is known.
@@ -139,8 +226,7 @@ impl<'a> Writer<'a> {
     /// Bytes as they are, without a length.
     #[inline(always)]
     pub fn raw(&mut self, bytes: &[u8]) {
-        if self.checked && self.left() < bytes.len() {
-            self.overrun = true;
+        if self.checked && self.left() < bytes.len() && !self.finds_room(bytes.len()) {
             return;
         }
         // SAFETY: there are as many bytes between `at` and `end`, as was checked or is known, and they are not the caller's.
@@ -163,7 +249,7 @@ impl<'a> Writer<'a> {
     /// A text with its length: UTF-8, or what a system calls text.
     #[inline(always)]
     pub fn text(&mut self, text: &[u8]) {
-        if self.cutting {
+        if self.may_cut(4 + text.len()) {
             *self = Self { ..*self }.text_cut(text);
             return;
         }
@@ -180,6 +266,7 @@ impl<'a> Writer<'a> {
     #[cold]
     #[inline(never)]
     fn text_cut(mut self, text: &[u8]) -> Self {
+        self.note_text();
         let kept = self.keep(text.len(), 1);
         // Not within a character, as far as there are characters.
         let mut end = kept;
@@ -196,7 +283,7 @@ impl<'a> Writer<'a> {
     /// The length of a sequence of elements that have `element` bytes each. Gives how many of them are to be written.
     #[inline(always)]
     pub fn sequence(&mut self, count: usize, element: usize) -> usize {
-        if self.cutting || element == 0 {
+        if self.may_cut(count.saturating_mul(element).saturating_add(4)) || element == 0 {
             let kept;
             (*self, kept) = Self { ..*self }.sequence_cut(count, element);
             return kept;
@@ -238,30 +325,33 @@ impl<'a> Writer<'a> {
         self.bytes(u32::try_from(count - kept).unwrap_or(u32::MAX).to_le_bytes());
     }
 
-    /// One CBOR item with its length: less of the value when cutting, or when no record holds it whole.
+    /// One CBOR item with its length: less of the value where there is no room for all of it.
     pub(crate) fn item(&mut self, fill: Fill<'_>) {
         *self = Self { ..*self }.with_item(fill);
     }
 
     #[inline(never)]
     fn with_item(mut self, fill: Fill<'_>) -> Self {
-        let mut budget = self.left();
-        if self.cutting {
-            let extra = (item::size(fill) - item::LEAST).min(self.slack);
-            self.slack -= extra;
-            budget = budget.min(item::LEAST + extra);
-        }
-        if budget < 4 {
-            self.overrun = true;
+        if self.left() < item::LEAST && !self.finds_room(item::LEAST) {
             return self;
         }
-        let room = (budget - 4).min(item::MOST);
-        // SAFETY: `4 + room` bytes lie between `at` and `end`, here and below.
-        let mut written = unsafe { item::write(self.at.add(4), room, self.cutting, fill) };
-        // There may be more room elsewhere, or no record that holds it whole.
-        if written.is_none() && item::size(fill) <= budget {
-            // SAFETY: as above.
-            written = unsafe { item::write(self.at.add(4), room, true, fill) };
+        let used = self.used();
+        // SAFETY: as in `widen`.
+        let most = match unsafe { self.scratch.as_mut() } {
+            Some(scratch) if !self.cutting => item::LEAST + scratch.slack(used),
+            _ if self.cutting => item::LEAST + self.slack,
+            _ => self.left(),
+        };
+        let room = (most - 4).min(item::MOST);
+        let end = self.end;
+        // SAFETY: so many bytes as are left lie between `at` and `end`; of a scratch's the item follows when there are more.
+        let written = unsafe {
+            let near = self.left() - 4;
+            item::write(self.at.add(4), room, near, self.scratch, fill)
+        };
+        // SAFETY: as in `widen`.
+        if unsafe { self.scratch.as_mut() }.is_some_and(|scratch| scratch.end() != end) {
+            self.follow(used);
         }
         match written {
             Some(Written { len, whole }) => {
@@ -270,7 +360,7 @@ impl<'a> Writer<'a> {
                 self.at = unsafe { self.at.add(len) };
                 self.cut |= !whole;
                 if self.cutting {
-                    self.slack += room - len;
+                    self.slack -= (4 + len).saturating_sub(item::LEAST).min(self.slack);
                 }
             }
             None => self.overrun = true,
@@ -278,144 +368,172 @@ impl<'a> Writer<'a> {
         self
     }
 
-    /// A text that is formatted into its place. It may have become longer since its size was taken: what then does not fit is cut.
-    pub(crate) fn formatted(&mut self, text: fmt::Arguments<'_>, size: usize) {
-        let least = CUT_HEADER.min(size);
-        let extra = size - least;
-        let budget = if self.cutting {
-            let extra = extra.min(self.slack);
-            self.slack -= extra;
-            least + extra
-        } else {
-            size
-        };
-        let budget = budget.min(self.left());
-        if budget < CUT_HEADER {
-            self.overrun = true;
+    /// A text that begins here may be cut afterwards.
+    #[inline(always)]
+    fn note_text(&mut self) {
+        // SAFETY: as in `widened`.
+        if let Some(scratch) = unsafe { self.scratch.as_mut() } {
+            let start = scratch.start() as usize;
+            scratch.note_text(self.at as usize - start);
+        }
+    }
+
+    /// A text that is formatted into its place, once. What does not fit is cut.
+    #[inline(always)]
+    pub(crate) fn formatted(&mut self, text: fmt::Arguments<'_>) {
+        if self.left() < CUT_HEADER && !self.finds_room(CUT_HEADER) {
             return;
         }
-        let start = self.at;
-        // SAFETY: `budget` bytes lie between `at` and `end`; the text goes behind its length, and leaves four bytes for the count of what is missing.
-        let (written, total) = unsafe {
-            let mut sink = Bounded { at: start.add(4), left: budget - CUT_HEADER, written: 0, total: 0 };
-            // An error of a Display implementation ends the text where it is.
-            let _ = fmt::Write::write_fmt(&mut sink, text);
-            (sink.written, sink.total)
-        };
-        // SAFETY: as above.
-        unsafe {
-            if written < total {
-                ptr::copy(start.add(4), start.add(CUT_HEADER), written);
-            }
+        // The text goes behind its length, and leaves four bytes for the count of what is missing: so many lie between `at` and `end`.
+        let begin = self.at.wrapping_add(4);
+        let (mut left, mut whole) = (self.left() - CUT_HEADER, usize::MAX);
+        if self.cutting {
+            seldom();
+            whole = self.slack.saturating_add(CUT_HEADER - 4);
+            left = left.min(whole);
+        }
+        let end = begin.wrapping_add(left);
+        let mut sink = Bounded { at: begin, end, begin, missing: 0, whole, scratch: self.scratch };
+        // An error of a Display implementation ends the text where it is.
+        let _ = fmt::Write::write_fmt(&mut sink, text);
+        let written = (sink.at as usize).wrapping_sub(begin as usize);
+        if written >= SHORT_TEXT || sink.whole != usize::MAX {
+            seldom();
+            return self.formatted_otherwise(&sink, begin);
+        }
+        // SAFETY: the length's four bytes lie before the text.
+        unsafe { self.at.cast::<u32>().write_unaligned((written as u32).to_le()) };
+        self.at = sink.at;
+    }
+
+    /// A text that is long, was cut, or lies in other memory now.
+    #[inline(never)]
+    fn formatted_otherwise(&mut self, sink: &Bounded, begin: *mut u8) {
+        let mut written = sink.at as usize - sink.begin as usize;
+        let total = written + sink.missing;
+        if sink.begin != begin {
+            // SAFETY: as in `widen`.
+            let start = unsafe { self.scratch.as_mut() }.map_or(sink.begin, Scratch::start);
+            self.follow((sink.begin as usize - start as usize).saturating_sub(4));
+        }
+        self.note_text();
+        if written < total {
+            written = self.cut_formatted(written);
+        }
+        if self.cutting {
+            let header = if written < total { CUT_HEADER } else { 4 };
+            self.slack -= (header + written).saturating_sub(CUT_HEADER).min(self.slack);
         }
         self.lengths(written, total);
-        // SAFETY: the text has been written, `written <= budget - CUT_HEADER`.
+        // SAFETY: the text has been written there.
         self.at = unsafe { self.at.add(written) };
     }
-}
 
-/// What the writer of a record of dynamic types does: sizes are not known beforehand, and texts are cut at a limit.
-impl Writer<'_> {
-    /// A text, or bytes, of which at most `limit` bytes are kept.
-    #[inline(always)]
-    pub(crate) fn limited(&mut self, bytes: &[u8], limit: usize, is_text: bool) {
-        if bytes.len() > limit {
-            return self.limited_cut(bytes, limit, is_text);
+    /// Of a text that was written at the place behind a length: so many bytes of it are kept, and moved to the place behind the longer one.
+    #[cold]
+    #[inline(never)]
+    fn cut_formatted(&mut self, written: usize) -> usize {
+        // SAFETY: `written` bytes lie there, and four more may be written.
+        unsafe {
+            let text = self.at.add(4);
+            let mut kept = if self.cutting { written.min(self.slack) } else { written };
+            while kept > 0 && kept < written && text.add(kept).read() & 0xC0 == 0x80 {
+                kept -= 1;
+            }
+            ptr::copy(text, self.at.add(CUT_HEADER), kept);
+            kept
         }
-        self.length(bytes.len());
-        self.raw(bytes);
+    }
+
+    /// A text of an argument of a dynamic record: as [`Writer::text`], where most are not cut.
+    #[inline(always)]
+    pub(crate) fn text_once(&mut self, text: &[u8], is_text: bool) {
+        // (As long as it fits its length is less than what is left, which is no more than memory.)
+        if self.cutting || 4 + text.len() > self.left() {
+            seldom();
+            return if is_text { self.text(text) } else { self.bytes_cut(text) };
+        }
+        self.checked = false;
+        self.length(text.len());
+        self.raw(text);
+        self.checked = true;
     }
 
     #[cold]
     #[inline(never)]
-    fn limited_cut(&mut self, bytes: &[u8], limit: usize, is_text: bool) {
-        let mut kept = limit;
-        while is_text && kept > 0 && limit - kept < 4 && bytes[kept] & 0xC0 == 0x80 {
-            kept -= 1;
-        }
-        self.lengths(kept, bytes.len());
+    fn bytes_cut(&mut self, bytes: &[u8]) {
+        let kept = self.sequence(bytes.len(), 1);
         self.raw(&bytes[..kept]);
-    }
-
-    /// A text that is formatted once, straight into its place; at most `limit` bytes of it are kept.
-    pub(crate) fn formatted_once(&mut self, text: fmt::Arguments<'_>, limit: usize) {
-        if self.left() < CUT_HEADER {
-            self.overrun = true;
-            return;
-        }
-        let room = self.left() - CUT_HEADER;
-        let start = self.at;
-        // SAFETY: `CUT_HEADER + room` bytes lie between `at` and `end`, of which the sink has `room`, behind a length; four are left for the count of what
-        // is missing.
-        let mut sink = unsafe { Bounded { at: start.add(4), left: room.min(limit), written: 0, total: 0 } };
-        // An error of a Display implementation ends the text where it is.
-        let _ = fmt::Write::write_fmt(&mut sink, text);
-        let (written, total) = (sink.written, sink.total);
-        if written < total {
-            if room < limit {
-                self.overrun = true;
-                return;
-            }
-            // SAFETY: as above.
-            unsafe { ptr::copy(start.add(4), start.add(CUT_HEADER), written) };
-        }
-        self.lengths(written, total);
-        // SAFETY: the text has been written, `written <= room`.
-        self.at = unsafe { self.at.add(written) };
-    }
-
-    /// One CBOR item with its length, as large as `limit` allows.
-    pub(crate) fn item_once(&mut self, limit: usize, fill: Fill<'_>) {
-        if self.left() < item::LEAST {
-            self.overrun = true;
-            return;
-        }
-        let room = (self.left() - 4).min(item::MOST);
-        // SAFETY: `4 + room` bytes lie between `at` and `end`.
-        let written =
-            unsafe { item::write(self.at.add(4), room.min(limit.max(4)), limit < usize::MAX, fill) };
-        match written {
-            Some(Written { len, whole }) => {
-                self.length(len);
-                // SAFETY: `len <= room` bytes were written there.
-                self.at = unsafe { self.at.add(len) };
-                self.cut |= !whole;
-            }
-            None => self.overrun = true,
-        }
     }
 }
 
 /// Takes what fits, counts the rest.
 struct Bounded {
     at: *mut u8,
-    left: usize,
-    written: usize,
-    total: usize,
+    end: *mut u8,
+    begin: *mut u8,
+    missing: usize,
+    /// Bytes of a text that is not cut, at most. As many as there may be, as long as nothing was cut and the memory is what it was.
+    whole: usize,
+    scratch: *mut Scratch,
 }
 
 impl fmt::Write for Bounded {
+    // Whoever writes is never told that something was cut: not every Display implementation bears that.
+    #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.total += text.len();
-        let mut n = text.len().min(self.left);
-        if n < text.len() {
-            while !text.is_char_boundary(n) {
-                n -= 1;
-            }
-            self.left = n; // nothing after the cut
+        if text.len() > self.end as usize - self.at as usize {
+            seldom();
+            self.write_otherwise(text);
+            return Ok(());
         }
-        // SAFETY: `left` bytes from `at` belong to the record, and `n` is at most that.
-        unsafe {
-            if n <= COPY_MAX {
-                copy(text.as_ptr(), self.at, n);
-            } else {
-                ptr::copy_nonoverlapping(text.as_ptr(), self.at, n);
-            }
-            self.at = self.at.add(n);
-        }
-        self.left -= n;
-        self.written += n;
+        // SAFETY: so many bytes from `at` belong to the record.
+        unsafe { self.put(text.as_bytes()) };
         Ok(())
+    }
+}
+
+impl Bounded {
+    /// # Safety
+    /// There is room for them.
+    #[inline(always)]
+    unsafe fn put(&mut self, bytes: &[u8]) {
+        // SAFETY: by the caller.
+        unsafe {
+            copy_any(bytes.as_ptr(), self.at, bytes.len());
+            self.at = self.at.add(bytes.len());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_otherwise(&mut self, text: &str) {
+        if self.missing == 0 {
+            self.find_room();
+        }
+        let kept = text.floor_char_boundary(self.end as usize - self.at as usize);
+        // SAFETY: that is no more than there is room.
+        unsafe { self.put(&text.as_bytes()[..kept]) };
+        self.missing += text.len() - kept;
+        if kept < text.len() {
+            // Nothing after the cut.
+            (self.end, self.whole) = (self.at, 0);
+        }
+    }
+
+    /// Goes on in the pages of the scratch.
+    fn find_room(&mut self) {
+        let written = self.at as usize - self.begin as usize;
+        // SAFETY: the scratch outlives its writer, and nobody else uses it meanwhile.
+        let Some(scratch) = (unsafe { self.scratch.as_mut() }) else { return };
+        let begin = self.begin as usize - scratch.start() as usize;
+        if self.whole == usize::MAX && scratch.widen(begin + written) {
+            self.whole = scratch.slack(begin.saturating_sub(4)).saturating_add(CUT_HEADER - 4);
+            self.begin = scratch.start().wrapping_add(begin);
+            self.at = self.begin.wrapping_add(written);
+            let room = (scratch.end() as usize - self.at as usize).saturating_sub(CUT_HEADER - 4);
+            self.end = self.at.wrapping_add(room.min(self.whole.saturating_sub(written)));
+        }
     }
 }
 
@@ -448,6 +566,22 @@ type Sixteen = std::arch::x86_64::__m128i;
 type Sixteen = std::arch::aarch64::uint8x16_t;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 type Sixteen = u128;
+
+/// Copies: without a call where there are few bytes.
+///
+/// # Safety
+/// `len` bytes at `from` and at `to`, not the same ones.
+#[inline(always)]
+pub(crate) unsafe fn copy_any(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: by the caller.
+    unsafe {
+        if len <= COPY_MAX {
+            copy(from, to, len);
+        } else {
+            ptr::copy_nonoverlapping(from, to, len);
+        }
+    }
+}
 
 /// A copy that makes no call and has no loop: most texts are short, and the call costs as much as their bytes.
 ///

@@ -57,27 +57,23 @@ template <>
 struct Codec<Raw> {
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
-    static std::size_t size(const Raw& raw) { return 4 + raw.cbor.size(); }
-    static char* put(char* out, const Raw& raw) {
-        return put_block(put_length(out, raw.cbor.size()), raw.cbor.data(), raw.cbor.size());
+    static constexpr bool kIsSteady = true;
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const Raw& raw) {
+        return Within<std::string>::template put<kAfter>(room, out, raw.cbor);
     }
 };
 template <>
 struct Codec<Rest> {
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add("{sv"); }
-    static std::size_t size(const Rest& rest) {
-        std::size_t total = 4;
-        for (const auto& [name, value] : rest.members) total += 4 + name.size() + Codec<Raw>::size(value);
-        return total;
-    }
-    static char* put(char* out, const Rest& rest) {
-        out = put_length(out, rest.members.size());
-        for (const auto& [name, value] : rest.members) {
-            out = put_block(put_length(out, name.size()), name.data(), name.size());
-            out = Codec<Raw>::put(out, value);
-        }
-        return out;
+    static constexpr bool kIsSteady = true;
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const Rest& rest) {
+        return walk_range<std::vector<std::pair<std::string, Raw>>, kVaries, kAfter>(
+            room, out, rest.members, [&](char* to, const auto& member) {
+                return walk_all<kAfter>(room, to, member.first, member.second);
+            });
     }
 };
 template <class T>
@@ -86,10 +82,14 @@ template <class T>
             requires { typename Bind<T>::As; }
 struct Codec<T> {
     using As = Codec<typename Bind<T>::As>;
+    static constexpr bool kIsSteady = false;
     static constexpr std::size_t fixed = As::fixed;
     static constexpr void sign(Signer& out) { As::sign(out); }
-    static std::size_t size(const T& value) { return As::size(Bind<T>::to(value)); }
-    static char* put(char* out, const T& value) { return As::put(out, Bind<T>::to(value)); }
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const T& value) {
+        const typename Bind<T>::As as = Bind<T>::to(value);
+        return Within<typename Bind<T>::As>::template put<kAfter>(room, out, as);
+    }
 };
 
 SP_DETAIL_END

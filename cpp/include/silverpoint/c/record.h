@@ -183,8 +183,12 @@ SP_C_HOT void sp_c_take_ahead(const struct sp_c_lane* lane, char* at, size_t siz
 SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
     struct sp_c_lane* lane = sp_c_thread_lane;
     *entered = (struct sp_c_lane*)0;
-    if (!SP_C_LIKELY(__atomic_load_n(&lane->ready, __ATOMIC_RELAXED) != 0)) return (char*)0;
-    __atomic_store_n(&lane->ready, 0, __ATOMIC_RELAXED);
+    if (!SP_C_LIKELY(__atomic_load_n(&lane->ready, __ATOMIC_RELAXED) == 1)) return (char*)0;
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __asm__ __volatile__("movl %%esp, %0" : "=m"(lane->ready));
+#else
+    __atomic_store_n(&lane->ready, (uint32_t)(uintptr_t)__builtin_frame_address(0) & ~7u, __ATOMIC_RELAXED);
+#endif
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     *entered = lane;
     char* at = lane->cur;

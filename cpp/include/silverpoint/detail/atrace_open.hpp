@@ -49,7 +49,7 @@ struct AtraceOpen {
     AtraceBegun* deep_place(std::size_t at) {
         if (at >= kMostDeep) return nullptr;
         if (deep == nullptr) {
-            const ErrnoGuard guard;
+            const SystemGuard guard;
             void* made = mmap(nullptr, kMostDeep * sizeof(AtraceBegun), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (made == MAP_FAILED) return nullptr;
@@ -75,7 +75,7 @@ inline constinit std::atomic<AtraceOpen*> atrace_opens{nullptr};
 // parent's threads: one of them may be this one.) Null: there is none.
 SP_DETAIL_COLD AtraceOpen* claim_atrace_open() {
     static constinit std::atomic<AtraceOpen*> from{nullptr};
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     const std::uint32_t self = thread_id();
     const pid_t process = getpid();
     AtraceOpen* open = from.load(std::memory_order_acquire);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -77,13 +78,14 @@ class AtraceState {
     std::uint64_t marker_tags() { return outputs() >> kAtraceMarker; }
     // What the kernel does not take is gone, as on Android. (While it does not trace it says so each time:
     // that is not the caller's error.)
-    void write(std::string_view text) const {
-        const int before = errno;
+    void write(std::string_view text) {
+        const SystemGuard guard;
+        if (!is_intact() && !reopen()) return;
+        const int descriptor = descriptor_.load(std::memory_order_acquire);
         if (is_file_) [[unlikely]]
-            write_without_signal(descriptor_, text);
+            write_without_signal(descriptor, text);
         else [[maybe_unused]]
-            const ssize_t written = ::write(descriptor_, text.data(), text.size());
-        errno = before;
+            const ssize_t written = ::write(descriptor, text.data(), text.size());
     }
     // Whether it is not the kernel's: each message ends with a newline.
     bool is_file() const { return is_file_; }
@@ -99,7 +101,7 @@ class AtraceState {
     // Before the shared object with this copy is gone: nothing is left that would run its code, or is open.
     SP_DETAIL_COLD void end() {
         if (is_in_executable()) return;
-        const ErrnoGuard guard;
+        const SystemGuard guard;
         // (A forked child has its parent's descriptors, but not its thread.)
         if (follower_process_ == getpid()) {
             const std::uint64_t one = 1;
@@ -108,7 +110,10 @@ class AtraceState {
             pthread_join(follower_, nullptr);
         }
         follower_process_ = 0;
-        for (int* const descriptor : {&events_, &stop_, &descriptor_}) {
+        // Where the program has closed it, the number may be that of a file of its own.
+        const int marker = descriptor_.exchange(-1, std::memory_order_acq_rel);
+        if (stands_for_marker(marker)) ::close(marker);
+        for (int* const descriptor : {&events_, &stop_}) {
             const int open = *descriptor;
             *descriptor = -1;
             if (open >= 0) ::close(open);
@@ -147,21 +152,55 @@ class AtraceState {
         char command[4096];
         return all.tags_of(atrace_command(command), atrace_environment, tags);
     }
+    // Whether a descriptor still is the marker: the program may close it, and open a file of its own under
+    // the number.
+    bool stands_for_marker(int descriptor) const {
+        struct stat found;
+        return descriptor >= 0 && fstat(descriptor, &found) == 0 && found.st_dev == device_ &&
+               found.st_ino == inode_;
+    }
+    bool is_intact() const { return stands_for_marker(descriptor_.load(std::memory_order_acquire)); }
+    // Opens the marker again. False: this message is not written.
+    SP_DETAIL_COLD bool reopen() {
+        // Another thread is at it, or this one was interrupted in it.
+        if (pthread_mutex_trylock(&mutex_) != 0) return false;
+        bool is_open = is_intact();
+        if (!is_open && path_ != nullptr) {
+            const int descriptor = ::open(path_, kFlags);
+            is_open = stands_for_marker(descriptor);
+            if (is_open)
+                descriptor_.store(descriptor, std::memory_order_release);
+            else if (descriptor >= 0)
+                ::close(descriptor);
+        }
+        pthread_mutex_unlock(&mutex_);
+        return is_open;
+    }
+    static constexpr int kFlags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_APPEND | O_NONBLOCK;
+    bool open_at(const char* path) {
+        const int descriptor = ::open(path, kFlags);
+        struct stat found;
+        if (descriptor < 0 || fstat(descriptor, &found) != 0) return false;
+        device_ = found.st_dev;
+        inode_ = found.st_ino;
+        path_ = path;
+        descriptor_.store(descriptor, std::memory_order_release);
+        return true;
+    }
+
     // Opened when the first tag is enabled; kept.
     bool open_marker() {
-        if (descriptor_ >= 0) return true;
-        const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_APPEND | O_NONBLOCK;
+        if (descriptor_.load(std::memory_order_relaxed) >= 0) return true;
         if (const char* path = atrace_environment("SILVERPOINT_ATRACE_MARKER")) {
-            descriptor_ = ::open(path, flags);
+            if (!open_at(path)) return false;
             struct statfs system;
-            is_file_ = descriptor_ >= 0 && fstatfs(descriptor_, &system) == 0 &&
+            is_file_ = fstatfs(descriptor_.load(std::memory_order_relaxed), &system) == 0 &&
                        static_cast<std::uint32_t>(system.f_type) != kTracefs;
-            return descriptor_ >= 0;
+            return true;
         }
         for (const char* path :
              {"/sys/kernel/tracing/trace_marker", "/sys/kernel/debug/tracing/trace_marker"}) {
-            descriptor_ = ::open(path, flags);
-            if (descriptor_ >= 0) return true;
+            if (open_at(path)) return true;
         }
         return false;
     }
@@ -226,7 +265,11 @@ class AtraceState {
     std::atomic<std::uint64_t> outputs_{kAtraceUnknown};
     std::atomic<bool> watching_{false};
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    int descriptor_ = -1;
+    std::atomic<int> descriptor_{-1};
+    // What it stands for, and its name, which lives as long as the program.
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+    const char* path_ = nullptr;
     bool is_file_ = false;
     // Of the thread that follows: what it waits for, and whose it is.
     int events_ = -1, stop_ = -1;

@@ -3,8 +3,11 @@
 // Containers are matched by what they offer, so that no header of theirs is needed here. A codec has:
 //   static constexpr std::size_t fixed     bytes of every value, or kVaries
 //   static constexpr void sign(Signer&)    appends the signature
-//   static std::size_t size(const T&)      bytes of this value
-//   static char* put(char*, const T&)      packs it, gives the end
+// and one of these, so that nothing is asked of a value twice (within.hpp):
+//   static char* put(char*, const T&)      packs a value of fixed size, gives the end
+//   kIsFlat, size(const T&), put(…)        both depend on the bytes of a T alone
+//   static char* walk<kAfter>(Room&, char*, const T&)    packs what it holds, part by part
+//   a Capture (capture.hpp)                what is taken of it is one of the above
 #pragma once
 
 #include <concepts>
@@ -29,6 +32,20 @@ struct Enum;
 SP_DETAIL_BEGIN
 
 inline constexpr std::size_t kVaries = static_cast<std::size_t>(-1);
+
+// Packing into a room (within.hpp).
+template <class T>
+struct Within;
+// Whether looking at a T runs no code of the program's (steady.hpp). Deeper than kDeep nobody looks: it may.
+template <class T, unsigned kDeep = 16>
+constexpr bool is_steady();
+template <class T>
+inline constexpr bool kIsSteady = is_steady<std::remove_cvref_t<T>>();
+// Whether size and put of a T depend on its bytes alone: it is measured, then packed.
+template <class T>
+constexpr bool is_flat();
+template <class T>
+inline constexpr bool kIsFlat = is_flat<T>();
 
 // Appends signature text; without a buffer it only counts.
 struct Signer {
@@ -356,6 +373,7 @@ SP_DETAIL_HOT TextRef<Char> measure(const Char* text) {
 
 template <Character Char>
 struct Codec<TextRef<Char>> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add(kTextCode<Char>); }
     SP_DETAIL_HOT static std::size_t size(const TextRef<Char>& text) { return 4 + text.size * sizeof(Char); }
@@ -364,24 +382,20 @@ struct Codec<TextRef<Char>> {
     }
 };
 
+// (These by their Captures.)
 template <TextLike T>
 struct Codec<T> {
     using Char = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add(kTextCode<Char>); }
-    SP_DETAIL_HOT static std::size_t size(const T& text) { return 4 + text.size() * sizeof(Char); }
-    SP_DETAIL_HOT static char* put(char* out, const T& text) {
-        return put_block(put_length(out, text.size()), text.data(), text.size() * sizeof(Char));
-    }
 };
 
 template <class T>
     requires std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>>
-struct Codec<T> : Codec<TextRef<std::remove_cv_t<std::remove_pointer_t<T>>>> {
-    using Base = Codec<TextRef<std::remove_cv_t<std::remove_pointer_t<T>>>>;
+struct Codec<T> {
     using Char = std::remove_cv_t<std::remove_pointer_t<T>>;
-    SP_DETAIL_HOT static std::size_t size(const T& text) { return Base::size(measure<Char>(text)); }
-    SP_DETAIL_HOT static char* put(char* out, const T& text) { return Base::put(out, measure<Char>(text)); }
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add(kTextCode<Char>); }
 };
 
 SP_DETAIL_END

@@ -31,6 +31,17 @@
 #    define SP_DETAIL_FAULT_POINT(name) ((void)0)
 #endif
 
+// Before a `catch (...)` that ends an exception: the end of a thread (pthread_cancel, pthread_exit) goes on.
+#if defined(__cpp_exceptions) && __has_include(<bits/cxxabi_forced.h>)
+#    include <bits/cxxabi_forced.h>
+#    define SP_DETAIL_CATCH_END_OF_THREAD              \
+        catch (const ::__cxxabiv1::__forced_unwind&) { \
+            throw;                                     \
+        }
+#else
+#    define SP_DETAIL_CATCH_END_OF_THREAD
+#endif
+
 SP_DETAIL_BEGIN
 
 // Control file: offsets in the header (section 3.1).

@@ -9,51 +9,6 @@ template <class T>
 inline constexpr bool kIsPlain = (std::integral<T> || std::same_as<T, float> || std::same_as<T, double> ||
                                   Wide<T>)&&!std::same_as<T, bool>;
 
-template <class Element>
-struct Elements {
-    using Inner = CodecOf<Element>;
-
-    template <class Range>
-    SP_DETAIL_HOT static std::size_t size(const Range& range, std::size_t count) {
-        if constexpr (Inner::fixed != kVaries) {
-            (void)range;
-            return count * Inner::fixed;
-        } else {
-            std::size_t total = 0;
-            for (const auto& element : range) total += Inner::size(element);
-            (void)count;
-            return total;
-        }
-    }
-    // `length`: where the count stands, which is corrected when the range gives fewer.
-    template <class Range>
-    SP_DETAIL_HOT static char* put(char* out, const Range& range, std::size_t count, char* length = nullptr) {
-        if constexpr (kIsPlain<Element> && requires { range.data(); }) {
-            if (count == 0) return out;
-            std::size_t size = count * sizeof(Element);
-            // A size that the compiler knows makes it write `rep movs`, which takes longer to start than the
-            // library's copy takes altogether.
-            if (size > 128) asm("" : "+r"(size));
-            __builtin_memcpy(out, range.data(), size);
-            return out + size;
-        } else {
-            std::size_t left = count;
-            for (auto&& element : range) {
-                if (left == 0) break;
-                --left;
-                if constexpr (std::same_as<Element, bool>) {
-                    out = put_bytes(out, static_cast<bool>(element));
-                } else {
-                    out = Inner::put(out, element);
-                }
-            }
-            if (left != 0 && length != nullptr) [[unlikely]]
-                put_length(length, count - left);
-            return out;
-        }
-    }
-};
-
 template <class Range>
 SP_DETAIL_HOT std::size_t count_of(const Range& range) {
     if constexpr (requires { range.size(); }) {
@@ -85,6 +40,88 @@ struct ElementOf<T> {
     using type = std::remove_cv_t<typename T::value_type>;
 };
 
+// Numbers that lie one after the other, where and how many there are.
+template <class T>
+concept ArrayOfNumbers =
+    RangeLike<T> && !MapLike<T> && !SetLike<T> && !ArrayLike<T> && !Described<T> && requires(const T& range) {
+        requires kIsPlain<typename ElementOf<T>::type>;
+        { range.data() } -> std::convertible_to<const typename ElementOf<T>::type*>;
+    } && !requires { Codec<T>::kIsWhole; };
+
+// A C array as a range; what is taken of an ArrayOfNumbers.
+template <class T>
+struct ArrayRef {
+    const T* first;
+    std::size_t count;
+    const T* begin() const { return first; }
+    const T* end() const { return first + count; }
+    const T* data() const { return first; }
+    std::size_t size() const { return count; }
+};
+
+// Readers take no more elements without any bytes.
+inline constexpr std::size_t kMostEmpty = 65536;
+
+// `count` numbers.
+template <class T>
+SP_DETAIL_HOT char* put_numbers(char* out, const T* numbers, std::size_t count) {
+    if (count == 0) return out;
+    std::size_t size = count * sizeof(T);
+    // A size that the compiler knows makes it write `rep movs`, which takes longer to start than the
+    // library's copy takes altogether.
+    if (size > 128) asm("" : "+r"(size));
+    __builtin_memcpy(out, numbers, size);
+    return out + size;
+}
+
+// The elements of a range with their count before them, each put by `put(out, element)`. Steady ranges say
+// how many there are; with others that is found out by walking, once.
+template <class Range, std::size_t kFixed, std::size_t kAfter, class Room, class Put>
+SP_DETAIL_HOT char* walk_range(Room& room, char* out, auto& range, const Put& put) {
+    constexpr bool kIsCounted = kIsSteady<Range> && requires { range.size(); };
+    if constexpr (kIsCounted) {
+        const auto count = static_cast<std::size_t>(range.size());
+        std::size_t left = count;
+        if constexpr (kFixed != kVaries) {
+            out = room.fit(out, 4 + count * kFixed + kAfter);
+        } else {
+            out = room.fit(out, 4 + kAfter);
+        }
+        if (out == nullptr) return nullptr;
+        const auto length = room.mark(out);
+        out = put_length(out, left);
+        if (left == 0) return out;
+        // Counted, so that nobody asks a map for what follows its last element: that way is the longest in
+        // its tree.
+        for (auto at = range.begin();;) {
+            if (!(at != range.end())) [[unlikely]] {
+                // Fewer than it said.
+                put_length(room.at(length), count - left);
+                break;
+            }
+            out = put(out, *at);
+            if (out == nullptr) return nullptr;
+            if (--left == 0) break;
+            ++at;
+        }
+        return out;
+    } else {
+        out = room.fit(out, 4 + kAfter);
+        if (out == nullptr) return nullptr;
+        const auto length = room.mark(out);
+        std::size_t count = 0;
+        out += 4;
+        for (auto&& element : range) {
+            const auto before = room.mark(out);
+            out = put(out, element);
+            if (out == nullptr) return nullptr;
+            if (++count > kMostEmpty && room.mark(out) == before) return room.refuse();
+        }
+        put_length(room.at(length), count);
+        return out;
+    }
+}
+
 template <class T>
     requires RangeLike<T> && (!MapLike<T>) && (!ArrayLike<T>) && (!Described<T>)
 struct Codec<T> {
@@ -94,50 +131,92 @@ struct Codec<T> {
         out.add(SetLike<T> ? '$' : '[');
         out.deeper([&] { CodecOf<Element>::sign(out); });
     }
-    SP_DETAIL_HOT static std::size_t size(const T& range) {
-        return 4 + Elements<Element>::size(range, count_of(range));
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& range) {
+        constexpr bool kIsFixed = kIsSteady<T> && CodecOf<Element>::fixed != kVaries;
+        return walk_range < T, kIsFixed ? CodecOf<Element>::fixed : kVaries,
+               kAfter > (
+                            room, out,
+                            range, [&](char* to, const Element& element) __attribute__((always_inline)) {
+                                if constexpr (kIsFixed && requires { range.size(); }) {
+                                    return Within<Element>::put_fixed(to, element);
+                                } else {
+                                    return Within<Element>::template put<kAfter>(room, to, element);
+                                }
+                            });
     }
-    SP_DETAIL_HOT static char* put(char* out, const T& range) {
-        const std::size_t count = count_of(range);
-        return Elements<Element>::put(put_length(out, count), range, count, out);
+};
+
+// Numbers, by where they lie.
+template <class T>
+struct Codec<ArrayRef<T>> {
+    static constexpr bool kIsFlat = kIsPlain<T>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) {
+        out.add('[');
+        CodecOf<T>::sign(out);
+    }
+    SP_DETAIL_HOT static std::size_t size(const ArrayRef<T>& range) { return 4 + range.count * sizeof(T); }
+    SP_DETAIL_HOT static char* put(char* out, const ArrayRef<T>& range) {
+        return put_numbers(put_length(out, range.count), range.first, range.count);
     }
 };
 
 template <class T>
     requires MapLike<T> && (!Described<T>)
 struct Codec<T> {
-    using Key = CodecOf<typename T::key_type>;
-    using Value = CodecOf<typename T::mapped_type>;
+    using Key = typename T::key_type;
+    using Mapped = typename T::mapped_type;
+    static constexpr std::size_t kKey = CodecOf<Key>::fixed, kMapped = CodecOf<Mapped>::fixed;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) {
         out.add('{');
-        Key::sign(out);
-        Value::sign(out);
+        CodecOf<Key>::sign(out);
+        CodecOf<Mapped>::sign(out);
     }
-    SP_DETAIL_HOT static std::size_t size(const T& map) {
-        if constexpr (Key::fixed != kVaries && Value::fixed != kVaries) {
-            return 4 + count_of(map) * (Key::fixed + Value::fixed);
-        } else {
-            std::size_t total = 4;
-            for (const auto& [key, value] : map) total += Key::size(key) + Value::size(value);
-            return total;
-        }
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& map) {
-        const std::size_t count = count_of(map);
-        std::size_t left = count;
-        char* const length = out;
-        out = put_length(out, left);
-        // Never more than were counted, whatever the map gives: for so many there is room.
-        for (auto at = map.begin(); left != 0 && at != map.end(); ++at, --left) {
-            const auto& [key, value] = *at;
-            out = Value::put(Key::put(out, key), value);
-        }
-        if (left != 0) [[unlikely]]
-            put_length(length, count - left);
-        return out;
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& map) {
+        constexpr bool kIsFixed = kIsSteady<T> && kKey != kVaries && kMapped != kVaries;
+        // What is of fixed size behind a key needs no look of its own.
+        constexpr bool kIsMappedFixed = kIsSteady<T> && kMapped != kVaries;
+        return walk_range < T, kIsFixed ? kKey + kMapped : kVaries,
+               kAfter >
+                   (
+                       room, out, map, [&](char* to, const auto& element) __attribute__((always_inline)) {
+                           const auto& [key, mapped] = element;
+                           if constexpr (kIsFixed && requires { map.size(); }) {
+                               return Within<Mapped>::put_fixed(Within<Key>::put_fixed(to, key), mapped);
+                           } else {
+                               to = Within<Key>::template put<kAfter + (kIsMappedFixed ? kMapped : 0)>(
+                                   room, to, key);
+                               if (to == nullptr) return to;
+                               if constexpr (kIsMappedFixed) {
+                                   return Within<Mapped>::put_fixed(to, mapped);
+                               } else {
+                                   return Within<Mapped>::template put<kAfter>(room, to, mapped);
+                               }
+                           }
+                       });
     }
 };
+
+// The elements of an array, of which there are `kCount`.
+template <class Element, std::size_t kCount, std::size_t kAfter, class Room, class Array>
+SP_DETAIL_HOT char* walk_array(Room& room, char* out, const Array& array) {
+    if constexpr (kIsSteady<Array> && kIsPlain<Element> && requires { array.data(); }) {
+        out = room.fit(out, kCount * sizeof(Element) + kAfter);
+        return out == nullptr ? nullptr : put_numbers(out, array.data(), kCount);
+    } else {
+        std::size_t left = kCount;
+        for (auto&& element : array) {
+            if (left == 0) break;
+            --left;
+            out = Within<Element>::template put<kAfter>(room, out, element);
+            if (out == nullptr) return nullptr;
+        }
+        return left == 0 ? out : room.refuse();
+    }
+}
 
 template <class T>
     requires ArrayLike<T> && (!Described<T>)
@@ -154,21 +233,10 @@ struct Codec<T> {
         out.add(':');
         CodecOf<Element>::sign(out);
     }
-    SP_DETAIL_HOT static std::size_t size(const T& array) { return Elements<Element>::size(array, kCount); }
-    SP_DETAIL_HOT static char* put(char* out, const T& array) {
-        return Elements<Element>::put(out, array, kCount);
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& array) {
+        return walk_array<Element, kCount, kAfter>(room, out, array);
     }
-};
-
-// A C array as a range.
-template <class T>
-struct ArrayRef {
-    const T* first;
-    std::size_t count;
-    const T* begin() const { return first; }
-    const T* end() const { return first + count; }
-    const T* data() const { return first; }
-    std::size_t size() const { return count; }
 };
 
 template <class T, std::size_t Length>
@@ -183,29 +251,32 @@ struct Codec<T[Length]> {
         out.add(':');
         CodecOf<Element>::sign(out);
     }
-    SP_DETAIL_HOT static std::size_t size(const T (&array)[Length]) {
-        return Elements<Element>::size(ArrayRef<T>{array, Length}, Length);
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T (&array)[Length]) {
-        return Elements<Element>::put(out, ArrayRef<T>{array, Length}, Length);
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T (&array)[Length]) {
+        if constexpr (kIsPlain<Element>) {
+            out = room.fit(out, Length * sizeof(Element) + kAfter);
+            return out == nullptr ? nullptr : put_numbers(out, array, Length);
+        } else {
+            for (const T& element : array) {
+                out = Within<Element>::template put<kAfter>(room, out, element);
+                if (out == nullptr) return nullptr;
+            }
+            return out;
+        }
     }
 };
 
-// Character arrays hold text up to a zero, or to their end.
+// Character arrays hold text up to a zero, or to their end. (By their Capture.)
 template <class T, std::size_t Length>
     requires Character<std::remove_cv_t<T>>
-struct Codec<T[Length]> : Codec<TextRef<std::remove_cv_t<T>>> {
+struct Codec<T[Length]> {
     using Char = std::remove_cv_t<T>;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add(kTextCode<Char>); }
     static TextRef<Char> measure_array(const T (&array)[Length]) {
         std::size_t len = 0;
         while (len < Length && array[len] != 0) ++len;
         return {array, len};
-    }
-    SP_DETAIL_HOT static std::size_t size(const T (&array)[Length]) {
-        return Codec<TextRef<Char>>::size(measure_array(array));
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T (&array)[Length]) {
-        return Codec<TextRef<Char>>::put(out, measure_array(array));
     }
 };
 
@@ -218,12 +289,13 @@ struct Codec<T> {
         out.add('?');
         Inner::sign(out);
     }
-    SP_DETAIL_HOT static std::size_t size(const T& value) {
-        return value.has_value() ? 1 + Inner::size(*value) : 1;
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        out = put_bytes(out, value.has_value());
-        return value.has_value() ? Inner::put(out, *value) : out;
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& value) {
+        const bool is_there = value.has_value();
+        out = room.fit(out, 1 + kAfter);
+        if (out == nullptr) return nullptr;
+        out = put_bytes(out, is_there);
+        return is_there ? Within<typename T::value_type>::template put<kAfter>(room, out, *value) : out;
     }
 };
 
@@ -231,7 +303,7 @@ constexpr std::size_t add_fixed(std::size_t a, std::size_t b) {
     return a == kVaries || b == kVaries ? kVaries : a + b;
 }
 
-// Fields one after the other.
+// Flat fields one after the other.
 template <class... Ts>
 struct Fields {
     static constexpr std::size_t fixed_size() {
@@ -239,11 +311,27 @@ struct Fields {
         ((total = add_fixed(total, CodecOf<Ts>::fixed)), ...);
         return total;
     }
+    template <class T>
+    SP_DETAIL_HOT static std::size_t size_of(const T& field) {
+        if constexpr (CodecOf<T>::fixed != kVaries) {
+            return CodecOf<T>::fixed;
+        } else {
+            return CodecOf<T>::size(field);
+        }
+    }
     SP_DETAIL_HOT static std::size_t size(const Ts&... fields) {
-        return (std::size_t{0} + ... + CodecOf<Ts>::size(fields));
+        return (std::size_t{0} + ... + size_of<Ts>(fields));
+    }
+    template <class T>
+    SP_DETAIL_HOT static char* put_one(char* out, const T& field) {
+        if constexpr (CodecOf<T>::fixed != kVaries) {
+            return Within<T>::put_fixed(out, field);
+        } else {
+            return CodecOf<T>::put(out, field);
+        }
     }
     SP_DETAIL_HOT static char* put(char* out, const Ts&... fields) {
-        ((out = CodecOf<Ts>::put(out, fields)), ...);
+        ((out = put_one<Ts>(out, fields)), ...);
         return out;
     }
 };
@@ -276,16 +364,10 @@ struct Codec<T> {
         sign_all(out, Indices{});
         out.add(')');
     }
-    SP_DETAIL_HOT static std::size_t size(const T& tuple) {
-        return with_elements(tuple, Indices{}, [](const auto&... e) {
-            return (std::size_t{0} + ... + CodecOf<decltype(e)>::size(e));
-        });
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& tuple) {
-        return with_elements(tuple, Indices{}, [out](const auto&... e) mutable {
-            ((out = CodecOf<decltype(e)>::put(out, e)), ...);
-            return out;
-        });
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& tuple) {
+        return with_elements(tuple, Indices{},
+                             [&room, out](const auto&... e) { return walk_all<kAfter>(room, out, e...); });
     }
 };
 
@@ -300,15 +382,10 @@ struct StructCodec {
         out.deeper([&] { Struct<T>::sign_fields(out); });
         out.add('>');
     }
-    SP_DETAIL_HOT static std::size_t size(const T& value) {
-        return Struct<T>::visit(
-            value, [](const auto&... f) { return (std::size_t{0} + ... + CodecOf<decltype(f)>::size(f)); });
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        return Struct<T>::visit(value, [out](const auto&... f) mutable {
-            ((out = CodecOf<decltype(f)>::put(out, f)), ...);
-            return out;
-        });
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& value) {
+        return Struct<T>::visit(value,
+                                [&room, out](const auto&... f) { return walk_all<kAfter>(room, out, f...); });
     }
 };
 

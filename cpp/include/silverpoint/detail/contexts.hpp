@@ -57,6 +57,9 @@ class Contexts {
         return true;
     }
 
+    // Whoever was changing it has been left behind: what is whole of it stays.
+    void give_up() { busy_ = 0; }
+
     // The number of the new scope; 0 when there are too many. Pairs without room are left out altogether.
     std::uint64_t push(const char* pairs, std::size_t size, bool cut) {
         std::uint64_t number = 0;

@@ -51,7 +51,7 @@ SP_DETAIL_COLD AlternateStack* claim_alternate_stack() {
 
 // Gives the calling thread a stack for handlers, unless it has one that is large enough.
 SP_DETAIL_COLD void give_alternate_stack() {
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     stack_t now{};
     if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_ONSTACK) != 0 ||
         ((now.ss_flags & SS_DISABLE) == 0 && now.ss_size >= kAlternateBytes / 2))
@@ -252,7 +252,7 @@ SP_DETAIL_COLD void forward_crash(int signal, siginfo_t* info, void* context) {
 // --- Who calls.
 
 SP_DETAIL_COLD void on_crash_signal(int signal, siginfo_t* info, void* context) {
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     CrashState* const known = crash_settings.state.load(std::memory_order_acquire);
     const struct sigaction& before = crash_settings.before[signal];
     const bool is_ignored = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN &&
@@ -293,7 +293,7 @@ SP_DETAIL_COLD void on_crash_signal(int signal, siginfo_t* info, void* context) 
 // return address.
 template <class Describe>
 SP_DETAIL_COLD void record_crash(std::uint64_t from, Describe describe) {
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     CrashState* const known = crash_state();
     if (known == nullptr || enter_crash(*known, thread_id()) != Entered::kFirst) return;
     CrashState& state = *known;

@@ -26,6 +26,7 @@ struct ItemRef {
 
 template <>
 struct Codec<ItemRef> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
     static std::size_t size(const ItemRef& item) { return 4 + item.size; }

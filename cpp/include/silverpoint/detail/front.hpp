@@ -198,11 +198,11 @@ class Span {
 // session.
 inline void prepare_thread() {
     using namespace detail;
-    if (!ensure_session() || tls_lane->ready.load(std::memory_order_relaxed) != 0) return;
-    const Reservation found = reserve(nullptr, 64, Level::kInfo);
+    if (!ensure_session() || is_ready(tls_lane)) return;
+    const Reservation found = reserve({nullptr, stack_mark(__builtin_frame_address(0))}, 64, Level::kInfo);
     if (found.at == nullptr) return;
     __builtin_memset(found.at, 0, 64);  // touches what the first records will use
-    found.lane->ready.store(1, std::memory_order_relaxed);
+    make_ready(found.lane);
 }
 
 }  // namespace SP_DETAIL_HIDDEN

@@ -66,12 +66,17 @@ SP_DETAIL_COLD void hand_over(const Lane& lane, const char* at, std::size_t size
 SP_DETAIL_COLD void commit_slowly(Lane* lane, char* at, std::size_t size) {
     publish(lane, at, size);
     if (handing.is_wanted()) {
+        const std::uint32_t mark = lane->ready.load(std::memory_order_relaxed);
+        lane->phase = Phase::kGiven;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
         hand_over(*lane, at, size);
-        // In a child that was forked meanwhile the lane was wiped, and is nobody's.
+        // In a child that was forked meanwhile the lane was wiped, and is nobody's; and where functions
+        // change stacks somebody else may have taken it back.
         if (thread_of(tls_lane)->magic != kThreadMagic) return;
+        if (lane->ready.load(std::memory_order_relaxed) != mark) return;
+        lane->phase = Phase::kPacking;
     }
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    lane->ready.store(1, std::memory_order_relaxed);
+    make_ready(lane);
 }
 
 SP_DETAIL_END

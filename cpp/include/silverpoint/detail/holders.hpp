@@ -32,23 +32,20 @@ struct Codec<Content<Ts...>> {
     }
     // Calls with the alternative that is there, if one is.
     template <class Visit, std::size_t... Index>
-    SP_DETAIL_HOT static void visit(const T& value, Visit&& visit, std::index_sequence<Index...>) {
-        const std::size_t index = value.index();
+    SP_DETAIL_HOT static void visit(const T& value, std::size_t index, Visit&& visit,
+                                    std::index_sequence<Index...>) {
         // get_if is found through its argument.
         (void)((index == Index && (visit(*get_if<Index>(&value)), true)) || ...);
     }
-    SP_DETAIL_HOT static std::size_t size(const T& value) {
-        std::size_t total = 1;
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& value) {
+        const std::size_t index = value.index();
+        out = room.fit(out, 1 + kAfter);
+        if (out == nullptr) return nullptr;
+        out = put_bytes(out, index >= sizeof...(Ts) ? kValueless : static_cast<std::uint8_t>(index));
         visit(
-            value, [&](const auto& held) { total += CodecOf<decltype(held)>::size(held); },
-            std::index_sequence_for<Ts...>{});
-        return total;
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        const bool is_valueless = value.index() >= sizeof...(Ts);
-        out = put_bytes(out, is_valueless ? kValueless : static_cast<std::uint8_t>(value.index()));
-        visit(
-            value, [&](const auto& held) { out = CodecOf<decltype(held)>::put(out, held); },
+            value, index,
+            [&]<class Held>(const Held& held) { out = Within<Held>::template put<kAfter>(room, out, held); },
             std::index_sequence_for<Ts...>{});
         return out;
     }
@@ -57,7 +54,8 @@ struct Codec<Content<Ts...>> {
         bool whole = true;
         if (value.index() >= sizeof...(Ts)) out.null();
         visit(
-            value, [&](const auto& held) { whole = put_item(out, held); }, std::index_sequence_for<Ts...>{});
+            value, value.index(), [&](const auto& held) { whole = put_item(out, held); },
+            std::index_sequence_for<Ts...>{});
         return whole;
     }
 };
@@ -73,6 +71,7 @@ concept UnitLike =
 template <UnitLike T>
     requires(!Described<T>)
 struct Codec<T> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = 0;
     static constexpr void sign(Signer& out) { out.add('n'); }
     static constexpr std::size_t size(const T&) { return 0; }
@@ -102,19 +101,15 @@ struct Codec<T> {
         Error::sign(out);
         out.add('|');
     }
-    SP_DETAIL_HOT static std::size_t size(const T& value) {
-        if (!value.has_value()) return 1 + Error::size(value.error());
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& value) {
+        const bool is_there = value.has_value();
+        out = room.fit(out, 1 + kAfter);
+        if (out == nullptr) return nullptr;
+        out = put_bytes(out, static_cast<std::uint8_t>(is_there ? 0 : 1));
+        if (!is_there) return Within<typename T::error_type>::template put<kAfter>(room, out, value.error());
         if constexpr (kHasValue) {
-            return 1 + CodecOf<typename T::value_type>::size(*value);
-        } else {
-            return 1;
-        }
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        out = put_bytes(out, static_cast<std::uint8_t>(value.has_value() ? 0 : 1));
-        if (!value.has_value()) return Error::put(out, value.error());
-        if constexpr (kHasValue) {
-            return CodecOf<typename T::value_type>::put(out, *value);
+            return Within<typename T::value_type>::template put<kAfter>(room, out, *value);
         } else {
             return out;
         }
@@ -169,11 +164,14 @@ struct Codec<T> {
         out.add('?');
         Inner::sign(out);
     }
-    SP_DETAIL_HOT static std::size_t size(const T& owner) { return owner ? 1 + Inner::size(*owner) : 1; }
-    SP_DETAIL_HOT static char* put(char* out, const T& owner) {
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& owner) {
         const bool is_there = static_cast<bool>(owner);
+        out = room.fit(out, 1 + kAfter);
+        if (out == nullptr) return nullptr;
         out = put_bytes(out, is_there);
-        return is_there ? Inner::put(out, *owner) : out;
+        using Held = std::remove_cvref_t<decltype(*owner)>;
+        return is_there ? Within<Held>::template put<kAfter>(room, out, *owner) : out;
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& owner) {
@@ -220,7 +218,8 @@ struct Codec<T> {
     static constexpr void sign(Signer& out) { Inner::sign(out); }
     static constexpr std::size_t size(const T&) { return fixed; }
     SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        return Inner::put(out, value.load(std::memory_order_relaxed));
+        const typename T::value_type loaded = value.load(std::memory_order_relaxed);
+        return Within<typename T::value_type>::put_fixed(out, loaded);
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
@@ -242,8 +241,10 @@ struct Codec<T> {
     using Inner = CodecOf<typename T::type>;
     static constexpr std::size_t fixed = Inner::fixed;
     static constexpr void sign(Signer& out) { Inner::sign(out); }
-    SP_DETAIL_HOT static std::size_t size(const T& reference) { return Inner::size(reference.get()); }
-    SP_DETAIL_HOT static char* put(char* out, const T& reference) { return Inner::put(out, reference.get()); }
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& reference) {
+        return Within<std::remove_cv_t<typename T::type>>::template put<kAfter>(room, out, reference.get());
+    }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& reference) {
         return put_item(out, reference.get());
@@ -270,11 +271,11 @@ struct Codec<T> {
         Part::sign(out);
         out.add(",>");
     }
-    SP_DETAIL_HOT static std::size_t size(const T& value) {
-        return Part::size(value.real()) + Part::size(value.imag());
-    }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) {
-        return Part::put(Part::put(out, value.real()), value.imag());
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& value) {
+        using Value = typename T::value_type;
+        out = Within<Value>::template put<kAfter>(room, out, value.real());
+        return out == nullptr ? out : Within<Value>::template put<kAfter>(room, out, value.imag());
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
@@ -321,15 +322,28 @@ concept ErrorCodeLike = requires(const T& error) {
     { error.category().name() } -> std::convertible_to<const char*>;
 };
 
-template <ErrorCodeLike T>
-struct Codec<T> {
-    using Name = Codec<const char*>;
+struct ErrorRef {
+    TextRef<char> category;
+    int value;
+};
+template <>
+struct Codec<ErrorRef> {
+    using Name = Codec<TextRef<char>>;
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add("<error|category:s,value:i,>"); }
-    static std::size_t size(const T& error) { return 4 + Name::size(error.category().name()); }
-    static char* put(char* out, const T& error) {
-        return put_bytes(Name::put(out, error.category().name()), error.value());
+    static std::size_t size(const ErrorRef& error) { return 4 + Name::size(error.category); }
+    static char* put(char* out, const ErrorRef& error) {
+        return put_bytes(Name::put(out, error.category), error.value);
     }
+};
+
+template <ErrorCodeLike T>
+struct Codec<T> {
+    using Taken = ErrorRef;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { Codec<ErrorRef>::sign(out); }
+    static ErrorRef take(const T& error) { return {measure(error.category().name()), error.value()}; }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& error) {
         out.begin_array();
@@ -348,11 +362,10 @@ concept ExceptionLike = std::is_class_v<T> && requires(const T& error) {
 template <ExceptionLike T>
     requires(!Described<T> && !ErrorCodeLike<T>)
 struct Codec<T> {
-    using Text = Codec<const char*>;
+    using Taken = TextRef<char>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
-    static std::size_t size(const T& error) { return Text::size(error.what()); }
-    static char* put(char* out, const T& error) { return Text::put(out, error.what()); }
+    static Taken take(const T& error) { return measure(error.what()); }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& error) {
         return put_item(out, error.what());
@@ -368,11 +381,10 @@ concept TypeInfoLike = requires(const T& type) {
 
 template <TypeInfoLike T>
 struct Codec<T> {
-    using Text = Codec<const char*>;
+    using Taken = TextRef<char>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
-    static std::size_t size(const T& type) { return Text::size(type.name()); }
-    static char* put(char* out, const T& type) { return Text::put(out, type.name()); }
+    static Taken take(const T& type) { return measure(type.name()); }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& type) {
         return put_item(out, type.name());
@@ -387,17 +399,33 @@ concept PlaceLike = requires(const T& place) {
     place.line();
 };
 
+struct PlaceRef {
+    TextRef<char> file;
+    std::uint32_t line;
+    TextRef<char> function;
+};
+template <>
+struct Codec<PlaceRef> {
+    using Text = Codec<TextRef<char>>;
+    static constexpr bool kIsFlat = true;
+    static constexpr std::size_t fixed = kVaries;
+    static constexpr void sign(Signer& out) { out.add("<place|file:s,line:Index,function:s,>"); }
+    static std::size_t size(const PlaceRef& place) {
+        return 4 + Text::size(place.file) + Text::size(place.function);
+    }
+    static char* put(char* out, const PlaceRef& place) {
+        return Text::put(put_bytes(Text::put(out, place.file), place.line), place.function);
+    }
+};
+
 template <PlaceLike T>
 struct Codec<T> {
-    using Text = Codec<const char*>;
+    using Taken = PlaceRef;
     static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) { out.add("<place|file:s,line:I,function:s,>"); }
-    static std::size_t size(const T& place) {
-        return 4 + Text::size(place.file_name()) + Text::size(place.function_name());
-    }
-    static char* put(char* out, const T& place) {
-        out = put_bytes(Text::put(out, place.file_name()), static_cast<std::uint32_t>(place.line()));
-        return Text::put(out, place.function_name());
+    static constexpr void sign(Signer& out) { Codec<PlaceRef>::sign(out); }
+    static PlaceRef take(const T& place) {
+        return {measure(place.file_name()), static_cast<std::uint32_t>(place.line()),
+                measure(place.function_name())};
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& place) {
@@ -410,7 +438,7 @@ struct Codec<T> {
 };
 
 // --- Views that have to be changed to be walked (std::views::filter and its like): a copy of the view is
-// walked, once for its size and once for its values, so that what it calls is called twice.
+// walked, once.
 
 template <class T>
 concept ViewLike = !RangeLike<T> && std::copy_constructible<T> && requires(T& view) {
@@ -428,22 +456,12 @@ struct Codec<T> {
         out.add('[');
         Inner::sign(out);
     }
-    static std::size_t size(const T& view) {
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const T& view) {
         T copy(view);
-        std::size_t total = 4;
-        for (auto&& element : copy) total += Inner::size(element);
-        return total;
-    }
-    static char* put(char* out, const T& view) {
-        T copy(view);
-        std::uint32_t count = 0;
-        char* at = out + sizeof count;
-        for (auto&& element : copy) {
-            at = Inner::put(at, element);
-            ++count;
-        }
-        put_bytes(out, count);
-        return at;
+        return walk_range<T, kVaries, kAfter>(room, out, copy, [&](char* to, const Element& element) {
+            return Within<Element>::template put<kAfter>(room, to, element);
+        });
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& view) {

@@ -4,7 +4,7 @@
 //           Lane 1 ── records of a signal handler that interrupted a record of lane 0, and so on
 //
 // A lane's `ready` is the whole of mutual exclusion between a thread and its own signal handlers: a handler
-// finds it 0 while a record is being made, and goes one lane up. Everything else is looked at after it was
+// finds it busy while a record is being made, and goes one lane up. Everything else is looked at after it was
 // cleared, never before, for a handler in between may wrap or change the ring. The memory is wiped by the
 // kernel in a forked child, whose first record therefore finds nothing ready and no magic, and makes a
 // session of its own.
@@ -16,8 +16,18 @@
 
 SP_DETAIL_BEGIN
 
+// How far a record is, for whoever finds its lane left behind (take_back in refill.hpp).
+enum class Phase : std::uint8_t {
+    kPacking,
+    kCold,   // the lane itself is being changed
+    kGiven,  // published, and in a function of the program's
+};
+
+// What `ready` is when nobody makes a record; else the lower half of an address (of a multiple of eight) in
+// the stack of whoever does.
+inline constexpr std::uint32_t kReady = 1;
+
 struct Lane {
-    // 1: nobody makes a record here.
     Word ready{0};
     char* cur = nullptr;
     // Up to here records fit without a look at the collector; null: every record takes the cold path. Another
@@ -50,6 +60,9 @@ struct Lane {
     std::uint64_t lost_last[kCauses] = {};
     std::uint64_t stalled_ns = 0;
     std::uint8_t stalled_why = 0;
+    Phase phase = Phase::kPacking;
+    // How often it was found left behind.
+    std::uint8_t doubted = 0;
     // The state of the context that the ring states, and in which eighth of it (position / eighth).
     std::uint64_t stated = 0;
     std::uint64_t stated_eighth = 0;
@@ -74,6 +87,27 @@ SP_DETAIL_HOT bool fits(const Lane* lane, const char* at, std::size_t size) {
 #endif
     return reinterpret_cast<std::uintptr_t>(at) + size <= reinterpret_cast<std::uintptr_t>(limit);
 }
+inline std::uint32_t stack_mark(const void* address) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address)) & ~7u;
+}
+SP_DETAIL_HOT bool is_ready(const Lane* lane) {
+    return lane->ready.load(std::memory_order_relaxed) == kReady;
+}
+// From here on the calling frame makes a record in the lane.
+SP_DETAIL_HOT void make_busy(Lane* lane) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    // (As many instructions as to store a constant.)
+    asm volatile("movl %%esp, %0" : "=m"(lane->ready));
+#else
+    lane->ready.store(stack_mark(__builtin_frame_address(0)), std::memory_order_relaxed);
+#endif
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+SP_DETAIL_HOT void make_ready(Lane* lane) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    lane->ready.store(kReady, std::memory_order_relaxed);
+}
+
 inline void set_limit(Lane& lane, char* limit) { __atomic_store_n(&lane.limit, limit, __ATOMIC_RELAXED); }
 
 // Publishes a record of `size` bytes at the lane's position. The lane stays busy.
@@ -100,9 +134,9 @@ inline constinit Lane empty_lane;
 
 // Initial-exec: one load, also in a shared object (eight bytes of the static TLS surplus).
 inline thread_local constinit Lane* tls_lane __attribute__((tls_model("initial-exec"))) = &empty_lane;
-// Whether this thread is making its first ring, or its session: a signal handler's record is lost then, and
-// counted.
-inline thread_local constinit bool tls_claiming __attribute__((tls_model("initial-exec"))) = false;
+// Where this thread is in its stack while it makes its first ring, or its session: a signal handler's record
+// is lost then, and counted. Else 0.
+inline thread_local constinit std::uint32_t tls_claiming __attribute__((tls_model("initial-exec"))) = 0;
 
 // Called at each thread's first record, when there is somebody who wants to know (crash.hpp).
 inline constinit std::atomic<void (*)()> on_first_record{nullptr};
@@ -190,7 +224,7 @@ SP_DETAIL_COLD void unmap_everything() {
 inline void at_unload() {
     if (const auto end = on_unload.exchange(nullptr, std::memory_order_acq_rel)) end();
     if (!session.is_ready()) return;
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     Word& executable = session.word(at::kExecutable);
     if (is_in_executable()) {
         executable.store(kExecutableEnded);
@@ -215,9 +249,11 @@ SP_DETAIL_COLD void reset_thread(Thread& thread, std::uint32_t tid) {
         lane.untold = false;
         lane.stalled_ns = 0;
         lane.stated = lane.stated_eighth = 0;
+        lane.phase = Phase::kPacking;
+        lane.doubted = 0;
         for (auto& mark : lane.marks) mark = 0;
         for (auto& lost : lane.lost) lost = 0;
-        lane.ready.store(1, std::memory_order_relaxed);
+        lane.ready.store(kReady, std::memory_order_relaxed);
     }
     thread.contexts.reset();
     thread.tid.store(tid, std::memory_order_relaxed);

@@ -236,7 +236,7 @@ inline constexpr unsigned kPatience = 100'000;
 SP_DETAIL_COLD bool ensure_session() {
     asm volatile("" : : "m"(load_entry), "m"(unload_entry));
     if (session.is_ready()) return true;
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     if (!make_alive_page()) return false;
     const std::uint32_t self = thread_id();
     Word& alive = *session.alive.load(std::memory_order_relaxed);
@@ -293,7 +293,7 @@ SP_DETAIL_COLD bool is_session_kept_in_vain() {
 // whoever asks.
 SP_DETAIL_COLD void leave_session() {
     if (!session.is_ready() || session.left.exchange(1, std::memory_order_acq_rel) != 0) return;
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     add_anchor();
     const bool last = session.word(at::kCopiesJoined).fetch_sub(1, std::memory_order_acq_rel) == 1;
     if (last && (!is_session_of_interest() || is_session_kept_in_vain())) unlink_session(session.path);

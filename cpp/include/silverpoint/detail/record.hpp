@@ -8,91 +8,66 @@
 #pragma once
 
 #include "hand_over.hpp"
-#include "within.hpp"
+#include "scratch.hpp"
 
 SP_DETAIL_BEGIN
 
 constexpr std::size_t round_up_8(std::size_t size) { return (size + 7) & ~std::size_t{7}; }
 
-// What an argument is while a record is made: where text lies and how long it is is looked at once, all else
-// is referred to.
-template <class T>
-struct Capture {
-    using type = const T&;
-    SP_DETAIL_HOT static const T& of(const T& value) { return value; }
-};
-template <class T>
-    requires std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>>
-struct Capture<T> {
-    using Char = std::remove_cv_t<std::remove_pointer_t<T>>;
-    using type = TextRef<Char>;
-    SP_DETAIL_HOT static TextRef<Char> of(const T& text) { return measure<Char>(text); }
-};
-template <TextLike T>
-struct Capture<T> {
-    using Char = std::remove_cvref_t<decltype(*std::declval<const T&>().data())>;
-    using type = TextRef<Char>;
-    SP_DETAIL_HOT static TextRef<Char> of(const T& text) { return {text.data(), text.size()}; }
-};
-template <class T, std::size_t Length>
-    requires Character<std::remove_cv_t<T>>
-struct Capture<T[Length]> {
-    using Char = std::remove_cv_t<T>;
-    using type = TextRef<Char>;
-    SP_DETAIL_HOT static TextRef<Char> of(const T (&text)[Length]) {
-        return Codec<T[Length]>::measure_array(text);
-    }
-};
+struct BytesRef;
 
-// A value that is cut to `room` bytes when it is longer: text and sequences of elements of fixed size. Others
-// are whole or not at all.
+// Units that lie one after the other, with their number before them: what can be cut.
+template <class T>
+inline constexpr bool kIsUnits = false;
+template <class Char>
+inline constexpr bool kIsUnits<TextRef<Char>> = true;
+template <class T>
+inline constexpr bool kIsUnits<ArrayRef<T>> = kIsPlain<T>;
+template <>
+inline constexpr bool kIsUnits<BytesRef> = true;
+
+// A flat value that is cut to `room` bytes when it is longer: text and numbers. Others are whole or not at
+// all.
 template <class T>
 inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
-    using Coder = CodecOf<T>;
-    const std::size_t size = Coder::size(value);
-    if (size <= room) {
-        out = Coder::put(out, value);
+    if (Fields<T>::size(value) <= room) {
+        out = Fields<T>::put(out, value);
         return true;
     }
-    if constexpr (requires { typename Coder::Of; }) {  // with metadata
+    if constexpr (requires { typename CodecOf<T>::Of; }) {  // with metadata
         return put_cut(out, value.value, room, cut);
+    } else if constexpr (kIsUnits<T>) {
+        const auto put_units = [&](const auto* data, std::size_t count) {
+            constexpr std::size_t kUnit = sizeof *data;
+            if (room < 8 || data == nullptr) return false;
+            const std::size_t kept = (room - 8) / kUnit;
+            out = put_length(out, kept | kCut);
+            out = put_length(out, count - kept < 0xFFFFFFFF ? count - kept : 0xFFFFFFFF);
+            std::memcpy(out, data, kept * kUnit);
+            out += kept * kUnit;
+            cut = true;
+            return true;
+        };
+        if constexpr (requires { value.count; }) {
+            return put_units(value.first, value.count);
+        } else {
+            return put_units(value.data, value.size);
+        }
+    } else {
+        return false;
     }
-    const auto put_units = [&](const char* data, std::size_t count, std::size_t unit) {
-        if (room < 8 || data == nullptr) return false;
-        const std::size_t kept = (room - 8) / unit;
-        out = put_length(out, kept | kCut);
-        out = put_length(out, count - kept < 0xFFFFFFFF ? count - kept : 0xFFFFFFFF);
-        std::memcpy(out, data, kept * unit);
-        out += kept * unit;
-        cut = true;
-        return true;
-    };
-    if constexpr (TextLike<T>) {
-        return put_units(reinterpret_cast<const char*>(value.data()), value.size(), sizeof(*value.data()));
-    } else if constexpr (requires {
-                             value.data;
-                             value.size + 1;
-                         }) {
-        return put_units(reinterpret_cast<const char*>(value.data), value.size, sizeof(*value.data));
-    } else if constexpr (RangeLike<T> && !MapLike<T> && !ArrayLike<T> && requires { value.data(); }) {
-        using Element = typename ElementOf<T>::type;
-        if constexpr (kIsPlain<Element>)
-            return put_units(reinterpret_cast<const char*>(value.data()), count_of(value), sizeof(Element));
-    }
-    return false;
 }
 
 // Ends a record of `size` bytes at the lane's position: from here on it exists, and the lane is ready for the
 // next.
 SP_DETAIL_HOT void commit(Lane* lane, char* at, std::size_t size) {
     publish(lane, at, size);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    lane->ready.store(1, std::memory_order_relaxed);
+    make_ready(lane);
 }
 
 // A record that is larger than any ring takes: cut, or lost with its cause.
 template <class... Ts>
-SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... args) {
+SP_DETAIL_COLD void record_cut(const Entry& entry, std::uint32_t site, Level level, const Ts&... args) {
     // The largest size of ring that this session can have decides.
     std::size_t most = 0;
     for (unsigned size = 0; size < kSizes; ++size)
@@ -103,12 +78,10 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
     const std::size_t varying = (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 1 : 0));
     std::size_t shorts = 0, longs = 0;
     const std::size_t share = most > 16 + fixed && varying > 0 ? (most - 16 - fixed) / varying : 0;
-    ((CodecOf<Ts>::fixed != kVaries      ? 0u
-      : CodecOf<Ts>::size(args) <= share ? (shorts += CodecOf<Ts>::size(args), 0u)
-                                         : (++longs, 0u)),
-     ...);
+    const auto add = [&](std::size_t size) { (size <= share ? shorts += size : ++longs); };
+    ((CodecOf<Ts>::fixed == kVaries ? add(Fields<Ts>::size(args)) : void()), ...);
     const std::size_t room = longs == 0 ? share : (most - 16 - fixed - shorts) / longs & ~std::size_t{7};
-    const Reservation found = reserve(nullptr, most, level);
+    const Reservation found = reserve({nullptr, entry.frame}, most, level);
     if (found.at == nullptr) {
         // The ring is smaller than the session allows, and no larger one is to be had.
         if (found.lane != nullptr) count_loss(*found.lane, Cause::kTooLarge);
@@ -118,12 +91,12 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
     bool cut = false;
     const bool done =
         (put_cut(out, args,
-                 CodecOf<Ts>::fixed == kVaries ? (CodecOf<Ts>::size(args) <= share ? share : room) : most,
+                 CodecOf<Ts>::fixed == kVaries ? (Fields<Ts>::size(args) <= share ? share : room) : most,
                  cut) &&
          ...);
     if (!done) {
         count_loss(*found.lane, Cause::kTooLarge);
-        found.lane->ready.store(1, std::memory_order_relaxed);
+        make_ready(found.lane);
         return;
     }
     const std::size_t size = round_up_8(static_cast<std::size_t>(out - found.at));
@@ -137,17 +110,6 @@ SP_DETAIL_COLD void record_cut(std::uint32_t site, Level level, const Ts&... arg
 
 // Every session's largest ring takes records of this size.
 inline constexpr std::size_t kAlwaysFits = 8192;
-
-// How an argument reaches a function that is not inlined: numbers by value, since a variable whose address is
-// given away is kept in memory from then on, on the hot path too.
-template <class T>
-struct Passed {
-    using type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
-};
-template <class Char>
-struct Passed<TextRef<Char>> {
-    using type = TextRef<Char>;
-};
 
 // Asks for the lines that records of this size will fill in a while (see kAhead).
 SP_DETAIL_HOT void take_ahead(const Lane* lane, char* at, std::size_t size) {
@@ -183,15 +145,15 @@ SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit,
         (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 0 : CodecOf<Ts>::fixed));
     if (reinterpret_cast<std::uintptr_t>(at) + 24 + kFixed > reinterpret_cast<std::uintptr_t>(limit))
         return 0;
-    const char* end = limit - 8 - kFixed;
+    Bound room{limit - 8 - kFixed};
     char* out = at + 16;
     const auto put_next = [&]<class T>(const T& value) __attribute__((always_inline)) {
         if constexpr (CodecOf<T>::fixed != kVaries) {
-            out = CodecOf<T>::put(out, value);
-            end += CodecOf<T>::fixed;
+            out = Within<T>::put_fixed(out, value);
+            room.limit += CodecOf<T>::fixed;
             return true;
         } else {
-            out = Within<T>::put(out, end, value);
+            out = Within<T>::put(room, out, value);
             return out != nullptr;
         }
     };
@@ -205,18 +167,16 @@ SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit,
     return ticks;
 }
 
-// A record that does not fit before the limit, or whose lane is not ready. `entered` is the thread's own lane
-// if the hot path has made it busy, else null.
 template <class... Ts>
-SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, const Site& site,
-                                           typename Passed<Ts>::type... args) {
+SP_DETAIL_COLD std::uint64_t record_flat_slowly(const Entry& entry, std::uint64_t head, const Site& site,
+                                                typename Passed<Ts>::type... args) {
     constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
     const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
-    const Reservation found = reserve(entered, size, site.level);
+    const Reservation found = reserve(entry, size, site.level);
     if (found.at == nullptr) {
         if constexpr (fixed == kVaries || fixed > kAlwaysFits) {
             if (found.lane != nullptr)
-                record_cut<Ts...>(static_cast<std::uint32_t>(head >> 32), site.level, args...);
+                record_cut<Ts...>(entry, static_cast<std::uint32_t>(head >> 32), site.level, args...);
         }
         return 0;
     }
@@ -226,12 +186,28 @@ SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, co
     return ticks;
 }
 
-// Types that may be cut before they are recorded; CutBefore::is_cut tells of a value.
-template <class T>
-struct CutBefore {
-    static constexpr bool kMayBe = false;
-    static constexpr bool is_cut(const T&) { return false; }
-};
+// A record that does not fit before the limit, or whose lane is not ready. `entered` is the thread's own lane
+// if the hot path has made it busy, else null.
+template <class... Ts>
+SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, const Site& site,
+                                           typename Passed<Ts>::type... args) {
+    const Entry entry{entered, stack_mark(__builtin_frame_address(0))};
+    if constexpr (!(kIsFlat<Ts> && ...)) {
+        return with_evaluated<Ts...>(
+            entry,
+            [&]<class... Es>(bool cut, const Es&... all) {
+                return record_flat_slowly<Es...>(entry, cut ? head | kTruncated : head, site, all...);
+            },
+            args...);
+    } else {
+        return record_flat_slowly<Ts...>(entry, head, site, args...);
+    }
+}
+
+// A record of values of which some may run code of the program's: all of them are evaluated before it.
+template <class... Ts>
+[[gnu::noinline]] std::uint64_t record_evaluated(std::uint64_t head, const Site& site,
+                                                 typename Passed<Ts>::type... args);
 
 // Packs a record into the thread's ring; gives its ticks, 0 when it was lost (or cut). `head` as in Site.
 template <class... Ts>
@@ -240,29 +216,42 @@ SP_DETAIL_HOT std::uint64_t record_captured(std::uint64_t head, const Site& site
     if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
         if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
     }
-    Lane* lane = tls_lane;
-    Lane* entered = nullptr;
-    if (lane->ready.load(std::memory_order_relaxed) != 0) [[likely]] {
-        lane->ready.store(0, std::memory_order_relaxed);
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        entered = lane;
-        char* at = lane->cur;
-        if constexpr ((Within<Ts>::kIsDear || ...)) {
-            const std::uint64_t ticks = pack_within(lane, at, limit_of(lane), head, args...);
-            if (ticks != 0) [[likely]]
-                return ticks;
-        } else {
-            const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
-            if (fits(lane, at, size)) [[likely]] {
-                const std::uint64_t ticks = counter();
-                take_ahead(lane, at, size);
-                pack<Ts...>(at, size, fixed == kVaries ? head | size : head, ticks, args...);
-                commit(lane, at, size);
-                return ticks;
+    if constexpr (!(kIsSteady<Ts> && ...)) {
+        return record_evaluated<Ts...>(head, site, args...);
+    } else {
+        Lane* lane = tls_lane;
+        Lane* entered = nullptr;
+        if (is_ready(lane)) [[likely]] {
+            make_busy(lane);
+            entered = lane;
+            char* at = lane->cur;
+            if constexpr (!(kIsFlat<Ts> && ...)) {
+                const std::uint64_t ticks = pack_within(lane, at, limit_of(lane), head, args...);
+                if (ticks != 0) [[likely]]
+                    return ticks;
+            } else {
+                const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
+                if (fits(lane, at, size)) [[likely]] {
+                    const std::uint64_t ticks = counter();
+                    take_ahead(lane, at, size);
+                    pack<Ts...>(at, size, fixed == kVaries ? head | size : head, ticks, args...);
+                    commit(lane, at, size);
+                    return ticks;
+                }
             }
         }
+        return record_slowly<Ts...>(entered, head, site, args...);
     }
-    return record_slowly<Ts...>(entered, head, site, args...);
+}
+
+template <class... Ts>
+std::uint64_t record_evaluated(std::uint64_t head, const Site& site, typename Passed<Ts>::type... args) {
+    return with_evaluated<Ts...>(
+        {nullptr, stack_mark(__builtin_frame_address(0))},
+        [&]<class... Es>(bool cut, const Es&... all) {
+            return record_captured<Es...>(cut ? head | kTruncated : head, site, all...);
+        },
+        args...);
 }
 
 template <class... Ts>

@@ -8,9 +8,18 @@
 //                         └─ full: grow; else drop, wait (then degrade), or overwrite
 #pragma once
 
+#include <csignal>
+
 #include "lane.hpp"
 
 SP_DETAIL_BEGIN
+
+// How a record comes to the cold path: `lane` is the thread's own if the hot path has made it busy, else
+// null; `frame` the mark of the function that the tracepoint has called (stack_mark).
+struct Entry {
+    Lane* lane;
+    std::uint32_t frame;
+};
 
 // Room for one record in a lane that is busy until the caller says otherwise. Without room `at` is null and
 // the lane is ready again: the record is lost and counted, or (`lane` is there) larger than any ring takes.
@@ -416,13 +425,23 @@ SP_DETAIL_COLD Room room_in_context(Lane& lane, unsigned number, std::size_t siz
     return room_for(lane, number, size, level);
 }
 
+// Whether the frame with this mark is gone: it lay deeper in the stack than the function that the tracepoint
+// has called. A signal handler that interrupts it lies deeper still, by what the kernel saves at least; one
+// on a stack of its own is not judged.
+SP_DETAIL_COLD bool is_left(std::uint32_t mark, std::uint32_t frame) {
+    constexpr std::uint32_t kArguments = 256;  // of the call, between both
+    if (mark == 0 || static_cast<std::int32_t>(frame + kArguments - mark) < 0) return false;
+    stack_t own{};
+    return sigaltstack(nullptr, &own) == 0 && (own.ss_flags & SS_ONSTACK) == 0;
+}
+
 // The first record of a thread or of a forked child: gives it lanes.
-SP_DETAIL_COLD Lane* begin_thread() {
-    if (tls_claiming) {
+SP_DETAIL_COLD Lane* begin_thread(std::uint32_t frame) {
+    if (tls_claiming != 0 && !is_left(tls_claiming, frame)) {
         count_session_loss(Cause::kNested);
         return nullptr;
     }
-    tls_claiming = true;
+    tls_claiming = frame | kReady;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     Lane* lane = tls_lane;
     Thread* thread = lane == &empty_lane ? nullptr : thread_of(lane);
@@ -438,22 +457,50 @@ SP_DETAIL_COLD Lane* begin_thread() {
         count_session_loss(Cause::kNoMemory);
         lane = nullptr;
     }
-    tls_claiming = false;
+    tls_claiming = 0;
     return lane;
 }
 
+// A lane whose record nobody ends any more, as something has jumped out of it: a signal handler that has
+// interrupted it, a function that was given it (hand_over.hpp). What is published stays, the rest is counted.
+// It stays busy, for the caller.
+SP_DETAIL_COLD bool take_back(Thread& thread, Lane& lane, std::uint32_t frame) {
+    if (!is_left(lane.ready.load(std::memory_order_relaxed), frame)) return false;
+    // Not at once: a handler on a stack of which the kernel does not tell looks alike, but ends soon.
+    if (lane.phase != Phase::kGiven && ++lane.doubted < 8) return false;
+    lane.doubted = 0;
+    const Phase phase = lane.phase;
+    lane.phase = Phase::kPacking;
+    set_limit(lane, nullptr);
+    if (phase == Phase::kGiven) return true;
+    if (phase == Phase::kCold) {
+        // Whatever is half changed is not used any more.
+        thread.contexts.give_up();
+        if (lane.ring) set_ring_state(lane.ring, kRingRetired);
+        lane.ring = Ring{};
+        lane.cur = lane.reach = lane.data = lane.end = nullptr;
+        lane.capacity = lane.eighth = lane.size = 0;
+        lane.delta = 0;
+    } else if (lane.ring) {
+        lane.committed->store(lane.position(), std::memory_order_release);
+    }
+    count_loss(lane, Cause::kOther);
+    return true;
+}
+
 // A lane for a record that did not get the thread's own at once; null when the record is lost.
-SP_DETAIL_COLD Lane* enter_lane(unsigned& number) {
+SP_DETAIL_COLD Lane* enter_lane(const Entry& entry, unsigned& number) {
     Lane* lane = tls_lane;
     if (lane == &empty_lane || thread_of(lane)->magic != kThreadMagic) {
-        lane = begin_thread();
+        lane = begin_thread(entry.frame);
         if (lane == nullptr) return nullptr;
     }
     Thread& thread = *thread_of(lane);
     for (number = 0; number < kLanes; ++number) {
-        if (thread.lanes[number].ready.load(std::memory_order_relaxed) == 0) continue;
-        thread.lanes[number].ready.store(0, std::memory_order_relaxed);
-        return &thread.lanes[number];
+        Lane& one = thread.lanes[number];
+        if (!is_ready(&one) && !take_back(thread, one, entry.frame)) continue;
+        one.ready.store(entry.frame, std::memory_order_relaxed);
+        return &one;
     }
     // The busy lanes are others' to touch; this counter is anybody's.
     if (thread.lanes[0].ring) {
@@ -466,21 +513,25 @@ SP_DETAIL_COLD Lane* enter_lane(unsigned& number) {
     return nullptr;
 }
 
-// Room for a record of `size` bytes (a multiple of 8). `entered` is the thread's own lane if the hot path has
-// made it busy, else null.
-SP_DETAIL_COLD Reservation reserve(Lane* entered, std::size_t size, Level level) {
+// Room for a record of `size` bytes (a multiple of 8).
+SP_DETAIL_COLD Reservation reserve(const Entry& entry, std::size_t size, Level level) {
+    // (What may be a point of cancellation says so itself: back, ensure_session, warn.)
     const ErrnoGuard guard;
     unsigned number = 0;
-    Lane* lane = entered != nullptr ? entered : enter_lane(number);
+    Lane* lane = entry.lane != nullptr ? entry.lane : enter_lane(entry, number);
     if (lane == nullptr) return {};
+    lane->doubted = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     const char* const limit = limit_of(lane);
     if (limit != nullptr && size <= static_cast<std::size_t>(limit - lane->cur)) return {lane, lane->cur};
+    lane->phase = Phase::kCold;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     const Room room = room_in_context(*lane, number, size, level);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    lane->phase = Phase::kPacking;
     if (room == Room::kFound) return {lane, lane->cur};
     set_limit(*lane, nullptr);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    lane->ready.store(1, std::memory_order_relaxed);
+    make_ready(lane);
     return {room == Room::kTooLarge ? lane : nullptr, nullptr};
 }
 

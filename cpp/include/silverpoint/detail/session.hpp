@@ -84,6 +84,7 @@ SP_DETAIL_COLD bool back(char* map, std::size_t at, std::size_t size, const char
     const std::size_t end = (at + size + 4095) & ~std::size_t{4095};
     if (madvise(map + begin, end - begin, MADV_POPULATE_WRITE) == 0) return true;
     if (errno != EINVAL) return false;
+    const SystemGuard guard;
     // A kernel before 5.14: by a descriptor of our own, for the program may have closed any that we kept.
     Path path = session.path;
     path.add("/").add(file);

@@ -26,6 +26,7 @@ struct ShortText {
 
 template <std::size_t Length>
 struct Codec<ShortText<Length>> {
+    static constexpr bool kIsFlat = true;
     using Like = std::string_view;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
@@ -39,25 +40,16 @@ struct Codec<ShortText<Length>> {
 template <class T, class Make>
 struct ShortTextCodec {
     using Like = std::string_view;
-    using Short = decltype(Make::text(std::declval<const T&>()));
+    // Made once for a record.
+    using Taken = decltype(Make::text(std::declval<const T&>()));
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
-    static Short text(const T& value) { return Make::text(value); }
-    static std::size_t size(const T& value) { return 4 + text(value).size; }
-    static char* put(char* out, const T& value) { return Codec<Short>::put(out, text(value)); }
+    static Taken take(const T& value) { return Make::text(value); }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
-        const Short made = text(value);
+        const Taken made = take(value);
         return out.text(made.data, made.size);
     }
-};
-
-// Arguments of a record: the text is made once.
-template <class T>
-    requires requires { typename Codec<T>::Short; }
-struct Capture<T> {
-    using type = typename Codec<T>::Short;
-    static type of(const T& value) { return Codec<T>::text(value); }
 };
 
 SP_DETAIL_END

@@ -325,7 +325,7 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
             state.store(&kOff, std::memory_order_release);
         return false;
     }
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     function.store(the_function, std::memory_order_relaxed);
     category.store(the_category, std::memory_order_relaxed);
     const std::uint32_t number =
@@ -350,7 +350,7 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
 
 SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::string_view text,
                                    std::string_view signature, std::uint32_t size) {
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     const std::uint32_t number = entry.load(std::memory_order_relaxed);
     if (number == 0xFFFFFFFF || is_site_memory_short()) return false;
     const Description body(*this, kind, false, names, text, signature);

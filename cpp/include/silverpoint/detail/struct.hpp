@@ -47,6 +47,7 @@ SP_DETAIL_END
 #define SP_DETAIL_SIZE(type, member)                \
     total = ::silverpoint::detail::add_fixed(total, \
                                              ::silverpoint::detail::CodecOf<decltype(type::member)>::fixed);
+#define SP_DETAIL_STEADY(type, member) &&::silverpoint::detail::is_steady<decltype(type::member), kDeep>()
 #define SP_DETAIL_NAME(type, member) #member,
 #define SP_DETAIL_COUNT(type, member) +1
 #define SP_DETAIL_PASS(type, member) , value.member
@@ -66,6 +67,10 @@ SP_DETAIL_END
             ::std::size_t total = 0;                                                                      \
             SP_DETAIL_EACH(SP_DETAIL_SIZE, SpType_, __VA_ARGS__)                                          \
             return total;                                                                                 \
+        }                                                                                                 \
+        template <unsigned kDeep>                                                                         \
+        static constexpr bool are_steady() {                                                              \
+            return true SP_DETAIL_EACH(SP_DETAIL_STEADY, SpType_, __VA_ARGS__);                           \
         }                                                                                                 \
         template <class Visit>                                                                            \
         SP_DETAIL_HOT static decltype(auto) visit([[maybe_unused]] const SpType_& value, Visit&& visit) { \
@@ -112,7 +117,7 @@ SP_DETAIL_END
 #define SP_DETAIL_FIELD_VALUE(type, field) SP_DETAIL_FIELD_VALUE2 field
 #define SP_DETAIL_FIELD_VALUE2(name, ...) , (__VA_ARGS__)
 
-// The expressions are evaluated whenever a value is recorded, twice if their results vary in size.
+// The expressions are evaluated once whenever a value is recorded, before its record is begun.
 #define SP_STRUCT_OF(type, ...)                                                                              \
     template <>                                                                                              \
     struct silverpoint::Struct<type> {                                                                       \

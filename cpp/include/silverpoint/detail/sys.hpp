@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -37,6 +38,29 @@ class ErrnoGuard {
 
   private:
     int saved_;
+};
+
+// While one is there, calls of the system are nobody's but ours: errno is as it was afterwards, and a thread
+// that was cancelled (pthread_cancel) ends at a later point, not with our work half done.
+class SystemGuard {
+  public:
+    SystemGuard() : saved_(errno) {
+#if !defined(__ANDROID__)  // which cancels no threads
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_);
+#endif
+    }
+    ~SystemGuard() {
+#if !defined(__ANDROID__)
+        pthread_setcancelstate(state_, nullptr);
+#endif
+        errno = saved_;
+    }
+    SystemGuard(const SystemGuard&) = delete;
+    SystemGuard& operator=(const SystemGuard&) = delete;
+
+  private:
+    int saved_;
+    [[maybe_unused]] int state_ = 0;
 };
 
 // Text of bounded length; what does not fit is left out.
@@ -87,6 +111,7 @@ SP_DETAIL_COLD std::uint64_t clock_ns(clockid_t clock) {
 inline const char* environment(const char* name) { return secure_getenv(name); }
 
 SP_DETAIL_COLD void warn(const char* text) {
+    const SystemGuard guard;
     Text<400> line;
     line.add("silverpoint: ").add(text).add("\n");
     [[maybe_unused]] const auto written = write(2, line.c_str(), line.size());

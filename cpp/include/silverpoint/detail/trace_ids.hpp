@@ -15,7 +15,7 @@ SP_DETAIL_BEGIN
 
 // Random bytes, from the kernel; where it has none, what differs from call to call and process to process.
 inline void fill_random(unsigned char* bytes, std::size_t size) {
-    const ErrnoGuard guard;
+    const SystemGuard guard;
     const auto got = getrandom(bytes, size, GRND_NONBLOCK);
     const std::size_t filled = got > 0 ? static_cast<std::size_t>(got) : 0;
     if (filled >= size) return;

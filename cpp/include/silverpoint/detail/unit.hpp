@@ -22,6 +22,7 @@ struct Codec<Tagged<kKey, kText, T>> {
     using Like = std::remove_cvref_t<T>;
     using Of = Tagged<kKey, kText, T>;
     static constexpr std::size_t fixed = Inner::fixed;
+    static constexpr bool kIsSteady = silverpoint::detail::kIsSteady<T>;
     static constexpr void sign(Signer& out) {
         out.add('@');
         out.name(kKey.text);
@@ -30,8 +31,17 @@ struct Codec<Tagged<kKey, kText, T>> {
         out.add(';');
         Inner::sign(out);
     }
-    SP_DETAIL_HOT static constexpr std::size_t size(const Of& of) { return Inner::size(of.value); }
-    SP_DETAIL_HOT static char* put(char* out, const Of& of) { return Inner::put(out, of.value); }
+    static constexpr bool kIsFlat = silverpoint::detail::kIsFlat<Like>;
+    SP_DETAIL_HOT static constexpr std::size_t size(const Of& of) { return Fields<Like>::size(of.value); }
+    SP_DETAIL_HOT static char* put(char* out, const Of& of)
+        requires(kIsFlat)
+    {
+        return Fields<Like>::put(out, of.value);
+    }
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const Of& of) {
+        return Within<Like>::template put<kAfter>(room, out, of.value);
+    }
     // A stream that is held has no signature to put metadata in: hexadecimal numbers are text there, other
     // values say it themselves.
     template <class Writer>
@@ -89,6 +99,7 @@ struct BytesRef {
 
 template <>
 struct Codec<BytesRef> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('y'); }
     SP_DETAIL_HOT static std::size_t size(const BytesRef& bytes) { return 4 + bytes.size; }
@@ -110,6 +121,7 @@ struct Secret {};
 
 template <>
 struct Codec<Secret> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = 0;
     static constexpr void sign(Signer& out) { out.add("@secret=;n"); }
     static constexpr std::size_t size(const Secret&) { return 0; }

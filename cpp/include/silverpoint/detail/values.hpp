@@ -4,6 +4,7 @@
 #include "codec.hpp"
 #include "containers.hpp"
 #include "holders.hpp"
+#include "steady.hpp"
 #include "times.hpp"
 
 SP_DETAIL_BEGIN

@@ -1,75 +1,78 @@
-// Packing in one pass: without a look at the size first, but with one at the limit on the way.
+// Packing in one pass: each value is asked once for what it holds, each look at the room is made before what
+// it is for is written. So no value, whatever it does meanwhile, comes to lie beside its record.
+//
+// A room gives place for some bytes more: where they go, null when there is no place.
+//   Bound       a ring up to its limit: what does not fit is tried again on the cold path
+//   Enough      of values of fixed size, which were measured before
+//   Scratch     memory of its own that grows (scratch.hpp)
 #pragma once
 
-#include "values.hpp"
+#include "capture.hpp"
+#include "steady.hpp"
 
 SP_DETAIL_BEGIN
 
-// Packing in one pass, for values whose size is dear to know (each node of a map would be visited twice):
-// what is written is compared with the limit on the way. Null when the value does not fit; then nothing of it
-// counts.
+struct Bound {
+    const char* limit;
+
+    SP_DETAIL_HOT char* fit(char* out, std::size_t size) const {
+        return size <= static_cast<std::size_t>(limit - out) ? out : nullptr;
+    }
+    // Where something stands that is corrected later on.
+    SP_DETAIL_HOT static char* mark(char* out) { return out; }
+    SP_DETAIL_HOT static char* at(char* mark) { return mark; }
+    // A value that cannot be packed.
+    static char* refuse() { return nullptr; }
+    // Something of it was left out.
+    static void cut() {}
+};
+
+struct Enough : Bound {
+    SP_DETAIL_HOT static char* fit(char* out, std::size_t) { return out; }
+};
+
+// `kAfter`: bytes that stay free behind it, for what is then written without a look.
 template <class T>
 struct Within {
     using Coder = CodecOf<T>;
-    // (A type that can be walked may have a codec of its own, which does something else: it says kIsWhole.)
-    static constexpr bool kElements =
-        (MapLike<T> || RangeLike<T>)&&!ArrayLike<T> && !Described<T> && !requires { Coder::kIsWhole; };
-    static constexpr bool elements_vary() {
-        if constexpr (!kElements) {
-            return false;
-        } else if constexpr (MapLike<T>) {
-            return CodecOf<typename T::key_type>::fixed == kVaries ||
-                   CodecOf<typename T::mapped_type>::fixed == kVaries;
+
+    template <std::size_t kAfter = 0, class Room>
+    SP_DETAIL_HOT static char* put(Room& room, char* out, const T& value) {
+        if constexpr (!std::same_as<CapturedAs<T>, T>) {
+            const auto& taken = Capture<T>::of(value);
+            return Within<CapturedAs<T>>::template put<kAfter>(room, out, taken);
+        } else if constexpr (Coder::fixed != kVaries && kIsSteady<T>) {
+            out = room.fit(out, Coder::fixed + kAfter);
+            return out == nullptr ? nullptr : put_fixed(out, value);
+        } else if constexpr (kIsFlat<T>) {
+            if (CutBefore<T>::is_cut(value)) room.cut();
+            out = room.fit(out, Coder::size(value) + kAfter);
+            return out == nullptr ? nullptr : Coder::put(out, value);
+        } else if constexpr (Coder::fixed != kVaries && requires { Coder::put(out, value); }) {
+            out = room.fit(out, Coder::fixed + kAfter);
+            return out == nullptr ? nullptr : Coder::put(out, value);
         } else {
-            return CodecOf<typename ElementOf<T>::type>::fixed == kVaries;
+            return Coder::template walk<kAfter>(room, out, value);
         }
     }
-    // Whether it is worth it.
-    static constexpr bool kIsDear = elements_vary();
-
-    // Leaves `kAfter` bytes before the limit, for what follows and is then written without a look.
-    template <std::size_t kAfter = 0>
-    SP_DETAIL_HOT static char* put(char* out, const char* limit, const T& value) {
-        const auto room = static_cast<std::size_t>(limit - out);
-        if constexpr (!kIsDear) {
-            return Coder::size(value) + kAfter <= room ? Coder::put(out, value) : nullptr;
+    // Of fixed size, for which there is room.
+    SP_DETAIL_HOT static char* put_fixed(char* out, const T& value) {
+        if constexpr (!std::same_as<CapturedAs<T>, T>) {
+            return Within<CapturedAs<T>>::put_fixed(out, Capture<T>::of(value));
+        } else if constexpr (requires { Coder::put(out, value); }) {
+            return Coder::put(out, value);
         } else {
-            if (room < 4 + kAfter) return nullptr;
-            const std::size_t count = count_of(value);
-            std::size_t left = count;
-            char* const length = out;
-            out = put_length(out, left);
-            // Counted, so that nobody asks a map for what follows its last element: that way is the longest
-            // in its tree.
-            for (auto at = value.begin(); left != 0;) {
-                if (!(at != value.end())) [[unlikely]] {
-                    // Fewer than it said.
-                    put_length(length, count - left);
-                    break;
-                }
-                const auto& element = *at;
-                if constexpr (MapLike<T>) {
-                    using Mapped = typename T::mapped_type;
-                    constexpr std::size_t fixed = CodecOf<Mapped>::fixed;
-                    constexpr std::size_t after = kAfter + (fixed == kVaries ? 0 : fixed);
-                    out = Within<typename T::key_type>::template put<after>(out, limit, element.first);
-                    if (out == nullptr) return nullptr;
-                    if constexpr (fixed == kVaries) {
-                        out = Within<Mapped>::template put<kAfter>(out, limit, element.second);
-                        if (out == nullptr) return nullptr;
-                    } else {
-                        out = CodecOf<Mapped>::put(out, element.second);
-                    }
-                } else {
-                    out = Within<typename ElementOf<T>::type>::template put<kAfter>(out, limit, element);
-                    if (out == nullptr) return nullptr;
-                }
-                if (--left == 0) break;
-                ++at;
-            }
-            return out;
+            Enough room{};
+            return Coder::template walk<0>(room, out, value);
         }
     }
 };
+
+// One after the other.
+template <std::size_t kAfter, class Room, class... Ts>
+SP_DETAIL_HOT char* walk_all(Room& room, char* out, const Ts&... parts) {
+    (void)(((out = Within<Ts>::template put<kAfter>(room, out, parts)) != nullptr) && ...);
+    return out;
+}
 
 SP_DETAIL_END

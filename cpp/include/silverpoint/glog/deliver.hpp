@@ -89,7 +89,7 @@ inline bool is_logger_alive() { return silverpoint_flush(0) != SILVERPOINT_NOT_R
 template <class Record>
 void deliver(Message message, const Record& record) {
     if (message.severity < FLAGS_minloglevel) return;
-    const sp::ErrnoGuard errno_stays;
+    const sp::SystemGuard errno_stays;
     const Inside within;
     const Extra& extra = message.extra;
     const ScratchHolder scratch;

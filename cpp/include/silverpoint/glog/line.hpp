@@ -71,7 +71,8 @@ class Line {
     }
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
-    SP_DETAIL_HOT ~Line() {
+    // (What a sink of the program's throws goes on, as it does with glog.)
+    SP_DETAIL_HOT ~Line() noexcept(false) {
         if (way_ != Way::kNone || scratch_ != nullptr || tail_ != nullptr) end();
     }
 

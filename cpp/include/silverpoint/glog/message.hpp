@@ -104,7 +104,7 @@ class LogMessage {
     LogMessage(const char* file, int line, const CheckOpString& result);
     LogMessage(const LogMessage&) = delete;
     LogMessage& operator=(const LogMessage&) = delete;
-    ~LogMessage() { Flush(); }
+    ~LogMessage() noexcept(false) { Flush(); }
 
     // Delivers now. The destructor does too, if nobody has.
     void Flush() {
@@ -192,7 +192,7 @@ class LogMessageFatal : public LogMessage {
     LogMessageFatal(const char* file, int line) : LogMessage(file, line, GLOG_FATAL) {}
     LogMessageFatal(const char* file, int line, const CheckOpString& result)
         : LogMessage(file, line, result) {}
-    [[noreturn]] ~LogMessageFatal() {
+    [[noreturn]] ~LogMessageFatal() noexcept(false) {
         Flush();
         glog_internal_namespace_::fail();
     }
@@ -219,7 +219,7 @@ inline std::string StrError(int error) {
 class ErrnoLogMessage : public LogMessage {
   public:
     using LogMessage::LogMessage;
-    ~ErrnoLogMessage() {
+    ~ErrnoLogMessage() noexcept(false) {
         stream() << ": " << StrError(preserved_errno()) << " [" << preserved_errno() << "]";
     }
 };

@@ -60,6 +60,7 @@ struct PackedBytes {
 };
 template <>
 struct Codec<PackedBytes> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     SP_DETAIL_HOT static std::size_t size(const PackedBytes& bytes) { return bytes.size; }
     SP_DETAIL_HOT static char* put(char* out, const PackedBytes& bytes) {

@@ -91,7 +91,7 @@ inline bool collects_itself() {
 
 // Until everything that was logged before is in the files' buffers.
 inline void wait_for_files() {
-    const silverpoint::detail::ErrnoGuard errno_stays;
+    const silverpoint::detail::SystemGuard errno_stays;
     if ((state.how.load(std::memory_order_acquire) & kAsync) != 0) silverpoint_flush(kPatienceMs);
 }
 
@@ -102,7 +102,7 @@ inline void write_synchronously() {
 }
 
 inline void stop_logger() {
-    const silverpoint::detail::ErrnoGuard errno_stays;
+    const silverpoint::detail::SystemGuard errno_stays;
     wait_for_files();
     if (state.owns_logger) {
         state.owns_logger = false;
@@ -117,7 +117,7 @@ inline void stop_logger() {
 // from has another, and writes its files itself.
 inline void start_logger() {
     using namespace silverpoint::detail;
-    const ErrnoGuard errno_stays;
+    const SystemGuard errno_stays;
     if (!is_taking || !ensure_session()) return;
     const std::uint32_t collector = session.word(at::kCollectorPid).load(std::memory_order_acquire);
     // Also one that will come: `silverpoint run` attaches after the program has begun.

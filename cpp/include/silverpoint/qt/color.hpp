@@ -11,7 +11,6 @@
 #    include <iterator>
 #    include <string_view>
 
-#    include "packed.hpp"
 #    include "text.hpp"
 
 SP_DETAIL_BEGIN
@@ -28,6 +27,7 @@ struct OfColor {
 
 template <>
 struct Codec<QtChannels> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add("?<QColor|red:H,green:H,blue:H,alpha:H,>"); }
     static std::size_t size(const QtChannels& color) { return color.is_valid ? 9 : 1; }
@@ -57,11 +57,6 @@ struct Codec<QtChannels> {
 
 template <>
 struct Codec<QColor> : CodecAs<QColor, OfColor> {};
-template <>
-struct Capture<QColor> : CaptureAs<QColor, OfColor> {};
-// (To the meta-object system it is a gadget, without properties.)
-template <>
-inline constexpr bool kIsUnsteady<QColor> = false;
 
 SP_DETAIL_END
 

@@ -22,30 +22,32 @@ bool put_pair(Writer& out, const KeyOf& key, const Content& value) {
 template <class T>
 struct QtMapCodec {
     static constexpr bool kIsWhole = true;
-    using Key = CodecOf<typename T::key_type>;
-    using Value = CodecOf<typename T::mapped_type>;
+    using Key = typename T::key_type;
+    using Value = typename T::mapped_type;
+    static constexpr bool kIsSteady =
+        silverpoint::detail::kIsSteady<Key> && silverpoint::detail::kIsSteady<Value>;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) {
         out.add('{');
         out.deeper([&] {
-            Key::sign(out);
-            Value::sign(out);
+            CodecOf<Key>::sign(out);
+            CodecOf<Value>::sign(out);
         });
     }
-    static std::size_t size(const T& map) {
-        if constexpr (Key::fixed != kVaries && Value::fixed != kVaries) {
-            return 4 + static_cast<std::size_t>(map.size()) * (Key::fixed + Value::fixed);
-        } else {
-            std::size_t total = 4;
-            for (auto it = map.cbegin(); it != map.cend(); ++it)
-                total += Key::size(it.key()) + Value::size(it.value());
-            return total;
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const T& map) {
+        out = room.fit(out, 4 + kAfter);
+        if (out == nullptr) return nullptr;
+        const auto length = room.mark(out);
+        std::size_t count = 0;
+        out += 4;
+        for (auto it = map.cbegin(); it != map.cend(); ++it, ++count) {
+            out = Within<Key>::template put<kAfter>(room, out, it.key());
+            if (out == nullptr) return nullptr;
+            out = Within<Value>::template put<kAfter>(room, out, it.value());
+            if (out == nullptr) return nullptr;
         }
-    }
-    static char* put(char* out, const T& map) {
-        out = put_length(out, static_cast<std::size_t>(map.size()));
-        for (auto it = map.cbegin(); it != map.cend(); ++it)
-            out = Value::put(Key::put(out, it.key()), it.value());
+        put_length(room.at(length), count);
         return out;
     }
     template <class Writer>
@@ -68,15 +70,24 @@ struct Codec<QHash<KeyOf, Content>> : QtMapCodec<QHash<KeyOf, Content>> {};
 template <class KeyOf, class Content>
 struct Codec<QMultiHash<KeyOf, Content>> : QtMapCodec<QMultiHash<KeyOf, Content>> {};
 
+template <class T>
+inline constexpr bool kIsKnown<QList<T>> = true;
+template <class T>
+inline constexpr bool kIsKnown<QSet<T>> = true;
+
 // Digits as text, the first bit first, as it prints itself.
 template <>
 struct Codec<QBitArray> {
+    static constexpr bool kIsSteady = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
-    static std::size_t size(const QBitArray& bits) { return 4 + static_cast<std::size_t>(bits.size()); }
-    static char* put(char* out, const QBitArray& bits) {
-        out = put_length(out, static_cast<std::size_t>(bits.size()));
-        for (qsizetype bit = 0; bit < bits.size(); ++bit) *out++ = bits.testBit(bit) ? '1' : '0';
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const QBitArray& bits) {
+        const qsizetype count = bits.size();
+        out = room.fit(out, 4 + static_cast<std::size_t>(count) + kAfter);
+        if (out == nullptr) return nullptr;
+        out = put_length(out, static_cast<std::size_t>(count));
+        for (qsizetype bit = 0; bit < count; ++bit) *out++ = bits.testBit(bit) ? '1' : '0';
         return out;
     }
     template <class Writer>

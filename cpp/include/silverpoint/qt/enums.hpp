@@ -170,6 +170,7 @@ struct Codec<Enumeration> {
 
 template <class Enumeration>
 struct Codec<QFlags<Enumeration>> {
+    static constexpr bool kIsFlat = true;
     using Flags = QFlags<Enumeration>;
     using Bits = std::make_unsigned_t<typename Flags::Int>;
     static constexpr std::size_t fixed = sizeof(Bits);

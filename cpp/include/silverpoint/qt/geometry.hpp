@@ -24,3 +24,28 @@ SP_STRUCT_OF(QLine, (p1, v.p1()), (p2, v.p2()))
 SP_STRUCT_OF(QLineF, (p1, v.p1()), (p2, v.p2()))
 SP_STRUCT_OF(QMargins, (left, v.left()), (top, v.top()), (right, v.right()), (bottom, v.bottom()))
 SP_STRUCT_OF(QMarginsF, (left, v.left()), (top, v.top()), (right, v.right()), (bottom, v.bottom()))
+
+SP_DETAIL_BEGIN
+
+template <>
+inline constexpr bool kIsKnown<QPoint> = true;
+template <>
+inline constexpr bool kIsKnown<QPointF> = true;
+template <>
+inline constexpr bool kIsKnown<QSize> = true;
+template <>
+inline constexpr bool kIsKnown<QSizeF> = true;
+template <>
+inline constexpr bool kIsKnown<QRect> = true;
+template <>
+inline constexpr bool kIsKnown<QRectF> = true;
+template <>
+inline constexpr bool kIsKnown<QLine> = true;
+template <>
+inline constexpr bool kIsKnown<QLineF> = true;
+template <>
+inline constexpr bool kIsKnown<QMargins> = true;
+template <>
+inline constexpr bool kIsKnown<QMarginsF> = true;
+
+SP_DETAIL_END

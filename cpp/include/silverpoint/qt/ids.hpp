@@ -10,6 +10,7 @@ SP_DETAIL_BEGIN
 
 template <>
 struct Codec<QUuid> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = 16;
     static constexpr void sign(Signer& out) { out.add('u'); }
     static constexpr std::size_t size(const QUuid&) { return fixed; }
@@ -34,7 +35,5 @@ struct UrlText {
 };
 template <>
 struct Codec<QUrl> : MadeTextCodec<QUrl, UrlText> {};
-template <>
-struct Capture<QUrl> : MadeTextCapture<QUrl, UrlText> {};
 
 SP_DETAIL_END

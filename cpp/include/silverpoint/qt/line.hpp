@@ -308,7 +308,9 @@ class QtLine {
             try {
                 written.write_all(pieces...);
                 if (head_.records()) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
-            } catch (...) {
+            }
+            SP_DETAIL_CATCH_END_OF_THREAD
+            catch (...) {
                 if (head_.records()) record_qt_whole(head_.place->site, written.all);
                 if (head_.delivers()) head_.deliver(written.all);
                 // (It cannot leave while another one is under way.)

@@ -248,9 +248,20 @@ struct Codec<Looked<T, kQuote>> {
     using Of = Looked<T, kQuote>;
     using Inner = CodecOf<typename QtCaptured<T>::type>;
     static constexpr std::size_t fixed = Inner::fixed;
+    using Held = std::remove_cvref_t<typename QtCaptured<T>::type>;
+    static constexpr bool kIsSteady = silverpoint::detail::kIsSteady<Held>;
+    static constexpr bool kIsFlat = silverpoint::detail::kIsFlat<Held>;
     static constexpr void sign(Signer& out) { QtLook<T, kQuote>::sign(out); }
-    SP_DETAIL_HOT static std::size_t size(const Of& of) { return Inner::size(of.value); }
-    SP_DETAIL_HOT static char* put(char* out, const Of& of) { return Inner::put(out, of.value); }
+    SP_DETAIL_HOT static std::size_t size(const Of& of) { return Fields<Held>::size(of.value); }
+    SP_DETAIL_HOT static char* put(char* out, const Of& of)
+        requires(kIsFlat)
+    {
+        return Fields<Held>::put(out, of.value);
+    }
+    template <std::size_t kAfter, class Room>
+    SP_DETAIL_HOT static char* walk(Room& room, char* out, const Of& of) {
+        return Within<Held>::template put<kAfter>(room, out, of.value);
+    }
 };
 
 // A value of which the text is known that QDebug has written: readers show the text, the value is there.
@@ -271,9 +282,11 @@ struct Codec<WrittenValue<T>> {
         Inner::sign(out);
         out.add(')');
     }
-    static std::size_t size(const WrittenValue<T>& of) { return Text::size(of.text) + Inner::size(of.value); }
-    static char* put(char* out, const WrittenValue<T>& of) {
-        return Inner::put(Text::put(out, of.text), of.value);
+    static constexpr bool kIsSteady = silverpoint::detail::kIsSteady<CapturedAs<T>>;
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const WrittenValue<T>& of) {
+        out = Within<TextRef<char16_t>>::template put<kAfter>(room, out, of.text);
+        return out == nullptr ? out : Within<CapturedAs<T>>::template put<kAfter>(room, out, of.value);
     }
 };
 // (What is cut is the value.)
@@ -290,6 +303,7 @@ struct WrittenText {
 };
 template <>
 struct Codec<WrittenText> {
+    static constexpr bool kIsFlat = true;
     using Of = WrittenText;
     using Text = Codec<TextRef<char16_t>>;
     static constexpr std::size_t fixed = kVaries;

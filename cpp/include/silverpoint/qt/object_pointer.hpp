@@ -22,18 +22,20 @@ struct ObjectPointer {
 
 template <>
 struct Codec<ObjectPointer> {
-    using Name = Codec<std::string_view>;
+    using Class = Codec<TextRef<char>>;
+    using Name = Codec<TextRef<char16_t>>;
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add("?<QObject|class:s,name:S,address:p,>"); }
     static std::size_t size(const ObjectPointer& pointer) {
         if (pointer.object == nullptr) return 1;
-        return 9 + Name::size(pointer.class_name) + Codec<QString>::size(pointer.name);
+        return 9 + Class::size(class_of(pointer)) + Name::size(Utf16::of(pointer.name));
     }
     static char* put(char* out, const ObjectPointer& pointer) {
         out = put_bytes(out, pointer.object != nullptr);
         if (pointer.object == nullptr) return out;
-        out = Name::put(out, pointer.class_name);
-        out = Codec<QString>::put(out, pointer.name);
+        out = Class::put(out, class_of(pointer));
+        out = Name::put(out, Utf16::of(pointer.name));
         return Codec<const void*>::put(out, pointer.object);
     }
     template <class Writer>
@@ -46,6 +48,11 @@ struct Codec<ObjectPointer> {
                 put_pair(out, std::string_view("address"), static_cast<const void*>(pointer.object)) && whole;
         out.end();
         return whole;
+    }
+
+  private:
+    static TextRef<char> class_of(const ObjectPointer& pointer) {
+        return {pointer.class_name.data(), pointer.class_name.size()};
     }
 };
 

@@ -41,31 +41,19 @@ struct OfObject {
 
 template <ObjectClass Class>
 struct Codec<Class*> : CodecAs<Class*, OfObject> {};
-template <ObjectClass Class>
-struct Capture<Class*> : CaptureAs<Class*, OfObject> {};
 template <class Class>
 struct Codec<QPointer<Class>> : CodecAs<QPointer<Class>, OfObject> {};
-template <class Class>
-struct Capture<QPointer<Class>> : CaptureAs<QPointer<Class>, OfObject> {};
-template <ObjectClass Class>
-inline constexpr bool kIsUnsteady<Class*> = true;
-template <class Class>
-inline constexpr bool kIsUnsteady<QPointer<Class>> = true;
 
 template <ObjectClass Class, class Deleter>
 struct Codec<std::unique_ptr<Class, Deleter>> : CodecAs<std::unique_ptr<Class, Deleter>, OfObject> {};
-template <ObjectClass Class, class Deleter>
-struct Capture<std::unique_ptr<Class, Deleter>> : CaptureAs<std::unique_ptr<Class, Deleter>, OfObject> {};
-template <ObjectClass Class, class Deleter>
-inline constexpr bool kIsUnsteady<std::unique_ptr<Class, Deleter>> = true;
 template <ObjectClass Class>
 struct Codec<std::shared_ptr<Class>> : CodecAs<std::shared_ptr<Class>, OfObject> {};
-template <ObjectClass Class>
-struct Capture<std::shared_ptr<Class>> : CaptureAs<std::shared_ptr<Class>, OfObject> {};
-template <ObjectClass Class>
-inline constexpr bool kIsUnsteady<std::shared_ptr<Class>> = true;
 
-// The others of Qt's pointers, to a C.
+// The others of Qt's pointers: what such a one points to, looked at once.
+template <class Class>
+struct OwnedRef {
+    const Class* to;
+};
 template <class Class>
 struct Codec<OwnedRef<Class>> {
     static constexpr bool kHasValue = Recordable<Class>;
@@ -78,21 +66,17 @@ struct Codec<OwnedRef<Class>> {
             out.add('p');
         }
     }
-    static std::size_t size(const OwnedRef<Class>& owned) {
-        if (owned.to == nullptr) return 1;
-        if constexpr (kHasValue) {
-            return 1 + CodecOf<Class>::size(*owned.to);
-        } else {
-            return 9;
-        }
-    }
-    static char* put(char* out, const OwnedRef<Class>& owned) {
+    static constexpr bool kIsSteady = !kHasValue || silverpoint::detail::kIsSteady<Class>;
+    template <std::size_t kAfter, class Room>
+    static char* walk(Room& room, char* out, const OwnedRef<Class>& owned) {
+        out = room.fit(out, 1 + kAfter);
+        if (out == nullptr) return nullptr;
         out = put_bytes(out, owned.to != nullptr);
         if (owned.to == nullptr) return out;
         if constexpr (kHasValue) {
-            return CodecOf<Class>::put(out, *owned.to);
+            return Within<std::remove_cv_t<Class>>::template put<kAfter>(room, out, *owned.to);
         } else {
-            return Codec<const void*>::put(out, owned.to);
+            return Within<const void*>::template put<kAfter>(room, out, owned.to);
         }
     }
     template <class Writer>
@@ -117,30 +101,12 @@ struct OfOwner {
 
 template <class Class>
 struct Codec<QSharedPointer<Class>> : CodecAs<QSharedPointer<Class>, OfOwner<Class>> {};
-template <class Class>
-    requires(!ObjectClass<Class> && !holds_unsteady<std::remove_cv_t<Class>>())
-struct Capture<QSharedPointer<Class>> : CaptureAs<QSharedPointer<Class>, OfOwner<Class>> {};
-template <class Class>
-struct OwnedBy<QSharedPointer<Class>> : std::remove_cv<Class> {};
-template <ObjectClass Class>
-inline constexpr bool kIsUnsteady<QSharedPointer<Class>> = true;
-template <ObjectClass Class, class Cleanup>
-inline constexpr bool kIsUnsteady<QScopedPointer<Class, Cleanup>> = true;
 template <ObjectClass Class>
 struct Codec<QSharedPointer<Class>> : CodecAs<QSharedPointer<Class>, OfObject> {};
-template <ObjectClass Class>
-struct Capture<QSharedPointer<Class>> : CaptureAs<QSharedPointer<Class>, OfObject> {};
 template <class Class, class Cleanup>
 struct Codec<QScopedPointer<Class, Cleanup>> : CodecAs<QScopedPointer<Class, Cleanup>, OfOwner<Class>> {};
-template <class Class, class Cleanup>
-    requires(!ObjectClass<Class> && !holds_unsteady<std::remove_cv_t<Class>>())
-struct Capture<QScopedPointer<Class, Cleanup>> : CaptureAs<QScopedPointer<Class, Cleanup>, OfOwner<Class>> {};
-template <class Class, class Cleanup>
-struct OwnedBy<QScopedPointer<Class, Cleanup>> : std::remove_cv<Class> {};
 template <ObjectClass Class, class Cleanup>
 struct Codec<QScopedPointer<Class, Cleanup>> : CodecAs<QScopedPointer<Class, Cleanup>, OfObject> {};
-template <ObjectClass Class, class Cleanup>
-struct Capture<QScopedPointer<Class, Cleanup>> : CaptureAs<QScopedPointer<Class, Cleanup>, OfObject> {};
 
 struct OfWeak {
     using Like = bool;
@@ -165,9 +131,5 @@ struct Codec<T> : ItemCodec<T> {
         return put_gadget(out, &T::staticMetaObject, &gadget);
     }
 };
-template <GadgetLike T>
-struct Capture<T> : ItemCapture<T> {};
-template <GadgetLike T>
-inline constexpr bool kIsUnsteady<T> = true;
 
 SP_DETAIL_END

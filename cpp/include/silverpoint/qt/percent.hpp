@@ -110,6 +110,7 @@ struct QtRounded {
 };
 template <>
 struct Codec<QtRounded> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = sizeof(double);
     static constexpr void sign(Signer& out) { out.add("@notation=qdebug;d"); }
     static constexpr std::size_t size(const QtRounded&) { return fixed; }

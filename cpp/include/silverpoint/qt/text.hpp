@@ -29,11 +29,11 @@ struct CodecAs {
     using Ref = decltype(As::of(std::declval<const T&>()));
     using Inner = Codec<Ref>;
     using Like = typename As::Like;
+    using Taken = Ref;
+    SP_DETAIL_HOT static Ref take(const T& value) { return As::of(value); }
     static constexpr bool kIsWhole = true;
     static constexpr std::size_t fixed = Inner::fixed;
     static constexpr void sign(Signer& out) { Inner::sign(out); }
-    SP_DETAIL_HOT static std::size_t size(const T& value) { return Inner::size(As::of(value)); }
-    SP_DETAIL_HOT static char* put(char* out, const T& value) { return Inner::put(out, As::of(value)); }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
         const Ref ref = As::of(value);
@@ -48,20 +48,14 @@ struct CodecAs {
         }
     }
 };
-template <class T, class As>
-struct CaptureAs {
-    using type = decltype(As::of(std::declval<const T&>()));
-    SP_DETAIL_HOT static type of(const T& value) { return As::of(value); }
-};
-
 template <>
 struct Codec<QString> : CodecAs<QString, Utf16> {};
 template <>
-struct Capture<QString> : CaptureAs<QString, Utf16> {};
+inline constexpr bool kIsKnown<QString> = true;
 template <>
 struct Codec<QStringView> : CodecAs<QStringView, Utf16> {};
 template <>
-struct Capture<QStringView> : CaptureAs<QStringView, Utf16> {};
+inline constexpr bool kIsKnown<QStringView> = true;
 
 // --- Latin-1
 
@@ -72,6 +66,7 @@ struct Latin1Text {
 
 template <>
 struct Codec<Latin1Text> {
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('s'); }
     // Characters that take two bytes as UTF-8.
@@ -109,8 +104,6 @@ struct OfLatin1 {
 };
 template <>
 struct Codec<QLatin1String> : CodecAs<QLatin1String, OfLatin1> {};
-template <>
-struct Capture<QLatin1String> : CaptureAs<QLatin1String, OfLatin1> {};
 
 // --- Bytes
 
@@ -123,11 +116,11 @@ struct OfBytes {
 template <>
 struct Codec<QByteArray> : CodecAs<QByteArray, OfBytes> {};
 template <>
-struct Capture<QByteArray> : CaptureAs<QByteArray, OfBytes> {};
+inline constexpr bool kIsKnown<QByteArray> = true;
 template <>
 struct Codec<QByteArrayView> : CodecAs<QByteArrayView, OfBytes> {};
 template <>
-struct Capture<QByteArrayView> : CaptureAs<QByteArrayView, OfBytes> {};
+inline constexpr bool kIsKnown<QByteArrayView> = true;
 
 // --- Characters
 
@@ -139,6 +132,8 @@ template <>
 struct Codec<QChar> : CodecAs<QChar, OfChar> {};
 template <>
 struct Codec<QLatin1Char> : CodecAs<QLatin1Char, OfChar> {};
+template <>
+inline constexpr bool kIsKnown<QChar> = true;
 
 // --- Text that was made for a record.
 
@@ -148,10 +143,12 @@ struct MadeText {
 
 template <>
 struct Codec<MadeText> {
+    using Text = Codec<TextRef<char16_t>>;
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('S'); }
-    static std::size_t size(const MadeText& made) { return Codec<QString>::size(made.text); }
-    static char* put(char* out, const MadeText& made) { return Codec<QString>::put(out, made.text); }
+    static std::size_t size(const MadeText& made) { return Text::size(Utf16::of(made.text)); }
+    static char* put(char* out, const MadeText& made) { return Text::put(out, Utf16::of(made.text)); }
     template <class Writer>
     static bool put_cbor(Writer& out, const MadeText& made) {
         return Codec<QString>::put_cbor(out, made.text);
@@ -164,17 +161,12 @@ struct MadeTextCodec {
     using Like = std::u16string_view;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('S'); }
-    static std::size_t size(const T& value) { return Codec<QString>::size(Make::text(value)); }
-    static char* put(char* out, const T& value) { return Codec<QString>::put(out, Make::text(value)); }
+    using Taken = MadeText;
+    static MadeText take(const T& value) { return {Make::text(value)}; }
     template <class Writer>
     static bool put_cbor(Writer& out, const T& value) {
         return Codec<QString>::put_cbor(out, Make::text(value));
     }
-};
-template <class T, class Make>
-struct MadeTextCapture {
-    using type = MadeText;
-    static type of(const T& value) { return {Make::text(value)}; }
 };
 
 SP_DETAIL_END

@@ -102,14 +102,16 @@ struct QtMoment {
 
 template <>
 struct Codec<QtMoment> {
+    using Text = Codec<TextRef<char16_t>>;
+    static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add("?<QDateTime|time:t,zone:S,>"); }
     static std::size_t size(const QtMoment& time) {
-        return time.is_valid ? 9 + Codec<QString>::size(time.zone) : 1;
+        return time.is_valid ? 9 + Text::size(Utf16::of(time.zone)) : 1;
     }
     static char* put(char* out, const QtMoment& time) {
         out = put_bytes(out, time.is_valid);
-        return time.is_valid ? Codec<QString>::put(put_bytes(out, time.unix_ns), time.zone) : out;
+        return time.is_valid ? Text::put(put_bytes(out, time.unix_ns), Utf16::of(time.zone)) : out;
     }
     template <class Writer>
     static bool put_cbor(Writer& out, const QtMoment& time) {
@@ -128,20 +130,13 @@ template <>
 struct Codec<QDateTime> {
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { Codec<QtMoment>::sign(out); }
-    static std::size_t size(const QDateTime& time) { return Codec<QtMoment>::size(QtMoment::of(time)); }
-    static char* put(char* out, const QDateTime& time) {
-        return Codec<QtMoment>::put(out, QtMoment::of(time));
-    }
+    // Zones are looked up once for a record.
+    using Taken = QtMoment;
+    static QtMoment take(const QDateTime& time) { return QtMoment::of(time); }
     template <class Writer>
     static bool put_cbor(Writer& out, const QDateTime& time) {
         return Codec<QtMoment>::put_cbor(out, QtMoment::of(time));
     }
-};
-// Zones are looked up once for a record.
-template <>
-struct Capture<QDateTime> {
-    using type = QtMoment;
-    static type of(const QDateTime& time) { return QtMoment::of(time); }
 };
 
 SP_DETAIL_END

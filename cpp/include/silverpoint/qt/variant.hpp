@@ -29,7 +29,6 @@
 #include "geometry.hpp"
 #include "ids.hpp"
 #include "object_pointer.hpp"
-#include "packed.hpp"
 #include "times.hpp"
 
 SP_DETAIL_BEGIN
@@ -44,24 +43,10 @@ struct ItemCodec {
     static bool fill(Item& item, const T& value) {
         return fill_item(item, [&](CborWriter& out) { return Codec<T>::put_cbor(out, value); });
     }
-    static std::size_t size(const T& value) {
-        Item item;
-        fill(item, value);
-        return Codec<Item>::size(item);
-    }
-    static char* put(char* out, const T& value) {
-        Item item;
-        fill(item, value);
-        return Codec<Item>::put(out, item);
-    }
-};
-
-template <class T>
-struct ItemCapture {
-    using type = FilledItem;
-    static FilledItem of(const T& value) {
+    using Taken = FilledItem;
+    static FilledItem take(const T& value) {
         FilledItem filled;
-        filled.is_whole = Codec<T>::fill(filled.item, value);
+        filled.is_whole = fill(filled.item, value);
         return filled;
     }
 };
@@ -150,24 +135,6 @@ struct Codec<QJsonDocument> : ItemCodec<QJsonDocument> {
         return out.null(), true;
     }
 };
-template <>
-struct Capture<QJsonValue> : ItemCapture<QJsonValue> {};
-template <>
-struct Capture<QJsonArray> : ItemCapture<QJsonArray> {};
-template <>
-struct Capture<QJsonObject> : ItemCapture<QJsonObject> {};
-template <>
-struct Capture<QJsonDocument> : ItemCapture<QJsonDocument> {};
-template <>
-inline constexpr bool kIsUnsteady<QJsonValue> = true;
-template <>
-inline constexpr bool kIsUnsteady<QJsonArray> = true;
-template <>
-inline constexpr bool kIsUnsteady<QJsonObject> = true;
-template <>
-inline constexpr bool kIsUnsteady<QJsonDocument> = true;
-template <>
-inline constexpr bool kIsUnsteady<QDateTime> = true;
 
 // --- Variants
 
@@ -179,10 +146,6 @@ template <>
 struct Codec<QVariant> : ItemCodec<QVariant> {
     static bool put_cbor(CborWriter& out, const QVariant& value) { return put_variant(out, value); }
 };
-template <>
-struct Capture<QVariant> : ItemCapture<QVariant> {};
-template <>
-inline constexpr bool kIsUnsteady<QVariant> = true;
 
 inline bool put_gadget(CborWriter& out, const QMetaObject* meta, const void* gadget) {
     return put_deeper(out, [&] {

@@ -36,7 +36,9 @@ void guarded_(const Call& call) {
         call();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "silverpoint: a sink of the program has failed: %s\n", error.what());
-    } catch (...) {
+    }
+    SP_DETAIL_CATCH_END_OF_THREAD
+    catch (...) {
         std::fputs("silverpoint: a sink of the program has failed\n", stderr);
     }
 #endif

@@ -2,14 +2,15 @@
 
 use std::io;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use silverpoint_convert::otlp::Refused;
 use silverpoint_convert::{ReadError, Reader, WriteError, Writer};
-use silverpoint_formats::tracefile::{Note, Trace, Verdict};
+use silverpoint_formats::tracefile::{Note, Trace, Verdict, bytes_read};
 
 use super::Args;
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{exit, tell};
+use crate::progress;
 
 /// Records between two looks at the bar.
 const STEP: u64 = 4096;
@@ -20,20 +21,22 @@ pub(super) const PIPE: &str = "nobody reads standard output";
 pub(super) struct Copying<'a> {
     args: &'a Args,
     bar: ProgressBar,
+    /// Bytes of trace files that had been read when copying began.
+    read_before: u64,
     left_out: u64,
 }
 
 impl<'a> Copying<'a> {
-    /// `bytes`: how many the inputs have; 0: unknown.
-    pub(super) fn new(args: &'a Args, bytes: u64) -> Self {
-        Self { args, bar: bar(args, bytes), left_out: 0 }
+    /// `bytes`: how many the inputs have that are no trace files; `of_traces`: those that are. Both 0: unknown.
+    pub(super) fn new(args: &'a Args, bytes: u64, of_traces: u64) -> Self {
+        Self { args, bar: bar(args, bytes + of_traces), read_before: bytes_read(), left_out: 0 }
     }
 
     /// Copies all records.
     pub(super) fn run(&mut self, reader: &mut dyn Reader, writer: &mut dyn Writer) -> Result<(), Failed> {
         let of_io = |error: io::Error| match error.kind() {
             io::ErrorKind::BrokenPipe => failure(PIPE),
-            _ => failure(error),
+            _ => failure(format!("{}: {error}", self.args.output())),
         };
         let mut count = 0_u64;
         loop {
@@ -54,7 +57,7 @@ impl<'a> Copying<'a> {
             }
             if count.is_multiple_of(STEP) {
                 match self.bar.length() {
-                    Some(_) => self.bar.set_position(reader.position()),
+                    Some(_) => self.bar.set_position(reader.position() + bytes_read() - self.read_before),
                     None => self.bar.tick(),
                 }
             }
@@ -122,9 +125,5 @@ fn bar(args: &Args, bytes: u64) -> ProgressBar {
     if bytes == 0 {
         return ProgressBar::new_spinner();
     }
-    let bar = ProgressBar::new(bytes);
-    match ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {eta}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    progress::bar(bytes)
 }

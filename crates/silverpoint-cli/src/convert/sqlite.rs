@@ -12,7 +12,7 @@ use silverpoint_sql::{SavedError, SavedRecords, write_database};
 use crate::exit::{Exit, Failed, failure};
 use crate::input::{Files, exit, tell};
 use crate::newfile::EXISTS;
-use crate::sql::{Interrupts, failed};
+use crate::sql::failed;
 
 /// A database is no stream of bytes: it is opened and written by its name.
 pub(super) const FORMAT: Format = Format {
@@ -96,8 +96,7 @@ pub(super) fn check(output: &Path, inputs: &[PathBuf], force: bool) -> Result<()
 
 /// Writes a trace.
 pub(super) fn save(trace: Trace, output: &Path, force: bool, quiet: bool) -> Result<Exit, Failed> {
-    let saved =
-        write_database(trace, output, force, |handle| drop(Interrupts::of(handle))).map_err(failed)?;
+    let saved = write_database(trace, output, force, |_| ()).map_err(failed)?;
     if !quiet {
         tell(saved.notes.iter());
     }

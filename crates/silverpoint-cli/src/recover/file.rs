@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_formats::newfile::{Part, temporary};
 use silverpoint_formats::tracefile::data_from;
-use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
+use silverpoint_wire::block::{BlockHeader, BlockKind, end, push_block};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
 
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure, inform, note};
+use crate::interrupts;
 use crate::names;
+use crate::newfile::EXISTS;
 use crate::units::{show_bytes, show_number};
 
 /// Places of damage that are told one by one.
@@ -69,6 +71,7 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
         Some(path) => path.to_owned(),
         None => default_output(path),
     };
+    interrupts::watch();
     let mut out = Output::create(&output, path, force)?;
     let to = |error: std::io::Error| failure(format!("{}: {error}", output.display()));
     let mut found = Tally::default();
@@ -82,7 +85,10 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
                 next_sequence = header.sequence.saturating_add(1);
                 found.blocks += 1;
                 found.records += u64::from(header.records);
-                out.copy(&source, offset, &header, scanner.payload()).map_err(to)?;
+                // What they say of offsets and numbers does not hold in the new file.
+                if !matches!(header.kind, BlockKind::INDEX | BlockKind::END) {
+                    out.copy(&source, offset, &header, scanner.payload()).map_err(to)?;
+                }
             }
             Some(Found::Damage(damage)) => {
                 found.bytes += damage.bytes;
@@ -103,7 +109,7 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     );
     let about = format!("recovered from {}: {summary}", path.display());
     out.finish(&about).map_err(to)?;
-    note(format_args!("{}: {summary}", output.display()));
+    inform(format_args!("{}: {summary}", output.display()));
     Ok(if is_whole { Exit::Success } else { Exit::Lossy })
 }
 
@@ -137,14 +143,8 @@ impl Output {
         {
             return Err(failure(format!("{}: it would overwrite what it is made from", path.display())));
         }
-        if !force && let Ok(there) = File::open(path) {
-            let is_empty = there.metadata().is_ok_and(|found| found.len() == 0);
-            if !is_empty && first_block(&Source(there)).ok().flatten().is_none() {
-                return Err(failure(format!(
-                    "{}: it is there and is not a trace file; --force replaces it",
-                    path.display()
-                )));
-            }
+        if !force && std::fs::symlink_metadata(path).is_ok_and(|found| found.len() > 0) {
+            return Err(failure(format!("{}: {EXISTS}", path.display())));
         }
         let begun = Part::create(path);
         let (part, file) =
@@ -176,6 +176,10 @@ impl Output {
             BlockHeader { sequence: self.sequence, ..BlockHeader::new(BlockKind::NOTE, about.as_bytes()) };
         let mut bytes = Vec::new();
         push_block(&mut bytes, &header, about.as_bytes());
+        let payload = end(1, 0);
+        let header =
+            BlockHeader { sequence: self.sequence + 1, ..BlockHeader::new(BlockKind::END, &payload) };
+        push_block(&mut bytes, &header, &payload);
         self.file.write_all(&bytes)?;
         self.file.flush()?;
         self.part.publish(true)

@@ -12,8 +12,9 @@ use silverpoint_logger::Unfinished;
 use silverpoint_shm::observer::{ObservedSession, SessionName};
 use silverpoint_shm::root::Root;
 
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure, inform, note};
 use crate::names;
+use crate::newfile::EXISTS;
 use crate::processes::{self, Processes};
 use crate::sessions::{self, Place};
 use crate::summary::Summary;
@@ -37,14 +38,14 @@ pub struct Args {
     /// All dead sessions
     #[arg(long, group = "what")]
     all: bool,
-    /// The trace file to make; one that is there is replaced, unless it holds a part of these sessions: then the rest is added [default: a free name in the current
-    /// directory]
+    /// The trace file to make; to one that is there and holds a part of these sessions the rest is added, any other is replaced only with --force [default: a free name
+    /// in the current directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Leave the sessions where they are
     #[arg(long)]
     keep: bool,
-    /// Replace the file even if it is not a trace file
+    /// Replace the file if it is there
     #[arg(long)]
     force: bool,
 }
@@ -184,6 +185,9 @@ fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
             note(format_args!("{}: it holds a part of these sessions; the rest is added", path.display()));
             (path.clone(), Existing::Continue)
         }
+        Some(path) if !args.force && std::fs::symlink_metadata(path).is_ok_and(|found| found.len() > 0) => {
+            return Err(failure(format!("{}: {EXISTS}", path.display())));
+        }
         Some(path) => (path.clone(), Existing::Replace),
         None => (names::free("recovered".as_ref()), Existing::Refuse),
     };
@@ -211,6 +215,7 @@ fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
     }
     let is_whole = account::tell(&accounts, &output);
     match Summary::of(&output) {
+        Ok(summary) if is_whole => inform(summary.line(&output)),
         Ok(summary) => note(summary.line(&output)),
         Err(error) => note(format_args!("{}: {error}", output.display())),
     }

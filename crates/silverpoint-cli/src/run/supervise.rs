@@ -28,6 +28,7 @@ use signal_hook::low_level::{emulate_default_handler, raise};
 
 use super::run_failed;
 use crate::exit::{Exit, Failed, Outcome};
+use crate::interrupts::is_ignored;
 
 /// Signals that are meant for the command.
 const PASSED_ON: [i32; 10] =
@@ -67,17 +68,6 @@ impl Signals {
 
 /// Signals that ask a process to end.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
-
-fn is_ignored(signal: i32) -> bool {
-    ignored_signals() & (1 << (signal - 1)) != 0
-}
-
-/// Bit n - 1 for each signal n that is ignored.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
-}
 
 /// How the command ended.
 pub struct Ended(ExitStatus);

@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long)]
     only: bool,
     /// The queries are in this file; `-` is standard input
-    #[arg(short = 'f', long = "query-file", value_name = "FILE", conflicts_with = "save")]
+    #[arg(long = "query-file", value_name = "FILE", conflicts_with = "save")]
     query_file: Option<PathBuf>,
     /// Rows as CSV (where standard output is no terminal)
     #[arg(long, conflicts_with_all = ["json", "jsonl", "table"])]
@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long)]
     table: bool,
     /// Write all tables and views into a SQLite database instead
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["csv", "json", "jsonl", "table"])]
+    #[arg(short = 'o', long = "output", alias = "save", value_name = "FILE", conflicts_with_all = ["csv", "json", "jsonl", "table"])]
     save: Option<PathBuf>,
     /// Replace the file to save into
     #[arg(long, requires = "save")]
@@ -74,9 +74,10 @@ pub fn run(args: Args) -> Outcome {
     let trace = Files { files, only: args.only }.open()?;
     if let Some(path) = &args.save {
         if query.is_some() {
-            return Err(Failed::new(Exit::Usage, "--save takes no query: it writes all tables"));
+            return Err(Failed::new(Exit::Usage, "--output takes no query: it writes all tables"));
         }
-        let saved = write_database(trace, path, args.force, |handle| drop(Interrupts::of(handle)));
+        crate::interrupts::watch();
+        let saved = write_database(trace, path, args.force, |_| ());
         let saved = saved.map_err(failed)?;
         if !args.quiet {
             tell(saved.notes.iter());

@@ -50,8 +50,8 @@ pub struct Args {
     #[arg(long, value_name = "COLUMN", value_enum, default_value_t = Column::Rate)]
     sort: Column,
     /// Only rows that contain this text, whatever the letters' case
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    filter: String,
+    #[arg(long = "match", value_name = "TEXT", default_value = "")]
+    pattern: String,
     /// Text instead of a screen, one table an interval; so without a terminal
     #[arg(short, long)]
     batch: bool,
@@ -75,7 +75,6 @@ const INTERVALS: (Duration, Duration) = (Duration::from_millis(100), Duration::f
 pub fn run(args: Args) -> Outcome {
     let targets = Targets::parse(&args.targets)?;
     let of_files = !targets.files.is_empty();
-    let stop = stop_at_signals()?;
     let mut feed = Feed {
         live: Live::new(targets.clone()),
         tally: Tally::new(),
@@ -90,8 +89,10 @@ pub fn run(args: Args) -> Outcome {
         feed.end();
         return Ok(Exit::NotATraceFile);
     }
+    // Not before the files are open: opening a pipe waits for whoever writes into it, and must be ended by a signal.
+    let stop = stop_at_signals()?;
     let mut model = Model::new(args.view, args.sort, Instant::now());
-    model.pattern.clone_from(&args.filter);
+    model.pattern.clone_from(&args.pattern);
     feed.look(&mut model)?;
     feed.live.expect_some()?;
     model.begin(Instant::now());
@@ -165,7 +166,7 @@ fn batch(args: &Args, mut feed: Feed, mut model: Model, stop: &Arc<AtomicBool>) 
         // Once more: it is over when nothing can come after what this look finds.
         let is_over = feed.is_over();
         feed.look(&mut model)?;
-        model.sample(Instant::now());
+        model.sample(Instant::now(), feed.live.missed_bytes());
         if args.json {
             plain::push_json(&mut out.text, &model, feed.trace(), args.rows);
         } else {
@@ -193,9 +194,8 @@ fn on_screen(mut interval: Duration, mut feed: Feed, mut model: Model, stop: &Ar
             let mut draws = false;
             if Instant::now() >= due {
                 if !screen.is_paused {
-                    model.sample(Instant::now());
+                    model.sample(Instant::now(), feed.live.missed_bytes());
                 }
-                screen.missed = feed.live.missed_bytes();
                 due = Instant::now() + interval;
                 draws = true;
             }

@@ -112,6 +112,8 @@ pub struct Model {
     before: HashMap<(usize, u32), Counts>,
     sampled: Instant,
     interval: Duration,
+    /// Bytes that were missed, by the last sample and the one before.
+    missed: (u64, u64),
     /// What is shown.
     pub view: View,
     /// By what it is ordered.
@@ -135,6 +137,18 @@ pub struct Total {
     pub losses: Vec<(&'static str, u64)>,
     /// Sessions, threads, and sites that recorded.
     pub sizes: (usize, usize, usize),
+    /// Bytes that were overwritten before they could be copied, in all and a second: what was seen is only a part.
+    pub missed: (u64, f64),
+}
+
+impl Total {
+    /// Records a second, those that were overwritten unseen included, as far as they are as large as those that were seen.
+    pub fn estimated_rate(&self) -> f64 {
+        match self.byte_rate > 0.0 {
+            true => self.rate * (1.0 + self.missed.1 / self.byte_rate),
+            false => self.rate,
+        }
+    }
 }
 
 impl Model {
@@ -145,6 +159,7 @@ impl Model {
             before: HashMap::new(),
             sampled: now,
             interval: Duration::ZERO,
+            missed: (0, 0),
             view,
             column,
             reversed: false,
@@ -180,12 +195,13 @@ impl Model {
 
     /// What was counted so far was there before the first interval: it has no rate.
     pub fn begin(&mut self, now: Instant) {
-        self.sample(now);
+        self.sample(now, self.missed.0);
         self.cells.values_mut().for_each(|cell| cell.last = Counts::default());
     }
 
-    /// Ends an interval: rates are those of the time since the last call.
-    pub fn sample(&mut self, now: Instant) {
+    /// Ends an interval: rates are those of the time since the last call. `missed`: bytes so far that were overwritten before they could be copied.
+    pub fn sample(&mut self, now: Instant, missed: u64) {
+        self.missed = (missed, self.missed.0);
         self.interval = now.duration_since(self.sampled);
         self.sampled = now;
         for cell in self.cells.values_mut() {
@@ -253,6 +269,10 @@ impl Model {
             }
         }
         total.losses = loss_causes(&losses).collect();
+        let (now, before) = self.missed;
+        let seconds = self.interval.as_secs_f64();
+        let rate = if seconds > 0.0 { now.saturating_sub(before) as f64 / seconds } else { 0.0 };
+        total.missed = (now, rate);
         total
     }
 

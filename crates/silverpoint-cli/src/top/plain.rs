@@ -47,7 +47,9 @@ fn push_numbers<T: std::fmt::Display>(out: &mut String, cells: &Cells<T>) {
 
 /// Appends one JSON object on a line.
 pub fn push_json(out: &mut String, model: &Model, trace: &Trace, most: usize) {
-    let Total { rate, byte_rate, counts, losses, .. } = model.total(trace);
+    let total = model.total(trace);
+    let estimated = total.estimated_rate();
+    let Total { rate, byte_rate, counts, losses, missed: (missed, _), .. } = total;
     let row = |row: &Row| {
         let Row { rate, byte_rate, counts, level, process, category, name, place } = row;
         json!({
@@ -65,7 +67,7 @@ pub fn push_json(out: &mut String, model: &Model, trace: &Trace, most: usize) {
     };
     let line = json!({
         "rate": rate, "bytes_per_second": byte_rate, "records": counts.records, "bytes": counts.bytes, "stalls": counts.stalls,
-        "stall_ns": counts.stall_ns, "losses": losses, view: rows,
+        "stall_ns": counts.stall_ns, "losses": losses, "unseen_bytes": missed, "estimated_rate": estimated, view: rows,
     });
     let _ = writeln!(out, "{line}");
 }

@@ -24,8 +24,6 @@ pub struct Screen {
     first: usize,
     /// Rows that fit, by the last drawing.
     fitting: usize,
-    /// Bytes that were overwritten before they could be copied.
-    pub missed: u64,
     /// No colours.
     is_plain: bool,
 }
@@ -125,13 +123,7 @@ impl Screen {
         let [head, table, foot] =
             Layout::vertical([Constraint::Length(2), Constraint::Min(1), Constraint::Length(1)])
                 .areas(frame.area());
-        let [first, mut second] = shown::summary(&model.total(trace));
-        if self.missed > 0 {
-            second.push_str(&format!(
-                ", {} overwritten before they were seen",
-                crate::units::show_bytes(self.missed)
-            ));
-        }
+        let [first, second] = shown::summary(&model.total(trace));
         frame.render_widget(Paragraph::new(vec![Line::from(first).bold(), Line::from(second)]), head);
         self.table(frame, table, model, trace);
         frame.render_widget(self.foot(model), foot);

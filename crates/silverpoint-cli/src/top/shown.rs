@@ -52,17 +52,24 @@ pub fn summary(total: &Total) -> [String; 2] {
     }
     troubles.push_str(", ");
     if total.losses.is_empty() {
-        troubles.push_str("nothing lost");
+        troubles.push_str(if total.missed.0 > 0 { "no losses counted" } else { "nothing lost" });
     } else {
         let causes: Vec<String> =
             total.losses.iter().map(|(cause, count)| format!("{} {cause}", show_count(*count))).collect();
         troubles.push_str("lost: ");
         troubles.push_str(&causes.join(", "));
     }
+    let mut seen = format!("{} records/s", rate(total.rate));
+    if total.missed.0 > 0 {
+        troubles.push_str(&format!(
+            "; {} were overwritten before they were seen: counts are of what was seen",
+            show_bytes(total.missed.0)
+        ));
+        seen = format!("about {} records/s, {} of them seen", rate(total.estimated_rate()), rate(total.rate));
+    }
     [
         format!(
-            "{} records/s, {}/s; {} in {}, {}, {}",
-            rate(total.rate),
+            "{seen}, {}/s; {} in {}, {}, {}",
             show_bytes(total.byte_rate as u64),
             show_number(counts.records, "record"),
             number(sites, "site"),

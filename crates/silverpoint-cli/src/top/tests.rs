@@ -84,7 +84,7 @@ fn counted(view: View, column: Column) -> (Model, Tally) {
         let notes = tally.poll(|_, session, stream, found| model.count(session, stream, found)).unwrap();
         assert!(notes.is_empty(), "{notes:?}");
     }
-    model.sample(begun + Duration::from_secs(2));
+    model.sample(begun + Duration::from_secs(2), 0);
     (model, tally)
 }
 
@@ -240,4 +240,17 @@ fn the_screen_shows_the_table_and_obeys_keys() {
     for size in [(1, 1), (3, 2), (10, 3)] {
         drawn(&mut screen, &model, &tally, size);
     }
+}
+
+#[test]
+fn what_was_overwritten_unseen_is_no_silence() {
+    let total =
+        super::model::Total { rate: 10.0, byte_rate: 100.0, missed: (1800, 900.0), ..Default::default() };
+    assert!((total.estimated_rate() - 100.0).abs() < 1e-9);
+    let said = super::shown::summary(&total).join("\n");
+    assert!(said.contains("about ") && said.contains(" of them seen"), "{said}");
+    assert!(said.contains("were overwritten before they were seen"), "{said}");
+    assert!(!said.contains("nothing lost"), "{said}");
+    let quiet = super::shown::summary(&super::model::Total::default()).join("\n");
+    assert!(quiet.contains("nothing lost") && !quiet.contains("seen"), "{quiet}");
 }

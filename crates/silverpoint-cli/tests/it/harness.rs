@@ -220,6 +220,11 @@ impl Running {
         }
     }
 
+    /// Whether it goes on.
+    pub fn is_running(&mut self) -> bool {
+        self.child().try_wait().unwrap().is_none()
+    }
+
     pub fn signal(&mut self, signal: Signal) {
         send(self.pid(), signal);
     }

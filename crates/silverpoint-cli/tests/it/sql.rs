@@ -51,7 +51,7 @@ fn queries_come_from_arguments_files_and_pipes() {
     let expected = format!("n\n{}two\n2\n", scratch.run(["cat", "--count", "t.silver"]).out);
     assert_eq!(scratch.run(["sql", "t.silver", query]).out, expected);
     std::fs::write(scratch.path("q.sql"), query).unwrap();
-    assert_eq!(scratch.run(["sql", "t.silver", "-f", "q.sql"]).out, expected);
+    assert_eq!(scratch.run(["sql", "t.silver", "--query-file", "q.sql"]).out, expected);
     let mut child = scratch
         .silverpoint(["sql", "t.silver"])
         .stdin(Stdio::piped())
@@ -76,7 +76,7 @@ fn exit_codes_tell_what_was_wrong() {
         "{error}"
     );
     let (code, error) = run(&["t.silver", "delete from records"]);
-    assert!(code == Some(2) && error.contains("only queries") && error.contains("--save"), "{error}");
+    assert!(code == Some(2) && error.contains("only queries") && error.contains("--output"), "{error}");
     assert_eq!(run(&["t.silver", "vacuum into 'x.sqlite'"]).0, Some(2));
     assert!(!scratch.path("x.sqlite").exists());
     assert_eq!(run(&["select 1"]).0, Some(2));

@@ -2,6 +2,7 @@
 
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::layout::block::HEADER_SIZE;
+use silverpoint_wire::repetition::Repetition;
 
 /// Blocks one after the other, as they will stand in the file. Ring bytes are read straight into their place: [`Batch::reserve`], then [`Batch::finish`].
 ///
@@ -14,6 +15,7 @@ pub(crate) struct Batch {
     next_sequence: u64,
     records: u64,
     ring_bytes: u64,
+    kinds: Repetition,
     scratch: Vec<u8>,
 }
 
@@ -28,12 +30,21 @@ pub(crate) struct Slot {
 
 impl Batch {
     pub(crate) fn new() -> Self {
-        Self { bytes: Vec::new(), len: 0, next_sequence: 0, records: 0, ring_bytes: 0, scratch: Vec::new() }
+        Self {
+            bytes: Vec::new(),
+            len: 0,
+            next_sequence: 0,
+            records: 0,
+            ring_bytes: 0,
+            kinds: Repetition::default(),
+            scratch: Vec::new(),
+        }
     }
 
     /// Empties it; the next block has this number.
     pub(crate) fn restart(&mut self, sequence: u64) {
         (self.len, self.next_sequence, self.records, self.ring_bytes) = (0, sequence, 0, 0);
+        self.kinds.restart();
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -56,6 +67,11 @@ impl Batch {
     /// Records in it, and the bytes they had in their rings.
     pub(crate) fn contents(&self) -> (u64, u64) {
         (self.records, self.ring_bytes)
+    }
+
+    /// Its bytes, as far as it is told when descriptions are due again.
+    pub(crate) fn kinds(&self) -> Repetition {
+        self.kinds
     }
 
     /// Appends a block that concerns a session (0: none) and a stream (0: none).
@@ -125,6 +141,7 @@ impl Batch {
         self.len = (start + stored).next_multiple_of(8);
         self.bytes[start + stored..self.len].fill(0);
         self.next_sequence += 1;
+        self.kinds.add(header.kind, (self.len - slot.at) as u64);
         if header.kind == BlockKind::RECORDS {
             self.records += u64::from(header.records);
             self.ring_bytes += header.ring_end - header.ring_begin;

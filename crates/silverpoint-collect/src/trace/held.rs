@@ -59,10 +59,8 @@ impl Held {
         let mut held = Self::default();
         let mut watermarks: HashMap<u32, u64> = HashMap::new();
         let mut positions: HashMap<u32, HashMap<u32, u64>> = HashMap::new();
-        let mut reach = |session: u32, stream: u32, end: u64| {
-            let known = positions.entry(session).or_default().entry(stream).or_default();
-            *known = end.max(*known);
-        };
+        // Whose a number is at the moment: files may have been joined.
+        let mut owners: HashMap<u32, [u8; 16]> = HashMap::new();
         let mut scanner = Scanner::new(&source, 0, false);
         while let Some(found) = scanner.next()? {
             let Found::Block { at, header } = found else { continue };
@@ -85,19 +83,29 @@ impl Held {
                 }
                 BlockKind::SESSION => {
                     if let Some(id) = payload(&source, at, &header)? {
+                        if let Some(before) = owners.insert(header.session, id).filter(|before| *before != id)
+                        {
+                            // It gets a number of its own, if it goes on here.
+                            held.sessions.remove(&before);
+                            held.keep(
+                                before,
+                                watermarks.remove(&header.session),
+                                positions.remove(&header.session),
+                            );
+                        }
                         held.sessions.insert(id, header.session);
                     }
                 }
-                BlockKind::RECORDS => reach(header.session, header.stream, header.ring_end),
+                BlockKind::RECORDS => reach(&mut positions, header.session, header.stream, header.ring_end),
                 BlockKind::GAP => {
                     if let Some(gap) = bytes(&source, at, &header)?.and_then(|gap| GapInfo::decode(&gap)) {
-                        reach(header.session, header.stream, gap.end);
+                        reach(&mut positions, header.session, header.stream, gap.end);
                     }
                 }
                 BlockKind::POSITIONS => {
                     for entry in bytes(&source, at, &header)?.unwrap_or_default().chunks_exact(16) {
                         if let (Some(stream), Some(end)) = (u32_at(entry, 0), u64_at(entry, 8)) {
-                            reach(header.session, stream, end);
+                            reach(&mut positions, header.session, stream, end);
                         }
                     }
                 }
@@ -110,15 +118,23 @@ impl Held {
                 _ => {}
             }
         }
-        for (id, number) in &held.sessions {
-            if let Some(ticks) = watermarks.get(number) {
-                held.watermarks.insert(*id, *ticks);
-            }
-            if let Some(streams) = positions.remove(number) {
-                held.positions.insert(*id, streams);
-            }
+        for (id, number) in held.sessions.clone() {
+            held.keep(id, watermarks.remove(&number), positions.remove(&number));
         }
         Ok(held)
+    }
+
+    /// What the file holds of a session, by its id.
+    fn keep(&mut self, id: [u8; 16], watermark: Option<u64>, streams: Option<HashMap<u32, u64>>) {
+        if let Some(ticks) = watermark {
+            let last = self.watermarks.entry(id).or_default();
+            *last = ticks.max(*last);
+        }
+        let own = self.positions.entry(id).or_default();
+        for (stream, end) in streams.into_iter().flatten() {
+            let known = own.entry(stream).or_default();
+            *known = end.max(*known);
+        }
     }
 
     /// What the part before this one held of each session counts where this one says nothing, or less: its writer may have died before it had said anything.
@@ -134,6 +150,12 @@ impl Held {
             }
         }
     }
+}
+
+/// A stream of a session, by its number, was stored up to here.
+fn reach(positions: &mut HashMap<u32, HashMap<u32, u64>>, session: u32, stream: u32, end: u64) {
+    let known = positions.entry(session).or_default().entry(stream).or_default();
+    *known = end.max(*known);
 }
 
 fn other_version(version: &str) -> String {

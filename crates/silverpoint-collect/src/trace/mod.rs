@@ -18,18 +18,20 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use silverpoint_shm::kept::{KeptFd, KeptFile};
 use silverpoint_shm::observer::Intent;
 use silverpoint_shm::ofd::{self, Lock};
 use silverpoint_wire::block::{self, BlockKind};
 use silverpoint_wire::compression::Compression;
 use silverpoint_wire::layout::block::{SEGMENT, SYNC};
 use silverpoint_wire::process::push_line;
+use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::version::FormatVersion;
 
 use ahead::Ahead;
@@ -59,11 +61,11 @@ const QUOTA_PARTS: u64 = 4;
 #[derive(Debug)]
 pub(crate) struct TraceFile {
     config: OutputConfig,
-    directory: OwnedFd,
+    directory: KeptFd,
     name: OsString,
     /// Absolute.
     path: PathBuf,
-    file: File,
+    file: KeptFile,
     dev: u64,
     ino: u64,
     /// Where the last whole block ends.
@@ -73,6 +75,10 @@ pub(crate) struct TraceFile {
     segment_end: u64,
     /// Grows whenever dictionaries must be written again: a new segment, a new part, after a failed write.
     epoch: u64,
+    /// What was written since the last time.
+    repetition: Repetition,
+    /// The text of the *file* block, where it is known, and the epoch that has it.
+    about: (String, u64),
     part: u64,
     opened: Instant,
     synced: Instant,
@@ -130,16 +136,18 @@ impl TraceFile {
         let now = Instant::now();
         let mut trace = Self {
             config,
-            directory,
+            directory: KeptFd::new(directory),
             name,
             path,
-            file,
+            file: KeptFile::new(file),
             dev,
             ino,
             end: held.end,
             next_sequence: held.next_sequence,
             segment_end: (held.end / SEGMENT + 1) * SEGMENT,
             epoch: 1,
+            repetition: Repetition::default(),
+            about: (String::new(), 1),
             part: 1,
             opened: now,
             synced: now,
@@ -192,6 +200,18 @@ impl TraceFile {
         self.epoch
     }
 
+    /// The *file* block's text, if the file has not had it in this epoch.
+    pub(crate) fn about_due(&mut self) -> Option<&str> {
+        let (text, epoch) = &mut self.about;
+        let is_due = std::mem::replace(epoch, self.epoch) != self.epoch && !text.is_empty();
+        is_due.then_some(text)
+    }
+
+    /// The *file* block's text is due again.
+    pub(crate) fn repeat_about(&mut self) {
+        self.about.1 = 0;
+    }
+
     pub(crate) fn part(&self) -> u64 {
         self.part
     }
@@ -201,10 +221,30 @@ impl TraceFile {
     }
 
     pub(crate) fn file(&self) -> &File {
-        &self.file
+        self.file.unchecked()
     }
 
-    pub(crate) fn directory(&self) -> &OwnedFd {
+    /// Opens the file and its directory again when the program has closed their descriptors. Where another file has the name, or none, a new part begins in its place.
+    pub(crate) fn reopen_if_closed(&mut self) -> io::Result<()> {
+        if self.file.is_intact() && self.directory.is_intact() {
+            return Ok(());
+        }
+        let (directory, ..) = resolve(&self.path)?;
+        self.directory = KeptFd::new(directory);
+        let file = match open(&self.directory, &self.name) {
+            Ok(file) => KeptFile::new(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if file.identity() == (self.dev, self.ino) {
+            lock(file.unchecked());
+            self.file = file;
+            self.ahead = Ahead::default();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn directory(&self) -> &KeptFd {
         &self.directory
     }
 
@@ -222,21 +262,27 @@ impl TraceFile {
     pub(crate) fn append(&mut self, batch: &Batch) -> io::Result<()> {
         if fault::reached("mid-write") {
             let half = batch.len() / 2;
-            let _ = self.file.write_all_at(&batch.bytes()[..half], self.end);
+            let _ = self.file.unchecked().write_all_at(&batch.bytes()[..half], self.end);
             fault::kill();
         }
         // The part ends when it is full; a quota that is smaller counts.
         let [rotation, quota] =
             [self.config.rotate_bytes, self.config.quota_bytes].map(|limit| limit.unwrap_or(u64::MAX));
-        self.ahead.reach(&self.file, self.end, batch.len() as u64, rotation.max(MIN_ROTATION).min(quota));
-        let written =
-            self.file.write_all_at(batch.bytes(), self.end).and_then(|()| match self.config.fsync {
-                Fsync::EachBatch => self.file.sync_data(),
-                _ => Ok(()),
-            });
+        let file = match self.file.get() {
+            Ok(file) => file,
+            Err(error) => {
+                self.epoch += 1;
+                return Err(error);
+            }
+        };
+        self.ahead.reach(file, self.end, batch.len() as u64, rotation.max(MIN_ROTATION).min(quota));
+        let written = file.write_all_at(batch.bytes(), self.end).and_then(|()| match self.config.fsync {
+            Fsync::EachBatch => file.sync_data(),
+            _ => Ok(()),
+        });
         if let Err(error) = written {
             // If that fails too: the next batch is written over it, and a reader sees by the checksums that it is none.
-            let _ = self.file.set_len(self.end);
+            let _ = file.set_len(self.end);
             self.ahead = Ahead::default();
             self.epoch += 1;
             return Err(error);
@@ -246,15 +292,20 @@ impl TraceFile {
         self.is_dirty = true;
         self.has_records |= batch.contents().0 > 0;
         self.account.records += batch.contents().0;
+        self.repetition.add_all(batch.kinds());
         if let Some(index) = &mut self.index {
             index.add(batch);
         }
-        if self.end >= self.segment_end {
-            self.write_index();
+        let is_segment_full = self.end >= self.segment_end;
+        if is_segment_full {
             self.segment_end = (self.end / SEGMENT + 1) * SEGMENT;
-            self.epoch += 1;
-        } else if self.index.as_ref().is_some_and(Pending::is_long) {
+        }
+        if is_segment_full || self.index.as_ref().is_some_and(Pending::is_long) {
             self.write_index();
+        }
+        if is_segment_full || self.repetition.is_due() {
+            self.epoch += 1;
+            self.repetition.restart();
         }
         Ok(())
     }
@@ -266,7 +317,7 @@ impl TraceFile {
             && self.synced.elapsed() >= interval
         {
             self.synced = Instant::now();
-            self.file.sync_data()?;
+            self.file.get()?.sync_data()?;
             self.is_dirty = false;
         }
         Ok(())
@@ -281,13 +332,17 @@ impl TraceFile {
 
     /// Begins a new part. After an error the current one goes on.
     pub(crate) fn rotate(&mut self) -> io::Result<()> {
+        // Whoever reads the parts finds them by their names: not after the program sees another root.
+        if std::fs::metadata(&self.path).ok().is_none_or(|found| !self.is(found.dev(), found.ino())) {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "its name does not lead to it any more"));
+        }
         // Its own number, although those before it may have been removed: a name never gets another content.
         let highest = rotated(&self.directory, &self.name)?.last().map_or(0, |part| part.number);
         let number = self.part.max(highest.saturating_add(1));
         self.part = number;
         let away = parts::part_name(&self.name, number);
         fault::point("before-rename");
-        let (file, begun) = self.next_part(Some(&away))?;
+        let (file, begun, text) = self.next_part(Some(&away))?;
         fault::point("after-create");
         if let Err(error) = self.put_in_place(&away) {
             self.remove_next();
@@ -295,23 +350,24 @@ impl TraceFile {
         }
         fault::point("after-rename");
         self.account.rotated(number);
-        self.go_on_in(file, &begun)?;
+        self.go_on_in(file, &begun, text)?;
         fault::point("after-rotation");
         Ok(())
     }
 
     /// A file with the beginning of the next part, under a name of its own.
-    fn next_part(&self, previous: Option<&OsStr>) -> io::Result<(File, Batch)> {
+    fn next_part(&self, previous: Option<&OsStr>) -> io::Result<(File, Batch, String)> {
         self.remove_next();
         let mut batch = Batch::new();
         batch.restart(0);
-        batch.push(BlockKind::FILE, 0, 0, about(self.part + 1, previous, self.config.compression).as_bytes());
+        let text = about(self.part + 1, previous, self.config.compression);
+        batch.push(BlockKind::FILE, 0, 0, text.as_bytes());
         let file = create(&self.directory, &parts::next_name(&self.name))?;
         if let Err(error) = file.write_all_at(batch.bytes(), 0) {
             self.remove_next();
             return Err(error);
         }
-        Ok((file, batch))
+        Ok((file, batch, text))
     }
 
     fn remove_next(&self) {
@@ -350,14 +406,16 @@ impl TraceFile {
     }
 
     /// Ends the current part and goes on in this new file, which holds `begun`.
-    fn go_on_in(&mut self, file: File, begun: &Batch) -> io::Result<()> {
+    fn go_on_in(&mut self, file: File, begun: &Batch, text: String) -> io::Result<()> {
         let (dev, ino) = identity(&file)?;
         let ended = self.finish(END_ROTATED);
-        (self.dev, self.ino, self.file) = (dev, ino, file);
+        (self.dev, self.ino, self.file) = (dev, ino, KeptFile::new(file));
         self.end = begun.len() as u64;
         self.next_sequence = begun.next_sequence();
         self.segment_end = SEGMENT;
         self.epoch += 1;
+        self.repetition = begun.kinds();
+        self.about = (text, self.epoch);
         self.part += 1;
         self.opened = Instant::now();
         self.is_dirty = true;
@@ -385,18 +443,18 @@ impl TraceFile {
             // Somebody may have made it again.
             let (directory, _, _) = resolve(&self.path)?;
             self.account.directory_is_gone();
-            self.directory = directory;
+            self.directory = KeptFd::new(directory);
         }
-        let (file, begun) = self.next_part(None)?;
+        let (file, begun, text) = self.next_part(None)?;
         rename(&self.directory, &parts::next_name(&self.name), &self.name)
             .inspect_err(|_| self.remove_next())?;
         self.account.displaced(self.is_removed());
-        self.go_on_in(file, &begun)
+        self.go_on_in(file, &begun, text)
     }
 
     /// Whether the current part has no name any more, nowhere: what is in it is lost when it is closed.
     pub(crate) fn is_removed(&self) -> bool {
-        missing::is_removed(&self.file)
+        missing::is_removed(self.file.unchecked())
     }
 
     /// Records that were stored and that somebody has removed.
@@ -451,12 +509,13 @@ impl TraceFile {
         let mut batch = Batch::new();
         batch.restart(self.next_sequence);
         batch.push(BlockKind::INDEX, 0, 0, &index.payload());
-        if self.file.write_all_at(batch.bytes(), self.end).is_ok() {
+        let file = self.file.get();
+        if file.as_ref().is_ok_and(|file| file.write_all_at(batch.bytes(), self.end).is_ok()) {
             index.written(self.end);
             self.end += batch.len() as u64;
             self.next_sequence = batch.next_sequence();
         } else {
-            let _ = self.file.set_len(self.end);
+            let _ = file.and_then(|file| file.set_len(self.end));
             self.ahead = Ahead::default();
             self.index = None;
         }
@@ -469,24 +528,27 @@ impl TraceFile {
         let mut batch = Batch::new();
         batch.restart(self.next_sequence);
         batch.push(BlockKind::END, 0, 0, &block::end(reason, last_index));
-        if self.file.write_all_at(batch.bytes(), self.end).is_ok() {
+        let file = self.file.get()?;
+        if file.write_all_at(batch.bytes(), self.end).is_ok() {
             self.end += batch.len() as u64;
             self.next_sequence += 1;
         } else {
-            let _ = self.file.set_len(self.end);
+            let _ = file.set_len(self.end);
         }
-        self.ahead.give_back(&self.file, self.end);
+        self.ahead.give_back(file, self.end);
         if self.config.fsync == Fsync::Never {
             return Ok(());
         }
-        self.file.sync_data().and(self.sync_directory())
+        file.sync_data().and(self.sync_directory())
     }
 
     fn begin(&mut self, previous: Option<&OsStr>) -> io::Result<()> {
         let mut batch = Batch::new();
         batch.restart(self.next_sequence);
-        batch.push(BlockKind::FILE, 0, 0, about(self.part, previous, self.config.compression).as_bytes());
+        let text = about(self.part, previous, self.config.compression);
+        batch.push(BlockKind::FILE, 0, 0, text.as_bytes());
         self.append(&batch)?;
+        self.about = (text, self.epoch);
         // (No reason not to begin: told when the part ends.)
         self.unsynced = self.sync_directory().err();
         Ok(())
@@ -543,7 +605,11 @@ fn resolve(path: &Path) -> io::Result<(OwnedFd, PathBuf, OsString)> {
 }
 
 /// The file that is there, if the configuration says to go on in it; locked. Removes what is to be replaced.
-fn find(directory: &OwnedFd, name: &OsStr, config: &OutputConfig) -> Result<Option<File>, CollectError> {
+fn find(
+    directory: impl AsFd + Copy,
+    name: &OsStr,
+    config: &OutputConfig,
+) -> Result<Option<File>, CollectError> {
     let path = &config.path;
     let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
@@ -575,13 +641,13 @@ fn find(directory: &OwnedFd, name: &OsStr, config: &OutputConfig) -> Result<Opti
     Ok(None)
 }
 
-fn open(directory: &OwnedFd, name: &OsStr) -> io::Result<File> {
+fn open(directory: impl AsFd + Copy, name: &OsStr) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::openat(directory, name, flags, Mode::empty())?);
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
-fn create(directory: &OwnedFd, name: &OsStr) -> io::Result<File> {
+fn create(directory: impl AsFd + Copy, name: &OsStr) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?);
     lock(&file);
@@ -600,17 +666,16 @@ fn begins_like_a_trace(file: &File) -> io::Result<bool> {
     Ok(start[..read] == SYNC[..read])
 }
 
-fn is_trace(directory: &OwnedFd, name: &OsStr) -> bool {
+fn is_trace(directory: impl AsFd + Copy, name: &OsStr) -> bool {
     open(directory, name).and_then(|file| begins_like_a_trace(&file)).unwrap_or(false)
 }
 
 fn identity(file: &File) -> io::Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
     file.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Renames within the directory, never over something.
-fn rename(directory: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
+fn rename(directory: impl AsFd + Copy, from: &OsStr, to: &OsStr) -> io::Result<()> {
     match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
         // File systems that do not know the flag.
         Err(Errno::INVAL | Errno::NOSYS) => {

@@ -283,7 +283,7 @@ fn a_collector_killed_at_random_moments_by_somebody_else() {
         let stop = &stop;
         let write = |ring: &mut FakeRing| {
             let mut value = 0;
-            while !stop.load(Ordering::Relaxed) {
+            while !stop.load(Ordering::Relaxed) && value < 500_000 {
                 ring.put(id, value);
                 value += 1;
             }

@@ -15,6 +15,7 @@ mod packets;
 use std::convert::Infallible;
 use std::fs::{self, DirEntry, File};
 use std::io::{self, BufWriter, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_formats::site::Site;
@@ -49,7 +50,7 @@ impl CtfWriter {
     /// Those of writing.
     pub fn create(directory: &Path) -> io::Result<Self> {
         let uuid = classes::new_uuid();
-        let metadata = BufWriter::new(File::create_new(directory.join("metadata"))?);
+        let metadata = BufWriter::new(private(&directory.join("metadata"))?);
         Ok(Self {
             directory: directory.to_owned(),
             classes: Classes::new(metadata, uuid)?,
@@ -67,7 +68,7 @@ impl CtfWriter {
             Some(number) => number,
             None if self.streams.len() < STREAMS_MAX => {
                 let name = format!("stream_{}", self.streams.len());
-                let file = File::create_new(self.directory.join(name))?;
+                let file = private(&self.directory.join(name))?;
                 self.streams.push(Packets::new(BufWriter::new(file), self.uuid));
                 self.streams.len() - 1
             }
@@ -208,4 +209,8 @@ impl CtfWriter {
             None => push_text(&mut self.payload, &cause.to_string()),
         }
     }
+}
+/// A new file for its owner alone, as trace files are: it holds what they held.
+fn private(path: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).mode(0o600).open(path)
 }

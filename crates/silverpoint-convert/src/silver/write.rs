@@ -1,5 +1,8 @@
-//! A trace file made of records: each process is a session of its own whose clock counts nanoseconds since 1970, each thread a stream. A block is written
-//! when 64 KiB of a thread wait, or 16 MiB of all of them.
+//! A trace file made of records: each process is a session of its own whose clock counts nanoseconds since 1970. A block is written when 64 KiB of a thread wait, or
+//! 16 MiB of all of them.
+//!
+//! **Order.** Readers take a stream as it lies in the file, so that a stream's records must be in order of time. Those of a thread that come in another order wait longer, are sorted, and go into
+//! another stream of the thread where they are earlier than what the first one holds: readers merge the streams.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -14,17 +17,21 @@ use silverpoint_wire::layout::block::{HEADER_SIZE, LATE, LEVELS_CONTROL};
 use silverpoint_wire::layout::clock_source::MONOTONIC;
 use silverpoint_wire::layout::record::{CONTEXT, LOSS, SIZE_MAX, SPAN_END, STALL, THREAD_NAME, TRUNCATED};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
-use silverpoint_wire::level::Level;
 use silverpoint_wire::process::push_line;
 use silverpoint_wire::record::RecordHeader;
+use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::site::fnv1a64;
 
 use crate::{Record, WriteError, Writer};
 
-/// Bytes of one stream that wait at most.
+/// Bytes of records of one block, and of one thread that wait at most while they come in order.
 const WAITING: usize = 64 << 10;
-/// Bytes of all streams that wait at most.
+/// Bytes of one thread that wait at most to be sorted.
+const WAITING_UNSORTED: usize = 8 << 20;
+/// Bytes of all threads that wait at most.
 const WAITING_ALL: usize = 16 << 20;
+/// Descriptions of sites in one block.
+const SITES_BYTES: usize = 1 << 20;
 /// An anchor each 2^50 ns (13 days): between them a double counts nanoseconds exactly.
 const ANCHOR_BITS: u32 = 50;
 /// Ids of records without description begin here, where no described site is.
@@ -38,6 +45,10 @@ pub struct SilverWriter<W> {
     sessions: Vec<Session>,
     by_process: HashMap<usize, usize>,
     waiting: usize,
+    /// The text of the *file* block.
+    about: String,
+    /// What was written since everything was described.
+    repetition: Repetition,
     record: Vec<u8>,
     /// The greatest time of a record.
     latest: u64,
@@ -47,29 +58,66 @@ pub struct SilverWriter<W> {
 
 struct Session {
     number: u32,
-    streams: Vec<Stream>,
+    /// Its description.
+    info: Vec<u8>,
+    threads: Vec<Thread>,
     by_tid: HashMap<u32, usize>,
+    /// Of all threads: what describes them.
+    streams: Vec<StreamInfo>,
     /// Ids by the numbers of sites.
     sites: HashMap<usize, u32>,
-    /// Descriptions that are not written yet.
+    /// Descriptions that are written, as payloads of blocks.
+    all_sites: Vec<Vec<u8>>,
+    /// Those that are not written yet.
     new_sites: Vec<u8>,
     anchors: BTreeSet<u64>,
     new_anchors: Vec<u8>,
 }
 
+/// A thread, and what waits of it.
+struct Thread {
+    tid: u32,
+    streams: Vec<Stream>,
+    /// Records, one after the other.
+    raw: Vec<u8>,
+    entries: Vec<Entry>,
+    /// Whether `entries` are in order of time, and come after what was written.
+    is_sorted: bool,
+    /// Names and contexts that `entries` refer to. The last one holds on.
+    names: Vec<String>,
+    contexts: Vec<Vec<u8>>,
+}
+
+/// A record that waits.
+#[derive(Clone, Copy)]
+struct Entry {
+    ticks: u64,
+    begin: usize,
+    end: usize,
+    site: u32,
+    levels: u32,
+    name: usize,
+    context: usize,
+}
+
+/// A part of a thread's records that is in order of time.
 struct Stream {
     number: u32,
-    tid: u32,
-    is_told: bool,
     ring: u64,
+    /// Of the last record.
+    last: u64,
+    name: String,
+    context: Vec<u8>,
+}
+
+/// A block that is being made.
+struct Block {
     raw: Vec<u8>,
     first: u64,
     last: u64,
     records: u32,
     levels: u32,
     sites: u64,
-    name: String,
-    context: Vec<u8>,
 }
 
 impl<W: Write> SilverWriter<W> {
@@ -85,6 +133,8 @@ impl<W: Write> SilverWriter<W> {
             sessions: Vec::new(),
             by_process: HashMap::new(),
             waiting: 0,
+            about: String::new(),
+            repetition: Repetition::default(),
             record: Vec::new(),
             latest: 0,
             watermark: 0,
@@ -97,6 +147,7 @@ impl<W: Write> SilverWriter<W> {
         let id = fnv1a64(&now.to_le_bytes());
         push_line(&mut about, "file_id", &format!("{id:016x}{:016x}", fnv1a64(&id.to_le_bytes())));
         writer.push(BlockHeader::new(BlockKind::FILE, about.as_bytes()), about.as_bytes())?;
+        writer.about = about;
         Ok(writer)
     }
 
@@ -116,8 +167,7 @@ impl<W: Write> SilverWriter<W> {
         self.flush_all()?;
         self.watermark = self.latest;
         for session in 1..=self.sessions.len() as u32 {
-            let payload = self.watermark.to_le_bytes();
-            self.push(BlockHeader { session, ..BlockHeader::new(BlockKind::WATERMARK, &payload) }, &payload)?;
+            self.push_of(session, BlockKind::WATERMARK, &self.watermark.to_le_bytes())?;
         }
         self.out.flush()
     }
@@ -132,7 +182,40 @@ impl<W: Write> SilverWriter<W> {
         self.sequence += 1;
         self.bytes.clear();
         push_block(&mut self.bytes, &header, payload);
+        self.repetition.add(header.kind, self.bytes.len() as u64);
         self.out.write_all(&self.bytes)
+    }
+
+    fn push_of(&mut self, session: u32, kind: BlockKind, payload: &[u8]) -> io::Result<()> {
+        self.push(BlockHeader { session, ..BlockHeader::new(kind, payload) }, payload)
+    }
+
+    /// Everything that was described, once more.
+    fn describe_again(&mut self) -> io::Result<()> {
+        self.repetition.restart();
+        let about = std::mem::take(&mut self.about);
+        self.push(BlockHeader::new(BlockKind::FILE, about.as_bytes()), about.as_bytes())?;
+        self.about = about;
+        let sessions = std::mem::take(&mut self.sessions);
+        let described = sessions.iter().try_for_each(|session| self.describe(session));
+        self.sessions = sessions;
+        described
+    }
+
+    fn describe(&mut self, session: &Session) -> io::Result<()> {
+        self.push_of(session.number, BlockKind::SESSION, &session.info)?;
+        for sites in &session.all_sites {
+            self.push_of(session.number, BlockKind::SITES, sites)?;
+        }
+        let (mut streams, mut anchors) = (Vec::new(), Vec::new());
+        session.streams.iter().for_each(|info| info.encode(&mut streams));
+        session.anchors.iter().for_each(|ns| push_anchor(&mut anchors, &anchor_of(*ns)));
+        for (kind, payload) in [(BlockKind::ANCHORS, &anchors), (BlockKind::STREAMS, &streams)] {
+            for part in payload.chunks(StreamInfo::SIZE * 20_000) {
+                self.push_of(session.number, kind, part)?;
+            }
+        }
+        Ok(())
     }
 
     fn session(&mut self, record: &Record<'_>) -> io::Result<usize> {
@@ -157,15 +240,15 @@ impl<W: Write> SilverWriter<W> {
         };
         let mut payload = Vec::new();
         info.encode(&mut payload);
-        self.push(
-            BlockHeader { session: number, ..BlockHeader::new(BlockKind::SESSION, &payload) },
-            &payload,
-        )?;
+        self.push_of(number, BlockKind::SESSION, &payload)?;
         self.sessions.push(Session {
             number,
-            streams: Vec::new(),
+            info: payload,
+            threads: Vec::new(),
             by_tid: HashMap::new(),
+            streams: Vec::new(),
             sites: HashMap::new(),
+            all_sites: Vec::new(),
             new_sites: Vec::new(),
             anchors: BTreeSet::new(),
             new_anchors: Vec::new(),
@@ -174,80 +257,107 @@ impl<W: Write> SilverWriter<W> {
         Ok(self.sessions.len() - 1)
     }
 
-    /// Writes what waits of a stream, and what describes it.
-    fn flush_stream(&mut self, session: usize, stream: usize) -> io::Result<()> {
+    /// Writes what waits of a thread, in order of time, and what describes it.
+    fn flush_thread(&mut self, session: usize, thread: usize) -> io::Result<()> {
         let state = &mut self.sessions[session];
         let number = state.number;
-        let new_sites = std::mem::take(&mut state.new_sites);
-        let new_anchors = std::mem::take(&mut state.new_anchors);
-        let stream = &mut state.streams[stream];
-        let raw = std::mem::take(&mut stream.raw);
-        self.waiting -= raw.len();
-        let mut info = Vec::new();
-        if !std::mem::replace(&mut stream.is_told, true) {
-            StreamInfo { stream: stream.number, tid: stream.tid, ..Default::default() }.encode(&mut info);
+        let thread = &mut state.threads[thread];
+        self.waiting -= thread.raw.len();
+        let mut entries = std::mem::take(&mut thread.entries);
+        entries.sort_by_key(|entry| entry.ticks);
+        let Some(first) = entries.first() else { return Ok(()) };
+        let at = thread.stream_for(first.ticks, &mut state.streams);
+        let mut blocks = Vec::new();
+        let mut rest = &entries[..];
+        while !rest.is_empty() {
+            let (block, written) = thread.block(at, rest);
+            blocks.push(block);
+            rest = &rest[written..];
         }
-        let header = BlockHeader {
-            session: number,
-            stream: stream.number,
-            ring_begin: stream.ring,
-            ring_end: stream.ring + raw.len() as u64,
-            first_ticks: stream.first,
-            last_ticks: stream.last,
-            records: stream.records,
-            levels: stream.levels,
-            sites: stream.sites,
-            flags: if stream.first < self.watermark { LATE } else { 0 },
-            ..BlockHeader::new(BlockKind::RECORDS, &raw)
-        };
-        stream.ring = header.ring_end;
-        (stream.first, stream.last, stream.records, stream.levels, stream.sites) = (u64::MAX, 0, 0, 0, 0);
+        let stream = &mut thread.streams[at];
+        let (stream_number, mut ring) = (stream.number, stream.ring);
+        stream.ring += blocks.iter().map(|block| block.raw.len() as u64).sum::<u64>();
+        thread.settle(entries);
+        let new_sites = state.describe_sites();
+        let new_anchors = std::mem::take(&mut state.new_anchors);
+        let mut info = Vec::new();
+        if ring == 0
+            && let Some(described) = state.streams.iter().find(|info| info.stream == stream_number)
+        {
+            described.encode(&mut info);
+        }
         for (kind, payload) in
             [(BlockKind::SITES, &new_sites), (BlockKind::ANCHORS, &new_anchors), (BlockKind::STREAMS, &info)]
         {
             if !payload.is_empty() {
-                self.push(BlockHeader { session: number, ..BlockHeader::new(kind, payload) }, payload)?;
+                self.push_of(number, kind, payload)?;
             }
         }
-        if !raw.is_empty() {
-            self.push(header, &raw)?;
+        for block in blocks {
+            let header = BlockHeader {
+                session: number,
+                stream: stream_number,
+                ring_begin: ring,
+                ring_end: ring + block.raw.len() as u64,
+                first_ticks: block.first,
+                last_ticks: block.last,
+                records: block.records,
+                levels: block.levels,
+                sites: block.sites,
+                flags: if block.first < self.watermark { LATE } else { 0 },
+                ..BlockHeader::new(BlockKind::RECORDS, &block.raw)
+            };
+            ring = header.ring_end;
+            if self.repetition.is_due() {
+                self.describe_again()?;
+            }
+            self.push(header, &block.raw)?;
         }
         Ok(())
     }
 
     fn flush_all(&mut self) -> io::Result<()> {
         for session in 0..self.sessions.len() {
-            for stream in 0..self.sessions[session].streams.len() {
-                if !self.sessions[session].streams[stream].raw.is_empty() {
-                    self.flush_stream(session, stream)?;
-                }
+            for thread in 0..self.sessions[session].threads.len() {
+                self.flush_thread(session, thread)?;
             }
         }
         Ok(())
     }
 }
 
+/// The clock counts nanoseconds since 1970.
+fn anchor_of(ns: u64) -> Anchor {
+    Anchor { ticks: ns, monotonic_ns: ns, wall_ns: ns }
+}
+
 impl Session {
-    fn stream(&mut self, tid: u32) -> usize {
-        if let Some(stream) = self.by_tid.get(&tid) {
-            return *stream;
+    fn thread(&mut self, tid: u32) -> usize {
+        if let Some(thread) = self.by_tid.get(&tid) {
+            return *thread;
         }
-        self.streams.push(Stream {
-            number: self.streams.len() as u32 + 1,
+        self.threads.push(Thread {
             tid,
-            is_told: false,
-            ring: 0,
+            streams: Vec::new(),
             raw: Vec::new(),
-            first: u64::MAX,
-            last: 0,
-            records: 0,
-            levels: 0,
-            sites: 0,
-            name: String::new(),
-            context: Vec::new(),
+            entries: Vec::new(),
+            is_sorted: true,
+            names: vec![String::new()],
+            contexts: vec![Vec::new()],
         });
-        self.by_tid.insert(tid, self.streams.len() - 1);
-        self.streams.len() - 1
+        self.by_tid.insert(tid, self.threads.len() - 1);
+        self.threads.len() - 1
+    }
+
+    /// The descriptions of sites that are not written yet; they count as written.
+    fn describe_sites(&mut self) -> Vec<u8> {
+        let new = std::mem::take(&mut self.new_sites);
+        match self.all_sites.last_mut() {
+            Some(last) if last.len() + new.len() <= SITES_BYTES => last.extend_from_slice(&new),
+            _ if new.is_empty() => {}
+            _ => self.all_sites.push(new.clone()),
+        }
+        new
     }
 
     /// The id of a site, described when it is new.
@@ -264,21 +374,111 @@ impl Session {
     }
 }
 
-impl Stream {
-    fn push(&mut self, site: u32, flags: u32, ticks: u64, args: &[u8], level: Option<Level>) -> usize {
-        let size = (16 + args.len()).next_multiple_of(8);
-        let header = RecordHeader { size: size as u32, flags, site, ticks };
-        let before = self.raw.len();
-        self.raw.extend_from_slice(&header.encode());
-        self.raw.extend_from_slice(args);
-        self.raw.resize(before + size, 0);
+impl Thread {
+    /// The stream that goes on with records from this time on: the latest of those that end before it, or a new one.
+    fn stream_for(&mut self, first: u64, all: &mut Vec<StreamInfo>) -> usize {
+        let ending_before = self.streams.iter().enumerate().filter(|(_, stream)| stream.last <= first);
+        if let Some((at, _)) = ending_before.max_by_key(|(_, stream)| stream.last) {
+            return at;
+        }
+        let number = all.len() as u32 + 1;
+        all.push(StreamInfo { stream: number, tid: self.tid, ..Default::default() });
+        self.streams.push(Stream { number, ring: 0, last: 0, name: String::new(), context: Vec::new() });
+        self.streams.len() - 1
+    }
+
+    /// The next block of a stream, and how many records it has taken.
+    fn block(&mut self, stream: usize, entries: &[Entry]) -> (Block, usize) {
+        let stream = &mut self.streams[stream];
+        let mut block = Block { raw: Vec::new(), first: u64::MAX, last: 0, records: 0, levels: 0, sites: 0 };
+        let mut written = 0;
+        for entry in entries {
+            if block.raw.len() >= WAITING {
+                break;
+            }
+            let name = &self.names[entry.name];
+            if stream.name != *name {
+                name.clone_into(&mut stream.name);
+                let mut args = (name.len() as u32).to_le_bytes().to_vec();
+                args.extend_from_slice(name.as_bytes());
+                args.truncate(SIZE_MAX / 2);
+                push_record(&mut block.raw, THREAD_NAME, 0, entry.ticks, &args);
+                block.count(THREAD_NAME, entry.ticks, LEVELS_CONTROL);
+            }
+            let context = &self.contexts[entry.context];
+            if stream.context != *context {
+                context.clone_into(&mut stream.context);
+                // The empty map ends all.
+                let item = if context.is_empty() { &[0xA0][..] } else { context };
+                let mut args = (item.len() as u32).to_le_bytes().to_vec();
+                args.extend_from_slice(item);
+                push_record(&mut block.raw, CONTEXT, 0, entry.ticks, &args);
+                block.count(CONTEXT, entry.ticks, LEVELS_CONTROL);
+            }
+            block.raw.extend_from_slice(&self.raw[entry.begin..entry.end]);
+            block.count(entry.site, entry.ticks, entry.levels);
+            stream.last = entry.ticks;
+            written += 1;
+        }
+        (block, written)
+    }
+
+    /// Nothing waits; the rooms are kept.
+    fn settle(&mut self, mut entries: Vec<Entry>) {
+        entries.clear();
+        self.entries = entries;
+        self.raw.clear();
+        self.raw.shrink_to(4 * WAITING);
+        self.is_sorted = true;
+        self.names.drain(..self.names.len() - 1);
+        self.contexts.drain(..self.contexts.len() - 1);
+    }
+
+    /// A record waits.
+    fn add(&mut self, record: &Record<'_>, header: RecordHeader, args: &[u8], levels: u32) -> usize {
+        let context = record.context.map_or(&[][..], |context| context.item());
+        if self.names.last().is_none_or(|name| name != record.thread) {
+            self.names.push(record.thread.to_owned());
+        }
+        if self.contexts.last().is_none_or(|last| last != context) {
+            self.contexts.push(context.to_owned());
+        }
+        let RecordHeader { flags, site, ticks, .. } = header;
+        let before = match self.entries.last() {
+            Some(last) => last.ticks,
+            None => self.streams.iter().map(|stream| stream.last).max().unwrap_or(0),
+        };
+        self.is_sorted &= ticks >= before;
+        let begin = self.raw.len();
+        push_record(&mut self.raw, site, flags, ticks, args);
+        let (end, name, context) = (self.raw.len(), self.names.len() - 1, self.contexts.len() - 1);
+        self.entries.push(Entry { ticks, begin, end, site, levels, name, context });
+        end - begin
+    }
+
+    /// Whether a block is due.
+    fn is_due(&self) -> bool {
+        self.raw.len() >= if self.is_sorted { WAITING } else { WAITING_UNSORTED }
+    }
+}
+
+impl Block {
+    fn count(&mut self, site: u32, ticks: u64, levels: u32) {
         self.first = self.first.min(ticks);
         self.last = self.last.max(ticks);
         self.records += 1;
-        self.levels |= level.map_or(LEVELS_CONTROL, |level| 1 << level as u32);
+        self.levels |= levels;
         self.sites |= site_bit(site);
-        size
     }
+}
+
+fn push_record(out: &mut Vec<u8>, site: u32, flags: u32, ticks: u64, args: &[u8]) {
+    let size = (16 + args.len()).next_multiple_of(8);
+    let header = RecordHeader { size: size as u32, flags, site, ticks };
+    let before = out.len();
+    out.extend_from_slice(&header.encode());
+    out.extend_from_slice(args);
+    out.resize(before + size, 0);
 }
 
 impl<W: Write> Writer for SilverWriter<W> {
@@ -292,10 +492,7 @@ impl<W: Write> Writer for SilverWriter<W> {
         let session = &mut self.sessions[number];
         let anchor = ticks >> ANCHOR_BITS << ANCHOR_BITS;
         if session.anchors.insert(anchor) {
-            push_anchor(
-                &mut session.new_anchors,
-                &Anchor { ticks: anchor, monotonic_ns: anchor, wall_ns: anchor },
-            );
+            push_anchor(&mut session.new_anchors, &anchor_of(anchor));
         }
         let (id, flags, level) = match record.what {
             What::Record { site, site_number, args: packed, truncated } => {
@@ -347,31 +544,15 @@ impl<W: Write> Writer for SilverWriter<W> {
             )));
         }
         self.latest = self.latest.max(ticks);
-        let at = session.stream(record.tid);
-        let stream = &mut session.streams[at];
-        let mut written = 0;
-        if stream.name != record.thread {
-            record.thread.clone_into(&mut stream.name);
-            let mut name = (stream.name.len() as u32).to_le_bytes().to_vec();
-            name.extend_from_slice(stream.name.as_bytes());
-            name.truncate(SIZE_MAX / 2);
-            written += stream.push(THREAD_NAME, 0, ticks, &name, None);
-        }
-        let context = record.context.map_or(&[][..], |context| context.item());
-        if stream.context != context {
-            context.clone_into(&mut stream.context);
-            // The empty map ends all.
-            let item = if context.is_empty() { &[0xA0] } else { context };
-            let mut packed = (item.len() as u32).to_le_bytes().to_vec();
-            packed.extend_from_slice(item);
-            written += stream.push(CONTEXT, 0, ticks, &packed, None);
-        }
-        written += stream.push(id, flags, ticks, &args, level);
-        let is_much = stream.raw.len() >= WAITING;
-        self.waiting += written;
+        let at = session.thread(record.tid);
+        let levels = level.map_or(LEVELS_CONTROL, |level| 1 << level as u32);
+        let header = RecordHeader { size: 0, flags, site: id, ticks };
+        let thread = &mut session.threads[at];
+        self.waiting += thread.add(record, header, &args, levels);
+        let is_due = thread.is_due();
         self.record = args;
-        if is_much {
-            self.flush_stream(number, at)?;
+        if is_due {
+            self.flush_thread(number, at)?;
         }
         if self.waiting >= WAITING_ALL {
             self.flush_all()?;
@@ -381,9 +562,11 @@ impl<W: Write> Writer for SilverWriter<W> {
 
     fn finish(&mut self) -> io::Result<()> {
         self.flush_all()?;
+        if self.repetition.is_due_at_end() {
+            self.describe_again()?;
+        }
         for session in 1..=self.sessions.len() as u32 {
-            let payload = u64::MAX.to_le_bytes();
-            self.push(BlockHeader { session, ..BlockHeader::new(BlockKind::WATERMARK, &payload) }, &payload)?;
+            self.push_of(session, BlockKind::WATERMARK, &u64::MAX.to_le_bytes())?;
         }
         let payload = end(1, 0);
         self.push(BlockHeader::new(BlockKind::END, &payload), &payload)?;

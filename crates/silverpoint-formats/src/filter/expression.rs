@@ -194,6 +194,14 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// That the message contains a text, with `*` and `?`.
+    pub fn message_contains(text: &str) -> Self {
+        let literal = Literal::quoted(format!("*{text}*"));
+        Self::Test(Test { path: vec!["message".to_owned()], operator: Operator::Like, literal })
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
     /// Invariant: a character boundary.

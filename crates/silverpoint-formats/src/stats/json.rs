@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use silverpoint_wire::level::Level;
 
-use super::report::{busiest, troubles};
+use super::report::{busiest, rates_of, troubles};
 use super::{Count, Statistics};
 use crate::json::{push_f64, push_string};
 use crate::site::Site;
@@ -73,12 +73,12 @@ pub fn push_json(out: &mut String, s: &Statistics, trace: &Trace) {
             object.number("bytes", count.bytes);
         },
     );
-    object.list("sites", busiest(s).into_iter(), |(number, count), object| {
-        object.site(&trace.sites[number]);
+    object.list("sites", busiest(s, trace).into_iter(), |(numbers, count), object| {
+        object.site(&trace.sites[numbers[0]]);
         object.number("records", count.records);
         object.number("bytes", count.bytes);
-        if let Some(counts) = s.rates.as_ref().and_then(|rates| rates.sites.get(&number)) {
-            object.numbers("rates", counts);
+        if let Some(rates) = &s.rates {
+            object.numbers("rates", &rates_of(rates, &numbers));
         }
     });
     if let Some(rates) = &s.rates {

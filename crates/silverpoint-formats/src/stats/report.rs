@@ -1,11 +1,14 @@
 //! Statistics as tables for people.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 use silverpoint_wire::level::Level;
+use silverpoint_wire::site::SiteDescription;
 
 use super::chart::Scale;
+use super::rates::Rates;
 use super::{Count, Histogram, Signs, Statistics, Trouble, Troubles};
 use crate::table::{Table, bytes, grouped};
 use crate::time::{Style, TimeText, push_duration};
@@ -207,31 +210,50 @@ fn trouble(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOption
     table.push(out);
 }
 
-/// Site numbers with records, most records first.
-pub(super) fn busiest(s: &Statistics) -> Vec<(usize, Count)> {
-    let mut numbers: Vec<_> =
-        s.sites.iter().copied().enumerate().filter(|(_, count)| count.records > 0).collect();
-    numbers.sort_by(|a, b| b.1.records.cmp(&a.1.records).then(a.0.cmp(&b.0)));
-    numbers
+/// Sites with records, most records first. Those of several processes that are described alike are one: its numbers.
+pub(super) fn busiest(s: &Statistics, trace: &Trace) -> Vec<(Vec<usize>, Count)> {
+    let mut merged: Vec<(Vec<usize>, Count)> = Vec::new();
+    let mut known: HashMap<&SiteDescription, usize> = HashMap::new();
+    for (number, count) in s.sites.iter().enumerate().filter(|(_, count)| count.records > 0) {
+        let at = *known.entry(&trace.sites[number].description).or_insert_with(|| {
+            merged.push((Vec::new(), Count::default()));
+            merged.len() - 1
+        });
+        let (numbers, sum) = &mut merged[at];
+        numbers.push(number);
+        sum.records += count.records;
+        sum.bytes += count.bytes;
+    }
+    merged.sort_by(|a, b| b.1.records.cmp(&a.1.records).then_with(|| a.0.cmp(&b.0)));
+    merged
+}
+
+/// When records of these sites were made, together.
+pub(super) fn rates_of(rates: &Rates, numbers: &[usize]) -> Vec<u64> {
+    let mut sum: Vec<u64> = Vec::new();
+    for counts in numbers.iter().filter_map(|number| rates.sites.get(number)) {
+        sum.resize(sum.len().max(counts.len()), 0);
+        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    sum
 }
 
 fn sites(out: &mut String, s: &Statistics, trace: &Trace, options: &TextOptions) {
     let top = options.top();
-    let all = busiest(s);
+    let all = busiest(s, trace);
     let mut headings = vec![">RECORDS", ">SHARE", ">BYTES"];
     headings.extend(s.rates.is_some().then_some("<RATE"));
     headings.extend(["<LEVEL", "<KIND", "<CATEGORY", "<PLACE", "<TEXT"]);
     let mut table = options.table("sites", &headings);
-    for (number, count) in all.iter().take(top) {
-        let site = &trace.sites[*number];
+    for (numbers, count) in all.iter().take(top) {
+        let site = &trace.sites[numbers[0]];
         let mut cells = vec![
             grouped(count.records),
             format!("{:.1}%", count.records as f64 * 100.0 / s.records.max(1) as f64),
             bytes(count.bytes),
         ];
         if let Some(rates) = &s.rates {
-            let counts = rates.sites.get(number).map_or(&[][..], Vec::as_slice);
-            cells.push(options.signs.spark(counts, Scale::Linear));
+            cells.push(options.signs.spark(&rates_of(rates, numbers), Scale::Linear));
         }
         cells.extend([
             site.level().to_string(),

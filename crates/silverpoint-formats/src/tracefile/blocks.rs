@@ -6,11 +6,11 @@ use silverpoint_wire::compression::Decompressor;
 use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX, RAW};
 use silverpoint_wire::record::Records;
 
+use super::Trace;
 use super::left_out::{LeftOut, holds_only_statements};
 use super::scan::{BlockRef, bad_block, read_payload};
 use super::session::{Session, Stream};
 use super::verdict::{Matter, Note};
-use super::{Source, Trace};
 
 /// Reads blocks. Keeps the room for a stored payload that must be decompressed or expanded.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct BlockReader {
     stored: Vec<u8>,
     unpacked: Vec<u8>,
     decompressor: Decompressor,
+    /// About the last block, when it was read where its file's index does not say.
+    misplaced: Option<Note>,
     /// For whoever walks ([`BlockReader::walk`]).
     pub(super) raw: Vec<u8>,
 }
@@ -32,27 +34,50 @@ impl BlockReader {
         block: &BlockRef,
         raw: &mut Vec<u8>,
     ) -> Option<Note> {
-        let Some(source) = trace.source(block.file) else {
+        if trace.source(block.file).is_none() {
             raw.clear();
             return None;
-        };
-        let why = self.raw(source, session, block, raw).err()?;
-        Some(Note { file: source.path.clone(), matter: bad_block(block.at, &block.header, why) })
+        }
+        match self.raw(trace, session, block, raw) {
+            Ok(()) => self.take_misplaced(),
+            Err(why) => self.note(trace, block, why),
+        }
+    }
+
+    /// The note about the last block, when it was not where its file's index says.
+    pub(super) fn take_misplaced(&mut self) -> Option<Note> {
+        self.misplaced.take()
+    }
+
+    /// Reads the stored payload of a block into `payload`, where the block is said to stand, or else where it really stands.
+    fn stored(&mut self, trace: &Trace, block: &BlockRef, payload: &mut Vec<u8>) -> Result<(), String> {
+        self.misplaced = None;
+        let Some(source) = trace.source(block.file) else { return Err("there is no such file".into()) };
+        let mut read =
+            |at| read_payload(source, at, &block.header, payload).map_err(|error| error.to_string());
+        let Err(why) = read(block.at)? else { return Ok(()) };
+        let Some(at) = trace.elsewhere(block) else { return Err(why) };
+        read(at)?.map_err(|_| why)?;
+        let matter = Matter::Misplaced { offset: at, sequence: block.header.sequence };
+        self.misplaced = Some(Note { file: source.path.clone(), matter });
+        Ok(())
     }
 
     /// The payload of a block, checked and decompressed; compact if the header says so. An error without a note: there is no such file.
     pub(super) fn payload(&mut self, trace: &Trace, block: &BlockRef) -> Result<&[u8], Option<Note>> {
-        let Some(source) = trace.source(block.file) else { return Err(None) };
-        match self.unpack(source, block) {
+        match self.unpack(trace, block) {
             Ok(()) => Ok(&self.stored),
             Err(why) => Err(self.note(trace, block, why)),
         }
     }
 
     /// Leaves the raw or compact payload of a block in `stored`.
-    fn unpack(&mut self, source: &Source, block: &BlockRef) -> Result<(), String> {
+    fn unpack(&mut self, trace: &Trace, block: &BlockRef) -> Result<(), String> {
         let header = &block.header;
-        read_payload(source, block.at, header, &mut self.stored).map_err(|error| error.to_string())??;
+        let mut stored = std::mem::take(&mut self.stored);
+        let read = self.stored(trace, block, &mut stored);
+        self.stored = stored;
+        read?;
         if header.encoding & !COMPACT != RAW {
             self.decompressor
                 .decompress(header.encoding, &self.stored, header.raw_size, &mut self.unpacked)
@@ -76,21 +101,20 @@ impl BlockReader {
 
     fn raw(
         &mut self,
-        source: &Source,
+        trace: &Trace,
         session: &Session,
         block: &BlockRef,
         raw: &mut Vec<u8>,
     ) -> Result<(), String> {
         let header = &block.header;
         if header.encoding == RAW {
-            let read = read_payload(source, block.at, header, raw).map_err(|error| error.to_string());
-            if let Err(why) = read.and_then(|read| read) {
+            if let Err(why) = self.stored(trace, block, raw) {
                 raw.clear();
                 return Err(why);
             }
         } else {
             raw.clear();
-            self.unpack(source, block)?;
+            self.unpack(trace, block)?;
             if header.encoding & COMPACT == 0 {
                 std::mem::swap(raw, &mut self.stored);
             } else {

@@ -35,10 +35,11 @@ mod verdict;
 pub mod verify;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 pub(crate) use blocks::{BlockCursor, BlockReader};
 pub use count::Counted;
@@ -52,7 +53,7 @@ pub use rows::{Grown, Rows};
 pub use scan::BlockRef;
 use scan::Resume;
 pub use session::{Session, Stream, Thread, loss_causes};
-pub use source::{Source, data_from};
+pub use source::{Source, bytes_read, data_from};
 pub use tally::{Tallied, Tally};
 pub use verdict::{Matter, Note, Unknown, Verdict};
 pub(crate) use walk::Head;
@@ -85,8 +86,10 @@ pub struct Trace {
 #[derive(Debug, Default)]
 struct FileState {
     resume: Resume,
-    /// The file's own numbers of sessions, as numbers of the trace.
-    sessions: HashMap<u32, usize>,
+    /// The file's own numbers of sessions at its end, as numbers of the trace.
+    numbers: HashMap<u32, usize>,
+    /// All sessions that it has something of, by their numbers in the trace.
+    sessions: BTreeSet<usize>,
     matters: Vec<Matter>,
     cut: Option<Matter>,
     /// Blocks, and sites, of kinds that have no meaning here.
@@ -95,6 +98,10 @@ struct FileState {
     refused: Option<Matter>,
     /// It has been given back: nothing more of it is wanted.
     released: bool,
+    /// Its index said where its blocks are.
+    is_by_index: bool,
+    /// Where they really are, by their numbers, once one has not been found where the index says.
+    places: OnceLock<HashMap<u64, u64>>,
 }
 
 /// One file of a trace.
@@ -197,7 +204,7 @@ impl Trace {
 
     /// Numbers of the sessions that a file has something of, in no order.
     pub fn sessions_in(&self, file: usize) -> impl Iterator<Item = usize> {
-        self.states.get(file).into_iter().flat_map(|state| state.sessions.values().copied())
+        self.states.get(file).into_iter().flat_map(|state| state.sessions.iter().copied())
     }
 
     /// Adds a file; [`Trace::finish`] must follow.
@@ -220,9 +227,12 @@ impl Trace {
             return Ok(false);
         }
         let (source, state, about) = (&self.sources[file], &mut self.states[file], &mut self.files[file]);
-        let found = scan::scan(source, file as u32, state.resume)
+        let id = |number: &usize| Some(self.sessions[*number].info.as_ref()?.session_id);
+        let known = state.numbers.iter().filter_map(|(local, number)| Some((*local, id(number)?))).collect();
+        let found = scan::scan(source, file as u32, state.resume, &known)
             .map_err(|error| OpenError { path: source.path.clone(), error })?;
         state.refused = found.refused;
+        state.is_by_index |= found.is_by_index;
         state.unknown.0 += found.unknown.0;
         state.unknown.1 += found.unknown.1;
         let news = found.blocks > 0 || !found.matters.is_empty();
@@ -238,19 +248,21 @@ impl Trace {
         if about.about.is_empty() {
             about.about = found.about;
         }
-        for (local, session) in found.sessions {
+        for session in found.sessions {
             let sessions = &mut self.sessions;
             let mut new = || {
                 sessions.push(Session::new());
                 sessions.len() - 1
             };
-            let number = match (state.sessions.get(&local), &session.info) {
+            let known = state.numbers.get(&session.local).filter(|_| !session.is_other);
+            let number = match (known, &session.info) {
                 (Some(known), _) => *known,
                 (None, Some(info)) => *self.by_id.entry(info.session_id).or_insert_with(new),
                 // Without a description it is a session of its own.
                 (None, None) => new(),
             };
-            state.sessions.insert(local, number);
+            state.numbers.insert(session.local, number);
+            state.sessions.insert(number);
             self.sessions[number].add(file as u32, session, &mut self.sites);
         }
         Ok(news)
@@ -432,6 +444,14 @@ impl Trace {
     /// Those of the picked sites, processes, threads and times. Blocks that can have none of them are not read, nor is anything of other threads.
     pub fn pick(&self, picked: &Picked) -> Events<'_> {
         Events::new(self, Some(Selection::picked(picked, self)))
+    }
+
+    /// Where a block stands that is not where the index of its file says: blocks may have been moved.
+    fn elsewhere(&self, block: &BlockRef) -> Option<u64> {
+        let state = self.states.get(block.file as usize).filter(|state| state.is_by_index)?;
+        let source = self.source(block.file)?;
+        let places = state.places.get_or_init(|| scan::places(source).unwrap_or_default());
+        places.get(&block.header.sequence).copied().filter(|at| *at != block.at)
     }
 
     fn source(&self, file: u32) -> Option<&Source> {

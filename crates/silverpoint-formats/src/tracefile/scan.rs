@@ -1,6 +1,6 @@
 //! One file: its blocks indexed, its dictionaries read. Payloads of records are not touched, unless there is damage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
 use silverpoint_wire::block::{
@@ -11,10 +11,11 @@ use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::layout::block::{HEADER_SIZE, PAYLOAD_MAX};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Damage, Found, ReadAt, Scanner};
-use silverpoint_wire::site::{SiteDescription, SiteError};
+use silverpoint_wire::site::{SiteDescription, SiteError, fnv1a64};
 use silverpoint_wire::version::FormatVersion;
 
 use super::index;
+use super::left_out::{SPLIT, TRIMMED};
 use super::source::Source;
 use super::verdict::Matter;
 
@@ -32,8 +33,14 @@ pub struct BlockRef {
 /// What one file says about a session.
 #[derive(Debug, Default)]
 pub(super) struct FoundSession {
+    /// The file's own number of it.
+    pub(super) local: u32,
+    /// The number meant another session before: files were joined.
+    pub(super) is_other: bool,
     pub(super) info: Option<SessionInfo>,
     pub(super) sites: BTreeMap<u32, SiteDescription>,
+    /// Sites of kinds that have no meaning here.
+    unknown_sites: BTreeSet<u32>,
     pub(super) streams: BTreeMap<u32, FoundStream>,
     pub(super) anchors: Vec<Anchor>,
     /// Of records that had no ring.
@@ -59,6 +66,10 @@ pub(super) struct Resume {
     at: u64,
     /// Number of the block that comes next.
     sequence: u64,
+    /// Of the last *file* block, see [`file_id`]; 0: there was none.
+    file_id: u64,
+    /// The last block closed a file.
+    has_ended: bool,
 }
 
 /// One file, indexed.
@@ -66,8 +77,12 @@ pub(super) struct Resume {
 pub(super) struct FileScan {
     /// Lines of the first *file* block.
     pub(super) about: Vec<(String, String)>,
-    /// By the file's own numbers.
-    pub(super) sessions: BTreeMap<u32, FoundSession>,
+    /// In the order in which they were found.
+    pub(super) sessions: Vec<FoundSession>,
+    /// Places in `sessions` by the numbers that blocks have at the moment.
+    numbers: HashMap<u32, usize>,
+    /// Another file was joined to this one: from there on numbers are new ones.
+    is_joined: bool,
     /// Notes of the collector that concern no session.
     pub(super) notes: Vec<String>,
     pub(super) matters: Vec<Matter>,
@@ -83,6 +98,8 @@ pub(super) struct FileScan {
     pub(super) end: Option<u32>,
     /// Blocks, and sites, of kinds that have no meaning here.
     pub(super) unknown: (u64, u64),
+    /// The file's index said where its blocks are: what stands there has not been looked at.
+    pub(super) is_by_index: bool,
     /// A *file* block states a version that cannot be read: nothing from there on is looked at.
     pub(super) refused: Option<Matter>,
 }
@@ -90,22 +107,39 @@ pub(super) struct FileScan {
 /// Most notes of a collector that are kept from one file.
 const NOTES_MAX: usize = 10_000;
 
+/// Most stretches of missing blocks among which one is looked for that stands elsewhere.
+const MISSING_SEARCHED: usize = 256;
+
 /// Most characters of a version that are shown.
 const VERSION_SHOWN: usize = 40;
+
+/// Ids of the sessions that a file's numbers meant before, as far as they are known.
+pub(super) type Known = HashMap<u32, [u8; 16]>;
+
+/// What a *file* block says that the file is, as one number: not 0.
+pub(super) fn file_id(lines: &[(String, String)]) -> u64 {
+    fnv1a64(process::value(lines, "file_id").unwrap_or_default().as_bytes()).max(1)
+}
 
 /// Indexes a file, or what it has grown by. Memory grows with blocks, streams and sites, not with records.
 ///
 /// # Errors
 /// Those of reading the file.
-pub(super) fn scan(source: &Source, file: u32, from: Resume) -> io::Result<FileScan> {
-    let quick = scan_once(source, file, from, false)?;
+pub(super) fn scan(source: &Source, file: u32, from: Resume, known: &Known) -> io::Result<FileScan> {
+    let quick = scan_once(source, file, from, known, false)?;
     // Where something is wrong, a block that follows may begin before the place that a broken block's header promises: then every payload
     // is checked, so that none is missed.
     let whole = quick.matters.is_empty();
-    if whole || quick.blocks == 0 { Ok(quick) } else { scan_once(source, file, from, true) }
+    if whole || quick.blocks == 0 { Ok(quick) } else { scan_once(source, file, from, known, true) }
 }
 
-fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> io::Result<FileScan> {
+fn scan_once(
+    source: &Source,
+    file: u32,
+    from: Resume,
+    known: &Known,
+    check_payloads: bool,
+) -> io::Result<FileScan> {
     let mut scan = FileScan { bytes: source.size()?, resume: from, ..FileScan::default() };
     let mut payload = Vec::new();
     if from.at == 0
@@ -115,8 +149,9 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
         for part in 0..indexes.len() {
             // Where one has changed meanwhile, the headers are read where they stand.
             let Some((blocks, next)) = indexes.blocks(source, part, &mut payload)? else { break };
+            scan.is_by_index = true;
             for (at, header) in &blocks {
-                scan.block(source, file, *at, header, &mut payload)?;
+                scan.block(source, file, *at, header, known, &mut payload)?;
                 if scan.refused.is_some() {
                     return Ok(scan);
                 }
@@ -128,7 +163,7 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
     let mut scanner = Scanner::resume(&seen, scan.resume.at, scan.resume.sequence, check_payloads);
     while let Some(found) = scanner.next()? {
         match found {
-            Found::Block { at, header } => scan.block(source, file, at, &header, &mut payload)?,
+            Found::Block { at, header } => scan.block(source, file, at, &header, known, &mut payload)?,
             Found::Damage(damage) if damage.is_cut => {
                 let bytes = damage.bytes.min(scan.bytes.saturating_sub(damage.at));
                 scan.cut = Some(Matter::Cut { offset: damage.at, bytes });
@@ -153,6 +188,18 @@ fn scan_once(source: &Source, file: u32, from: Resume, check_payloads: bool) -> 
         scan.resume.at = scanner.position();
     }
     Ok(scan)
+}
+
+/// Where each block of a file stands, by its number: of a file whose index does not fit.
+pub(super) fn places(source: &Source) -> io::Result<HashMap<u64, u64>> {
+    let mut scanner = Scanner::new(source, 0, false);
+    let mut places = HashMap::new();
+    while let Some(found) = scanner.next()? {
+        if let Found::Block { at, header } = found {
+            places.entry(header.sequence).or_insert(at);
+        }
+    }
+    Ok(places)
 }
 
 /// A file as long as it was when the look at it began. A block that is being appended is cut then; seen whole a moment later, with others behind it, it would
@@ -224,29 +271,104 @@ impl FileScan {
         file: u32,
         at: u64,
         header: &BlockHeader,
+        known: &Known,
         payload: &mut Vec<u8>,
     ) -> io::Result<()> {
         self.blocks += 1;
-        let expected = self.resume.sequence;
-        if header.sequence > expected {
-            self.matters.push(Matter::MissingBlocks { first: expected, last: header.sequence - 1 });
-        }
-        self.resume.sequence = expected.max(header.sequence.saturating_add(1));
+        self.count(at, header);
         if header.kind == BlockKind::RECORDS {
-            let session = self.sessions.entry(header.session).or_default();
-            let stream = session.streams.entry(header.stream).or_default();
+            let stream = self.session(header.session).streams.entry(header.stream).or_default();
             stream.blocks.push(BlockRef { file, at, header: *header });
         } else if header.kind != BlockKind::INDEX {
             match read_payload(source, at, header, payload)? {
-                Ok(()) => self.take(at, header, payload),
+                Ok(()) => self.take(at, header, known, payload),
                 Err(why) => self.matters.push(bad_block(at, header, why)),
             }
         }
         Ok(())
     }
 
+    /// Notes which blocks are missing: by their numbers, which begin anew where another file was joined.
+    fn count(&mut self, at: u64, header: &BlockHeader) {
+        let (number, expected) = (header.sequence, self.resume.sequence);
+        let begins = number == 0 && header.kind == BlockKind::FILE;
+        if begins {
+            self.resume.sequence = 1;
+        } else if number >= expected {
+            if number > expected {
+                self.matters.push(Matter::MissingBlocks { first: expected, last: number - 1 });
+            }
+            self.resume.sequence = number.saturating_add(1);
+        } else if self.was_missing(number) {
+            self.matters.push(Matter::Misplaced { offset: at, sequence: number });
+        } else if self.resume.has_ended {
+            // Another file follows, and its beginning was lost.
+            self.join(0);
+            self.resume.sequence = number + 1;
+        }
+        self.resume.has_ended = header.kind == BlockKind::END;
+    }
+
+    /// A block that was missing in its place stands elsewhere: it is missing no more.
+    fn was_missing(&mut self, number: u64) -> bool {
+        let has_it = |matter: &Matter| match matter {
+            Matter::MissingBlocks { first, last } => (*first..=*last).contains(&number),
+            _ => false,
+        };
+        // The last ones: a file of nothing but displaced blocks must not take for ever.
+        let from = self.matters.len().saturating_sub(MISSING_SEARCHED);
+        let Some(place) = self.matters[from..].iter().position(has_it) else { return false };
+        let place = from + place;
+        if let Matter::MissingBlocks { first, last } = self.matters.remove(place) {
+            let rest = [(first, number.checked_sub(1)), (number + 1, Some(last))];
+            for (first, last) in rest {
+                if let Some(last) = last.filter(|last| first <= *last) {
+                    self.matters.insert(place, Matter::MissingBlocks { first, last });
+                }
+            }
+        }
+        true
+    }
+
+    /// Another file follows, whose numbers of sessions are its own.
+    fn join(&mut self, file_id: u64) {
+        self.numbers.clear();
+        self.is_joined = true;
+        self.resume.file_id = file_id;
+    }
+
+    /// The session that has this number now.
+    fn session(&mut self, local: u32) -> &mut FoundSession {
+        let (sessions, is_other) = (&mut self.sessions, self.is_joined);
+        let at = *self.numbers.entry(local).or_insert_with(|| {
+            sessions.push(FoundSession { local, is_other, ..FoundSession::default() });
+            sessions.len() - 1
+        });
+        &mut self.sessions[at]
+    }
+
+    /// A session is described: as before, or its number means another one from here on, since files were joined.
+    fn describe(&mut self, local: u32, info: SessionInfo, known: &Known) {
+        let session = self.session(local);
+        let own = session.info.as_ref().map(|info| info.session_id);
+        let before = own.or_else(|| known.get(&local).copied().filter(|_| !session.is_other));
+        if before.is_none_or(|before| before == info.session_id) {
+            session.info.get_or_insert(info);
+            return;
+        }
+        let is_it = |found: &FoundSession| {
+            found.info.as_ref().is_some_and(|found| found.session_id == info.session_id)
+        };
+        let at = self.sessions.iter().position(is_it).unwrap_or_else(|| {
+            let other = FoundSession { local, is_other: true, info: Some(info), ..FoundSession::default() };
+            self.sessions.push(other);
+            self.sessions.len() - 1
+        });
+        self.numbers.insert(local, at);
+    }
+
     /// Takes a payload, which is as it was stored, into the dictionaries.
-    fn take(&mut self, at: u64, header: &BlockHeader, payload: &[u8]) {
+    fn take(&mut self, at: u64, header: &BlockHeader, known: &Known, payload: &[u8]) {
         match header.kind {
             BlockKind::FILE => {
                 let lines = process::lines(payload);
@@ -255,8 +377,24 @@ impl FileScan {
                     let version = version.chars().take(VERSION_SHOWN).collect();
                     self.refused = Some(Matter::OtherFormat { offset: at, version });
                 }
+                let id = file_id(&lines);
+                if self.resume.file_id != id {
+                    if self.resume.file_id != 0 {
+                        self.join(id);
+                    }
+                    self.resume.file_id = id;
+                }
                 if self.about.is_empty() {
                     self.about = lines;
+                    return;
+                }
+                // What one of the joined files leaves out is missing in all of it.
+                for key in [TRIMMED, SPLIT] {
+                    if let Some(value) = process::value(&lines, key)
+                        && process::value(&self.about, key).is_none()
+                    {
+                        self.about.push((key.to_owned(), value.to_owned()));
+                    }
                 }
                 return;
             }
@@ -284,35 +422,22 @@ impl FileScan {
                 return;
             }
         }
-        let session = self.sessions.entry(header.session).or_default();
-        match header.kind {
-            BlockKind::SESSION => match SessionInfo::decode(payload) {
-                Some(info) => {
-                    session.info.get_or_insert(info);
-                }
+        if header.kind == BlockKind::SESSION {
+            match SessionInfo::decode(payload) {
+                Some(info) => self.describe(header.session, info, known),
                 None => {
-                    self.matters.push(bad_block(
-                        at,
-                        header,
-                        "the description of the session is too short".into(),
-                    ));
-                }
-            },
-            BlockKind::SITES => {
-                for (id, site) in block::sites(payload) {
-                    match site {
-                        // A site that was pending has been completed; else a repetition equals the first.
-                        Ok(site) => match session.sites.get(&id) {
-                            Some(known) if !known.is_pending() => {}
-                            _ => {
-                                session.sites.insert(id, site);
-                            }
-                        },
-                        Err(SiteError::Kind(_)) => self.unknown.1 += 1,
-                        Err(error) => self.matters.push(bad_block(at, header, format!("site {id}: {error}"))),
-                    }
+                    let why = "the description of the session is too short".into();
+                    self.matters.push(bad_block(at, header, why));
                 }
             }
+            return;
+        }
+        if header.kind == BlockKind::SITES {
+            self.take_sites(at, header, payload);
+            return;
+        }
+        let session = self.session(header.session);
+        match header.kind {
             BlockKind::STREAMS => {
                 for info in StreamInfo::decode_all(payload) {
                     // The last one knows the thread's name best.
@@ -344,6 +469,30 @@ impl FileScan {
             }
             _ => {}
         }
+    }
+
+    fn take_sites(&mut self, at: u64, header: &BlockHeader, payload: &[u8]) {
+        let (mut matters, mut unknown) = (Vec::new(), 0);
+        let session = self.session(header.session);
+        // A site that was pending has been completed; else a repetition equals the first, and need not be decoded.
+        let wanted = |session: &FoundSession, id: u32| {
+            session.sites.get(&id).is_none_or(SiteDescription::is_pending)
+                && !session.unknown_sites.contains(&id)
+        };
+        for (id, description) in block::site_entries(payload) {
+            if !wanted(session, id) {
+                continue;
+            }
+            match SiteDescription::decode(description) {
+                Ok((site, _)) => {
+                    session.sites.insert(id, site);
+                }
+                Err(SiteError::Kind(_)) => unknown += u64::from(session.unknown_sites.insert(id)),
+                Err(error) => matters.push(bad_block(at, header, format!("site {id}: {error}"))),
+            }
+        }
+        self.unknown.1 += unknown;
+        self.matters.append(&mut matters);
     }
 }
 

@@ -2,12 +2,23 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::IntoRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use rustix::fs::OFlags;
 use silverpoint_wire::layout::block::{PAYLOAD_MAX, SYNC};
 use silverpoint_wire::scan::ReadAt;
+
+/// See [`bytes_read`].
+static READ: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that this process has read of trace files: how far something is that reads them once.
+pub fn bytes_read() -> u64 {
+    READ.load(Ordering::Relaxed)
+}
 
 /// An open trace file. Reading never maps the file: one that is cut meanwhile gives fewer bytes, not a fault.
 #[derive(Debug)]
@@ -19,8 +30,68 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Bytes {
-    File(File),
+    File(RwLock<Kept>),
     Memory(Vec<u8>),
+}
+
+/// A file whose descriptor the program around may close, as daemons do: what has its number then is neither read nor closed.
+#[derive(Debug)]
+struct Kept {
+    file: Option<File>,
+    identity: (u64, u64),
+}
+
+impl Kept {
+    fn new(file: File) -> io::Result<Self> {
+        let identity = identity(&file)?;
+        Ok(Self { file: Some(file), identity })
+    }
+
+    fn intact(&self) -> Option<&File> {
+        self.file.as_ref().filter(|file| identity(file).is_ok_and(|now| now == self.identity))
+    }
+
+    /// Opens the same file again, under its name or another one in the same directory: it may have been rotated.
+    fn reopen(&mut self, path: &Path) -> io::Result<()> {
+        if self.intact().is_some() {
+            return Ok(());
+        }
+        self.let_go();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let others = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for path in std::iter::once(path.to_owned()).chain(others) {
+            let is_it =
+                |found: std::fs::Metadata| found.is_file() && (found.dev(), found.ino()) == self.identity;
+            if std::fs::metadata(&path).is_ok_and(is_it)
+                && let Ok(file) = File::open(&path)
+                && identity(&file).is_ok_and(|now| now == self.identity)
+            {
+                self.file = Some(file);
+                return Ok(());
+            }
+        }
+        let text = "the program has closed its descriptor, and it is not found again";
+        Err(io::Error::new(io::ErrorKind::NotFound, text))
+    }
+
+    /// Closes the descriptor if it is still the file's.
+    fn let_go(&mut self) {
+        if let Some(file) = self.file.take()
+            && identity(&file).ok() != Some(self.identity)
+        {
+            let _ = file.into_raw_fd();
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    file.metadata().map(|found| (found.dev(), found.ino()))
 }
 
 impl Source {
@@ -62,7 +133,20 @@ impl Source {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
         }
         let file = if kind.is_file() { file } else { copied(file)? };
-        Ok(Self { path: path.to_owned(), bytes: Bytes::File(file) })
+        Ok(Self { path: path.to_owned(), bytes: Bytes::File(RwLock::new(Kept::new(file)?)) })
+    }
+
+    /// Does something with the file, which is opened again if need be.
+    fn with<T>(&self, kept: &RwLock<Kept>, act: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        {
+            let kept = kept.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(file) = kept.intact() {
+                return act(file);
+            }
+        }
+        let mut kept = kept.write().unwrap_or_else(PoisonError::into_inner);
+        kept.reopen(&self.path)?;
+        act(kept.file.as_ref().ok_or(io::ErrorKind::NotFound)?)
     }
 
     /// Bytes in memory, under the name `path`.
@@ -76,7 +160,7 @@ impl Source {
     /// Those of asking the file system.
     pub fn size(&self) -> io::Result<u64> {
         match &self.bytes {
-            Bytes::File(file) => Ok(file.metadata()?.len()),
+            Bytes::File(kept) => self.with(kept, |file| Ok(file.metadata()?.len())),
             Bytes::Memory(bytes) => Ok(bytes.len() as u64),
         }
     }
@@ -87,7 +171,7 @@ impl Source {
     /// Those of asking the file system.
     pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
         match &self.bytes {
-            Bytes::File(file) => file.metadata().map(|metadata| (metadata.dev(), metadata.ino())),
+            Bytes::File(kept) => Ok(kept.read().unwrap_or_else(PoisonError::into_inner).identity),
             Bytes::Memory(_) => Ok((0, 0)),
         }
     }
@@ -98,12 +182,18 @@ impl ReadAt for Source {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match &self.bytes {
-            Bytes::File(file) => loop {
-                match file.read_at(buffer, offset) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    other => return other,
+            Bytes::File(kept) => self.with(kept, |file| {
+                loop {
+                    match file.read_at(buffer, offset) {
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Ok(read) => {
+                            READ.fetch_add(read as u64, Ordering::Relaxed);
+                            return Ok(read);
+                        }
+                        other => return other,
+                    }
                 }
-            },
+            }),
             Bytes::Memory(bytes) => {
                 let Ok(read) = bytes.as_slice().read_at(offset, buffer);
                 Ok(read)
@@ -113,7 +203,7 @@ impl ReadAt for Source {
 
     fn skip_hole(&self, offset: u64) -> io::Result<u64> {
         match &self.bytes {
-            Bytes::File(file) => data_from(file, offset),
+            Bytes::File(kept) => self.with(kept, |file| data_from(file, offset)),
             Bytes::Memory(_) => Ok(offset),
         }
     }

@@ -109,6 +109,13 @@ pub enum Matter {
         /// Why it cannot be read.
         why: String,
     },
+    /// A block stands in the place of another, as if blocks had been moved. It has been read.
+    Misplaced {
+        /// Offset in the file.
+        offset: u64,
+        /// Its number.
+        sequence: u64,
+    },
     /// Blocks that are not in the file, by their sequence numbers.
     MissingBlocks {
         /// The first.
@@ -186,7 +193,10 @@ impl Matter {
         match self {
             Self::NotATraceFile | Self::OtherFormat { .. } => Verdict::NotATraceFile,
             Self::Cut { .. } => Verdict::Cut,
-            Self::Skipped { .. } | Self::BadBlock { .. } | Self::MissingBlocks { .. } => Verdict::Damaged,
+            Self::Skipped { .. }
+            | Self::BadBlock { .. }
+            | Self::Misplaced { .. }
+            | Self::MissingBlocks { .. } => Verdict::Damaged,
             Self::Gap { .. } | Self::Lost { .. } | Self::TrimmedTwice { .. } => Verdict::Lossy,
             // Where the file is whole, another file holds them: two collectors took turns.
             Self::MissingBytes { .. } | Self::Collector { .. } | Self::Unknown { .. } => Verdict::Intact,
@@ -229,6 +239,9 @@ impl fmt::Display for Note {
                     write!(f, "; {records} records of session {session}, stream {stream} are missing")?;
                 }
                 Ok(())
+            }
+            Matter::Misplaced { offset, sequence } => {
+                write!(f, "block {sequence} stands at byte {offset}, where another block should; it was read")
             }
             Matter::MissingBlocks { first, last } if first == last => write!(f, "block {first} is missing"),
             Matter::MissingBlocks { first, last } => {

@@ -70,6 +70,7 @@ impl BlockReader {
             if let Err(error) = skimmed {
                 walked.notes.extend(self.note(trace, next.block, error.to_string()));
             }
+            walked.notes.extend(self.take_misplaced());
             return walked;
         }
         let mut raw = std::mem::take(&mut self.raw);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use silverpoint_formats::tracefile::verify::{Depth, Finding, verify};
-use silverpoint_formats::tracefile::{Source, Verdict};
+use silverpoint_formats::tracefile::{Source, Trace, Verdict, rewrite};
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log};
@@ -78,6 +78,12 @@ fn files_are_read_alike_in_every_encoding() {
             let _ = lines(&trace, &mut events);
             let is_damaged = trace.verdict() == Verdict::Damaged || !events.notes().is_empty();
             assert_eq!(is_damaged, vector["verdict"] == "damaged", "{path}: {:?}", events.notes());
+            if let Some(given) = vector["given"].as_u64() {
+                assert_eq!(objects.len() as u64, given, "{path}: {:?}", events.notes());
+                assert_eq!(trace.count_records(), given, "{path}");
+                assert!(objects.iter().all(|object| object["template"].is_string()), "{path}: {objects:?}");
+                repaired(path, &trace, given);
+            }
             if let Some(records) = vector["records"].as_array() {
                 if records.iter().all(|record| record["site"].as_u64() >= Some(16)) {
                     assert_eq!(objects.len(), records.len(), "{path}");
@@ -89,6 +95,19 @@ fn files_are_read_alike_in_every_encoding() {
         }
     }
     assert!(compressed >= 16, "{compressed}");
+}
+
+/// A repaired file is in order, and gives the same records.
+fn repaired(path: &str, trace: &Trace, given: u64) {
+    let mut bytes = Vec::new();
+    let options = rewrite::Options { mend: true, ..rewrite::Options::default() };
+    rewrite::rewrite(trace, &options, &mut bytes).unwrap();
+    let again = open(&bytes);
+    assert_eq!(json_lines(&again, &mut again.events()).len() as u64, given, "{path}");
+    let source = Source::from_bytes(Path::new(path), bytes);
+    let mut findings: Vec<Finding> = Vec::new();
+    let found = verify(&source, Depth::Whole, |finding| findings.push(finding)).unwrap();
+    assert_eq!(found.verdict(), Verdict::Intact, "{path}: {findings:?}");
 }
 
 /// A false index harms no reader, and is its writer's mistake: verifying tells it.

@@ -3,9 +3,13 @@
 
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
+mod once;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
 mod reader;
+#[path = "../../../silverpoint/tests/it/ways.rs"]
+#[allow(dead_code)]
+mod ways;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -20,23 +24,11 @@ const ROLE: &str = "SILVERPOINT_LOG_ROLE";
 
 /// Runs the test `name` again in a process of its own, and collects it. `None`: this is that process; else what it recorded, of which nothing was lost.
 fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    if env::var_os(ROLE).is_some_and(|wanted| wanted == name) {
+    if is_child(name) {
         return None;
     }
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
-    let root = OwnRoot(place.join(format!("silverpoint-log-{}-{number}", std::process::id())));
-    let mut command = Command::new(env::current_exe().expect("this program"));
-    for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
-        command.env_remove(key);
-    }
-    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
-    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
-    // Whoever records waits for this process, however busy the machine is.
-    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again");
+    let root = OwnRoot::new();
+    let mut child = start(name, filter, &root);
     let session = collect(&root.0, &mut child);
     let output = child.wait_with_output().expect("it has ended");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -48,6 +40,24 @@ fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
     );
     assert_eq!(session.losses(), [0; 8], "{name}");
     Some(session)
+}
+
+/// Whether this process is the one that the test has started.
+fn is_child(name: &str) -> bool {
+    env::var_os(ROLE).is_some_and(|wanted| wanted == name)
+}
+
+/// The test `name` again, in a process of its own.
+fn start(name: &str, filter: &str, root: &OwnRoot) -> Child {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
+        command.env_remove(key);
+    }
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
+    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
+    // Whoever records waits for this process, however busy the machine is.
+    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
 }
 
 /// Takes what a child records until it has ended.
@@ -80,6 +90,15 @@ fn collect(root: &Path, child: &mut Child) -> reader::Session {
 
 /// A directory for sessions, removed at the end.
 struct OwnRoot(PathBuf);
+
+impl OwnRoot {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
+        Self(place.join(format!("silverpoint-log-{}-{number}", std::process::id())))
+    }
+}
 
 impl Drop for OwnRoot {
     fn drop(&mut self) {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use silverpoint_collect::ahead::{Ahead, give_back_left};
 use silverpoint_formats::time::{Boundary, TimeZone};
@@ -14,12 +14,18 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::rotate::OldFiles;
+use silverpoint_shm::kept::KeptFile;
+
 use crate::config::{FileSink, Sink};
 use crate::cursor::{Cursor, Entry, Position};
+use crate::error::say;
 use crate::pace::Sync;
 
 /// Descriptors of the standard streams are below.
 const OTHERS: i32 = 3;
+
+/// After this long a file that goes on against its limits is tried again.
+const RETRY: Duration = Duration::from_secs(10);
 
 /// Read at once, to see whether something was written.
 const PIECE: usize = 256 << 10;
@@ -37,11 +43,15 @@ pub(super) struct LogFile {
     open: Option<Open>,
     /// That of the file before the last rotation: whoever may read the log may read it afterwards.
     mode: Option<fs::Permissions>,
+    /// The file could not be rotated, or its name not be opened, when that was last tried: it goes on until then.
+    goes_on_until: Option<Instant>,
+    /// That was said.
+    is_told: bool,
 }
 
 #[derive(Debug)]
 struct Open {
-    file: File,
+    file: KeptFile,
     identity: (u64, u64),
     since: Instant,
     /// When the clock ends it, in nanoseconds since 1970.
@@ -54,16 +64,24 @@ struct Open {
 impl Drop for Open {
     fn drop(&mut self) {
         // Where somebody else has appended or cut since, room is left behind the end rather than his line taken away.
-        if self.file.metadata().is_ok_and(|found| found.len() == self.end) {
-            self.ahead.give_back(&self.file, self.end);
+        if let Ok(file) = self.file.get()
+            && file.metadata().is_ok_and(|found| found.len() == self.end)
+        {
+            self.ahead.give_back(file, self.end);
         }
     }
 }
 
 impl Open {
+    /// Whether the file has a name somewhere: one that was removed keeps nothing.
+    fn has_name(&self) -> bool {
+        self.file.get().and_then(File::metadata).is_ok_and(|found| found.is_file() && found.nlink() > 0)
+    }
+
     /// Only what has places is kept anywhere.
     fn sync(&self) -> io::Result<()> {
-        if self.file.metadata()?.is_file() { self.file.sync_data() } else { Ok(()) }
+        let file = self.file.get()?;
+        if file.metadata()?.is_file() { file.sync_data() } else { Ok(()) }
     }
 }
 
@@ -74,7 +92,17 @@ impl LogFile {
         let positions = resume(&config.path, &mut cursor, entries)?;
         let old = OldFiles::new(&config.path, config.keep);
         let (zone, is_synced) = (sink.text.zone.clone(), sink.sync != Sync::Never);
-        let mut log = Self { config, zone, is_synced, old, cursor, open: None, mode: None };
+        let mut log = Self {
+            config,
+            zone,
+            is_synced,
+            old,
+            cursor,
+            open: None,
+            mode: None,
+            goes_on_until: None,
+            is_told: false,
+        };
         // Now, so that whoever starts the logger hears of a path that cannot be. (A pipe that nobody reads yet can.)
         match log.at_name() {
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {}
@@ -98,12 +126,12 @@ impl LogFile {
     pub(super) fn prepare(&mut self, coming: u64) -> io::Result<((u64, u64), u64)> {
         self.rotate_if_due(coming)?;
         let open = self.at_name()?;
-        Ok((open.identity, open.file.metadata()?.len()))
+        Ok((open.identity, open.file.get()?.metadata()?.len()))
     }
 
     /// The file as [`LogFile::prepare`] has found it.
     pub(super) fn file(&self) -> io::Result<&File> {
-        self.open.as_ref().map(|open| &open.file).ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.open.as_ref().ok_or(io::ErrorKind::NotFound)?.file.get()
     }
 
     /// As [`LogFile::append`], to the file that [`LogFile::prepare`] has found.
@@ -115,7 +143,8 @@ impl LogFile {
     ) -> io::Result<()> {
         let most = self.config.rotate_bytes.unwrap_or(u64::MAX);
         let Some(open) = &mut self.open else { return Err(io::ErrorKind::NotFound.into()) };
-        let found = open.file.metadata()?;
+        let file = open.file.get()?;
+        let found = file.metadata()?;
         // What others did to it (`truncate` of a log rotator) counts.
         let begin = found.len();
         let log = open.identity;
@@ -124,17 +153,17 @@ impl LogFile {
         self.cursor.announce(&mut entry)?;
         if !found.is_file() {
             // A pipe or a terminal (`/dev/stdout`) has no places, and keeps what it was given: of lines that it took in part the rest would be written twice.
-            match (&open.file).write_all(lines) {
+            match { file }.write_all(lines) {
                 Err(error) if is_gone_for_good(&error, &self.config.path) => {}
                 written => written?,
             }
             self.cursor.done();
             return Ok(());
         }
-        open.ahead.reach(&open.file, begin, len, most);
-        if let Err(error) = open.file.write_all_at(lines, begin) {
+        open.ahead.reach(file, begin, len, most);
+        if let Err(error) = file.write_all_at(lines, begin) {
             // Half a line must not stay.
-            let _ = open.file.set_len(begin);
+            let _ = cut(file, begin);
             open.ahead = Ahead::default();
             return Err(error);
         }
@@ -167,16 +196,34 @@ impl LogFile {
     /// The file that has the name: opened anew when it is another than before, or none.
     fn at_name(&mut self) -> io::Result<&Open> {
         let path = &self.config.path;
+        // The program may have closed its descriptor, and opened a file of its own under the number.
+        self.open.take_if(|open| !open.file.is_intact());
         let named = fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-        if self.open.as_ref().is_none_or(|open| Some(open.identity) != named)
-            && let Some(moved) = self.open.take()
-            && self.is_synced
-        {
-            // Whoever moved it away has it whole.
-            moved.sync()?;
+        let is_moved = self.open.as_ref().is_some_and(|open| Some(open.identity) != named);
+        let goes_on = self.goes_on_until.is_some_and(|until| Instant::now() < until);
+        let mut opened = None;
+        if is_moved && !(goes_on && self.open.as_ref().is_some_and(Open::has_name)) {
+            match open_to_write(path) {
+                // The program may see another root by now (`chroot`), or be another user: what is open is still the log.
+                Err(error) if is_denied(&error) && self.open.as_ref().is_some_and(Open::has_name) => {
+                    self.go_on(&error, "it cannot be opened again");
+                }
+                Err(error) => {
+                    self.open = None;
+                    return Err(error);
+                }
+                Ok(file) => {
+                    opened = Some(file);
+                    // Whoever moved it away has it whole.
+                    if let Some(moved) = self.open.take().filter(|_| self.is_synced) {
+                        moved.sync()?;
+                    }
+                }
+            }
         }
         if self.open.is_none() {
-            let file = open_to_write(path)?;
+            let path = &self.config.path;
+            let file = opened.map_or_else(|| open_to_write(path), Ok)?;
             if let Some(mode) = self.mode.take() {
                 file.set_permissions(mode)?;
             }
@@ -194,6 +241,7 @@ impl LogFile {
             let ends_ns = self.config.rotate_at.and_then(|at| at.after(belongs_to, &self.zone));
             let identity = (found.dev(), found.ino());
             let ahead = Ahead::default();
+            let file = KeptFile::new(file);
             self.open = Some(Open { file, identity, since: Instant::now(), ends_ns, ahead, end: 0 });
         }
         self.open.as_ref().ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -207,7 +255,7 @@ impl LogFile {
         }
         let is_synced = self.is_synced;
         let open = self.at_name()?;
-        let found = open.file.metadata()?;
+        let found = open.file.get()?.metadata()?;
         let size = found.len();
         let is_due = bytes.is_some_and(|most| size + coming > most)
             || age.is_some_and(|age| open.since.elapsed() >= age)
@@ -216,15 +264,34 @@ impl LogFile {
             return Ok(());
         }
         if is_synced {
-            open.file.sync_data()?;
+            open.file.get()?.sync_data()?;
+        }
+        if self.goes_on_until.is_some_and(|until| Instant::now() < until) {
+            return Ok(());
         }
         self.mode = Some(found.permissions());
         // That of the last line: what was written yesterday is yesterday's, whoever rotates it and when.
         let unit = rotate_at.unwrap_or(Boundary::Day);
         let date = unit.stamp(ns(found.modified()?), &self.zone).unwrap_or_default();
-        self.old.rotate(&date)?;
+        if let Err(error) = self.old.rotate(&date) {
+            self.mode = None;
+            if !is_denied(&error) {
+                return Err(error);
+            }
+            // Lines are worth more than the limit.
+            self.go_on(&error, "it cannot be rotated");
+            return Ok(());
+        }
         self.open = None;
         Ok(())
+    }
+
+    /// The file that is open goes on for a while; said once.
+    fn go_on(&mut self, error: &io::Error, what: &str) {
+        self.goes_on_until = Some(Instant::now() + RETRY);
+        if !std::mem::replace(&mut self.is_told, true) {
+            say(format_args!("{}: {what}: {error}; the same file goes on", self.config.path.display()));
+        }
     }
 }
 
@@ -239,7 +306,14 @@ fn open_to_write(path: &Path) -> io::Result<File> {
     } else {
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
     }
-    let mut file = options.open(path)?;
+    let opened = match options.open(path) {
+        // A file to which may only be appended (`chattr +a`). Whatever is written goes to its end.
+        Err(error) if is_file && Errno::from_io_error(&error) == Some(Errno::PERM) => {
+            options.append(true).open(path)
+        }
+        opened => opened,
+    };
+    let mut file = opened?;
     if !is_file {
         // Writes wait.
         fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
@@ -248,6 +322,12 @@ fn open_to_write(path: &Path) -> io::Result<File> {
         file = fcntl_dupfd_cloexec(&file, OTHERS)?.into();
     }
     Ok(file)
+}
+
+/// Somebody may not do that here; another time perhaps, or another one.
+fn is_denied(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem)
 }
 
 /// Nobody reads any more, nor will: a terminal that was hung up, a pipe without a name. Nothing is owed there; lines that waited for it would fill the spool, and hold up the end.
@@ -294,12 +374,27 @@ fn resume(path: &Path, cursor: &mut Cursor, entries: Vec<Entry>) -> io::Result<E
             if last.is_done && (len < last.begin || len == 0) {
                 return Ok(last);
             }
-            file.set_len(last.begin.min(len))?;
+            cut(&file, last.begin.min(len))?;
         }
     }
     cursor.take_back();
     let before = entries.next().filter(|before| before.sequence.wrapping_add(1) == last.sequence);
     Ok(before.unwrap_or_default())
+}
+
+/// Cuts half of a line off. In a file to which may only be appended it stays, on a line of its own.
+fn cut(file: &File, len: u64) -> io::Result<()> {
+    match file.set_len(len) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let (mut file, mut last) = (file, [b'\n']);
+            let end = file.metadata()?.len();
+            if end > len {
+                file.read_exact_at(&mut last, end - 1)?;
+            }
+            if last == [b'\n'] { Ok(()) } else { file.write_all(b"\n") }
+        }
+        done => done,
+    }
 }
 
 /// Whether what was announced stands where it was announced.
@@ -317,7 +412,13 @@ fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
 
 /// The file of a name, if it is the one that is meant.
 fn meant(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
-    let file = match OpenOptions::new().read(true).write(true).open(path) {
+    let opened = match OpenOptions::new().read(true).write(true).open(path) {
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => {
+            OpenOptions::new().read(true).append(true).open(path)
+        }
+        opened => opened,
+    };
+    let file = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
@@ -359,7 +460,7 @@ mod tests {
             let mut entry =
                 Entry { log: log_identity, begin: 4, len: 4, checksum, positions, ..Entry::default() };
             log.cursor.announce(&mut entry).unwrap();
-            log.open.as_ref().unwrap().file.write_all_at(b"tw", 4).unwrap();
+            log.open.as_ref().unwrap().file.get().unwrap().write_all_at(b"tw", 4).unwrap();
         }
         (directory, path)
     }

@@ -6,12 +6,12 @@ use std::fmt;
 use std::io::{self, IoSlice, Write};
 use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, IntoRawFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
@@ -55,6 +55,8 @@ pub(super) struct Channel {
     address: Address,
     too_long: TooLong,
     open: Option<Open>,
+    /// What its descriptor stands for. The program may close that, and open something of its own under the number.
+    identity: (u64, u64),
     /// Of the first frame that waits, so many bytes have been taken by this stream.
     begun: usize,
 }
@@ -69,7 +71,7 @@ enum Open {
 
 impl Channel {
     pub(super) fn new(address: Address, too_long: TooLong) -> Self {
-        Self { address, too_long, open: None, begun: 0 }
+        Self { address, too_long, open: None, identity: (0, 0), begun: 0 }
     }
 
     /// Sends one message; a stream gets `frame(message)`. After an error it was not sent, or not to its end, and may be sent again.
@@ -83,9 +85,12 @@ impl Channel {
     }
 
     fn attempt(&mut self, message: &[u8]) -> io::Result<()> {
+        self.forget_closed();
         if self.open.is_none() {
             self.begun = 0;
-            self.open = Some(connect(&self.address)?);
+            let open = connect(&self.address)?;
+            self.identity = identity(&open);
+            self.open = Some(open);
         }
         let Some(open) = &mut self.open else { return Err(io::ErrorKind::NotConnected.into()) };
         let sent = match open {
@@ -102,6 +107,36 @@ impl Channel {
         }
         sent
     }
+}
+
+impl Channel {
+    /// A connection whose descriptor stands for something else now is neither used nor closed.
+    fn forget_closed(&mut self) {
+        if let Some(open) = self.open.take_if(|open| identity(open) != self.identity) {
+            let _ = match open {
+                Open::Local(socket) => socket.into_raw_fd(),
+                Open::LocalStream(stream) => stream.into_raw_fd(),
+                Open::Udp(socket) => socket.into_raw_fd(),
+                Open::Tcp(stream) => stream.into_raw_fd(),
+            };
+        }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.forget_closed();
+    }
+}
+
+fn identity(open: &Open) -> (u64, u64) {
+    let found = match open {
+        Open::Local(socket) => fstat(socket),
+        Open::LocalStream(stream) => fstat(stream),
+        Open::Udp(socket) => fstat(socket),
+        Open::Tcp(stream) => fstat(stream),
+    };
+    found.map_or((0, 0), |found| (found.st_dev, found.st_ino))
 }
 
 /// Whether a receiver is there, but behind.

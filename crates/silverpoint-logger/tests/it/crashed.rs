@@ -15,6 +15,8 @@ const SIGABRT: i32 = 6;
 const SIGKILL: i32 = 9;
 const SIGSEGV: i32 = 11;
 const SIGTERM: i32 = 15;
+/// Category of the record of a crash.
+const CRASH: &str = "silverpoint.crash";
 
 /// What a program has left: how it ended, its text, its objects, and standard output.
 struct Left {
@@ -44,15 +46,17 @@ fn crash(scratch: &Scratch, way: &str) -> Left {
     }
 }
 
+fn object(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
 fn objects(json: &str) -> Vec<Value> {
-    json.lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-        .collect()
+    json.lines().map(object).collect()
 }
 
 /// The crashes among objects.
 fn crashes(json: &[Value]) -> Vec<&Value> {
-    json.iter().filter(|object| object["category"] == "silverpoint.crash").collect()
+    json.iter().filter(|object| object["category"] == CRASH).collect()
 }
 
 /// Whether a function is in a crash's stack, with a line of its source.
@@ -220,7 +224,7 @@ fn crashes_lose_nothing_and_repeat_nothing() {
 }
 
 /// One round; how many records there were, and whether the crash's was in the log when the process ended.
-fn storm(program: Option<&PathBuf>, way: &str, signal: i32, round: u64) -> (usize, bool) {
+fn storm(program: Option<&PathBuf>, way: &str, signal: i32, round: u64) -> (u64, bool) {
     const THREADS: usize = 3;
     set_limits();
     let scratch = Scratch::new();
@@ -231,7 +235,7 @@ fn storm(program: Option<&PathBuf>, way: &str, signal: i32, round: u64) -> (usiz
     let mut first = command(&["storm", way, &THREADS.to_string()]);
     // Every other time rings are full and threads stand still; and every other of those fails within one of them.
     if round % 2 == 1 {
-        first.env("SILVERPOINT_CRASH_PACE", "none");
+        first.env("SILVERPOINT_CRASH_PACE", "none").env("SILVERPOINT_MEMORY", "1M");
     }
     if round % 4 > 1 {
         first.env("SILVERPOINT_CRASH_WHO", "logging");
@@ -259,41 +263,62 @@ fn storm(program: Option<&PathBuf>, way: &str, signal: i32, round: u64) -> (usiz
             *most = (*most).max(word.parse().unwrap());
         }
     }
-    let is_crash = |line: &&str| line.contains("silverpoint.crash");
-    let was_in_time = scratch.read("app.log").lines().any(|line| is_crash(&line));
+    let mut was_in_time = false;
+    scratch.each_line("app.log", |line| was_in_time |= line.contains(CRASH));
     let resumed = command(&["resume"]).output().unwrap();
     assert!(resumed.status.success(), "{context}: {}", String::from_utf8_lossy(&resumed.stderr));
-    let text = scratch.read("app.log");
     let expected = usize::from(way != "kill");
-    assert_eq!(text.lines().filter(is_crash).count(), expected, "{context}");
     let numbers = |line: &str| {
         let mut words = line.split("thread ").nth(1)?.split_whitespace();
         Some((words.next()?.parse().ok()?, words.nth(1)?.parse().ok()?))
     };
-    let in_text = text.lines().filter(|line| line.contains(" number ")).filter_map(numbers).collect();
-    let json = objects(&scratch.read("app.log.jsonl"));
-    assert_eq!(crashes(&json).len(), expected, "{context}");
+    let (mut in_text, mut crashes) = (Count::new(THREADS, format!("{context}, text")), 0);
+    scratch.each_line("app.log", |line| {
+        crashes += usize::from(line.contains(CRASH));
+        in_text.add(if line.contains(" number ") { numbers(line) } else { None });
+    });
+    assert_eq!(crashes, expected, "{context}");
     let numbers = |object: &Value| {
         let args = &object["args"];
         let word = |name: &str, at: usize| args[name].as_u64().or(args[at].as_u64());
         Some((word("thread", 0)? as usize, word("number", 1)?))
     };
-    let in_json =
-        json.iter().filter(|object| object["category"] != "silverpoint.crash").filter_map(numbers).collect();
-    let count = count(in_text, &accepted, &format!("{context}, text"));
-    assert_eq!(count, self::count(in_json, &accepted, &format!("{context}, JSON")), "{context}");
+    let (mut in_json, mut crashes) = (Count::new(THREADS, format!("{context}, JSON")), 0);
+    scratch.each_line("app.log.jsonl", |line| {
+        let object = object(line);
+        match object["category"] == CRASH {
+            true => crashes += 1,
+            false => in_json.add(numbers(&object)),
+        }
+    });
+    assert_eq!(crashes, expected, "{context}");
+    let count = in_text.end(&accepted);
+    assert_eq!(count, in_json.end(&accepted), "{context}");
     (count, was_in_time)
 }
 
-/// Each thread's numbers are there from 0 on without a gap, in order, and as many as were accepted.
-fn count(found: Vec<(usize, u64)>, accepted: &[u64], context: &str) -> usize {
-    let mut next = vec![0; accepted.len()];
-    for (thread, number) in &found {
-        assert_eq!(next[*thread], *number, "{context}: thread {thread}");
-        next[*thread] += 1;
+/// The numbers of records, as a log is read line by line: each thread's are there from 0 on without a gap, in order.
+struct Count {
+    next: Vec<u64>,
+    context: String,
+}
+
+impl Count {
+    fn new(threads: usize, context: String) -> Self {
+        Self { next: vec![0; threads], context }
     }
-    for (thread, (next, accepted)) in next.iter().zip(accepted).enumerate() {
-        assert!(next >= accepted, "{context}: thread {thread} has {next} of at least {accepted}");
+
+    fn add(&mut self, found: Option<(usize, u64)>) {
+        let Some((thread, number)) = found else { return };
+        assert_eq!(self.next[thread], number, "{}: thread {thread}", self.context);
+        self.next[thread] += 1;
     }
-    found.len()
+
+    /// Records found, which are as many as were accepted, at least.
+    fn end(self, accepted: &[u64]) -> u64 {
+        for (thread, (next, accepted)) in self.next.iter().zip(accepted).enumerate() {
+            assert!(next >= accepted, "{}: thread {thread} has {next} of at least {accepted}", self.context);
+        }
+        self.next.iter().sum()
+    }
 }

@@ -1,7 +1,7 @@
 //! Running the program `logging` with sessions and files of its own.
 
 use std::fs;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,6 +27,14 @@ impl Scratch {
 
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// Does this with each line of a file, which may be long: one line is in memory.
+    pub fn each_line(&self, name: &str, mut each: impl FnMut(&str)) {
+        let Ok(file) = fs::File::open(self.path(name)) else { return };
+        for line in BufReader::new(file).lines() {
+            each(&line.unwrap());
+        }
     }
 
     /// Names in the directory, sorted, without that of the sessions.

@@ -1,6 +1,7 @@
 //! Programs that log, ended in every way.
 
 mod backtrace;
+mod changed;
 mod console;
 mod crashed;
 mod ends;

@@ -4,7 +4,6 @@
 //! the producer has cut off makes the kernel answer EFAULT.
 
 use std::ffi::c_void;
-use std::os::fd::OwnedFd;
 use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -14,6 +13,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use silverpoint_wire::layout::control::{HEADER_SIZE, at};
 
 use super::{ObserveError, ObservedSession};
+use crate::kept::KeptFd;
 use crate::sys;
 
 /// The kernel waits for at most so many words at once.
@@ -36,7 +36,7 @@ unsafe impl Send for FutexMap {}
 unsafe impl Sync for FutexMap {}
 
 impl FutexMap {
-    fn new(fd: &OwnedFd, len: u64, access: ProtFlags) -> Option<Self> {
+    fn new(fd: &KeptFd, len: u64, access: ProtFlags) -> Option<Self> {
         let len = usize::try_from(len).ok().filter(|len| *len > 0)?;
         // SAFETY: a new mapping at an address of the kernel's choice; it is never dereferenced.
         let address =

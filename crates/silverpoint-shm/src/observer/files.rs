@@ -7,6 +7,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::ObserveError;
+use crate::kept::KeptFd;
 
 /// Opens `name` in `directory`. Nothing outside is reached, whatever the name is replaced with meanwhile.
 fn open_beneath(directory: impl AsFd, name: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -96,7 +97,7 @@ pub(super) fn open_file(
 
 /// Fills the buffer from `offset`, or says where the file ends.
 pub(super) fn read_exact(
-    fd: &OwnedFd,
+    fd: &KeptFd,
     what: &'static str,
     mut buffer: &mut [u8],
     mut offset: u64,
@@ -117,11 +118,15 @@ pub(super) fn read_exact(
 
 /// Writes all bytes at `offset`. A file that was cut meanwhile would grow again; callers write only within what the header admits.
 pub(super) fn write_all(
-    fd: &OwnedFd,
+    fd: &KeptFd,
     what: &'static str,
     mut bytes: &[u8],
     mut offset: u64,
 ) -> Result<(), ObserveError> {
+    if !fd.is_intact() {
+        // The number may be that of a file of the program's by now.
+        return Err(ObserveError::io(what, Errno::BADF));
+    }
     while !bytes.is_empty() {
         match rustix::io::pwrite(fd, bytes, offset) {
             Ok(0) => return Err(ObserveError::Cut { what, offset }),
@@ -137,14 +142,14 @@ pub(super) fn write_all(
 }
 
 /// The u32 at `offset`, in one read.
-pub(super) fn read_u32(fd: &OwnedFd, what: &'static str, offset: u64) -> Result<u32, ObserveError> {
+pub(super) fn read_u32(fd: &KeptFd, what: &'static str, offset: u64) -> Result<u32, ObserveError> {
     let mut bytes = [0; 4];
     read_exact(fd, what, &mut bytes, offset)?;
     Ok(u32::from_le_bytes(bytes))
 }
 
 /// The u64 at `offset`, in one read.
-pub(super) fn read_u64(fd: &OwnedFd, what: &'static str, offset: u64) -> Result<u64, ObserveError> {
+pub(super) fn read_u64(fd: &KeptFd, what: &'static str, offset: u64) -> Result<u64, ObserveError> {
     let mut bytes = [0; 8];
     read_exact(fd, what, &mut bytes, offset)?;
     Ok(u64::from_le_bytes(bytes))

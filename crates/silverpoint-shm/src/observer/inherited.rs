@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const MOST: usize = 256;
 /// Each the descriptor that a child gives up, and above it the one that this is a copy of then, both plus one; 0: none.
 static GIVEN_UP: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
+/// At the same places: the inodes of both, mixed. The program may have closed them and opened files of its own under their numbers.
+static INODES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 
 /// Children do not inherit a descriptor as long as it lives. To be dropped before that is closed.
 #[derive(Debug, Default)]
@@ -29,7 +31,10 @@ impl NotInherited {
             let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         }
         let both = word(descriptor) | word(instead) << 32;
-        replace_first(0, both);
+        if let Some(at) = replace_first(0, both) {
+            // A child that is born in between gives up nothing.
+            INODES[at].store(inodes(descriptor.as_raw_fd(), instead.as_raw_fd()), Ordering::Release);
+        }
         Self { both, process: std::process::id() }
     }
 
@@ -48,12 +53,24 @@ impl Drop for NotInherited {
 }
 
 /// In the table, where there is such a place.
-fn replace_first(old: u64, new: u64) {
-    for place in &GIVEN_UP {
-        if place.compare_exchange(old, new, Ordering::Release, Ordering::Relaxed).is_ok() {
-            return;
-        }
-    }
+fn replace_first(old: u64, new: u64) -> Option<usize> {
+    let is_it =
+        |place: &AtomicU64| place.compare_exchange(old, new, Ordering::Release, Ordering::Relaxed).is_ok();
+    GIVEN_UP.iter().position(is_it)
+}
+
+/// Of two descriptors; never 0. In a child too: a system call each.
+fn inodes(descriptor: libc::c_int, instead: libc::c_int) -> u64 {
+    let inode = |fd| {
+        let mut found = std::mem::MaybeUninit::<libc::stat>::zeroed();
+        // SAFETY: there is room for what the system says; all zeros is such a structure too.
+        let found = unsafe {
+            libc::fstat(fd, found.as_mut_ptr());
+            found.assume_init()
+        };
+        found.st_ino ^ found.st_dev.rotate_left(32)
+    };
+    (inode(descriptor) ^ inode(instead).rotate_left(17)) | 1
 }
 
 fn word(descriptor: BorrowedFd<'_>) -> u64 {
@@ -69,8 +86,10 @@ fn descriptors(both: u64) -> Option<(libc::c_int, libc::c_int)> {
 
 /// In a forked child: system calls alone, since any lock may be held by a thread that it has not.
 extern "C" fn in_child() {
-    for place in &GIVEN_UP {
-        if let Some((descriptor, instead)) = descriptors(place.swap(0, Ordering::Acquire)) {
+    for (place, known) in GIVEN_UP.iter().zip(&INODES) {
+        if let Some((descriptor, instead)) = descriptors(place.swap(0, Ordering::Acquire))
+            && inodes(descriptor, instead) == known.swap(0, Ordering::Acquire)
+        {
             // SAFETY: what is in the table is open, and whoever has it in this process's memory does nothing with it but closing it.
             let _ = unsafe { libc::dup3(instead, descriptor, libc::O_CLOEXEC) };
         }

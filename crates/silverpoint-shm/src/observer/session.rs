@@ -1,7 +1,7 @@
 //! One session: its files, its life, its collector's fields.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::AtFlags;
@@ -17,6 +17,7 @@ use super::inherited::NotInherited;
 use super::{ControlHeader, ObserveError, SessionName};
 use crate::clock::{Instant, Source};
 use crate::ending::await_end;
+use crate::kept::KeptFd;
 use crate::ofd::{self, Lock};
 use crate::root::Root;
 
@@ -38,11 +39,11 @@ pub struct ObservedSession {
     // Before the descriptors are closed.
     not_inherited: NotInherited,
     name: SessionName,
-    directory: OwnedFd,
-    pub(super) control: OwnedFd,
-    pub(super) rings: OwnedFd,
-    owner: OwnedFd,
-    pub(super) collector: OwnedFd,
+    directory: KeptFd,
+    pub(super) control: KeptFd,
+    pub(super) rings: KeptFd,
+    owner: KeptFd,
+    pub(super) collector: KeptFd,
     pub(super) header: ControlHeader,
     pub(super) control_map: OnceLock<Option<Arc<FutexMap>>>,
     pub(super) rings_map: OnceLock<Option<FutexMap>>,
@@ -73,7 +74,7 @@ pub struct Counters {
 /// A child that is born while a session is dropped may have the description by then: so its lock goes first. (In a child that has its parent's by a bare system call nothing is given back.)
 impl Drop for ObservedSession {
     fn drop(&mut self) {
-        if self.not_inherited.is_own() {
+        if self.not_inherited.is_own() && self.collector.is_intact() {
             let _ = self.unlock_collector();
         }
     }
@@ -92,7 +93,10 @@ impl ObservedSession {
 
     fn open_for(root: &Root, name: SessionName, access: Access) -> Result<Self, ObserveError> {
         let (directory, owner_uid) = open_directory(root.fd(), &name.to_c_string())?;
-        let open = |what, file: &CStr| open_file(&directory, what, file, owner_uid, access);
+        let directory = KeptFd::new(directory);
+        let open = |what, file: &CStr| {
+            open_file(&directory, what, file, owner_uid, access).map(|(fd, len)| (KeptFd::new(fd), len))
+        };
         let (control, control_len) = open(CONTROL, c"control")?;
         let (rings, rings_len) = open(RINGS, c"rings")?;
         let (owner, _) = open(OWNER, c"owner")?;
@@ -122,6 +126,13 @@ impl ObservedSession {
             control_map: OnceLock::new(),
             rings_map: OnceLock::new(),
         })
+    }
+
+    /// Whether its descriptors still stand for its files: the program may have closed them, and opened others. Then it is to be dropped, which closes none of those, and opened again.
+    pub fn is_intact(&self) -> bool {
+        [&self.directory, &self.control, &self.rings, &self.owner, &self.collector]
+            .into_iter()
+            .all(KeptFd::is_intact)
     }
 
     /// Its name in the root.
@@ -316,10 +327,10 @@ impl ObservedSession {
     }
 }
 
-fn remove_files(root: &Root, name: SessionName, directory: &OwnedFd) -> Result<(), ObserveError> {
+fn remove_files(root: &Root, name: SessionName, directory: impl AsFd) -> Result<(), ObserveError> {
     // The lock files last: as long as they are there, others see that the session is taken.
     for file in [c"control", c"rings", c"collector", c"owner"] {
-        let _ = rustix::fs::unlinkat(directory, file, AtFlags::empty());
+        let _ = rustix::fs::unlinkat(&directory, file, AtFlags::empty());
     }
     rustix::fs::unlinkat(root.fd(), name.to_c_string(), AtFlags::REMOVEDIR)
         .map_err(|error| ObserveError::io("session directory", error))

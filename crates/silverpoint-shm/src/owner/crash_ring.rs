@@ -70,6 +70,7 @@ pub(crate) fn site(level: u8) -> u32 {
             template: &|give| give(b"{}"),
             signature: &|give| give(SIGNATURE.as_bytes()),
         },
+        sites::Share::Whole,
     )
     .id
 }

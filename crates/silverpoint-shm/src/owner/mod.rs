@@ -36,10 +36,13 @@ pub use context::{CONTEXT_BYTES, context_room, enter_context, leave_context, wit
 pub(crate) use giving::come_by;
 pub use ids::{new_id, process_id, random_bytes};
 pub use sites::{AGAIN, Description, Pieces, Registered};
+pub use slabs::largest_record;
 pub use thread::{
-    ALWAYS_FITS, Owned, Reservation, lose_other, lose_without_site, prepare, reserve, reserve_rest,
+    ALWAYS_FITS, Owned, Reservation, lose, lose_other, lose_without_site, prepare, reserve, reserve_rest,
     reserve_slowly,
 };
+
+pub use crate::sys::Pages;
 
 use crate::sys::ErrnoGuard;
 
@@ -89,11 +92,21 @@ pub fn start() -> bool {
     local::session().is_some()
 }
 
-/// Registers a site, or finds it where it was registered before. `None` in a process without a session: then it is off for ever.
+/// Registers a site, or finds it where it was registered before. In a process without a session it is off for ever.
 pub fn register(description: &Description<'_>) -> Registered {
+    register_within(description, sites::Share::Whole)
+}
+
+/// As [`register`], of a site whose names or types are made while the program runs, in whatever number: such sites take no more than a half of the table, so that there is room
+/// for those of the program's source. One that finds no room has the id 0; what varies is then an argument of a site that was registered by [`register`].
+pub fn register_variety(description: &Description<'_>) -> Registered {
+    register_within(description, sites::Share::Variety)
+}
+
+fn register_within(description: &Description<'_>, share: sites::Share) -> Registered {
     let _errno = ErrnoGuard::new();
     match local::session() {
-        Some((session, local)) => sites::register(session, local, description),
+        Some((session, local)) => sites::register(session, local, description, share),
         None => sites::UNAVAILABLE,
     }
 }

@@ -75,7 +75,35 @@ const NO_MEMORY_PAUSE_NS: u64 = 1_000_000;
 /// How often a changed generation makes a frontend evaluate again before it leaves the state to the writer that is at work.
 const MAX_EVALUATIONS: usize = 16;
 
-pub(crate) fn register(session: &Session, local: &Local, description: &Description<'_>) -> Registered {
+/// How much of the table a site may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// All of it.
+    Whole,
+    /// Up to the half: sites of names that are made while the program runs leave the other one to those that stand in its source.
+    Variety,
+}
+
+/// Part of the table and of its descriptions that sites of [`Share::Variety`] leave free.
+const LEFT_FREE: u32 = 2;
+
+/// Whether a half of the table is taken.
+fn is_half_full(session: &Session) -> bool {
+    let layout = &session.layout;
+    // SAFETY: the header is always backed.
+    let (sites, descs) = unsafe {
+        let next = |at| session.control.u32(at).load(Ordering::Relaxed);
+        (next(at::header::SITES_NEXT), next(at::header::DESCS_NEXT))
+    };
+    sites >= layout.sites_cap / LEFT_FREE || u64::from(descs) * 8 >= layout.descs_size / u64::from(LEFT_FREE)
+}
+
+pub(crate) fn register(
+    session: &Session,
+    local: &Local,
+    description: &Description<'_>,
+    share: Share,
+) -> Registered {
     // A site without an entry comes by at each of its records. Where there was no memory just now the kernel is not asked for some again.
     let until = local.no_site_memory_until_ns.load(Ordering::Relaxed);
     if until != 0 && clock::monotonic_ns() < until {
@@ -86,6 +114,9 @@ pub(crate) fn register(session: &Session, local: &Local, description: &Descripti
     };
     if let Some(entry) = find(session, local, &encoded) {
         return registered(session, entry);
+    }
+    if share == Share::Variety && is_half_full(session) {
+        return without_room(session, description, &Want::Room);
     }
     match add(session, local, &encoded, description) {
         Ok(entry) => registered(session, entry),

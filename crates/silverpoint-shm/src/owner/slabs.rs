@@ -9,7 +9,7 @@
 //! Every transition to *claiming* is a compare-and-swap by the claimer, the others are stores by the owner. The state word counts adoptions: between the look that finds a slice
 //! adoptable and the swap others may have had it, and left it in the same state with records that nobody has taken.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use silverpoint_wire::slice::left_to_others;
 
@@ -45,6 +45,30 @@ fn shift_of(session: &Session, size: usize) -> Option<u32> {
     }
     // The size of a slab takes the place of the first that would be larger.
     (size > 0 && SHIFTS[size - 1] < largest).then_some(largest)
+}
+
+/// Bytes of the largest record that a ring of this process's sessions can have, a multiple of 8. (A forked child's session has its parent's layout.)
+#[inline(always)]
+pub fn largest_record() -> usize {
+    static LARGEST: AtomicUsize = AtomicUsize::new(0);
+    #[cold]
+    #[inline(never)]
+    fn ask() -> usize {
+        let Some(session) = super::local::existing() else { return super::ALWAYS_FITS };
+        let largest = largest_record_of(&session.layout);
+        LARGEST.store(largest, Ordering::Relaxed);
+        largest
+    }
+    match LARGEST.load(Ordering::Relaxed) {
+        0 => ask(),
+        largest => largest,
+    }
+}
+
+fn largest_record_of(layout: &super::control::Layout) -> usize {
+    let header = layout.ring_header_size as usize;
+    let largest = layout.slab_bytes.trailing_zeros().min(SHIFTS[SIZES - 1]);
+    ((1usize << largest).saturating_sub(header) / 4 / 8 * 8).min(at::record::SIZE_MAX)
 }
 
 /// Bytes that records have in a ring of that size.

@@ -179,17 +179,21 @@ impl Drop for Reservation {
 /// Counts a record of a site for which the site table had no room.
 #[cold]
 pub fn lose_without_site() {
+    lose(Cause::NoSite);
+}
+
+/// Counts a record that was not made, and for which no ring is held.
+#[cold]
+pub fn lose(cause: Cause) {
     if let Some((session, _)) = local::session() {
-        lane::lose_in_session(session, Cause::NoSite);
+        lane::lose_in_session(session, cause);
     }
 }
 
 /// Counts a record that was not made, for a reason that has no name of its own.
 #[cold]
 pub fn lose_other() {
-    if let Some((session, _)) = local::session() {
-        lane::lose_in_session(session, Cause::Other);
-    }
+    lose(Cause::Other);
 }
 
 /// Everything but the common case: a thread's first record, a new eighth of the ring, a full ring, a forked child, a signal handler. `None`: the record was

@@ -5,8 +5,10 @@ use std::process::{Command, Stdio};
 
 use silverpoint_formats::tracefile::{Trace, Verdict};
 use silverpoint_sql::{Error, write_database};
+use silverpoint_wire::level::{Kind, Level};
 
-use crate::harness::{Scratch, ask, database, kept, sample};
+use crate::builder::{Builder, text};
+use crate::harness::{Scratch, ask, database, kept, sample, site, trace};
 
 /// What Python's module gives for a query, as the harness writes it; `None` where there is no Python.
 fn python(path: &Path, queries: &[String]) -> Option<Vec<String>> {
@@ -115,4 +117,54 @@ fn an_interrupted_one_leaves_nothing() {
         Ok(_) => assert_eq!(scratch.names(), ["file:out.sqlite?mode=memory"]),
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Events that are called like functions of SQLite, arguments of equal names, and texts with a zero character and with backslashes.
+fn odd() -> Trace {
+    let mut b = Builder::new();
+    b.session(1, "/usr/bin/app", 7);
+    for (id, name, names, signature) in [
+        (16, "json_each", "a\n", "i"),
+        (17, "JSON_TREE", "", "i"),
+        (18, "move", "id\nid\n", "ii"),
+        (19, "texts", "plain\na.b\nlist\n", "ss[s"),
+    ] {
+        b.site(1, id, &site(Kind::Event, Level::Info, "c", name, names, signature));
+    }
+    b.site(1, 20, &site(Kind::Counter, Level::Info, "c", "rss", "", "i"));
+    b.stream(1, 1, 7, "main");
+    let one = 1_i32.to_le_bytes();
+    b.record(1, 1, 16, 1_000, &one);
+    b.record(1, 1, 17, 2_000, &one);
+    b.record(1, 1, 18, 3_000, &[one, 2_i32.to_le_bytes()].concat());
+    let list = [&1_u32.to_le_bytes()[..], &text("u\0v")].concat();
+    let texts = [text("x\0y\\u0000\\"), text("p\0\0q"), list].concat();
+    b.record(1, 1, 19, 4_000, &texts);
+    b.record(1, 1, 20, 5_000, &one);
+    b.flush(1, 1, false);
+    b.end();
+    trace(&b.bytes)
+}
+
+#[test]
+fn no_view_stands_before_a_function_and_texts_are_whole() {
+    let scratch = Scratch::new();
+    let path = scratch.path("odd.sqlite");
+    write_database(odd(), &path, false, drop).unwrap();
+    let queries = [
+        ("select a from event_json_each", "1"),
+        ("select arg0 from event_JSON_TREE", "1"),
+        ("select id, id_2, args from move", "1|2|{\"id\":1,\"id_2\":2}"),
+        ("select hex(plain), hex(a_b) from texts", "7800795C75303030305C|70000071"),
+        ("select list from texts", "[\"u\\u0000v\"]"),
+        ("select name, value from counters", "rss|1"),
+        ("select count(*) from json_each('[1,2]')", "2"),
+    ];
+    let db = database(odd());
+    for (query, expected) in queries {
+        assert_eq!(ask(&db, query), [expected], "{query}");
+    }
+    let texts: Vec<String> = queries.iter().map(|(query, _)| (*query).to_owned()).collect();
+    let Some(found) = python(&path, &texts) else { return };
+    assert_eq!(found, queries.map(|(_, expected)| expected));
 }

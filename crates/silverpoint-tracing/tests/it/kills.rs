@@ -16,7 +16,8 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
         silverpoint_log::init();
         let thread = |of: u64| {
             move || {
-                for n in 0_u64.. {
+                // More than the tester takes before it kills.
+                for n in 0..200_000_u64 {
                     let span = info_span!("turn", of, n);
                     let _turn = span.enter();
                     event!(name: "step", Level::INFO, of, n, text = "some text of it");
@@ -28,7 +29,8 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
         };
         let other = std::thread::spawn(thread(1));
         thread(0)();
-        return other.join().unwrap();
+        other.join().unwrap();
+        panic!("nobody has killed it");
     }
     let rounds = std::env::var("SILVERPOINT_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     for round in 0..rounds.unwrap_or(ROUNDS) {

@@ -1,6 +1,7 @@
 //! The adapter as programs use it: each test runs this program again in a role, with an environment and a root of its own, and reads what it recorded by the
 //! contract's code.
 
+mod allocator;
 mod atrace;
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
@@ -10,6 +11,7 @@ mod fields;
 mod instance;
 mod kills;
 mod log_records;
+mod once;
 mod owners;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
@@ -20,6 +22,9 @@ mod tasks;
 mod upstream;
 #[cfg(all(tracing_unstable, feature = "valuable"))]
 mod valuables;
+#[path = "../../../silverpoint/tests/it/ways.rs"]
+#[allow(dead_code)]
+mod ways;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -30,12 +35,22 @@ use std::{env, fs, thread};
 use silverpoint_shm::observer::{self, ObservedSession};
 use silverpoint_shm::root::Root;
 
+#[global_allocator]
+static ALLOCATOR: allocator::Recording = allocator::Recording;
+
 const ROLE: &str = "SILVERPOINT_TRACING_ROLE";
 
 /// Runs the test `name` again in a process of its own, and collects it. `None`: this is that process; else what it recorded, of which nothing was lost.
 fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
+    let (session, losses) = recorded_with_losses(name, filter);
+    assert_eq!(losses, [0; 8], "{name}");
+    session
+}
+
+/// As [`recorded`], and what was lost.
+fn recorded_with_losses(name: &str, filter: &str) -> (Option<reader::Session>, [u64; 8]) {
     if is_child(name) {
-        return None;
+        return (None, [0; 8]);
     }
     let root = OwnRoot::new();
     let mut child = child(name, filter, &root);
@@ -48,8 +63,8 @@ fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
-    assert_eq!(session.losses(), [0; 8], "{name}");
-    Some(session)
+    let losses = session.losses();
+    (Some(session), losses)
 }
 
 /// Whether this process is the one that the test has started.

@@ -1,6 +1,6 @@
 //! Writes the conformance vectors into spec/vectors: `cargo run -p silverpoint-wire --example vectors`. What they are is told by the README there.
 //!
-//! Files of an earlier run that are no longer made are removed; not those of `bind`, which are written by hand.
+//! Files of an earlier run that are no longer made are removed; not those of `bind` and `atrace.tsv`, which are written by hand.
 
 mod generate;
 

@@ -15,6 +15,7 @@ impl<T: Trace + Copy> Trace for Cell<T> {
     const FIXED: Option<usize> = T::FIXED;
     const CLASS: Class = T::CLASS;
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+    const ONCE: bool = T::ONCE;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {
@@ -130,6 +131,7 @@ macro_rules! weak {
         impl<T: ?Sized> Trace for $kind {
             const SIGNATURE: Sig = bool::SIGNATURE;
             const FIXED: Option<usize> = fixed_sum(&[bool::FIXED]);
+            const ONCE: bool = false;
             const CLASS: Class = Class::Boolean;
 
             fn trace_size(&self) -> usize {

@@ -31,6 +31,7 @@ impl<Tz: TimeZone> Trace for DateTime<Tz> {
     const FIXED: Option<usize> = if is_utc::<Tz>() { Some(8) } else { None };
     // A zone's offset is somebody else's code.
     const EXACT: Known<Self> = Known::when(is_utc::<Tz>());
+    const ONCE: bool = !is_utc::<Tz>();
 
     #[inline(always)]
     fn trace_size(&self) -> usize {

@@ -15,6 +15,7 @@ impl<T: Trace, const N: usize> Trace for [T; N] {
     };
     const CLASS: Class = T::CLASS;
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+    const ONCE: bool = T::ONCE;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {
@@ -39,6 +40,7 @@ impl<T: Trace> Trace for [T] {
     const CLASS: Class = T::CLASS;
     // Those without a size are bounded in their number, and then the size is only the most.
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so() && !matches!(T::FIXED, Some(0)));
+    const ONCE: bool = T::ONCE;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {
@@ -122,6 +124,7 @@ macro_rules! sequences {
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
             const DEAR: bool = T::FIXED.is_none();
+            const ONCE: bool = T::ONCE;
             fn trace_size(&self) -> usize {
                 size_of_sequence(self.len(), self.iter())
             }
@@ -152,6 +155,7 @@ macro_rules! sets {
             const FIXED: Option<usize> = None;
             const CLASS: Class = T::CLASS;
             const DEAR: bool = T::FIXED.is_none();
+            const ONCE: bool = T::ONCE;
             fn trace_size(&self) -> usize {
                 size_of_sequence(self.len(), self.iter())
             }
@@ -181,6 +185,7 @@ macro_rules! maps {
             const FIXED: Option<usize> = None;
             const CLASS: Class = V::CLASS;
             const DEAR: bool = K::FIXED.is_none() || V::FIXED.is_none();
+            const ONCE: bool = K::ONCE || V::ONCE;
             fn trace_size(&self) -> usize {
                 4 + match (K::FIXED, V::FIXED) {
                     (Some(key), Some(value)) => (key + value) * self.len(),

@@ -5,7 +5,7 @@ use std::error::Error;
 use super::Trace;
 use crate::item::Item;
 use crate::sig::Sig;
-use crate::writer::{FORMAT_SLACK, Writer, formatted_len};
+use crate::writer::{Writer, formatted_len};
 
 /// Most errors of a chain that are recorded: one that leads back to itself ends there.
 const MOST: usize = 16;
@@ -19,7 +19,7 @@ const MOST: usize = 16;
 /// }
 /// ```
 ///
-/// Each text is formatted twice, into the record's place: this costs what formatting costs, and does not allocate unless the error's `Display` does.
+/// Each text is formatted once, into the record's place: this costs what formatting costs, and does not allocate unless the error's `Display` does.
 #[derive(Clone, Copy)]
 pub struct Causes<'a>(pub &'a (dyn Error + 'a));
 
@@ -45,7 +45,7 @@ impl Causes<'_> {
 
 /// Bytes of one text.
 fn size_of(error: &dyn Error) -> usize {
-    4 + formatted_len(format_args!("{error}")) + FORMAT_SLACK
+    8 + formatted_len(format_args!("{error}"))
 }
 
 impl Trace for Causes<'_> {
@@ -59,8 +59,17 @@ impl Trace for Causes<'_> {
         4 + self.sum(|_| 8)
     }
     fn trace_write(&self, writer: &mut Writer<'_>) {
-        writer.length(self.sum(|_| 1));
-        self.each(|error| writer.formatted(format_args!("{error}"), size_of(error)));
+        let count = self.sum(|_| 1);
+        writer.length(count);
+        // So many, though an error may name other causes than a moment ago.
+        let mut written = 0;
+        self.each(|error| {
+            if written < count {
+                writer.formatted(format_args!("{error}"));
+                written += 1;
+            }
+        });
+        (written..count).for_each(|_| writer.length(0));
     }
     fn trace_item(&self, item: &mut Item<'_>) {
         let mut nest = item.begin_list();

@@ -57,6 +57,7 @@ macro_rules! marked {
             const FIXED: Option<usize> = T::FIXED;
             const CLASS: Class = T::CLASS;
             const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+            const ONCE: bool = T::ONCE;
             const DEAR: bool = T::DEAR;
 
             #[inline(always)]
@@ -88,6 +89,7 @@ impl<T> Trace for Secret<T> {
     const SIGNATURE: Sig = Sig::Text("@secret=;n");
     const FIXED: Option<usize> = Some(0);
     const EXACT: Known<Self> = Known::when(true);
+    const ONCE: bool = false;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {

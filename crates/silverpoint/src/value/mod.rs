@@ -36,8 +36,8 @@ use crate::writer::Writer;
 /// A value that a tracepoint can record with its type. Derive it for own types: `#[derive(Trace)]`.
 ///
 /// Implementing it by hand: the bytes that [`trace_write`](Trace::trace_write) writes must be what the signature says
-/// (spec/wire.md, section 10) and no more than [`trace_size`](Trace::trace_size) has said; otherwise the record is lost, and counted. A
-/// tracepoint calls these at any place of the program, signal handlers included: they must not allocate, block, or record.
+/// (spec/wire.md, section 10). It is called once for a record, and no ring is held meanwhile: it may format, allocate or record something itself. A record that it leaves by a
+/// panic is lost, and counted.
 #[diagnostic::on_unimplemented(
     message = "a tracepoint cannot record a `{Self}` with its type",
     note = "derive it: `#[derive(silverpoint::Trace)]`, or record its text: `%value` (Display), `?value` (Debug); of `#[instrument]`: `skip(value)`, `fields(?value)`"
@@ -77,6 +77,11 @@ pub trait Trace {
     /// Whether the size is dear to know, since it takes a walk over nodes: such values are written without asking for it as long as there is room.
     #[doc(hidden)]
     const DEAR: bool = false;
+
+    /// Whether it may be written only once, since that runs code of the program's, or may find another value the next time. Such records are put together outside
+    /// of the ring: whatever that code does, no lane is held meanwhile.
+    #[doc(hidden)]
+    const ONCE: bool = true;
 
     /// Gives this value, or a copy of it, to somebody. Numbers are copied, so that a variable whose tracepoint may have to take a function call stays in its
     /// register on the way that has none.
@@ -120,6 +125,7 @@ impl<T: Trace + ?Sized> Trace for &T {
     const CLASS: Class = T::CLASS;
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
     const DEAR: bool = T::DEAR;
+    const ONCE: bool = T::ONCE;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {
@@ -148,6 +154,7 @@ macro_rules! transparent {
             const EXACT: $crate::value::Known<Self> =
                 $crate::value::Known::when(<$inner as $crate::Trace>::EXACT.is_so());
             const DEAR: bool = <$inner as $crate::Trace>::DEAR;
+            const ONCE: bool = <$inner as $crate::Trace>::ONCE;
             #[inline(always)]
             fn trace_size(&$self) -> usize {
                 $crate::Trace::trace_size($value)

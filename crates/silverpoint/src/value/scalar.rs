@@ -17,6 +17,7 @@ macro_rules! numbers {
             const CLASS: Class = Class::$class;
             const PLAIN: Known<Self> = Known::when(cfg!(target_endian = "little"));
             const EXACT: Known<Self> = Known::when(true);
+            const ONCE: bool = false;
             #[inline(always)]
             fn trace_size(&self) -> usize {
                 size_of::<$kind>()
@@ -60,6 +61,7 @@ macro_rules! as_number {
             const FIXED: Option<usize> = Some(size_of::<$inner>());
             const CLASS: $crate::sig::Class = $crate::sig::Class::$class;
             const EXACT: $crate::value::Known<Self> = $crate::value::Known::when(true);
+            const ONCE: bool = false;
             #[inline(always)]
             fn trace_size(&$self) -> usize {
                 size_of::<$inner>()

@@ -15,7 +15,7 @@ use crate::writer::Writer;
 /// Any value that can be serialized: `info!("{}", Serde(&config))`. Recorded typed, as text-based formats show it (a `SystemTime` is what its `Serialize` makes of it).
 ///
 /// At most 24 levels of lists and maps; what lies deeper is `…`. A value that no record holds is recorded smaller, at last as `…` alone, and the record says that it
-/// was cut. When the value's own code fails, `<error: what it says>` stands for the whole value. It may run twice or more often, where the ring has no room at once.
+/// was cut. When the value's own code fails, `<error: what it says>` stands for the whole value. It runs once, unless the value is larger than a record.
 ///
 /// Costs a walk over the value, with the names of the fields in each record: several times what a derived type costs.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,8 @@ impl fmt::Write for Failure {
         let kept = text.floor_char_boundary(Self::MOST - len);
         self.text[len..len + kept].copy_from_slice(&text.as_bytes()[..kept]);
         self.len += kept as u8;
-        if kept < text.len() { Err(fmt::Error) } else { Ok(()) }
+        // What does not fit is left out; whoever writes is not told, which not every Display implementation bears.
+        Ok(())
     }
 }
 
@@ -86,7 +87,6 @@ impl std::error::Error for Failure {}
 impl ser::Error for Failure {
     fn custom<T: Display>(message: T) -> Self {
         let mut failure = Self::FULL;
-        // What does not fit is left out.
         let _ = fmt::Write::write_fmt(&mut failure, format_args!("{message}"));
         failure
     }

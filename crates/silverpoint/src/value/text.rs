@@ -20,6 +20,7 @@ macro_rules! texts {
             const FIXED: Option<usize> = None;
             const CLASS: Class = Class::Text;
             const EXACT: Known<Self> = Known::when(true);
+            const ONCE: bool = false;
             #[inline(always)]
             fn trace_size(&$self) -> usize {
                 4 + $bytes.len()
@@ -61,6 +62,7 @@ impl Trace for Bytes<'_> {
     const SIGNATURE: Sig = Sig::Text("y");
     const FIXED: Option<usize> = None;
     const EXACT: Known<Self> = Known::when(true);
+    const ONCE: bool = false;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {
@@ -80,12 +82,12 @@ impl Trace for Bytes<'_> {
     }
 }
 
-/// A value recorded as its `Display` text, formatted into the ring (`%value`).
+/// A value recorded as its `Display` text, formatted once (`%value`).
 pub struct Displayed<'a, T: ?Sized>(pub &'a T);
-/// A value recorded as its `Debug` text, formatted into the ring (`?value`).
+/// A value recorded as its `Debug` text, formatted once (`?value`).
 pub struct Debugged<'a, T: ?Sized>(pub &'a T);
 
-/// Formatted once to know the size, once into its place.
+/// Formatted once, into its place.
 macro_rules! formatted {
     ($([$($generics:tt)*] $kind:ty, $self:ident => $text:expr;)*) => {$(
         impl<$($generics)*> $crate::Trace for $kind {
@@ -93,13 +95,13 @@ macro_rules! formatted {
             const FIXED: Option<usize> = None;
             const CLASS: $crate::sig::Class = $crate::sig::Class::Text;
             fn trace_size(&$self) -> usize {
-                4 + $crate::writer::formatted_len($text) + $crate::writer::FORMAT_SLACK
+                8 + $crate::writer::formatted_len($text)
             }
             fn trace_least(&$self) -> usize {
                 8
             }
             fn trace_write(&$self, writer: &mut $crate::Writer<'_>) {
-                writer.formatted($text, 4 + $crate::writer::formatted_len($text) + $crate::writer::FORMAT_SLACK);
+                writer.formatted($text);
             }
             fn trace_item(&$self, item: &mut $crate::Item<'_>) {
                 item.formatted($text);

@@ -27,6 +27,7 @@ impl Trace for OffsetDateTime {
     const SIGNATURE: Sig = ZONED;
     const FIXED: Option<usize> = None;
     const EXACT: Known<Self> = Known::when(true);
+    const ONCE: bool = false;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {

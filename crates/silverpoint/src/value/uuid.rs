@@ -11,6 +11,7 @@ impl Trace for Uuid {
     const SIGNATURE: Sig = Sig::Text("u");
     const FIXED: Option<usize> = Some(16);
     const EXACT: Known<Self> = Known::when(true);
+    const ONCE: bool = false;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {

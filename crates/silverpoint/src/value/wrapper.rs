@@ -25,6 +25,7 @@ impl<T: Trace> Trace for Option<T> {
     const FIXED: Option<usize> = None;
     const CLASS: Class = T::CLASS;
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+    const ONCE: bool = T::ONCE;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {
@@ -62,6 +63,7 @@ impl<T: Trace, E: Trace> Trace for Result<T, E> {
         Sig::Text(",>|"),
     ]);
     const FIXED: Option<usize> = None;
+    const ONCE: bool = T::ONCE || E::ONCE;
 
     fn trace_size(&self) -> usize {
         1 + self.as_ref().map_or_else(Trace::trace_size, Trace::trace_size)
@@ -95,6 +97,7 @@ macro_rules! tuples {
             const SIGNATURE: Sig = Sig::List(&[Sig::Text("("), $($name::SIGNATURE,)* Sig::Text(")")]);
             const FIXED: Option<usize> = fixed_sum(&[$($name::FIXED),*]);
             const EXACT: Known<Self> = Known::when(true $(&& $name::EXACT.is_so())*);
+            const ONCE: bool = false $(|| $name::ONCE)*;
             #[inline(always)]
             fn trace_size(&self) -> usize {
                 0 $(+ self.$at.trace_size())*
@@ -143,6 +146,7 @@ macro_rules! ranges {
                 Sig::Text("<"), Sig::Name($name), Sig::Text("|start:"), T::SIGNATURE, Sig::Text(",end:"), T::SIGNATURE, Sig::Text(",>"),
             ]);
             const FIXED: Option<usize> = fixed_sum(&[T::FIXED, T::FIXED]);
+            const ONCE: bool = T::ONCE;
             #[inline(always)]
             fn trace_size(&$self) -> usize {
                 $start.trace_size() + $end.trace_size()
@@ -178,6 +182,7 @@ macro_rules! half_ranges {
             const SIGNATURE: Sig = Sig::List(&[Sig::Text($signature), T::SIGNATURE, Sig::Text(",>")]);
             const FIXED: Option<usize> = T::FIXED;
             const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
+            const ONCE: bool = T::ONCE;
             #[inline(always)]
             fn trace_size(&self) -> usize {
                 self.$end.trace_size()
@@ -210,6 +215,7 @@ macro_rules! nothing {
             const SIGNATURE: Sig = Sig::Text($signature);
             const FIXED: Option<usize> = Some(0);
             const EXACT: Known<Self> = Known::when(true);
+            const ONCE: bool = false;
             #[inline(always)]
             fn trace_size(&self) -> usize {
                 0
@@ -236,6 +242,7 @@ macro_rules! variants {
         impl<$($generics: Trace),*> Trace for $kind {
             const SIGNATURE: Sig = Sig::List(&$signature);
             const FIXED: Option<usize> = None;
+            const ONCE: bool = false $(|| $generics::ONCE)*;
             fn trace_size(&$self) -> usize {
                 1 + $match.1.map_or(0, |value| value.trace_size())
             }
@@ -285,6 +292,7 @@ impl<B: Trace, C: Trace> Trace for ops::ControlFlow<B, C> {
         Sig::Text(",>|"),
     ]);
     const FIXED: Option<usize> = None;
+    const ONCE: bool = B::ONCE || C::ONCE;
 
     fn trace_size(&self) -> usize {
         match self {
@@ -323,6 +331,7 @@ impl Trace for std::alloc::Layout {
     const SIGNATURE: Sig = Sig::Text("<Layout|size:L,align:L,>");
     const FIXED: Option<usize> = Some(16);
     const EXACT: Known<Self> = Known::when(true);
+    const ONCE: bool = false;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {
@@ -346,6 +355,7 @@ impl Trace for std::panic::Location<'_> {
     const SIGNATURE: Sig = Sig::Text("<Location|file:s,line:I,column:I,>");
     const FIXED: Option<usize> = None;
     const EXACT: Known<Self> = Known::when(true);
+    const ONCE: bool = false;
 
     #[inline(always)]
     fn trace_size(&self) -> usize {

@@ -27,6 +27,7 @@ mod contexts;
 mod crates;
 mod fates;
 mod instrument;
+mod once;
 mod processes;
 mod reader;
 mod recursive;
@@ -38,6 +39,7 @@ mod spans;
 mod threads;
 mod values;
 mod vectors;
+mod ways;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -70,6 +72,7 @@ fn main() {
             allocation::ROLES,
             recursive::ROLES,
             instrument::ROLES,
+            once::ROLES,
             #[cfg(feature = "serde")]
             serialized::ROLES,
             vectors::ROLES,
@@ -94,6 +97,7 @@ fn main() {
         allocation::TESTS,
         recursive::TESTS,
         instrument::TESTS,
+        once::TESTS,
         #[cfg(feature = "serde")]
         serialized::TESTS,
         vectors::TESTS,
@@ -135,6 +139,13 @@ const NEED_A_KERNEL: &[&str] = &[
     "a_shortage_of_memory_passes_with_an_old_kernel",
     "an_executed_image_has_its_own_session",
     "a_forked_child_has_its_own_session",
+    "every_way_out_of_a_value_by_display",
+    "every_way_out_of_a_value_by_debug",
+    "every_way_out_of_an_error",
+    "every_way_out_of_a_text",
+    "every_way_out_of_a_value_by_hand",
+    "every_way_out_of_a_serialized_value",
+    "a_thread_that_ends_within_a_value",
     "a_forked_child_begins_without_fields",
     "a_logger_of_a_forked_child_has_its_first_record",
     "a_child_of_many_threads",

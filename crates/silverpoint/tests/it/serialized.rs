@@ -234,7 +234,9 @@ fn serialized_values_are_bounded() {
     let (truncated, text) = one("text");
     assert_eq!((truncated, text), (true, format!("[\"{}…\", 1], 6", "é".repeat(512))));
     assert_eq!(one("bytes"), (true, "\"…\", 7".into()));
-    assert_eq!(one("changing"), (false, "[0, 1, 2], 8".into()));
+    // It is looked at once.
+    let (truncated, changing) = one("changing");
+    assert!(!truncated && changing.starts_with("[0, 1, 2, 3") && changing.ends_with("39998, 39999], 8"));
     assert_eq!(one("after the panic"), (false, "9".into()));
-    assert_eq!(session.losses(), [0; 8]);
+    assert_eq!(session.losses(), [0, 0, 0, 0, 0, 0, 0, 1], "what unwound");
 }

@@ -105,8 +105,12 @@ struct Rewriter<'t, W> {
     covered: HashMap<(usize, u32), u64>,
     /// Wall nanoseconds: when the file was made; of all parts of a trace the same.
     now: u128,
-    /// Beyond so many bytes the dictionaries are repeated.
+    /// Beyond so many bytes an index is due, and the dictionaries are repeated.
     segment_end: u64,
+    /// That of the *file* block.
+    text: Option<String>,
+    /// They are repeated before that too, and at the end.
+    repeats: bool,
     reader: BlockReader,
     compressor: Compressor,
     raw: Vec<u8>,
@@ -126,6 +130,8 @@ impl<'t, W: Write> Rewriter<'t, W> {
             covered: HashMap::new(),
             now: now(),
             segment_end: SEGMENT,
+            text: None,
+            repeats: true,
             reader: BlockReader::default(),
             compressor: Compressor::new(Compression::None),
             raw: Vec::new(),
@@ -136,14 +142,24 @@ impl<'t, W: Write> Rewriter<'t, W> {
 
     /// Everything that stands before the records.
     fn begin(&mut self) -> io::Result<()> {
-        let about = self.about();
-        self.out.push(BlockKind::FILE, 0, 0, about.as_bytes())?;
-        self.dictionaries()?;
+        self.dictionaries_again()?;
         self.told()
+    }
+
+    /// The file and everything in it are described, once more if need be.
+    fn dictionaries_again(&mut self) -> io::Result<()> {
+        self.out.repetition.restart();
+        let text = self.text.take().unwrap_or_else(|| self.about());
+        self.out.push(BlockKind::FILE, 0, 0, text.as_bytes())?;
+        self.text = Some(text);
+        self.dictionaries()
     }
 
     /// What stands behind the records. Gives what was written, and where.
     fn finish(mut self) -> io::Result<(Rewritten, W)> {
+        if self.repeats && self.out.repetition.is_due_at_end() {
+            self.dictionaries_again()?;
+        }
         for (number, session) in self.scope.sessions(self.trace) {
             if session.watermark == u64::MAX {
                 self.out.push(BlockKind::WATERMARK, number, 0, &u64::MAX.to_le_bytes())?;
@@ -226,8 +242,10 @@ impl<'t, W: Write> Rewriter<'t, W> {
     fn encode(&mut self, session: &Session, file: u32, header: BlockHeader, raw: &[u8]) -> io::Result<()> {
         if self.out.written() >= self.segment_end {
             self.out.index()?;
-            self.dictionaries()?;
+            self.dictionaries_again()?;
             self.segment_end = (self.out.written() / SEGMENT + 1) * SEGMENT;
+        } else if self.repeats && self.out.repetition.is_due() {
+            self.dictionaries_again()?;
         }
         self.done.blocks += 1;
         self.done.records += u64::from(header.records);

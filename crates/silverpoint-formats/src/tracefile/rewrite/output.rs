@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use silverpoint_wire::block::{BlockHeader, BlockKind, Index, end, push_block};
 use silverpoint_wire::layout::block::HEADER_SIZE;
+use silverpoint_wire::repetition::Repetition;
 
 /// The reason of the *end* block: closed.
 const CLOSED: u32 = 1;
@@ -16,11 +17,20 @@ pub(super) struct Output<W> {
     sequence: u64,
     index: Index,
     bytes: Vec<u8>,
+    /// What was written since everything was described.
+    pub(super) repetition: Repetition,
 }
 
 impl<W: Write> Output<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out, written: 0, sequence: 0, index: Index::default(), bytes: Vec::new() }
+        Self {
+            out,
+            written: 0,
+            sequence: 0,
+            index: Index::default(),
+            bytes: Vec::new(),
+            repetition: Repetition::default(),
+        }
     }
 
     pub(super) fn written(&self) -> u64 {
@@ -53,6 +63,7 @@ impl<W: Write> Output<W> {
         self.out.write_all(&self.bytes)?;
         self.written += self.bytes.len() as u64;
         self.sequence += 1;
+        self.repetition.add(header.kind, self.bytes.len() as u64);
         if header.kind == BlockKind::INDEX {
             return Ok(());
         }

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use silverpoint_wire::layout::block::SEGMENT;
 use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
+use silverpoint_wire::repetition::RECORDS_MIN;
 
 use super::dictionaries::Scope;
 use super::{Options, Rewriter, Rewritten, now};
@@ -223,6 +224,10 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
             );
             return Err(invalid(what));
         }
+        if let Limit::Size(most) = self.limit {
+            // Records come first in small parts.
+            rewriter.repeats = descriptions <= most / 32;
+        }
         self.in_part = 0;
         Ok(Part { rewriter, descriptions })
     }
@@ -265,7 +270,14 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
         let out = &part.rewriter.out;
         let pending = self.pending_bytes + (self.pending_blocks + 1) * BLOCK;
         let blocks = out.written() + pending + out.rest() + self.trace.sessions.len() as u64 * SESSION_END;
-        if blocks + SEGMENT / 64 < part.rewriter.segment_end { blocks } else { blocks + part.descriptions }
+        let is_segment_far = blocks + SEGMENT / 64 < part.rewriter.segment_end;
+        let segment = if is_segment_far { 0 } else { part.descriptions };
+        let repeated = match part.rewriter.repeats {
+            // As often as what is pending makes it due, and at the end.
+            true => (pending / RECORDS_MIN + 2) * part.descriptions,
+            false => 0,
+        };
+        blocks + segment + repeated
     }
 
     /// A record goes into the current part.

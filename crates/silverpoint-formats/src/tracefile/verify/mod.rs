@@ -24,6 +24,7 @@ use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
 
 use super::left_out::LeftOut;
+use super::scan::file_id;
 use super::source::Source;
 use super::verdict::Verdict;
 use dictionary::Dictionaries;
@@ -122,6 +123,8 @@ pub fn verify(source: &Source, depth: Depth, report: impl FnMut(Finding)) -> io:
         reader: records::Reader::new(Decompressor::default()),
         headers: Headers::default(),
         end: None,
+        begin: 0,
+        file_id: 0,
         is_refused: false,
     };
     check.file()?;
@@ -155,6 +158,10 @@ struct Check<'a, F> {
     headers: Headers,
     /// Where the last *end* block stands.
     end: Option<u64>,
+    /// Where the file begins that is looked at: not at 0 where files were joined.
+    begin: u64,
+    /// What its *file* block says that it is.
+    file_id: u64,
     is_refused: bool,
 }
 
@@ -199,8 +206,25 @@ impl<F: FnMut(Finding)> Check<'_, F> {
         Ok(())
     }
 
+    /// Another file begins here, whose numbers are its own.
+    fn join(&mut self, at: u64, file_id: u64) {
+        self.dictionaries = Dictionaries::default();
+        self.headers = Headers::default();
+        (self.begin, self.file_id, self.end) = (at, file_id, None);
+        let what = "another file begins: files were joined".to_owned();
+        self.say(at, Severity::Remark, what, "readers read them as several files");
+    }
+
     fn block(&mut self, at: u64, header: &BlockHeader, payload: &[u8]) -> io::Result<()> {
         self.found.blocks += 1;
+        if header.kind == BlockKind::FILE {
+            let id = file_id(&process::lines(payload));
+            if self.file_id != 0 && self.file_id != id {
+                self.join(at, id);
+                self.next_sequence = header.sequence;
+            }
+            self.file_id = id;
+        }
         if header.sequence > self.next_sequence {
             let missing = header.sequence - self.next_sequence;
             let what = format!("blocks missing before block {}: {missing}", header.sequence);
@@ -272,7 +296,7 @@ impl<F: FnMut(Finding)> Check<'_, F> {
             let what = "the index does not agree with the blocks before it".to_owned();
             self.say(at, Severity::Damage, what, REINDEX);
         }
-        self.headers = Headers { last_index: at, ..Headers::default() };
+        self.headers = Headers { last_index: at - self.begin, ..Headers::default() };
     }
 
     fn end(&mut self, at: u64, payload: &[u8]) {

@@ -14,6 +14,7 @@ use silverpoint_wire::layout::block::{LEVELS_CONTROL, RAW, SEGMENT};
 use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
 use silverpoint_wire::process::{self, push_line};
 use silverpoint_wire::record::Records;
+use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::site::fnv1a64;
 use silverpoint_wire::version::FormatVersion;
@@ -39,6 +40,10 @@ pub(super) struct Content {
     statements: HashMap<StreamKey, Statements>,
     /// From there on everything is described again.
     segment_end: u64,
+    /// Or when so much has been written since.
+    repetition: Repetition,
+    /// The text of the *file* block.
+    about: String,
 }
 
 /// A session.
@@ -124,7 +129,10 @@ impl Content {
                 continue;
             }
             match header.kind {
-                BlockKind::FILE => is_own |= process::value(&process::lines(&payload), TRIMMED).is_some(),
+                BlockKind::FILE => {
+                    is_own |= process::value(&process::lines(&payload), TRIMMED).is_some();
+                    content.about = String::from_utf8_lossy(&payload).into_owned();
+                }
                 BlockKind::SESSION => {
                     if let Some(info) = SessionInfo::decode(&payload) {
                         ids.insert(header.session, info.session_id);
@@ -207,9 +215,20 @@ impl Content {
     ) -> Vec<u8> {
         let mut out = Vec::new();
         if self.len == 0 {
-            self.push(&mut out, BlockKind::FILE, (0, 0), about(trace).as_bytes());
+            self.about = about(trace);
         }
-        if self.len >= self.segment_end {
+        let is_due = self.len >= self.segment_end || self.repetition.is_due();
+        if is_due {
+            self.repetition.restart();
+        }
+        // What was cut by somebody else may end anywhere.
+        out.resize(out.len() + (self.len.next_multiple_of(8) - self.len) as usize, 0);
+        if (self.len == 0 || is_due) && !self.about.is_empty() {
+            let text = std::mem::take(&mut self.about);
+            self.push(&mut out, BlockKind::FILE, (0, 0), text.as_bytes());
+            self.about = text;
+        }
+        if is_due {
             self.segment_end = (self.len / SEGMENT + 1) * SEGMENT;
             for session in self.sessions.values_mut() {
                 (session.is_said, session.anchored) = (false, 0);
@@ -218,8 +237,6 @@ impl Content {
                 session.streams.values_mut().for_each(|(_, is_said)| *is_said = false);
             }
         }
-        // What was cut by somebody else may end anywhere.
-        out.resize(out.len() + (self.len.next_multiple_of(8) - self.len) as usize, 0);
         self.sessions.values_mut().for_each(|session| session.is_current = false);
         let numbers: HashMap<[u8; 16], usize> =
             trace.sessions.iter().enumerate().map(|(number, session)| (id(session), number)).collect();
@@ -357,7 +374,9 @@ impl Content {
         let header =
             BlockHeader { session, stream, sequence: self.sequence, ..BlockHeader::new(kind, payload) };
         self.sequence += 1;
+        let before = out.len();
         push_block(out, &header, payload);
+        self.repetition.add(kind, (out.len() - before) as u64);
     }
 
     fn push_records(
@@ -369,7 +388,9 @@ impl Content {
     ) {
         let header = BlockHeader { session, stream, sequence: self.sequence, ..header };
         self.sequence += 1;
+        let before = out.len();
         push_block(out, &header, raw);
+        self.repetition.add(header.kind, (out.len() - before) as u64);
     }
 }
 

@@ -26,6 +26,8 @@ pub struct File {
     pub sequence: u64,
     /// Bytes of the header beyond 96: a later version may have them.
     pub longer: u16,
+    /// Not 0: the file and its sessions are others than those of the other vectors.
+    pub other: u8,
     /// Headers since the last index, and where that stands.
     headers: Vec<u8>,
     last_index: u64,
@@ -77,7 +79,7 @@ impl File {
     /// Kind 1: lines of text.
     pub fn about(&mut self, part: u32, previous: Option<&str>) {
         let previous = previous.map_or(String::new(), |name| format!("previous={name}\n"));
-        let id = "00112233445566778899aabbccddeeff";
+        let id = format!("00112233445566778899aabbccddee{:02x}", 0xFF - self.other);
         let created = 1_700_000_000_000_000_000_u64;
         let text = format!(
             "format=1.0\nwriter=vectors\ncreated={created}\nhost=example\nfile_id={id}\n{previous}part={part}\n"
@@ -87,9 +89,9 @@ impl File {
 
     /// Kind 2, and kind 6 with two anchors a second apart: one tick a nanosecond.
     pub fn session(&mut self, session: u32, start: u64) {
-        let mut payload = vec![session as u8; 16];
+        let mut payload = vec![session as u8 + self.other; 16];
         payload.extend_from_slice(&1_u32.to_le_bytes());
-        payload.extend_from_slice(&(4000 + session).to_le_bytes());
+        payload.extend_from_slice(&(4000 + session + u32::from(self.other)).to_le_bytes());
         payload.extend_from_slice(&12_345_u64.to_le_bytes());
         payload.extend_from_slice(&1_000_000_000_u64.to_le_bytes());
         payload.extend_from_slice(&[0xB0; 16]);

@@ -7,6 +7,7 @@ use super::broken_files::broken;
 use super::compact::{Item, payload};
 use super::compress::{lz4, zstd};
 use super::json::{Json, hex};
+use super::pieced_files::pieced;
 use super::records::record;
 use super::sites::Site;
 use super::value::{V, int, text};
@@ -76,20 +77,26 @@ impl Trace {
 
     /// The dictionaries: file, then each session with these sites and streams.
     pub fn begin(how: How, sessions: u32, streams: u32) -> Trace {
+        Trace::begin_other(how, 0, sessions, streams)
+    }
+
+    /// The same of other sessions.
+    pub fn begin_other(how: How, other: u8, sessions: u32, streams: u32) -> Trace {
         let mut trace = Trace::new(how);
+        trace.file.other = other;
         trace.file.about(1, None);
         (1..=sessions).for_each(|session| trace.dictionaries(session, streams));
         trace
     }
 
-    fn dictionaries(&mut self, session: u32, streams: u32) {
+    pub fn dictionaries(&mut self, session: u32, streams: u32) {
         self.file.session(session, START);
         self.file.sites(session, &sites());
         self.file.streams(session, streams, START);
     }
 
     /// A block of records; its stream goes on from where it was.
-    fn records(&mut self, session: u32, stream: u32, rows: &[Row]) {
+    pub fn records(&mut self, session: u32, stream: u32, rows: &[Row]) {
         self.expect(session, stream, rows);
         self.stored(session, stream, rows, 0);
     }
@@ -197,7 +204,7 @@ fn sites() -> Vec<(u32, Site)> {
     ]
 }
 
-fn ready(ticks: u64) -> Row {
+pub fn ready(ticks: u64) -> Row {
     Row(16, ticks, String::new(), Vec::new())
 }
 
@@ -247,6 +254,16 @@ pub fn files() -> Vec<super::File> {
         for (path, (_, trace)) in paths.into_iter().zip(variants) {
             files.push((path, trace.file.out));
         }
+    }
+    for (name, bytes, verdict, given) in pieced() {
+        let path = format!("files/{}.silver", name.replace(' ', "-"));
+        vectors.push(Json::Object(vec![
+            ("name", Json::text(name)),
+            ("files", Json::Array(vec![Json::text(&path)])),
+            ("given", Json::int(given)),
+            ("verdict", Json::text(verdict)),
+        ]));
+        files.push((path, bytes));
     }
     for (name, bytes, verdict) in broken() {
         let path = format!("files/{}.silver", name.replace(' ', "-"));

@@ -1,0 +1,1 @@
+#include "user_code_test.cpp"

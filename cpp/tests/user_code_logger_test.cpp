@@ -1,0 +1,211 @@
+// Ways out of what glog's and spdlog's interfaces call, and threads that are cancelled while they log, flush,
+// start or stop: each thread ends as it would without a log, and what it had logged is there.
+#include <pthread.h>
+#include <setjmp.h>
+
+#include <atomic>
+#include <ranges>
+#include <silverpoint/glog.hpp>
+#include <silverpoint/spdlog.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "support/logged.hpp"
+
+namespace {
+
+enum class Way { kThrow, kThreadExit, kCancel, kJump };
+constexpr Way kWays[] = {Way::kThrow, Way::kThreadExit, Way::kCancel, Way::kJump};
+thread_local sigjmp_buf back;
+
+[[noreturn]] void leave(Way way) {
+    switch (way) {
+        case Way::kThrow:
+            throw std::runtime_error("left");
+        case Way::kThreadExit:
+            pthread_exit(nullptr);
+        case Way::kCancel:
+            pthread_cancel(pthread_self());
+            pthread_testcancel();
+            break;
+        case Way::kJump:
+            siglongjmp(back, 1);
+    }
+    std::abort();
+}
+
+struct Leaves {
+    Way way;
+    int value() const { leave(way); }
+    friend std::ostream& operator<<(std::ostream& out, const Leaves& it) { leave(it.way), out.flush(); }
+};
+
+// A thread that runs it ten times in ten threads, or in one; whether it left each time.
+bool leaves_ten_times(Way way, const std::function<void()>& log) {
+    int left = 0;
+    const auto once = [&] {
+        if (way == Way::kThrow) {
+            try {
+                log();
+            } catch (const std::runtime_error&) {
+                ++left;
+            }
+        } else if (sigsetjmp(back, 1) == 0) {
+            log();
+        } else {
+            ++left;
+        }
+    };
+    if (way == Way::kThrow || way == Way::kJump) {
+        std::thread([&] {
+            for (int i = 0; i < 10; ++i) once();
+        }).join();
+        return left == 10;
+    }
+    for (int i = 0; i < 10; ++i) {
+        pthread_t thread;
+        const auto run = [](void* data) -> void* {
+            (*static_cast<const std::function<void()>*>(data))();
+            return data;
+        };
+        if (pthread_create(&thread, nullptr, run, const_cast<std::function<void()>*>(&log)) != 0)
+            return false;
+        void* result = nullptr;
+        pthread_join(thread, &result);
+        left += result == (way == Way::kCancel ? PTHREAD_CANCELED : nullptr) ? 1 : 0;
+    }
+    return left == 10;
+}
+
+class UserCode : public LoggerTest {};
+
+TEST_F(UserCode, LeavesLinesOfSpdlog) {
+    for (const Way way : kWays) {
+        const std::string name = "spdlog" + std::to_string(static_cast<int>(way));
+        auto logger = spdlog::basic_logger_mt(name, path(name));
+        logger->set_pattern("%v");
+        EXPECT_TRUE(leaves_ten_times(way, [&] {
+            logger->info("before");
+            const std::vector<int> numbers{1, 2};
+            logger->info("{}", numbers | std::views::transform([&](int) { return Leaves{way}.value(); }));
+        })) << static_cast<int>(way);
+        logger->info("after");
+        logger->flush();
+        const auto all = lines(name);
+        EXPECT_EQ(all.size(), 11u);
+        if (!all.empty()) {
+            EXPECT_EQ(all.back(), "after");
+        }
+        spdlog::drop(name);
+    }
+    spdlog::shutdown();
+}
+
+struct Refuses : google::LogSink {
+    void send(google::LogSeverity, const char*, const char*, int, const google::LogMessageTime&,
+              const char* text, std::size_t size) override {
+        if (std::string_view(text, size) == "refused") throw std::runtime_error("left");
+    }
+};
+
+TEST_F(UserCode, LeavesLinesOfGlog) {
+    const int status = in_child([&] {
+        FLAGS_log_dir = directory_.string();
+        google::InitGoogleLogging("ways");
+        int failed = 0;
+        for (const Way way : kWays)
+            if (!leaves_ten_times(way, [&] {
+                    LOG(INFO) << "before";
+                    LOG(INFO) << "value " << Leaves{way};
+                }))
+                failed |= 1 << static_cast<int>(way);
+        Refuses sink;
+        google::AddLogSink(&sink);
+        if (!leaves_ten_times(Way::kThrow, [] { LOG(INFO) << "refused"; })) failed |= 16;
+        google::RemoveLogSink(&sink);
+        LOG(INFO) << "after";
+        google::FlushLogFiles(google::GLOG_INFO);
+        return failed;
+    });
+    EXPECT_EQ(status, 0);
+    std::size_t before = 0, after = 0;
+    for (const auto& file : fs::directory_iterator(directory_)) {
+        if (file.is_symlink() || file.path().string().find(".INFO.") == std::string::npos) continue;
+        for (const std::string& line : lines(file.path().filename().string())) {
+            before += line.ends_with("] before") ? 1 : 0;
+            after += line.ends_with("] after") ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(before, 40u);
+    EXPECT_EQ(after, 1u);
+}
+
+// --- Threads that are cancelled.
+
+TEST_F(UserCode, CancelledThreadsLoseNoLine) {
+    ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("log")).pattern("{text}"))));
+    std::atomic<unsigned> made{0};
+    for (int i = 0; i < 20; ++i) {
+        std::atomic<bool> runs{false};
+        struct Shared {
+            std::atomic<unsigned>& made;
+            std::atomic<bool>& runs;
+            bool flushes;
+        } shared{made, runs, i % 4 == 3};
+        pthread_t thread;
+        const auto log = [](void* data) -> void* {
+            auto& it = *static_cast<Shared*>(data);
+            for (;;) {
+                SP_INFO("line {}", 1);
+                ++it.made;
+                it.runs = true;
+                if (it.flushes) silverpoint::flush();
+                pthread_testcancel();
+                if (it.made % 100 == 0) std::this_thread::yield();
+            }
+        };
+        ASSERT_EQ(pthread_create(&thread, nullptr, log, &shared), 0);
+        while (!runs) std::this_thread::yield();
+        pthread_cancel(thread);
+        void* result = nullptr;
+        pthread_join(thread, &result);
+        EXPECT_EQ(result, PTHREAD_CANCELED);
+    }
+    ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(60)));
+    EXPECT_EQ(lines("log").size(), made);
+}
+
+// Cancelled before: whatever it calls first is done whole, and then it ends.
+TEST_F(UserCode, AThreadThatIsCancelledStartsAndStopsWhole) {
+    const auto cancelled = [](const std::function<void()>& call) {
+        struct Run {
+            const std::function<void()>& call;
+            bool came_back = false;
+        } run{call};
+        pthread_t thread;
+        const auto start = [](void* data) -> void* {
+            auto& it = *static_cast<Run*>(data);
+            pthread_cancel(pthread_self());
+            it.call();
+            it.came_back = true;
+            pthread_testcancel();
+            return nullptr;
+        };
+        if (pthread_create(&thread, nullptr, start, &run) != 0) return false;
+        void* result = nullptr;
+        pthread_join(thread, &result);
+        return run.came_back && result == PTHREAD_CANCELED;
+    };
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(cancelled([&] {
+            silverpoint::start(logger_config("info").to(sink::file(path("log")).pattern("{text}")));
+        }));
+        EXPECT_TRUE(cancelled([] { SP_INFO("first"); }));
+        EXPECT_TRUE(cancelled([] { silverpoint::flush(std::chrono::seconds(60)); }));
+        EXPECT_EQ(lines("log").size(), static_cast<std::size_t>(i + 1));
+        EXPECT_TRUE(cancelled([] { silverpoint::stop(std::chrono::seconds(60)); }));
+        EXPECT_FALSE(silverpoint::stop());  // it has ended
+    }
+}
+
+}  // namespace

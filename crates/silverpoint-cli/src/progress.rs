@@ -1,0 +1,64 @@
+//! How far a command is, on a terminal: a bar with the rate and the time left. It counts what is read of trace files.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use silverpoint_formats::tracefile::bytes_read;
+
+use crate::terminal;
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A bar that a thread of its own moves on. Gone when it is dropped.
+pub struct Progress {
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Begins; `total`: so many bytes will be read from now on. There is none where standard error is no terminal, where nothing is to be said, or where there
+    /// can be no thread.
+    pub fn of_reading(total: u64) -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        if total == 0 || terminal::quiet() || !std::io::stderr().is_terminal() {
+            return Self { ended, thread: None };
+        }
+        let flag = Arc::clone(&ended);
+        let begun = bytes_read();
+        let show = move || {
+            let bar = bar(total);
+            while !flag.load(Ordering::Acquire) {
+                bar.set_position((bytes_read() - begun).min(total));
+                std::thread::sleep(LOOK);
+            }
+            bar.finish_and_clear();
+        };
+        Self { ended, thread: std::thread::Builder::new().name("progress".into()).spawn(show).ok() }
+    }
+
+    /// The bar goes before anything else is said.
+    pub fn end(self) {}
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A bar of bytes.
+pub fn bar(total: u64) -> ProgressBar {
+    let bar = ProgressBar::new(total);
+    match ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,147 @@
+//! A descriptor that lives in a program which may close it.
+//!
+//! A program that becomes a daemon closes every descriptor that it does not know (`closefrom`, a loop up to 1023), and opens files of its own afterwards: they get the same numbers. Whoever writes
+//! to a kept number then writes into the program's file, and closes it in the end. So the identity of what was opened is remembered, and compared before a batch of writes and before closing.
+
+use std::fs::File;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Device and inode.
+pub type Identity = (u64, u64);
+
+/// A descriptor, and what it stood for when it was opened.
+#[derive(Debug)]
+pub struct KeptFd {
+    fd: ManuallyDrop<OwnedFd>,
+    identity: Identity,
+}
+
+impl KeptFd {
+    /// Of what is open now.
+    pub fn new(fd: impl Into<OwnedFd>) -> Self {
+        let fd = fd.into();
+        // What cannot be asked is not ours either: it is never written, nor closed.
+        let identity = identity(&fd).unwrap_or_default();
+        Self { fd: ManuallyDrop::new(fd), identity }
+    }
+
+    /// What was opened.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Whether it still stands for that.
+    pub fn is_intact(&self) -> bool {
+        identity(&*self.fd).is_some_and(|now| now == self.identity)
+    }
+
+    /// An error where it does not.
+    ///
+    /// # Errors
+    /// `NotConnected`, in words.
+    pub fn check(&self) -> io::Result<()> {
+        if self.is_intact() { Ok(()) } else { Err(closed()) }
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the program has closed the descriptor of this file")
+}
+
+fn identity(fd: impl AsFd) -> Option<Identity> {
+    rustix::fs::fstat(fd).ok().map(|found| (found.st_dev, found.st_ino))
+}
+
+impl AsFd for KeptFd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Drop for KeptFd {
+    fn drop(&mut self) {
+        if self.is_intact() {
+            // SAFETY: it is not used after this.
+            unsafe { ManuallyDrop::drop(&mut self.fd) };
+        }
+    }
+}
+
+/// The same of a file.
+#[derive(Debug)]
+pub struct KeptFile {
+    file: ManuallyDrop<File>,
+    identity: Identity,
+}
+
+impl KeptFile {
+    /// Of what is open now.
+    pub fn new(file: File) -> Self {
+        let identity = identity(&file).unwrap_or_default();
+        Self { file: ManuallyDrop::new(file), identity }
+    }
+
+    /// What was opened.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Whether the descriptor still stands for that.
+    pub fn is_intact(&self) -> bool {
+        identity(&*self.file).is_some_and(|now| now == self.identity)
+    }
+
+    /// The file, if the descriptor still stands for it. To be asked before each batch of writes.
+    ///
+    /// # Errors
+    /// `NotConnected`, in words.
+    pub fn get(&self) -> io::Result<&File> {
+        if self.is_intact() { Ok(&self.file) } else { Err(closed()) }
+    }
+
+    /// The file, for reading what is judged afterwards.
+    pub fn unchecked(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for KeptFile {
+    fn drop(&mut self) {
+        if self.is_intact() {
+            // SAFETY: it is not used after this.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::{AsRawFd, FromRawFd};
+
+    use super::*;
+
+    /// A descriptor of another file under the number of a kept one.
+    #[test]
+    fn what_another_file_has_is_neither_written_nor_closed() {
+        let path = std::env::temp_dir().join(format!("silverpoint-kept-{}", std::process::id()));
+        let (ours, theirs) = (path.with_extension("ours"), path.with_extension("theirs"));
+        let kept = KeptFile::new(File::create(&ours).unwrap());
+        kept.get().unwrap().write_all(b"ours").unwrap();
+        let number = kept.unchecked().as_raw_fd();
+        let other = File::create(&theirs).unwrap();
+        // SAFETY: both are open; the number is that of the other file from here on.
+        assert_eq!(unsafe { libc::dup3(other.as_raw_fd(), number, libc::O_CLOEXEC) }, number);
+        assert_eq!(kept.get().unwrap_err().kind(), io::ErrorKind::NotConnected);
+        drop(kept);
+        // SAFETY: it is still open, and nobody else owns the number.
+        let mut still_open = unsafe { File::from_raw_fd(number) };
+        still_open.write_all(b"theirs").unwrap();
+        drop(still_open);
+        let read = [&ours, &theirs].map(|path| std::fs::read_to_string(path).unwrap());
+        assert_eq!(read, ["ours", "theirs"]);
+        [ours, theirs].into_iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    }
+}
