@@ -5,7 +5,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use silverpoint::{Sig, Trace, Writer, debug, enabled, event, info, span, warn};
+use silverpoint::dynamic::{self, Description};
+use silverpoint::{debug, enabled, event, info, span, warn};
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -106,9 +107,9 @@ fn steps() {
             // A record of so many texts, none of which can be left out.
             "texts" => event!("subject.texts", texts = vec!["0123456789".repeat(10); number as usize]),
             // A record within a record, so deep.
-            "nest" => event!("subject.nest", value = Nested(number)),
+            "nest" => nest(site("subject.nest"), number),
             // A record that takes so many milliseconds to write.
-            "slow" => event!("subject.slow", value = Slow(number)),
+            "slow" => write_slowly(site("subject.slow"), number),
             // So many MiB more of memory, until the end.
             "memory" => {
                 let memory = vec![0u8; number as usize * (1 << 20)].leak();
@@ -134,38 +135,37 @@ fn threads(number: u64) {
     });
 }
 
-/// A value that records while it is being recorded, as a value must not.
-struct Nested(u64);
-
-impl Trace for Nested {
-    const SIGNATURE: Sig = u64::SIGNATURE;
-    const FIXED: Option<usize> = None;
-
-    fn trace_size(&self) -> usize {
-        self.0.trace_size()
-    }
-
-    fn trace_write(&self, writer: &mut Writer<'_>) {
-        if self.0 > 0 {
-            event!("subject.nest", value = Nested(self.0 - 1));
-        }
-        self.0.trace_write(writer);
-    }
+/// A site with one number, whose records are written as no record of a program is: with something in between.
+fn site(name: &str) -> u32 {
+    let description = Description {
+        kind: 2,
+        level: 2,
+        line: line!(),
+        language: 2,
+        category: module_path!(),
+        file: file!(),
+        function: "",
+        names: &|give| give(b"value\n"),
+        template: &|give| give(name.as_bytes()),
+        signature: &|give| give(b"L"),
+    };
+    dynamic::register(&description).id
 }
 
-/// A value that blocks while it is being recorded, as a value must not: as if its thread had been put aside.
-struct Slow(u64);
+/// A record within a record, so deep. as if signal handlers had interrupted each other.
+fn nest(site: u32, depth: u64) {
+    let _ = dynamic::record_short(2, site, |encoder| {
+        if depth > 0 {
+            nest(site, depth - 1);
+        }
+        encoder.u64(depth);
+    });
+}
 
-impl Trace for Slow {
-    const SIGNATURE: Sig = u64::SIGNATURE;
-    const FIXED: Option<usize> = None;
-
-    fn trace_size(&self) -> usize {
-        self.0.trace_size()
-    }
-
-    fn trace_write(&self, writer: &mut Writer<'_>) {
-        std::thread::sleep(Duration::from_millis(self.0));
-        self.0.trace_write(writer);
-    }
+/// A record that takes so many milliseconds to write: as if its thread had been put aside.
+fn write_slowly(site: u32, ms: u64) {
+    let _ = dynamic::record_short(2, site, |encoder| {
+        std::thread::sleep(Duration::from_millis(ms));
+        encoder.u64(ms);
+    });
 }
