@@ -31,25 +31,26 @@ template <class... Ts>
 std::string message_of_(std::string_view text, const Ts&... args) {
     std::string packed(256, '\0');
     std::size_t used = 0;
+    bool is_whole = true;
+    constexpr std::size_t kMost = 4u << 20;
     const auto add = [&]<class T>(const T& value) {
         for (;;) {
-            using Coder = silverpoint::detail::CodecOf<T>;
-            const char* const limit = packed.data() + packed.size() - 8;
-            char* const from = packed.data() + used;
-            char* to = nullptr;
-            if constexpr (Coder::fixed != silverpoint::detail::kVaries) {
-                if (from + Coder::fixed <= limit) to = Coder::put(from, value);
-            } else {
-                to = silverpoint::detail::Within<T>::put(from, limit, value);
-            }
+            silverpoint::detail::Bound room{packed.data() + packed.size() - 8};
+            char* const to = silverpoint::detail::Within<T>::put(room, packed.data() + used, value);
             if (to != nullptr) {
                 used = static_cast<std::size_t>(to - packed.data());
+                return;
+            }
+            // More than any record has, or a value that cannot be packed.
+            if (packed.size() > kMost) {
+                is_whole = false;
                 return;
             }
             packed.resize(packed.size() * 2);
         }
     };
     (add(silverpoint::detail::Capture<Ts>::of(args)), ...);
+    if (!is_whole) return std::string(text);
     constexpr std::string_view signature = silverpoint::detail::Captured<Ts...>::text;
     const std::size_t size = (used + 7) & ~std::size_t{7};
     packed.replace(used, size - used, size - used, '\0');
