@@ -71,7 +71,7 @@ inline std::uint32_t atrace_process() {
 }
 
 // One call, as the kernel is told of it.
-struct AtraceCall {
+struct SP_DETAIL_VISIBLE AtraceCall {
     char letter;
     std::size_t count = 0;
     std::string_view names[2] = {};
@@ -199,7 +199,7 @@ inline std::int32_t new_atrace_cookie() {
 }
 
 // A stretch that may end in another thread, and where it was begun.
-struct AtraceAsync {
+struct SP_DETAIL_VISIBLE AtraceAsync {
     std::uint64_t tag = 0;
     std::string_view name;
     std::int32_t cookie = 0;
@@ -292,9 +292,9 @@ inline void int64(Tag tag, std::string_view name, std::int64_t value) {
 inline void int32(Tag tag, std::string_view name, std::int32_t value) { int64(tag, name, value); }
 
 // A stretch of time until the end of the block.
-class [[nodiscard]] Scope {
+class [[nodiscard, gnu::visibility("default")]] Scope {
   public:
-    Scope(Tag tag, std::string_view name) {
+    SP_DETAIL_OWN Scope(Tag tag, std::string_view name) {
         const auto gate = detail::atrace_gate(tag);
         if (gate != 0 && detail::atrace_begin(gate, tag, name)) tag_ = tag;
     }
@@ -302,7 +302,7 @@ class [[nodiscard]] Scope {
     // made of.
     template <class Functor>
         requires requires(Functor& make_name) { std::string_view(make_name()); }
-    Scope(Tag tag, Functor&& make_name) {
+    SP_DETAIL_OWN Scope(Tag tag, Functor&& make_name) {
         const auto gate = detail::atrace_gate(tag);
         if (gate == 0 || (gate != detail::kAtraceRingAlone && !is_tag_enabled(tag))) return;
         const auto name = make_name();
@@ -310,7 +310,7 @@ class [[nodiscard]] Scope {
     }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
-    ~Scope() {
+    SP_DETAIL_OWN ~Scope() {
         if (tag_ != 0) detail::atrace_end(detail::atrace_gate(tag_), tag_, true);
     }
 
@@ -320,17 +320,17 @@ class [[nodiscard]] Scope {
 
 // A stretch of time that may end in another thread, until it is destroyed, wherever it was moved to and
 // whatever was switched since; with a cookie of its own. The name must live as long.
-class [[nodiscard]] AsyncScope {
+class [[nodiscard, gnu::visibility("default")]] AsyncScope {
   public:
-    AsyncScope(Tag tag, std::string_view name) : made_{tag, name} {
+    SP_DETAIL_OWN AsyncScope(Tag tag, std::string_view name) : made_{tag, name} {
         if (detail::atrace_gate(tag) != 0) detail::begin_atrace_async(made_);
     }
-    AsyncScope(AsyncScope&& other) noexcept : made_(other.made_) {
+    SP_DETAIL_OWN AsyncScope(AsyncScope&& other) noexcept : made_(other.made_) {
         other.made_.in_marker = other.made_.in_ring = false;
     }
     AsyncScope(const AsyncScope&) = delete;
     AsyncScope& operator=(const AsyncScope&) = delete;
-    ~AsyncScope() {
+    SP_DETAIL_OWN ~AsyncScope() {
         if (made_.in_marker || made_.in_ring) detail::end_atrace_async(made_);
     }
 

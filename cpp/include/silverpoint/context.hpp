@@ -15,6 +15,7 @@
 #pragma once
 
 #include "detail/cbor.hpp"
+#include "detail/given.hpp"
 #include "detail/refill.hpp"
 
 SP_DETAIL_BEGIN
@@ -130,22 +131,23 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A scope with fields. Belongs to the thread that made it; scopes may end in any order.
-class [[nodiscard]] Context {
+class [[nodiscard, gnu::visibility("default")]] Context {
   public:
     // Names and values in turn.
+    template <class Before, class Value>
+    SP_DETAIL_OWN explicit Context(const detail::Given<Before, Value>& given) {
+        detail::with_given(given, [this](const auto&... all) { this->enter(all...); });
+    }
     template <class T, class... Rest>
-    explicit Context(std::string_view name, const T& value, const Rest&... rest) {
-        static_assert(sizeof...(Rest) % 2 == 0, "silverpoint: a context has names and values in turn");
-        detail::ContextFields fields;
-        detail::add_fields(fields, name, value, rest...);
-        number_ = fields.enter();
+    SP_DETAIL_OWN explicit Context(std::string_view name, const T& value, const Rest&... rest) {
+        enter(name, value, rest...);
     }
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
-    ~Context() { detail::leave_context(number_); }
+    SP_DETAIL_OWN ~Context() { detail::leave_context(number_); }
 
     // Whether the fields are recorded: not in a process without a session, nor more than 24 scopes deep.
-    explicit operator bool() const { return number_ != 0; }
+    SP_DETAIL_OWN explicit operator bool() const { return number_ != 0; }
 
   private:
     friend class CapturedContext;
@@ -153,41 +155,50 @@ class [[nodiscard]] Context {
     struct Entered {
         std::uint64_t number;
     };
-    explicit Context(Entered entered) : number_(entered.number) {}
+    SP_DETAIL_OWN explicit Context(Entered entered) : number_(entered.number) {}
+
+    template <class... All>
+    SP_DETAIL_OWN void enter(const All&... all) {
+        static_assert(sizeof...(All) % 2 == 0, "silverpoint: a context has names and values in turn");
+        detail::ContextFields fields;
+        detail::add_fields(fields, all...);
+        number_ = fields.enter();
+    }
 
     std::uint64_t number_ = 0;
 };
 
 // The fields of the scopes that were open in a thread, to be taken along to another one.
-class CapturedContext {
+class SP_DETAIL_VISIBLE CapturedContext {
   public:
     CapturedContext() = default;
-    CapturedContext(const CapturedContext& other) : CapturedContext(other.pairs_, other.size_, other.cut_) {}
-    CapturedContext(CapturedContext&& other) noexcept { swap(other); }
-    CapturedContext& operator=(CapturedContext other) noexcept {
+    SP_DETAIL_OWN CapturedContext(const CapturedContext& other)
+        : CapturedContext(other.pairs_, other.size_, other.cut_) {}
+    SP_DETAIL_OWN CapturedContext(CapturedContext&& other) noexcept { swap(other); }
+    SP_DETAIL_OWN CapturedContext& operator=(CapturedContext other) noexcept {
         swap(other);
         return *this;
     }
-    ~CapturedContext() { delete[] pairs_; }
+    SP_DETAIL_OWN ~CapturedContext() { delete[] pairs_; }
 
     // Gives its fields to the records of this thread, on top of those that are open, until what it gives
     // ends.
-    Context enter() const {
+    SP_DETAIL_OWN Context enter() const {
         return Context(Context::Entered{size_ == 0 ? 0 : detail::enter_context(pairs_, size_, cut_)});
     }
     // Whether it has no fields.
-    bool empty() const { return size_ == 0; }
+    SP_DETAIL_OWN bool empty() const { return size_ == 0; }
 
   private:
     friend class TraceContext;
     friend CapturedContext capture_context();
-    CapturedContext(const char* pairs, std::size_t size, bool cut) : cut_(cut) {
+    SP_DETAIL_OWN CapturedContext(const char* pairs, std::size_t size, bool cut) : cut_(cut) {
         if (size == 0) return;
         pairs_ = new char[size];
         __builtin_memcpy(pairs_, pairs, size);
         size_ = size;
     }
-    void swap(CapturedContext& other) noexcept {
+    SP_DETAIL_OWN void swap(CapturedContext& other) noexcept {
         std::swap(pairs_, other.pairs_);
         std::swap(size_, other.size_);
         std::swap(cut_, other.cut_);
@@ -225,7 +236,7 @@ auto with_context(Call&& call) {
 
 // A value and the context that was open where it was made: for queues of values, such as a signal's.
 template <class T>
-struct Carried {
+struct SP_DETAIL_VISIBLE Carried {
     T value;
     CapturedContext context;
 };
@@ -248,4 +259,5 @@ auto carried(Call&& call) {
 }  // namespace silverpoint
 
 // Attaches fields to all records until the end of the scope it stands in.
-#define SP_CONTEXT(...) const ::silverpoint::Context SP_DETAIL_JOIN(sp_context_, __COUNTER__)(__VA_ARGS__)
+#define SP_CONTEXT(...) \
+    const ::silverpoint::Context SP_DETAIL_JOIN(sp_context_, __COUNTER__)(SP_DETAIL_GIVEN(__VA_ARGS__))

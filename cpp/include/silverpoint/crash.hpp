@@ -37,7 +37,7 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-struct crash_options {
+struct SP_DETAIL_VISIBLE crash_options {
     // Which signals make a record. A program that uses one of them for something else leaves it out.
     bool segv = true, bus = true, ill = true, fpe = true, abrt = true, sys = true;
     bool trap = false, term = false;

@@ -25,26 +25,26 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Texts of an exception and its causes; a range of std::string_view. Trivially copyable but for its size:
 // pass it on by reference.
-class Causes {
+class SP_DETAIL_VISIBLE Causes {
   public:
     static constexpr std::size_t kMost = 8;
 
     const std::string_view* begin() const { return texts_; }
-    const std::string_view* end() const { return texts_ + count_; }
-    std::size_t size() const { return count_; }
+    SP_DETAIL_OWN const std::string_view* end() const { return texts_ + count_; }
+    SP_DETAIL_OWN std::size_t size() const { return count_; }
 
     Causes() = default;
     Causes(const Causes&) = delete;
     Causes& operator=(const Causes&) = delete;
-    explicit Causes(const std::exception& error) { add(error); }
-    explicit Causes(const std::exception_ptr& error) { add(error); }
+    SP_DETAIL_OWN explicit Causes(const std::exception& error) { add(error); }
+    SP_DETAIL_OWN explicit Causes(const std::exception_ptr& error) { add(error); }
 
   private:
-    void add(const std::exception& error) {
+    SP_DETAIL_OWN void add(const std::exception& error) {
         add_text(error.what());
         add(cause_of(error));
     }
-    void add(const std::exception_ptr& error) {
+    SP_DETAIL_OWN void add(const std::exception_ptr& error) {
         if (error == nullptr || count_ == kMost) return;
 #ifdef __cpp_exceptions
         try {
@@ -61,7 +61,7 @@ class Causes {
     }
 #ifdef __cpp_exceptions
     // A catch clause knows types without type information, too.
-    static std::exception_ptr cause_of(const std::exception_ptr& error) {
+    SP_DETAIL_OWN static std::exception_ptr cause_of(const std::exception_ptr& error) {
         try {
             std::rethrow_exception(error);
         } catch (const std::nested_exception& nested) {
@@ -89,7 +89,7 @@ class Causes {
         return nullptr;
 #endif
     }
-    void add_text(const char* text) {
+    SP_DETAIL_OWN void add_text(const char* text) {
         const std::size_t wanted = text == nullptr ? 0 : std::strlen(text);
         const std::size_t size = wanted < sizeof room_ - used_ ? wanted : sizeof room_ - used_;
         if (size > 0) std::memcpy(room_ + used_, text, size);

@@ -40,72 +40,80 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Where records come out, which, and how they look.
-class sink {
+class SP_DETAIL_VISIBLE sink {
   public:
-    [[nodiscard]] static sink standard_error() { return sink("stderr"); }
-    [[nodiscard]] static sink standard_output() { return sink("stdout"); }
+    [[nodiscard]] SP_DETAIL_OWN static sink standard_error() { return sink("stderr"); }
+    [[nodiscard]] SP_DETAIL_OWN static sink standard_output() { return sink("stdout"); }
     // Appended to.
-    [[nodiscard]] static sink file(std::string_view path) {
+    [[nodiscard]] SP_DETAIL_OWN static sink file(std::string_view path) {
         return std::move(sink("file").with("path", path));
     }
 
     // A trace file, appended to: what silverpoint cat and all other tools read.
-    [[nodiscard]] static sink trace_file(std::string_view path) {
+    [[nodiscard]] SP_DETAIL_OWN static sink trace_file(std::string_view path) {
         return std::move(sink("trace-file").with("path", path));
     }
 
     // The journal of systemd, with each named argument as a field of its own.
-    [[nodiscard]] static sink journald() { return sink("journald"); }
+    [[nodiscard]] SP_DETAIL_OWN static sink journald() { return sink("journald"); }
     // A syslog receiver: /dev/log, or at "/path/of/a/socket", "udp://host:port", "tcp://host:port".
-    [[nodiscard]] static sink syslog() { return sink("syslog"); }
-    [[nodiscard]] static sink syslog(std::string_view address) {
+    [[nodiscard]] SP_DETAIL_OWN static sink syslog() { return sink("syslog"); }
+    [[nodiscard]] SP_DETAIL_OWN static sink syslog(std::string_view address) {
         return std::move(sink("syslog").with("address", address));
     }
 
     // What journal and syslog call the program, instead of its file's name.
-    sink& identity(std::string_view name) & { return with("identity", name); }
-    sink&& identity(std::string_view name) && { return std::move(with("identity", name)); }
+    SP_DETAIL_OWN sink& identity(std::string_view name) & { return with("identity", name); }
+    SP_DETAIL_OWN sink&& identity(std::string_view name) && { return std::move(with("identity", name)); }
     // Of syslog: "user" (else), "daemon", "local0" …
-    sink& facility(std::string_view name) & { return with("facility", name); }
-    sink&& facility(std::string_view name) && { return std::move(with("facility", name)); }
+    SP_DETAIL_OWN sink& facility(std::string_view name) & { return with("facility", name); }
+    SP_DETAIL_OWN sink&& facility(std::string_view name) && { return std::move(with("facility", name)); }
     // Of syslog: "rfc5424", with fields, or "rfc3164".
-    sink& protocol(std::string_view name) & { return with("protocol", name); }
-    sink&& protocol(std::string_view name) && { return std::move(with("protocol", name)); }
+    SP_DETAIL_OWN sink& protocol(std::string_view name) & { return with("protocol", name); }
+    SP_DETAIL_OWN sink&& protocol(std::string_view name) && { return std::move(with("protocol", name)); }
     // Only this level and above: "trace", "debug", "info", "warn", "error", "fatal".
-    sink& level(std::string_view name) & { return with("level", name); }
-    sink&& level(std::string_view name) && { return std::move(with("level", name)); }
+    SP_DETAIL_OWN sink& level(std::string_view name) & { return with("level", name); }
+    SP_DETAIL_OWN sink&& level(std::string_view name) && { return std::move(with("level", name)); }
     // How lines look: "text", "json", "qdebug", "qt" (by Qt's default message pattern), "summary".
-    sink& format(std::string_view name) & { return with("format", name); }
-    sink&& format(std::string_view name) && { return std::move(with("format", name)); }
+    SP_DETAIL_OWN sink& format(std::string_view name) & { return with("format", name); }
+    SP_DETAIL_OWN sink&& format(std::string_view name) && { return std::move(with("format", name)); }
     // Lines of this form: "{time:.3} {level} {message}", or a pattern of Qt's.
-    sink& pattern(std::string_view pattern) & { return with("pattern", pattern); }
-    sink&& pattern(std::string_view pattern) && { return std::move(with("pattern", pattern)); }
+    SP_DETAIL_OWN sink& pattern(std::string_view pattern) & { return with("pattern", pattern); }
+    SP_DETAIL_OWN sink&& pattern(std::string_view pattern) && { return std::move(with("pattern", pattern)); }
     // A key of docs/guide/configuration.md that has no function here, with a text as its value:
     // set("sync", "error"), set("flush.every", "200ms").
-    sink& set(std::string_view key, std::string_view value) & { return with(key, value); }
-    sink&& set(std::string_view key, std::string_view value) && { return std::move(with(key, value)); }
+    SP_DETAIL_OWN sink& set(std::string_view key, std::string_view value) & { return with(key, value); }
+    SP_DETAIL_OWN sink&& set(std::string_view key, std::string_view value) && {
+        return std::move(with(key, value));
+    }
     // One JSON object a line instead of text.
-    sink& json() & { return with("format", "json"); }
-    sink&& json() && { return std::move(with("format", "json")); }
+    SP_DETAIL_OWN sink& json() & { return with("format", "json"); }
+    SP_DETAIL_OWN sink&& json() && { return std::move(with("format", "json")); }
     // Only these categories: a name, or a pattern with * and ?.
-    sink& category(std::string_view pattern) & { return with("category", pattern); }
-    sink&& category(std::string_view pattern) && { return std::move(with("category", pattern)); }
+    SP_DETAIL_OWN sink& category(std::string_view pattern) & { return with("category", pattern); }
+    SP_DETAIL_OWN sink&& category(std::string_view pattern) && {
+        return std::move(with("category", pattern));
+    }
     // Only records whose arguments satisfy an expression: "bytes > 1000 and user == 'ada'".
-    sink& where(std::string_view expression) & { return with("where", expression); }
-    sink&& where(std::string_view expression) && { return std::move(with("where", expression)); }
+    SP_DETAIL_OWN sink& where(std::string_view expression) & { return with("where", expression); }
+    SP_DETAIL_OWN sink&& where(std::string_view expression) && {
+        return std::move(with("where", expression));
+    }
     // Records below the sink's level (info, if none is set) are kept back in memory, the last `records` of
     // them and at most 4 MiB; they come out, marked, before a record of this level or above, or by
     // dump_backtrace(). What is recorded must be told too: logger_config("debug").
-    sink& backtrace(unsigned records, std::string_view trigger = "warn") &;
-    sink&& backtrace(unsigned records, std::string_view trigger = "warn") && {
+    SP_DETAIL_OWN sink& backtrace(unsigned records, std::string_view trigger = "warn") &;
+    SP_DETAIL_OWN sink&& backtrace(unsigned records, std::string_view trigger = "warn") && {
         return std::move(backtrace(records, trigger));
     }
     // A file that has grown to a size ("64M") becomes app.1.log, that one app.2.log …; `keep` such old ones
     // stay.
-    sink& rotate(std::string_view size, unsigned keep) & {
+    SP_DETAIL_OWN sink& rotate(std::string_view size, unsigned keep) & {
         return with("rotate-size", size).number("keep", keep);
     }
-    sink&& rotate(std::string_view size, unsigned keep) && { return std::move(rotate(size, keep)); }
+    SP_DETAIL_OWN sink&& rotate(std::string_view size, unsigned keep) && {
+        return std::move(rotate(size, keep));
+    }
 
   private:
     friend class logger_config;
@@ -113,7 +121,7 @@ class sink {
     explicit sink(std::string_view to) { with("to", to); }
 
     sink& with(std::string_view key, std::string_view value);
-    sink& number(std::string_view key, unsigned value) {
+    SP_DETAIL_OWN sink& number(std::string_view key, unsigned value) {
         toml_.append(key).append(" = ").append(std::to_string(value)).append("\n");
         return *this;
     }
@@ -122,30 +130,30 @@ class sink {
 };
 
 // What a logger does. The same as text: a configuration file in TOML.
-class logger_config {
+class SP_DETAIL_VISIBLE logger_config {
   public:
     // What is recorded, for all sinks: directives such as "info,net=debug".
-    explicit logger_config(std::string_view record = "info");
+    SP_DETAIL_OWN explicit logger_config(std::string_view record = "info");
 
     logger_config& to(const sink& sink) & {
         sinks_ += sink.toml_;
         return *this;
     }
-    logger_config&& to(const sink& sink) && { return std::move(to(sink)); }
+    SP_DETAIL_OWN logger_config&& to(const sink& sink) && { return std::move(to(sink)); }
     // The directory in which records wait for their sinks; else it stands beside the first file.
-    logger_config& spool(std::string_view directory) &;
-    logger_config&& spool(std::string_view directory) && { return std::move(spool(directory)); }
+    SP_DETAIL_OWN logger_config& spool(std::string_view directory) &;
+    SP_DETAIL_OWN logger_config&& spool(std::string_view directory) && { return std::move(spool(directory)); }
     // What a thread does that finds its ring full: "block", "block=forever", "drop" or "overwrite", by level
     // if need be: "block,debug=drop".
-    logger_config& policy(std::string_view text) &;
-    logger_config&& policy(std::string_view text) && { return std::move(policy(text)); }
+    SP_DETAIL_OWN logger_config& policy(std::string_view text) &;
+    SP_DETAIL_OWN logger_config&& policy(std::string_view text) && { return std::move(policy(text)); }
 
     // Whether crashes are recorded: they are when nothing is said.
-    logger_config& crash(bool wanted) & {
+    SP_DETAIL_OWN logger_config& crash(bool wanted) & {
         head_ += wanted ? "crash = true\n" : "crash = false\n";
         return *this;
     }
-    logger_config&& crash(bool wanted) && { return std::move(crash(wanted)); }
+    SP_DETAIL_OWN logger_config&& crash(bool wanted) && { return std::move(crash(wanted)); }
 
     [[nodiscard]] std::string toml() const { return head_ + sinks_; }
 
@@ -259,9 +267,10 @@ inline void hand_records_over() {
 // (silverpoint/logger.h, silverpoint_add_synchronous_handler); as long as this lives, or until remove(). The
 // records are those of this shared object (or program), and of others that have a handler, or have called
 // hand_records_over(). Throws std::invalid_argument for a category with no level behind its `=`.
-class synchronous_handler {
+class SP_DETAIL_VISIBLE synchronous_handler {
   public:
-    synchronous_handler(const char* category, const char* record, silverpoint_handler handler, void* data)
+    SP_DETAIL_OWN synchronous_handler(const char* category, const char* record, silverpoint_handler handler,
+                                      void* data)
         : added_(silverpoint_add_synchronous_handler(category, record, handler, data)) {
         if (added_ == nullptr)
             SP_DETAIL_THROW(
@@ -269,15 +278,16 @@ class synchronous_handler {
                                       "UTF-8, or no level behind the category's ="));
         hand_records_over();
     }
-    synchronous_handler(synchronous_handler&& from) noexcept : added_(std::exchange(from.added_, nullptr)) {}
-    synchronous_handler& operator=(synchronous_handler&& from) noexcept {
+    SP_DETAIL_OWN synchronous_handler(synchronous_handler&& from) noexcept
+        : added_(std::exchange(from.added_, nullptr)) {}
+    SP_DETAIL_OWN synchronous_handler& operator=(synchronous_handler&& from) noexcept {
         std::swap(added_, from.added_);
         return *this;
     }
-    ~synchronous_handler() { remove(); }
+    SP_DETAIL_OWN ~synchronous_handler() { remove(); }
 
     // When this returns, no thread is in the function, nor will be.
-    void remove() { silverpoint_remove_synchronous_handler(std::exchange(added_, nullptr)); }
+    SP_DETAIL_OWN void remove() { silverpoint_remove_synchronous_handler(std::exchange(added_, nullptr)); }
 
   private:
     silverpoint_synchronous* added_;

@@ -99,18 +99,19 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Made by SP_OSTREAM_HELD.
-class OStream : private detail::TextBuffer, public std::ostream {
+class SP_DETAIL_VISIBLE OStream : private detail::TextBuffer, public std::ostream {
   public:
-    explicit OStream(detail::StreamSite* site) : std::ostream(nullptr), site_(site) {
+    SP_DETAIL_OWN explicit OStream(void* site)
+        : std::ostream(nullptr), site_(static_cast<detail::StreamSite*>(site)) {
         if (site_ != nullptr) rdbuf(static_cast<detail::TextBuffer*>(this));
     }
-    ~OStream() override {
+    SP_DETAIL_OWN ~OStream() override {
         if (site_ == nullptr) return;
         const detail::CutText written = text();
         if (written.size != 0 || written.missing != 0) detail::record_text(*site_, written);
     }
     // Itself, as an lvalue.
-    std::ostream& stream() { return *this; }
+    SP_DETAIL_OWN std::ostream& stream() { return *this; }
 
   private:
     detail::StreamSite* site_;

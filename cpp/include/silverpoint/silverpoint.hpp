@@ -62,30 +62,33 @@
 // The category of the nearest scope that has one. Where none has, the name is found through its argument.
 #define SP_DETAIL_CATEGORY sp_category_(::silverpoint::detail::Here{})
 
-// The site of a tracepoint (an object of type `place`, in it `member`) if it is on, else null. It is a static
+// The address of the site of a tracepoint (an object of type `place`, in it `member`) if it is on, else null;
+// without its type, which is hidden, and so cannot be that of a coroutine's variable. The site is a static
 // object in constant-initialised memory, one for each place and template instantiation. Where the state byte
 // is neither off nor on stands what lists the site: the way there is cold.
-#define SP_DETAIL_FOUND(place, member, level, category, list)                                       \
-    __extension__({                                                                                 \
-        ::silverpoint::detail::place* sp_found_ = nullptr;                                          \
-        if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level, \
-                                                         SP_MIN_LEVEL)) {                           \
-            auto* const sp_place_ = [] {                                                            \
-                static constinit ::silverpoint::detail::place sp_site(                              \
-                    ::silverpoint::detail::level_names::level, __FILE__, __LINE__);                 \
-                return &sp_site;                                                                    \
-            }();                                                                                    \
-            const auto sp_state_ = sp_place_->member.state_byte();                                  \
-            if (sp_state_ == 0) [[likely]] {                                                        \
-            } else if (sp_state_ == 1) [[likely]] {                                                 \
-                sp_found_ = sp_place_;                                                              \
-            } else {                                                                                \
-                list;                                                                               \
-                if (sp_place_->member.is_on_otherwise(sp_state_, __PRETTY_FUNCTION__, category))    \
-                    sp_found_ = sp_place_;                                                          \
-            }                                                                                       \
-        }                                                                                           \
-        sp_found_;                                                                                  \
+#define SP_DETAIL_FOUND(place, member, level, category, list)                                               \
+    __extension__({                                                                                         \
+        void* sp_found_ = nullptr;                                                                          \
+        if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level,         \
+                                                         SP_MIN_LEVEL)) {                                   \
+            void* const sp_place_ = []() -> void* {                                                         \
+                static constinit ::silverpoint::detail::place sp_site(                                      \
+                    ::silverpoint::detail::level_names::level, __FILE__, __LINE__);                         \
+                return &sp_site;                                                                            \
+            }();                                                                                            \
+            const auto sp_state_ = ::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_) \
+                                       .member.state_byte();                                                \
+            if (sp_state_ == 0) [[likely]] {                                                                \
+            } else if (sp_state_ == 1) [[likely]] {                                                         \
+                sp_found_ = sp_place_;                                                                      \
+            } else {                                                                                        \
+                list;                                                                                       \
+                if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)                \
+                        .member.is_on_otherwise(sp_state_, __PRETTY_FUNCTION__, category))                  \
+                    sp_found_ = sp_place_;                                                                  \
+            }                                                                                               \
+        }                                                                                                   \
+        sp_found_;                                                                                          \
     })
 
 #define SP_DETAIL_LIST_AT(level, kind, names, text)                                               \
@@ -106,8 +109,9 @@
 // A loop that runs once or not at all takes exactly one statement, and leaves no else open.
 #define SP_DETAIL_LINE(level)                                                                            \
     SP_DETAIL_HERE(level)                                                                                \
-    for (auto* sp_site_ = SP_DETAIL_ON(level, kStream, "", ""); sp_site_ != nullptr; sp_site_ = nullptr) \
-    ::silverpoint::detail::Sink{} & ::silverpoint::detail::Start{{*sp_site_}}.SP_DETAIL_TEXT
+    for (void* sp_site_ = SP_DETAIL_ON(level, kStream, "", ""); sp_site_ != nullptr; sp_site_ = nullptr) \
+    ::silverpoint::detail::Sink{} &                                                                      \
+        ::silverpoint::detail::Start{{::silverpoint::detail::stream_site(sp_site_)}}.SP_DETAIL_TEXT
 
 // What follows such a macro decides: a parenthesis invokes these, and the template is listed; before `<<`
 // they are the names of members of Start. (What is listed before is a stream whose pieces are not known.)
@@ -122,7 +126,7 @@
                            ::silverpoint::detail::line_of(sp_here_), category, "",                        \
                            SP_DETAIL_FIRST(__VA_ARGS__, ""));                                             \
         0;                                                                                                \
-    }))(__VA_ARGS__)
+    }))(SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
 #define SP_DETAIL_FIRST(first, ...) first
 
 #define SP_TRACE SP_DETAIL_LINE(trace)
@@ -138,20 +142,22 @@
     switch ([[maybe_unused]] constexpr const char* sp_category_text_ = SP_DETAIL_KNOWN(category); 0)       \
     default:                                                                                               \
         SP_DETAIL_HERE(level)                                                                              \
-    for (auto* sp_site_ = SP_DETAIL_FOUND(                                                                 \
+    for (void* sp_site_ = SP_DETAIL_FOUND(                                                                 \
              StreamSite, site, level, category,                                                            \
              SP_DETAIL_LIST(::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kStream,       \
                                                                ::silverpoint::detail::level_names::level), \
                             __LINE__, sp_category_text_, "", ""));                                         \
          sp_site_ != nullptr; sp_site_ = nullptr)                                                          \
-    ::silverpoint::detail::Sink{} & ::silverpoint::detail::StartTo{{*sp_site_}}.SP_DETAIL_TEXT_TO
+    ::silverpoint::detail::Sink{} &                                                                        \
+        ::silverpoint::detail::StartTo{{::silverpoint::detail::stream_site(sp_site_)}}.SP_DETAIL_TEXT_TO
 #define SP_LOG(level, category, ...) SP_TO(level, category)(__VA_ARGS__)
 
-#define SP_DETAIL_NAMED(level, kind, name, ...)                                                          \
-    do {                                                                                                 \
-        if (auto* sp_site_ = SP_DETAIL_ON(level, kind, #__VA_ARGS__, name))                              \
-            ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kind, name, \
-                                                #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                \
+#define SP_DETAIL_NAMED(level, kind, name, ...)                                                        \
+    do {                                                                                               \
+        if (void* const sp_site_ = SP_DETAIL_ON(level, kind, #__VA_ARGS__, name))                      \
+            ::silverpoint::detail::record_given(::silverpoint::detail::stream_site(sp_site_).site,     \
+                                                ::silverpoint::detail::Kind::kind, name, #__VA_ARGS__, \
+                                                SP_DETAIL_GIVEN(__VA_ARGS__));                         \
     } while (false)
 
 #define SP_EVENT(name, ...) SP_DETAIL_NAMED(info, kEvent, name __VA_OPT__(, ) __VA_ARGS__)
@@ -161,9 +167,10 @@
 // A number, and if there is a third argument its unit, a literal: SP_COUNTER("latency", ms, "ms").
 #define SP_COUNTER(name, value, ...)                                                                      \
     do {                                                                                                  \
-        if (auto* sp_site_ = SP_DETAIL_ON(debug, kCounter, #value, name))                                 \
+        if (void* const sp_site_ = SP_DETAIL_ON(debug, kCounter, #value, name))                           \
             ::silverpoint::detail::record_named(                                                          \
-                sp_site_->site, ::silverpoint::detail::Kind::kCounter, name, #value,                      \
+                ::silverpoint::detail::stream_site(sp_site_).site, ::silverpoint::detail::Kind::kCounter, \
+                name, #value,                                                                             \
                 ::silverpoint::detail::counted<::silverpoint::detail::FixedText("" __VA_ARGS__)>(value)); \
     } while (false)
 
@@ -171,13 +178,14 @@
 #define SP_DETAIL_JOIN(a, b) SP_DETAIL_JOIN2(a, b)
 
 #define SP_SPAN(name, ...) SP_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
-#define SP_SPAN_AT(level, name, ...)                                                                     \
-    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_,                                                   \
-                                             __COUNTER__) = [&](auto* sp_site_) -> ::silverpoint::Span { \
-        if (sp_site_ == nullptr) return {};                                                              \
-        return {sp_site_->site,                                                                          \
-                ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kSpan,  \
-                                                    name, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)};     \
+#define SP_SPAN_AT(level, name, ...)                                                                        \
+    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_,                                                      \
+                                             __COUNTER__) = [&](void* sp_site_) -> ::silverpoint::Span {    \
+        if (sp_site_ == nullptr) return {};                                                                 \
+        return {::silverpoint::detail::stream_site(sp_site_).site,                                          \
+                ::silverpoint::detail::record_given(::silverpoint::detail::stream_site(sp_site_).site,      \
+                                                    ::silverpoint::detail::Kind::kSpan, name, #__VA_ARGS__, \
+                                                    SP_DETAIL_GIVEN(__VA_ARGS__))};                         \
     }(SP_DETAIL_ON(level, kSpan, #__VA_ARGS__, name))
 
 // Whether a tracepoint of this level (trace, debug, info, warn, error, fatal) would record here.

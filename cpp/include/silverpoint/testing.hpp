@@ -37,25 +37,26 @@ namespace testing {
 enum class Scope { kProcess, kThread };
 
 // A value that a test expects: a number, text or bool. nullptr is an empty optional.
-class Expected {
+class SP_DETAIL_VISIBLE Expected {
   public:
-    Expected(bool value) : value_{Value::Kind::kBool, value ? 1 : 0, 0, value ? "true" : "false", ""} {}
+    SP_DETAIL_OWN Expected(bool value)
+        : value_{Value::Kind::kBool, value ? 1 : 0, 0, value ? "true" : "false", ""} {}
     template <class T>
         requires(std::integral<T> && !std::same_as<T, bool>)
-    Expected(T value) : value_{Value::Kind::kInteger, value, 0, std::to_string(value), ""} {}
+    SP_DETAIL_OWN Expected(T value) : value_{Value::Kind::kInteger, value, 0, std::to_string(value), ""} {}
     template <class T>
         requires std::floating_point<T>
-    Expected(T value)
+    SP_DETAIL_OWN Expected(T value)
         : value_{Value::Kind::kFloat, 0, static_cast<double>(value), detail::text_of(double(value)), ""} {}
-    Expected(std::string_view text) : value_{Value::Kind::kText, 0, 0, std::string(text), ""} {}
-    Expected(const char* text) : Expected(std::string_view(text)) {}
-    Expected(const std::string& text) : Expected(std::string_view(text)) {}
-    Expected(std::nullptr_t) : value_{Value::Kind::kNull, 0, 0, "none", ""} {}
+    SP_DETAIL_OWN Expected(std::string_view text) : value_{Value::Kind::kText, 0, 0, std::string(text), ""} {}
+    SP_DETAIL_OWN Expected(const char* text) : Expected(std::string_view(text)) {}
+    SP_DETAIL_OWN Expected(const std::string& text) : Expected(std::string_view(text)) {}
+    SP_DETAIL_OWN Expected(std::nullptr_t) : value_{Value::Kind::kNull, 0, 0, "none", ""} {}
 
     // Numbers are equal whatever their types; a float of 32 bits equals a double that rounds to it. Text is
     // equal to text, to the label of an enumeration, and to how a container, a date, a number with a unit or
     // a secret is shown.
-    bool is(const Value& got) const {
+    SP_DETAIL_OWN bool is(const Value& got) const {
         using enum Value::Kind;
         switch (value_.kind) {
             case kNull:
@@ -81,7 +82,7 @@ class Expected {
         }
         return false;
     }
-    std::string text() const {
+    SP_DETAIL_OWN std::string text() const {
         return value_.kind == Value::Kind::kText ? '"' + value_.text + '"' : value_.text;
     }
 
@@ -92,19 +93,19 @@ class Expected {
 using Fields = std::initializer_list<std::pair<std::string_view, Expected>>;
 
 // Whether something was recorded; and if not, what was.
-class Result {
+class SP_DETAIL_VISIBLE Result {
   public:
-    Result(bool is, std::string message) : is_(is), message_(std::move(message)) {}
-    explicit operator bool() const { return is_; }
-    bool operator!() const { return !is_; }
-    const std::string& message() const { return message_; }
+    SP_DETAIL_OWN Result(bool is, std::string message) : is_(is), message_(std::move(message)) {}
+    SP_DETAIL_OWN explicit operator bool() const { return is_; }
+    SP_DETAIL_OWN bool operator!() const { return !is_; }
+    SP_DETAIL_OWN const std::string& message() const { return message_; }
     // To testing::AssertionResult, so that GoogleTest shows the message.
     template <class Source>
         requires requires(Source result) {
             result.failure_message();
             result << std::string();
         }
-    operator Source() const {
+    SP_DETAIL_OWN operator Source() const {
         Source result(is_);
         result << message_;
         return result;
@@ -116,26 +117,26 @@ class Result {
 };
 
 // Sees what is recorded while it lives.
-class Capture {
+class SP_DETAIL_VISIBLE Capture {
   public:
-    explicit Capture(Scope scope = Scope::kProcess)
+    SP_DETAIL_OWN explicit Capture(Scope scope = Scope::kProcess)
         : tid_(scope == Scope::kThread ? detail::thread_id() : 0), begin_(detail::standings()) {}
     Capture(const Capture&) = delete;
     Capture& operator=(const Capture&) = delete;
 
     // Everything recorded since the beginning, or the last clear(), in order of time.
-    std::vector<Record> records() const { return detail::peek(begin_, tid_, nullptr); }
+    SP_DETAIL_OWN std::vector<Record> records() const { return detail::peek(begin_, tid_, nullptr); }
     // Forgets what was recorded so far.
-    void clear() { begin_ = detail::standings(); }
+    SP_DETAIL_OWN void clear() { begin_ = detail::standings(); }
 
     // How many records of this name (a log's or stream's template) have these values in these arguments, by
     // name or number from 0. Others may be there too.
-    std::size_t count(std::string_view name, Fields fields = {}) const {
+    SP_DETAIL_OWN std::size_t count(std::string_view name, Fields fields = {}) const {
         const auto all = records();
         return static_cast<std::size_t>(std::count_if(
             all.begin(), all.end(), [&](const Record& record) { return matches(record, name, fields); }));
     }
-    Result has(std::string_view name, Fields fields = {}) const {
+    SP_DETAIL_OWN Result has(std::string_view name, Fields fields = {}) const {
         bool forgot = false;
         const auto all = detail::peek(begin_, tid_, &forgot);
         const bool found = std::any_of(all.begin(), all.end(),
@@ -147,21 +148,21 @@ class Capture {
         return {found, message + "\n" + list(all, forgot)};
     }
     // What was recorded, one record a line.
-    std::string list() const {
+    SP_DETAIL_OWN std::string list() const {
         bool forgot = false;
         const auto all = detail::peek(begin_, tid_, &forgot);
         return list(all, forgot);
     }
 
   private:
-    static bool matches(const Record& record, std::string_view name, Fields fields) {
+    SP_DETAIL_OWN static bool matches(const Record& record, std::string_view name, Fields fields) {
         if (record.name != name) return false;
         return std::all_of(fields.begin(), fields.end(), [&](const auto& field) {
             const Value* value = record.find(field.first);
             return value != nullptr && field.second.is(*value);
         });
     }
-    static std::string list(const std::vector<Record>& all, bool forgot) {
+    SP_DETAIL_OWN static std::string list(const std::vector<Record>& all, bool forgot) {
         constexpr std::size_t kMost = 50;
         std::string out;
         if (!detail::session.is_ready()) {

@@ -23,17 +23,17 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A trace and a span in it. A value: it may be copied and kept.
-class TraceContext {
+class SP_DETAIL_VISIBLE TraceContext {
   public:
     using TraceId = detail::TraceIds::TraceId;
     using SpanId = detail::TraceIds::SpanId;
 
     // A new trace with its first span, sampled. Costs a system call, as every new span does.
-    static TraceContext fresh() { return TraceContext(detail::TraceIds::fresh()); }
+    SP_DETAIL_OWN static TraceContext fresh() { return TraceContext(detail::TraceIds::fresh()); }
 
     // Reads a `traceparent`: the caller's span. Versions later than 00 are read as far as 00 goes. Nothing
     // when it is none, whatever the text is.
-    static std::optional<TraceContext> parse(std::string_view traceparent) {
+    SP_DETAIL_OWN static std::optional<TraceContext> parse(std::string_view traceparent) {
         const auto ids = detail::TraceIds::parse(traceparent);
         if (!ids) return {};
         return TraceContext(*ids);
@@ -42,7 +42,7 @@ class TraceContext {
     // For a request that comes in: a new span in the caller's trace when `traceparent` is one, else a new
     // trace. A `tracestate` is passed on as it is; one of more than 512 bytes, or that is not printable
     // ASCII, is dropped.
-    static TraceContext accept(std::string_view traceparent, std::string_view tracestate = {}) {
+    SP_DETAIL_OWN static TraceContext accept(std::string_view traceparent, std::string_view tracestate = {}) {
         auto caller = parse(traceparent);
         if (!caller) return fresh();
         if (detail::TraceIds::is_passed_on(tracestate)) caller->state_ = tracestate;
@@ -50,11 +50,11 @@ class TraceContext {
     }
 
     // A new span within this one.
-    TraceContext child() const { return TraceContext(ids_.child(), state_); }
+    SP_DETAIL_OWN TraceContext child() const { return TraceContext(ids_.child(), state_); }
 
     // That of the innermost scope of this thread which has one: entered here, or taken along from another
     // thread.
-    static std::optional<TraceContext> current() {
+    SP_DETAIL_OWN static std::optional<TraceContext> current() {
         const CapturedContext open = capture_context();
         std::string_view state;
         const auto ids = detail::TraceIds::in({open.pairs_, open.size_}, state);
@@ -64,7 +64,7 @@ class TraceContext {
 
     // Attaches trace_id, span_id and parent_id to all records of this thread until what it gives ends;
     // trace_flags and tracestate where there are any.
-    Context enter() const {
+    SP_DETAIL_OWN Context enter() const {
         const CapturedContext open = capture_context();
         std::string_view outer_state;
         const auto outer = detail::TraceIds::in({open.pairs_, open.size_}, outer_state);
@@ -74,26 +74,26 @@ class TraceContext {
     }
 
     // The `traceparent` of a request to somebody else: its parent is this span.
-    std::string header() const {
+    SP_DETAIL_OWN std::string header() const {
         std::string text(detail::TraceIds::kHeaderSize, ' ');
         ids_.put_header(text.data());
         return text;
     }
     // The `tracestate` that goes with it; may be empty: then none is sent.
-    const std::string& state() const { return state_; }
+    SP_DETAIL_OWN const std::string& state() const { return state_; }
 
     // The first byte first.
-    const TraceId& trace_id() const { return ids_.trace_id; }
-    const SpanId& span_id() const { return ids_.span_id; }
+    SP_DETAIL_OWN const TraceId& trace_id() const { return ids_.trace_id; }
+    SP_DETAIL_OWN const SpanId& span_id() const { return ids_.span_id; }
     // The span that this one is within.
-    const std::optional<SpanId>& parent_id() const { return ids_.parent_id; }
+    SP_DETAIL_OWN const std::optional<SpanId>& parent_id() const { return ids_.parent_id; }
     // Whether the caller says that it records the trace.
-    bool is_sampled() const { return (ids_.flags & 1) != 0; }
+    SP_DETAIL_OWN bool is_sampled() const { return (ids_.flags & 1) != 0; }
 
     friend bool operator==(const TraceContext&, const TraceContext&) = default;
 
   private:
-    explicit TraceContext(const detail::TraceIds& ids, std::string state = {})
+    SP_DETAIL_OWN explicit TraceContext(const detail::TraceIds& ids, std::string state = {})
         : ids_(ids), state_(std::move(state)) {}
 
     detail::TraceIds ids_;

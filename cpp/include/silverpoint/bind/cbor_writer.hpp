@@ -7,7 +7,7 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-struct CborWriteOptions {
+struct SP_DETAIL_VISIBLE CborWriteOptions {
     // Texts that are not Unicode: an error, or U+FFFD for each byte or unit that is not.
     bool replaces_bad_text = false;
     // Members that are empty (optionals, pointers) are left out; else they are null.

@@ -22,7 +22,7 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-struct BindError {
+struct SP_DETAIL_VISIBLE BindError {
     enum class Kind : std::uint8_t {
         kSyntax,     // not the format
         kTruncated,  // the input ends within a value
@@ -48,7 +48,7 @@ struct BindError {
     std::string expected;
 
     // All of it in one line.
-    std::string text() const {
+    SP_DETAIL_OWN std::string text() const {
         std::string out = "byte " + std::to_string(offset);
         if (line != 0) out += " (line " + std::to_string(line) + ", column " + std::to_string(column) + ')';
         if (!path.empty()) out += ", in " + path;
@@ -58,16 +58,16 @@ struct BindError {
 };
 
 // True when all is well.
-class [[nodiscard]] BindResult {
+class [[nodiscard, gnu::visibility("default")]] BindResult {
   public:
     BindResult() = default;
-    explicit BindResult(std::unique_ptr<BindError> error) : error_(std::move(error)) {}
-    explicit operator bool() const { return error_ == nullptr; }
-    bool ok() const { return error_ == nullptr; }
+    SP_DETAIL_OWN explicit BindResult(std::unique_ptr<BindError> error) : error_(std::move(error)) {}
+    SP_DETAIL_OWN explicit operator bool() const { return error_ == nullptr; }
+    SP_DETAIL_OWN bool ok() const { return error_ == nullptr; }
     // Only when there is one.
-    const BindError& error() const { return *error_; }
+    SP_DETAIL_OWN const BindError& error() const { return *error_; }
     // The error in one line; empty when all is well.
-    std::string text() const { return error_ == nullptr ? std::string() : error_->text(); }
+    SP_DETAIL_OWN std::string text() const { return error_ == nullptr ? std::string() : error_->text(); }
 
   private:
     std::unique_ptr<BindError> error_;

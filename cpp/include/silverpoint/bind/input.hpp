@@ -6,7 +6,7 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-struct ReadOptions {
+struct SP_DETAIL_VISIBLE ReadOptions {
     // How deep values may be nested; also that of the recursion, so of the stack that is used.
     unsigned depth = 128;
     // Members that the type does not have are an error; else they are checked and passed over. (A type with a

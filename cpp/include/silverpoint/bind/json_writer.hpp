@@ -6,7 +6,7 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-struct JsonWriteOptions {
+struct SP_DETAIL_VISIBLE JsonWriteOptions {
     // Numbers that JSON does not have: null; the texts "nan", "inf", "-inf"; or an error.
     enum class NotFinite : std::uint8_t { kNull, kText, kRefuse } not_finite = NotFinite::kNull;
     // Texts that are not Unicode: an error, or U+FFFD for each byte or unit that is not.

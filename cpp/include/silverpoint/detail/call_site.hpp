@@ -26,7 +26,7 @@ struct CallTag {};
 
 // A template that was checked against the arguments' types, and where it stands.
 template <class... Ts>
-struct TextAt {
+struct SP_DETAIL_VISIBLE TextAt {
     std::string_view text;
     std::source_location at;
     template <std::size_t Length>
@@ -39,7 +39,7 @@ struct TextAt {
 
 // A text that is no template: braces are braces. A literal as a rule; a call that chooses between two, or has
 // an array, says another text each time (record_plain).
-struct PlainAt {
+struct SP_DETAIL_VISIBLE PlainAt {
     std::string_view text;
     std::source_location at;
     bool may_change = false;
@@ -163,7 +163,7 @@ SP_DETAIL_HOT void record_plain(CallSite& call, const char* category, Level leve
 
 // A template that is known only when the program runs, unchecked: what does not fit its arguments is shown as
 // it stands, with the arguments behind it.
-struct RuntimeText {
+struct SP_DETAIL_VISIBLE RuntimeText {
     std::string_view text;
     std::source_location at;
 };

@@ -23,6 +23,16 @@
     }                 \
     }
 
+// Types that a program may have as members of its own, or as variables of a coroutine, are visible: g++ warns
+// of a class with a member that is less visible than itself (-Wattributes). Their functions are not.
+#ifdef Q_MOC_RUN
+#    define SP_DETAIL_VISIBLE
+#    define SP_DETAIL_OWN
+#else
+#    define SP_DETAIL_VISIBLE __attribute__((visibility("default")))
+#    define SP_DETAIL_OWN __attribute__((visibility("hidden")))
+#endif
+
 #define SP_DETAIL_HOT [[gnu::always_inline]] inline
 #define SP_DETAIL_COLD [[gnu::noinline, gnu::cold]] inline
 

@@ -50,30 +50,37 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Made by SP_STREAM. Belongs to one thread at a time.
-class DynamicStream {
+class SP_DETAIL_VISIBLE DynamicStream {
   public:
-    explicit DynamicStream(detail::StreamSite* site) : site_(site) {
+    SP_DETAIL_OWN explicit DynamicStream(void* site) : site_(site) {
         if (site_ != nullptr) pieces_[0] = static_cast<char>(0x9F);  // an array without a length
     }
     DynamicStream(const DynamicStream&) = delete;
     DynamicStream& operator=(const DynamicStream&) = delete;
-    ~DynamicStream() { end(); }
+    SP_DETAIL_OWN ~DynamicStream() { end(); }
 
     template <class T>
-    DynamicStream& operator<<(const T& value) {
+        requires(detail::Small<T>)
+    SP_DETAIL_OWN DynamicStream& operator<<(T value) {
+        if (site_ != nullptr) add(value);
+        return *this;
+    }
+    template <class T>
+        requires(!detail::Small<T>)
+    SP_DETAIL_OWN DynamicStream& operator<<(const T& value) {
         if (site_ != nullptr) add(value);
         return *this;
     }
     // The unit is a piece of its own.
     template <detail::FixedText kUnit, class T>
-    DynamicStream& operator<<(const detail::Tagged<"unit", kUnit, T>& of) {
+    SP_DETAIL_OWN DynamicStream& operator<<(const detail::Tagged<"unit", kUnit, T>& of) {
         return *this << of.value << kUnit.text;
     }
     // Whether anything is recorded.
-    explicit operator bool() const { return site_ != nullptr; }
+    SP_DETAIL_OWN explicit operator bool() const { return site_ != nullptr; }
     // Records now. What is written later is not recorded; nothing when nothing was written.
-    void end() {
-        detail::StreamSite* site = std::exchange(site_, nullptr);
+    SP_DETAIL_OWN void end() {
+        auto* site = static_cast<detail::StreamSite*>(std::exchange(site_, nullptr));
         if (site == nullptr || (size_ == 1 && cut_ == 0)) return;
         detail::CborWriter out(pieces_ + size_, pieces_ + sizeof pieces_);
         if (cut_ != 0) {
@@ -91,7 +98,7 @@ class DynamicStream {
 
   private:
     template <class T>
-    [[gnu::noinline]] void add(const T& value) {
+    [[gnu::noinline]] SP_DETAIL_OWN void add(const T& value) {
         // After the first that is not whole nothing is added: pieces behind a gap would mislead.
         if (cut_ != 0) {
             ++cut_;
@@ -104,7 +111,7 @@ class DynamicStream {
     }
 
     static constexpr std::size_t kRoom = 1000, kMark = 40;
-    detail::StreamSite* site_;
+    void* site_;             // without its type, which is hidden
     std::uint64_t cut_ = 0;  // pieces that are not whole
     std::size_t size_ = 1;
     char pieces_[kRoom + kMark];  // written before it is read

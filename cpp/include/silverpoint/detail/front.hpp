@@ -11,7 +11,7 @@ SP_DETAIL_BEGIN
 struct Here {};
 
 template <std::size_t Length>
-struct FixedText {
+struct SP_DETAIL_VISIBLE FixedText {
     char text[Length];
     consteval FixedText(const char (&from)[Length]) {
         for (std::size_t i = 0; i < Length; ++i) text[i] = from[i];
@@ -32,9 +32,9 @@ constexpr bool is_compiled(Level level, int least) { return static_cast<int>(lev
 
 // The right-hand side of what a macro begins: `Sink{} & start(...)("template", args)` or `Sink{} & start(...)
 // << a << b`. The operator binds less tightly than both, so that it sees the whole.
-struct Done {};
+struct SP_DETAIL_VISIBLE Done {};
 
-struct Sink {
+struct SP_DETAIL_VISIBLE Sink {
     SP_DETAIL_HOT void operator&(Done) const {}
     template <class Before, class Piece>
     SP_DETAIL_HOT void operator&(const Stream<Before, Piece>& stream) const {
@@ -42,31 +42,46 @@ struct Sink {
     }
 };
 
-struct Line {
+struct SP_DETAIL_VISIBLE Line {
     StreamSite& site;
 
-    template <class... Ts>
-    SP_DETAIL_HOT Done operator()(Template<std::type_identity_t<Ts>...> text, const Ts&... args) const {
-        record(site.site, Kind::kLog, {}, text.text, args...);
+    SP_DETAIL_HOT Done operator()(Template<> text) const {
+        record(site.site, Kind::kLog, {}, text.text);
+        return {};
+    }
+    template <class Before, class T>
+    SP_DETAIL_HOT Done operator()(typename Given<Before, T>::template Text<Template> text,
+                                  const Given<Before, T>& given) const {
+        with_given(
+            given, [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
+                record<Ts...>(site.site, Kind::kLog, {}, text.text, args...);
+            });
         return {};
     }
     template <std::size_t Length>
     SP_DETAIL_HOT Stream<Nothing, Literal<Length>> operator<<(const char (&text)[Length]) const {
-        return {&site, {}, Literal<Length>{text}};
+        return {site, {}, Literal<Length>{text}};
     }
     template <class T>
-    SP_DETAIL_HOT Stream<Nothing, typename Passed<T>::type> operator<<(const T& value) const {
-        return {&site, {}, value};
+        requires(Small<T>)
+    SP_DETAIL_HOT Stream<Nothing, T> operator<<(T value) const {
+        return {site, {}, value};
+    }
+    template <class T>
+        requires(!Small<T>)
+    SP_DETAIL_HOT Stream<Nothing, typename Passed<std::remove_volatile_t<T>>::type> operator<<(
+        const T& value) const {
+        return {site, {}, value};
     }
 };
 
 // What a macro ends with. The members are macros, too (silverpoint.hpp): before a parenthesis those list the
 // template and go on with at(); otherwise a stream begins.
-struct Start {
+struct SP_DETAIL_VISIBLE Start {
     Line SP_DETAIL_TEXT;
     SP_DETAIL_HOT const Line& at(int) const { return SP_DETAIL_TEXT; }
 };
-struct StartTo {
+struct SP_DETAIL_VISIBLE StartTo {
     Line SP_DETAIL_TEXT_TO;
     SP_DETAIL_HOT const Line& at(int) const { return SP_DETAIL_TEXT_TO; }
 };
@@ -168,6 +183,14 @@ SP_DETAIL_HOT std::uint64_t record_named(Site& site, Kind kind, std::string_view
     }
     return record_captured(head, site, Capture<Ts>::of(args)...);
 }
+template <class Arguments>
+SP_DETAIL_HOT std::uint64_t record_given(Site& site, Kind kind, std::string_view name,
+                                         std::string_view source, const Arguments& given) {
+    return with_given(
+        given, [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
+            return record_named<Ts...>(site, kind, name, source, args...);
+        });
+}
 
 SP_DETAIL_END
 
@@ -176,21 +199,23 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A span of time in one thread: begins when it is made by SP_SPAN, ends with its scope. Costs two records;
 // nothing when its site is off.
-class Span {
+class SP_DETAIL_VISIBLE Span {
   public:
     Span() = default;
-    Span(detail::Site& site, std::uint64_t ticks) : site_(&site), ticks_(ticks) {}
+    SP_DETAIL_HOT Span(detail::Site& site, std::uint64_t ticks) : site_(&site), ticks_(ticks) {}
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
     SP_DETAIL_HOT ~Span() {
-        if (ticks_ != 0) detail::record_captured(kEnd, *site_, site_->id(), ticks_);
+        if (ticks_ == 0) return;
+        detail::Site& site = detail::place_at<detail::Site>(site_);
+        detail::record_captured(kEnd, site, site.id(), ticks_);
     }
 
   private:
     // A control record: the span's id, the ticks of its beginning.
     static constexpr std::uint64_t kEnd =
         std::uint64_t{detail::kSiteSpanEnd} << 32 | detail::head_size<std::uint32_t, std::uint64_t>();
-    detail::Site* site_ = nullptr;
+    void* site_ = nullptr;  // without its type, which is hidden
     std::uint64_t ticks_ = 0;
 };
 

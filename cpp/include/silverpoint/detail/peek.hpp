@@ -23,7 +23,7 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 namespace testing {
 
 // One record.
-struct Record {
+struct SP_DETAIL_VISIBLE Record {
     std::string name;  // of an event, span …; a log's or stream's template
     std::string kind, category, file, function;
     Level level = Level::kTrace;
@@ -32,13 +32,13 @@ struct Record {
     std::vector<std::pair<std::string, Value>> fields;
 
     // An argument by its name, or its number from 0; null when there is none.
-    const Value* find(std::string_view field) const {
+    SP_DETAIL_OWN const Value* find(std::string_view field) const {
         for (std::size_t i = 0; i < fields.size(); ++i)
             if (fields[i].first == field || std::to_string(i) == field) return &fields[i].second;
         return nullptr;
     }
     // `event order.filled id=7 (i32) venue="XETR" (text)  orders.cpp:12`
-    std::string text() const {
+    SP_DETAIL_OWN std::string text() const {
         std::string out = kind + " " + name;
         for (std::size_t i = 0; i < fields.size(); ++i) {
             const auto& [field, value] = fields[i];

@@ -16,7 +16,7 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 namespace testing {
 
 // One value as it was recorded.
-struct Value {
+struct SP_DETAIL_VISIBLE Value {
     enum class Kind { kNull, kBool, kInteger, kFloat, kText, kOther };
     Kind kind = Kind::kOther;
     __extension__ __int128 integer = 0;
@@ -26,7 +26,7 @@ struct Value {
     std::string unit{};  // of SP_UNIT or a counter; empty: none
 
     // As it stands in a line or in a container: text in quotes.
-    std::string shown() const {
+    SP_DETAIL_OWN std::string shown() const {
         if (kind != Kind::kText) return text;
         return '"' + text + '"' + (unit.empty() ? "" : " " + unit);
     }

@@ -176,7 +176,7 @@ consteval bool check_percent(std::string_view text, int* most) {
 
 // A literal that was checked against the arguments' types.
 template <class... Ts>
-struct Percent {
+struct SP_DETAIL_VISIBLE Percent {
     std::string_view text;
     bool is_bounded;
     int most[sizeof...(Ts) + 1];
@@ -216,11 +216,21 @@ SP_DETAIL_HOT int amount_of([[maybe_unused]] const T& arg) {
     }
 }
 
-struct StartPercent {
+struct SP_DETAIL_VISIBLE StartPercent {
     StreamSite& site;
 
+    SP_DETAIL_HOT Done operator()(Percent<> text) const { return put<>(text); }
+    template <class Before, class T>
+    SP_DETAIL_HOT Done operator()(typename Given<Before, T>::template Text<Percent> text,
+                                  const Given<Before, T>& given) const {
+        with_given(
+            given, [&](const auto&... args) __attribute__((always_inline)) { put(text, args...); });
+        return {};
+    }
+
+  private:
     template <class... Ts>
-    SP_DETAIL_HOT Done operator()(Percent<std::type_identity_t<Ts>...> text, const Ts&... args) const {
+    SP_DETAIL_HOT Done put(const Percent<std::type_identity_t<Ts>...>& text, const Ts&... args) const {
         if constexpr ((kMayBeBounded<Ts> || ...)) {
             if (text.is_bounded) {
                 [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
@@ -236,17 +246,17 @@ struct StartPercent {
         return {};
     }
 
-  private:
     template <class T>
     static constexpr bool kMayBeBounded = percent_type<T>().what == PercentType::kTextPointer;
 };
 
 SP_DETAIL_END
 
-#define SP_DETAIL_PERCENT(level, ...)                                                          \
-    for (auto* sp_site_ = SP_DETAIL_ON(level, kPercent, "", SP_DETAIL_FIRST(__VA_ARGS__, "")); \
-         sp_site_ != nullptr; sp_site_ = nullptr)                                              \
-    ::silverpoint::detail::Sink{} & ::silverpoint::detail::StartPercent{*sp_site_}(__VA_ARGS__)
+#define SP_DETAIL_PERCENT(level, ...)                                                                       \
+    for (void* sp_site_ = SP_DETAIL_ON(level, kPercent, "", SP_DETAIL_FIRST(__VA_ARGS__, ""));              \
+         sp_site_ != nullptr; sp_site_ = nullptr)                                                           \
+    ::silverpoint::detail::Sink{} & ::silverpoint::detail::StartPercent{::silverpoint::detail::stream_site( \
+                                        sp_site_)}(SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
 
 #define SP_TRACEF(...) SP_DETAIL_PERCENT(trace, __VA_ARGS__)
 #define SP_DEBUGF(...) SP_DETAIL_PERCENT(debug, __VA_ARGS__)

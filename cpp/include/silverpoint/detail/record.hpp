@@ -7,6 +7,7 @@
 // (below).
 #pragma once
 
+#include "given.hpp"
 #include "hand_over.hpp"
 #include "scratch.hpp"
 

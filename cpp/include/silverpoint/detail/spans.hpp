@@ -17,7 +17,7 @@
 SP_DETAIL_BEGIN
 
 template <class T>
-SP_DETAIL_HOT std::uint64_t id_of(const T& id) {
+SP_DETAIL_HOT std::uint64_t id_of(T id) {
     if constexpr (std::is_pointer_v<T>) {
         return reinterpret_cast<std::uintptr_t>(id);
     } else {
@@ -64,14 +64,14 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A span that may end in another thread than it began in: made by SP_ASYNC_SPAN, moved about, ends when its
 // owner ends or end() is called. Costs two records and an id; nothing when its site is off.
-class AsyncSpan {
+class SP_DETAIL_VISIBLE AsyncSpan {
   public:
     AsyncSpan() = default;
-    AsyncSpan(detail::Site& end, std::uint64_t id) : end_(&end), id_(id) {}
-    AsyncSpan(AsyncSpan&& other) noexcept
+    SP_DETAIL_OWN AsyncSpan(detail::Site& end, std::uint64_t id) : end_(&end), id_(id) {}
+    SP_DETAIL_OWN AsyncSpan(AsyncSpan&& other) noexcept
         : end_(std::exchange(other.end_, nullptr)), id_(std::exchange(other.id_, 0)) {}
     // What was held ends.
-    AsyncSpan& operator=(AsyncSpan&& other) noexcept {
+    SP_DETAIL_OWN AsyncSpan& operator=(AsyncSpan&& other) noexcept {
         if (this != &other) {
             end();
             end_ = std::exchange(other.end_, nullptr);
@@ -79,32 +79,33 @@ class AsyncSpan {
         }
         return *this;
     }
-    ~AsyncSpan() { end(); }
+    SP_DETAIL_OWN ~AsyncSpan() { end(); }
 
     // Ends it now; nothing when it has ended, was moved from, or was off.
-    void end() {
-        detail::Site* site = std::exchange(end_, nullptr);
+    SP_DETAIL_OWN void end() {
+        auto* site = static_cast<detail::Site*>(std::exchange(end_, nullptr));
         if (site != nullptr)
             detail::record_captured(site->head.load(std::memory_order_relaxed), *site, std::exchange(id_, 0));
     }
     // Its id, for SP_ASYNC_INSTANT, SP_LINK and messages to other processes; 0 when it is not open.
-    std::uint64_t id() const { return id_; }
-    explicit operator bool() const { return id_ != 0; }
+    SP_DETAIL_OWN std::uint64_t id() const { return id_; }
+    SP_DETAIL_OWN explicit operator bool() const { return id_ != 0; }
 
   private:
-    detail::Site* end_ = nullptr;
+    void* end_ = nullptr;  // a site, without its type, which is hidden
     std::uint64_t id_ = 0;
 };
 
 }  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
-#define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                        \
-    do {                                                                                                     \
-        if (auto* sp_site_ = SP_DETAIL_ON(level, kind, "id" __VA_OPT__(", " #__VA_ARGS__), name))            \
-            ::silverpoint::detail::record_named(                                                             \
-                sp_site_->site, ::silverpoint::detail::Kind::kind, name, "id" __VA_OPT__(", " #__VA_ARGS__), \
-                ::silverpoint::detail::id_of(id) __VA_OPT__(, ) __VA_ARGS__);                                \
+#define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                       \
+    do {                                                                                                    \
+        if (void* const sp_site_ = SP_DETAIL_ON(level, kind, "id" __VA_OPT__(", " #__VA_ARGS__), name))     \
+            ::silverpoint::detail::record_given(                                                            \
+                ::silverpoint::detail::stream_site(sp_site_).site, ::silverpoint::detail::Kind::kind, name, \
+                "id" __VA_OPT__(", " #__VA_ARGS__),                                                         \
+                SP_DETAIL_GIVEN(::silverpoint::detail::id_of(id) __VA_OPT__(, ) __VA_ARGS__));              \
     } while (false)
 
 #define SP_ASYNC_BEGIN(name, id, ...) SP_ASYNC_BEGIN_AT(debug, name, id __VA_OPT__(, ) __VA_ARGS__)
@@ -121,23 +122,24 @@ class AsyncSpan {
 #define SP_FLOW_STEP(name, id) SP_DETAIL_WITH_ID(debug, kFlowStep, name, id)
 #define SP_FLOW_END(name, id) SP_DETAIL_WITH_ID(debug, kFlowEnd, name, id)
 
-#define SP_LINK(from, to)                                                                                   \
-    do {                                                                                                    \
-        if (auto* sp_site_ = SP_DETAIL_ON(debug, kLink, "from, to", "link"))                                \
-            ::silverpoint::detail::record_named(sp_site_->site, ::silverpoint::detail::Kind::kLink, "link", \
-                                                "from, to", ::silverpoint::detail::id_of(from),             \
-                                                ::silverpoint::detail::id_of(to));                          \
+#define SP_LINK(from, to)                                                                                  \
+    do {                                                                                                   \
+        if (void* const sp_site_ = SP_DETAIL_ON(debug, kLink, "from, to", "link"))                         \
+            ::silverpoint::detail::record_named(                                                           \
+                ::silverpoint::detail::stream_site(sp_site_).site, ::silverpoint::detail::Kind::kLink,     \
+                "link", "from, to", ::silverpoint::detail::id_of(from), ::silverpoint::detail::id_of(to)); \
     } while (false)
 
 // An expression: the span that begins here. The name must live as long as the program.
 #define SP_ASYNC_SPAN(name, ...) SP_ASYNC_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
 #define SP_ASYNC_SPAN_AT(level, name, ...)                                                                  \
-    ([&](::silverpoint::detail::AsyncSite* sp_sites_) -> ::silverpoint::AsyncSpan {                         \
-        if (sp_sites_ == nullptr) return {};                                                                \
+    ([&](void* sp_site_) -> ::silverpoint::AsyncSpan {                                                      \
+        if (sp_site_ == nullptr) return {};                                                                 \
+        auto* const sp_sites_ = static_cast<::silverpoint::detail::AsyncSite*>(sp_site_);                   \
         const ::std::uint64_t sp_id_ = ::silverpoint::new_id();                                             \
-        if (::silverpoint::detail::record_named(sp_sites_->begin, ::silverpoint::detail::Kind::kAsyncBegin, \
+        if (::silverpoint::detail::record_given(sp_sites_->begin, ::silverpoint::detail::Kind::kAsyncBegin, \
                                                 name, "id" __VA_OPT__(", " #__VA_ARGS__),                   \
-                                                sp_id_ __VA_OPT__(, ) __VA_ARGS__) == 0)                    \
+                                                SP_DETAIL_GIVEN(sp_id_ __VA_OPT__(, ) __VA_ARGS__)) == 0)   \
             return {};                                                                                      \
         if (sp_sites_->end.head.load(::std::memory_order_relaxed) == 0 &&                                   \
             !::silverpoint::detail::complete_end(*sp_sites_, name))                                         \
@@ -149,14 +151,16 @@ class AsyncSpan {
      })))
 
 #define SP_SCOPE() SP_SCOPE_AT(debug)
-#define SP_SCOPE_AT(level)                                                                          \
-    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_, __COUNTER__) =                               \
-        [](auto* sp_site_,                                                                          \
-           const char* sp_function_) -> ::silverpoint::Span {                                       \
-        if (sp_site_ == nullptr) return {};                                                         \
-        return {sp_site_->site, ::silverpoint::detail::record_scope(sp_site_->site, sp_function_)}; \
-    }(SP_DETAIL_FOUND(StreamSite, site, level, SP_DETAIL_CATEGORY,                                  \
-                                     SP_DETAIL_LIST(::silverpoint::detail::listed_scope(            \
-                                                        ::silverpoint::detail::level_names::level), \
-                                                    __LINE__, SP_DETAIL_CATEGORY, "", "")),         \
+#define SP_SCOPE_AT(level)                                                                             \
+    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_, __COUNTER__) =                                  \
+        [](void* sp_site_,                                                                             \
+           const char* sp_function_) -> ::silverpoint::Span {                                          \
+        if (sp_site_ == nullptr) return {};                                                            \
+        return {::silverpoint::detail::stream_site(sp_site_).site,                                     \
+                ::silverpoint::detail::record_scope(::silverpoint::detail::stream_site(sp_site_).site, \
+                                                    sp_function_)};                                    \
+    }(SP_DETAIL_FOUND(StreamSite, site, level, SP_DETAIL_CATEGORY,                                     \
+                                     SP_DETAIL_LIST(::silverpoint::detail::listed_scope(               \
+                                                        ::silverpoint::detail::level_names::level),    \
+                                                    __LINE__, SP_DETAIL_CATEGORY, "", "")),            \
                                      __PRETTY_FUNCTION__)

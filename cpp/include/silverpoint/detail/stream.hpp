@@ -54,8 +54,15 @@ struct StreamSite {
         : site(level, file, line), as_text(level, file, line) {}
 };
 
+// What stands behind an address that a macro holds.
+template <class Place>
+SP_DETAIL_HOT Place& place_at(void* place) {
+    return *static_cast<Place*>(place);
+}
+SP_DETAIL_HOT StreamSite& stream_site(void* place) { return *static_cast<StreamSite*>(place); }
+
 template <std::size_t Length>
-struct Literal {
+struct SP_DETAIL_VISIBLE Literal {
     const char (&text)[Length];
 };
 
@@ -66,11 +73,11 @@ inline constexpr bool kIsLiteral<Literal<Length>> = true;
 
 // What the pieces of a stream are made of; nested pairs, so that the type is built by <<. Numbers are held by
 // value, so that a variable that is recorded may stay in a register.
-struct Nothing {};
+struct SP_DETAIL_VISIBLE Nothing {};
 
 template <class Before, class Piece>
-struct Stream {
-    StreamSite* site;
+struct SP_DETAIL_VISIBLE Stream {
+    StreamSite& site;
     Before before;
     Piece piece;
 
@@ -79,7 +86,14 @@ struct Stream {
         return {site, *this, Literal<Length>{text}};
     }
     template <class T>
-    SP_DETAIL_HOT Stream<Stream, typename Passed<T>::type> operator<<(const T& value) const {
+        requires(Small<T>)
+    SP_DETAIL_HOT Stream<Stream, T> operator<<(T value) const {
+        return {site, *this, value};
+    }
+    template <class T>
+        requires(!Small<T>)
+    SP_DETAIL_HOT Stream<Stream, typename Passed<std::remove_volatile_t<T>>::type> operator<<(
+        const T& value) const {
         return {site, *this, value};
     }
 };
@@ -282,7 +296,7 @@ SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Piec
 
 template <class Before, class Piece>
 SP_DETAIL_HOT void record_stream(const Stream<Before, Piece>& stream) {
-    StreamSite& site = *stream.site;
+    StreamSite& site = stream.site;
     with_pieces(
         stream, [&site](const auto&... pieces) __attribute__((always_inline)) {
             if (site.site.head.load(std::memory_order_acquire) != 0 && are_known_literals(site, pieces...))

@@ -168,7 +168,7 @@ consteval void check_template(std::string_view text) {
 
 // A literal that was checked against the arguments' types.
 template <class... Ts>
-struct Template {
+struct SP_DETAIL_VISIBLE Template {
     std::string_view text;
     template <std::size_t Length>
     consteval Template(const char (&literal)[Length]) : text(literal, Length - 1) {

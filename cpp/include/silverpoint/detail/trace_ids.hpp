@@ -125,7 +125,7 @@ class PairReader {
 };
 
 // A trace and a span in it, without its `tracestate`.
-struct TraceIds {
+struct SP_DETAIL_VISIBLE TraceIds {
     using TraceId = std::array<unsigned char, 16>;
     using SpanId = std::array<unsigned char, 8>;
     // Flags with a meaning: sampled, and random trace id.
@@ -148,7 +148,7 @@ struct TraceIds {
         if (id == SpanId{}) id.back() = 1;  // zero is no id
         return id;
     }
-    static TraceIds fresh() {
+    SP_DETAIL_OWN static TraceIds fresh() {
         TraceIds ids;
         fill_random(ids.trace_id.data(), ids.trace_id.size());
         if (ids.trace_id == TraceId{}) ids.trace_id.back() = 1;
@@ -156,7 +156,7 @@ struct TraceIds {
         ids.flags = kFlags;
         return ids;
     }
-    static std::optional<TraceIds> parse(std::string_view traceparent) {
+    SP_DETAIL_OWN static std::optional<TraceIds> parse(std::string_view traceparent) {
         TraceIds ids;
         std::array<unsigned char, 1> version{}, flags{};
         if (traceparent.size() < kHeaderSize || traceparent[2] != '-' || traceparent[35] != '-' ||
@@ -170,12 +170,12 @@ struct TraceIds {
         ids.flags = flags[0] & kFlags;
         return ids;
     }
-    static bool is_passed_on(std::string_view tracestate) {
+    SP_DETAIL_OWN static bool is_passed_on(std::string_view tracestate) {
         bool kept = tracestate.size() <= kStateMost;
         for (const char c : tracestate) kept = kept && c >= ' ' && c <= '~';
         return kept;
     }
-    TraceIds child() const {
+    SP_DETAIL_OWN TraceIds child() const {
         TraceIds ids = *this;
         ids.parent_id = span_id;
         ids.span_id = new_span();
@@ -183,7 +183,7 @@ struct TraceIds {
     }
 
     // Of the pairs of a context; `state` lies within them.
-    static std::optional<TraceIds> in(PairReader pairs, std::string_view& state) {
+    SP_DETAIL_OWN static std::optional<TraceIds> in(PairReader pairs, std::string_view& state) {
         std::string_view name;
         std::optional<std::string_view> value;
         std::optional<TraceIds> found;
@@ -214,8 +214,8 @@ struct TraceIds {
     }
 
     // `outer` is what the thread has now: nothing of it must show through.
-    void add_to(ContextFields& fields, std::string_view state, const std::optional<TraceIds>& outer,
-                std::string_view outer_state) const {
+    SP_DETAIL_OWN void add_to(ContextFields& fields, std::string_view state,
+                              const std::optional<TraceIds>& outer, std::string_view outer_state) const {
         fields.add("trace_id", Hex(trace_id).view());
         fields.add("span_id", Hex(span_id).view());
         if (parent_id) {
@@ -229,7 +229,7 @@ struct TraceIds {
     }
 
     // The `traceparent`: kHeaderSize characters.
-    void put_header(char* out) const {
+    SP_DETAIL_OWN void put_header(char* out) const {
         const auto put = [&](std::string_view text) {
             __builtin_memcpy(out, text.data(), text.size());
             out += text.size();

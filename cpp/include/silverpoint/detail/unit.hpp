@@ -12,7 +12,7 @@ SP_DETAIL_BEGIN
 // A value and what its site tells of it. Holds a reference to what is no number: good until the statement
 // ends.
 template <FixedText kKey, FixedText kText, class T>
-struct Tagged {
+struct SP_DETAIL_VISIBLE Tagged {
     T value;
 };
 
@@ -92,7 +92,7 @@ struct CutBefore<Tagged<kKey, kText, T>> {
 };
 
 // Bytes in memory: type `y`.
-struct BytesRef {
+struct SP_DETAIL_VISIBLE BytesRef {
     const char* data;
     std::size_t size;
 };
@@ -117,7 +117,7 @@ struct Passed<BytesRef> {
 };
 
 // What stands for a secret: nothing but the mark in the signature.
-struct Secret {};
+struct SP_DETAIL_VISIBLE Secret {};
 
 template <>
 struct Codec<Secret> {
@@ -150,15 +150,26 @@ struct HexSubject<T[Length]> : HexSubject<std::remove_cv_t<T>> {};
 template <OptionalLike T>
 struct HexSubject<T> : HexSubject<typename T::value_type> {};
 
-// What the macros expand to. Their names are known to Names (front.hpp), which leaves them out.
+// What the macros expand to. Their names are known to Names (front.hpp), which leaves them out. Numbers are
+// taken by value (see given.hpp).
 template <class T>
+    requires(Small<T>)
+SP_DETAIL_HOT constexpr auto wrap_hex(T value) {
+    if constexpr (std::is_enum_v<T>) {
+        return wrap_hex(static_cast<std::underlying_type_t<T>>(value));
+    } else {
+        static_assert(HexSubject<T>::value,
+                      "silverpoint: SP_HEX takes integers, enumerations, bytes, and ranges of integers");
+        return Tagged<"hex", "", T>{value};
+    }
+}
+template <class T>
+    requires(!Small<T>)
 SP_DETAIL_HOT constexpr auto wrap_hex(const T& value) {
     if constexpr (ByteRange<T>) {
         return BytesRef{reinterpret_cast<const char*>(value.data()), static_cast<std::size_t>(value.size())};
     } else if constexpr (std::is_array_v<T> && sizeof(std::remove_extent_t<T>) == 1) {
         return BytesRef{reinterpret_cast<const char*>(value), sizeof value};
-    } else if constexpr (std::is_enum_v<T>) {
-        return wrap_hex(static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_pointer_v<T>) {
         return value;  // is hexadecimal anyway
     } else {
@@ -168,6 +179,12 @@ SP_DETAIL_HOT constexpr auto wrap_hex(const T& value) {
     }
 }
 template <FixedText kUnit, class T>
+    requires(Small<T>)
+SP_DETAIL_HOT constexpr auto wrap_unit(T value) {
+    return Tagged<"unit", kUnit, T>{value};
+}
+template <FixedText kUnit, class T>
+    requires(!Small<T>)
 SP_DETAIL_HOT constexpr auto wrap_unit(const T& value) {
     return Tagged<"unit", kUnit, typename Passed<T>::type>{value};
 }
@@ -178,7 +195,7 @@ SP_DETAIL_HOT constexpr Secret wrap_secret(const T&) {
 
 // The value of a counter as it is recorded; without a unit as it is.
 template <FixedText kUnit, class T>
-SP_DETAIL_HOT auto counted(const T& value) {
+SP_DETAIL_HOT auto counted(T value) {
     static_assert(CodecOf<T>::fixed != kVaries, "silverpoint: a counter's value is a number");
     if constexpr (sizeof(kUnit.text) == 1) {
         return value;

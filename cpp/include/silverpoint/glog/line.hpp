@@ -108,20 +108,16 @@ class Line {
     SP_DETAIL_HOT Line& operator<<(const char (&&text)[Length]) {
         return *this << static_cast<const char*>(text);
     }
+    // By value: a static constant without a definition can be a piece, and so can a volatile variable.
+    template <class T>
+        requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) && Streamable<T>
+    SP_DETAIL_HOT Line& operator<<(T value) {
+        return piece(value);
+    }
     template <Streamable T>
+        requires(!std::is_arithmetic_v<T> && !std::is_enum_v<T>)
     SP_DETAIL_HOT Line& operator<<(const T& value) {
-        if (way_ == Way::kNone) [[unlikely]]
-            return *this;
-        if (count_ >= kPiecesMost) [[unlikely]]
-            return write_text(value);
-        if constexpr (is_manipulator<T>()) {
-            manipulate(value);
-        } else if constexpr (std::is_array_v<T>) {
-            pack<std::decay_t<T>>(value);
-        } else {
-            pack<T>(value);
-        }
-        return *this;
+        return piece(value);
     }
     Line& operator<<(std::ostream& (*manipulator)(std::ostream&)) { return set(manipulator); }
     Line& operator<<(std::ios& (*manipulator)(std::ios&)) { return set(manipulator); }
@@ -153,6 +149,22 @@ class Line {
 
   private:
     enum class Way : std::uint8_t { kNone, kRecord, kText };
+
+    template <class T>
+    SP_DETAIL_HOT Line& piece(const T& value) {
+        if (way_ == Way::kNone) [[unlikely]]
+            return *this;
+        if (count_ >= kPiecesMost) [[unlikely]]
+            return write_text(value);
+        if constexpr (is_manipulator<T>()) {
+            manipulate(value);
+        } else if constexpr (std::is_array_v<T>) {
+            pack<std::decay_t<T>>(value);
+        } else {
+            pack<T>(value);
+        }
+        return *this;
+    }
 
     // --- Packing.
 

@@ -1,0 +1,90 @@
+// How arguments reach a record: by value or by reference, and those of a macro as one.
+#pragma once
+
+#include "codec.hpp"
+
+SP_DETAIL_BEGIN
+
+// How an argument reaches a function that is not inlined: numbers by value, since a variable whose address is
+// given away is kept in memory from then on, on the hot path too.
+template <class T>
+struct Passed {
+    using type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
+};
+template <class Char>
+struct Passed<TextRef<Char>> {
+    using type = TextRef<Char>;
+};
+
+// The arguments of a macro, put together by its commas: numbers are taken by value, so that a static constant
+// that is defined nowhere can be one, and a volatile variable is read once.
+template <class T>
+concept Small = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+template <class... Ts>
+struct Types {
+    template <class T>
+    using With = Types<Ts..., T>;
+    template <template <class...> class Of>
+    using Text = Of<Ts...>;
+};
+
+template <class Before, class T>
+struct Given;
+
+struct SP_DETAIL_VISIBLE NothingGiven {
+    using All = Types<>;
+    template <class T>
+        requires(Small<T>)
+    SP_DETAIL_HOT Given<NothingGiven, T> operator,(T value) const;
+    template <class T>
+        requires(!Small<T>)
+    SP_DETAIL_HOT Given<NothingGiven, std::remove_volatile_t<T>> operator,(const T& value) const;
+};
+
+template <class Before, class T>
+struct SP_DETAIL_VISIBLE Given {
+    using All = typename Before::All::template With<T>;
+    template <template <class...> class Of>
+    using Text = typename All::template Text<Of>;
+    Before before;
+    typename Passed<T>::type value;
+
+    template <class Next>
+        requires(Small<Next>)
+    SP_DETAIL_HOT Given<Given, Next> operator,(Next next) const {
+        return {*this, next};
+    }
+    template <class Next>
+        requires(!Small<Next>)
+    SP_DETAIL_HOT Given<Given, std::remove_volatile_t<Next>> operator,(const Next& next) const {
+        return {*this, next};
+    }
+};
+
+template <class T>
+    requires(Small<T>)
+SP_DETAIL_HOT Given<NothingGiven, T> NothingGiven::operator,(T value) const {
+    return {*this, value};
+}
+template <class T>
+    requires(!Small<T>)
+SP_DETAIL_HOT Given<NothingGiven, std::remove_volatile_t<T>> NothingGiven::operator,(const T& value) const {
+    return {*this, value};
+}
+
+// Calls visit with all arguments, in order.
+template <class Visit, class... Later>
+SP_DETAIL_HOT decltype(auto) with_given(const NothingGiven&, Visit&& visit, const Later&... later) {
+    return visit(later...);
+}
+template <class Before, class T, class Visit, class... Later>
+SP_DETAIL_HOT decltype(auto) with_given(const Given<Before, T>& given, Visit&& visit, const Later&... later) {
+    return with_given(given.before, visit, given.value, later...);
+}
+
+SP_DETAIL_END
+
+// All arguments of a macro as one; and what follows the text, which is an argument of its own.
+#define SP_DETAIL_GIVEN(...) (::silverpoint::detail::NothingGiven {} __VA_OPT__(, ) __VA_ARGS__)
+#define SP_DETAIL_TEXT_GIVEN(text, ...) text __VA_OPT__(, SP_DETAIL_GIVEN(__VA_ARGS__))
