@@ -30,9 +30,20 @@ extern "C" {
 }
 
 // A forked child has no session before its first record, and records nothing before a collector finds it.
-[[gnu::visibility("hidden")]] void sp_c_expect_logger() {
-    if (ensure_session())
+// False, and why in `error`, when it can have none.
+[[gnu::visibility("hidden")]] bool sp_c_expect_logger(char* error, std::size_t error_size) {
+    Text<500> why;
+    if (!has_session(why)) {
+        if (error != nullptr && error_size > 0) {
+            const std::size_t len = why.size() < error_size ? why.size() : error_size - 1;
+            std::memcpy(error, why.c_str(), len);
+            error[len] = 0;
+        }
+        return false;
+    }
+    if (session.is_ready())
         session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
+    return true;
 }
 
 [[gnu::visibility("hidden")]] void sp_prepare_thread_for_crash() { give_alternate_stack(); }

@@ -451,9 +451,10 @@ TEST(Streams, TwoLiteralsAtTheFirstUseAreThoseOfTheirRecords) {
 // As in a child that was forked while another thread of its parent was at the place's first record.
 TEST(Streams, APlaceThatAnotherProcessHadBegunIsCompletedByThisOne) {
     SP_DETAIL_HERE(info)
-    for (auto* place = SP_DETAIL_ON(info, kStream, "", ""); place != nullptr; place = nullptr) {
-        place->claimed.store(static_cast<std::uint32_t>(getppid()));
-        silverpoint::detail::Sink{} & silverpoint::detail::Start{{*place}}.SP_DETAIL_TEXT << "from" << 1;
+    for (void* place = SP_DETAIL_ON(info, kStream, "", ""); place != nullptr; place = nullptr) {
+        auto& site = silverpoint::detail::stream_site(place);
+        site.claimed.store(static_cast<std::uint32_t>(getppid()));
+        silverpoint::detail::Sink{} & silverpoint::detail::Start{{site}}.SP_DETAIL_TEXT << "from" << 1;
     }
     const auto seen = one();
     EXPECT_EQ(seen.site.text, "from {}");

@@ -173,6 +173,12 @@ inline void record_crashes() {
     install_crash_handler(options);
 }
 
+// Whether nothing is recorded here, though nobody has asked for that.
+inline bool is_mute() {
+    const int why = session.absence.load(std::memory_order_relaxed);
+    return why != 0 && why != Session::kOffAsked && !session.is_ready();
+}
+
 // The error of a call that did nothing: an exception; without exceptions standard error says it, and the call
 // returns false.
 inline bool refuse([[maybe_unused]] int result, const char* error) {
@@ -187,11 +193,14 @@ inline bool refuse([[maybe_unused]] int result, const char* error) {
 
 }  // namespace detail
 
-// Starts the process's logger; false when one runs already. From then on crashes are recorded, and delivered
+// Starts the process's logger; false when one runs already. Throws, too, when this shared object or program can
+// have no session: nothing that it recorded would come out. From then on crashes are recorded, and delivered
 // before the process ends (crash.hpp), unless the configuration says crash = false.
 inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* config) {
     // A forked child has none before its first record, and records nothing before a collector finds it.
-    if (detail::ensure_session())
+    detail::Text<500> why;
+    if (!detail::has_session(why)) return detail::refuse(SILVERPOINT_FAILED, why.c_str());
+    if (detail::session.is_ready())
         detail::session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
     char error[1024] = "";
     const int result = call(config, error, sizeof error);
@@ -241,9 +250,10 @@ inline bool reload() {
 // may call it.
 inline void reopen() noexcept { silverpoint_reopen(); }
 
-// True when everything that was recorded before the call has come out within the time.
+// True when everything that was recorded before the call has come out within the time; false also where
+// nothing can be recorded.
 inline bool flush(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
-    return silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
+    return !detail::is_mute() && silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
            SILVERPOINT_DONE;
 }
 // As flush, and sinks with a backtrace write what they keep back.

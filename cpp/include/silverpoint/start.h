@@ -30,12 +30,13 @@
 __attribute__((weak, visibility("hidden"), used)) const char* silverpoint_kept_for_logger(void);
 const char* silverpoint_kept_for_logger(void) { return SP_LOGGER_KEEPS; }
 
-/* The process has a session from now on, which a logger is about to collect. */
-void sp_c_expect_logger(void) SP_C_OWN;
+/* The process has a session from now on, which a logger is about to collect; false, with a text as of
+ * silverpoint_start, when it can have none. */
+_Bool sp_c_expect_logger(char* error, size_t error_size) SP_C_OWN;
 
 static inline int sp_c_start_logger(int (*start)(const char*, char*, size_t), const char* config, char* error,
                                     size_t error_size) {
-    sp_c_expect_logger();
+    if (!sp_c_expect_logger(error, error_size)) return SILVERPOINT_FAILED;
     const int result = start(config, error, error_size);
     /* -1: the configuration says crash = false. */
     const int64_t wait_ms = silverpoint_crash_wait();

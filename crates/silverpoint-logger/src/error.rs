@@ -43,6 +43,31 @@ pub enum LoggerError {
     StillEnding(PathBuf),
     /// No thread could be started.
     Thread(io::Error),
+    /// This process has no session, so nothing that it records could be delivered.
+    NoSession(NoSession),
+}
+
+/// Why a process has no session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum NoSession {
+    /// It runs with more privileges than its user has (setuid).
+    Privileged,
+    /// The files of a session cannot be made: no room, no memory, a limit.
+    Failed(std::sync::Arc<io::Error>),
+}
+
+impl fmt::Display for NoSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nothing can be recorded: ")?;
+        match self {
+            Self::Privileged => f.write_str("a program with privileges of others (setuid) has no session"),
+            Self::Failed(error) => write!(
+                f,
+                "the session's files in shared memory cannot be made: {error} (limits of file sizes and address space: ulimit -f, ulimit -v; another directory: SILVERPOINT_DIR)"
+            ),
+        }
+    }
 }
 
 impl LoggerError {
@@ -72,6 +97,7 @@ impl fmt::Display for LoggerError {
                 )
             }
             Self::Thread(error) => write!(f, "no thread can be started: {error}"),
+            Self::NoSession(why) => why.fmt(f),
         }
     }
 }
@@ -81,6 +107,8 @@ impl std::error::Error for LoggerError {
         match self {
             Self::Directives(_) | Self::Policy(_) | Self::SameFile(_) | Self::StillEnding(_) => None,
             Self::Io { error, .. } | Self::Thread(error) => Some(error),
+            Self::NoSession(NoSession::Failed(error)) => Some(&**error),
+            Self::NoSession(NoSession::Privileged) => None,
             Self::Settings(error) => Some(error),
             Self::Collect(error) => Some(error),
             Self::Open(error) => Some(error),

@@ -61,7 +61,7 @@ pub use backtrace::Backtrace;
 pub use config::{Config, ConfigFile, Sink};
 pub use control::reopen;
 pub use crash::drain as drain_after_crash;
-pub use error::LoggerError;
+pub use error::{LoggerError, NoSession};
 pub use feed::Feed;
 pub use idle::{has_kept, keep, leave_nothing_behind};
 pub use logger::{Flushed, Logger};

@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 use silverpoint_collect::{CollectError, Collector, Existing, Filter, OutputConfig, sessions_of};
 use silverpoint_shm::observer::{ObservedSession, SessionName};
+use silverpoint_shm::owner::Absence;
 use silverpoint_shm::root::{self, Root};
 
 use crate::collecting::{Collecting, note, tell};
 use crate::config::Config;
 use crate::control::Control;
 use crate::deliver::Delivery;
-use crate::error::{LoggerError, say};
+use crate::error::{LoggerError, NoSession, say};
 use crate::exit;
 use crate::process::Process;
 use crate::quota::Quota;
@@ -410,6 +411,15 @@ fn begin(
         // Attached when the start returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
         if sessions_of(|name| own.has(name)).is_empty() {
             silverpoint_shm::owner::start();
+            // Said to the caller: records would be lost, and every flush succeed.
+            match silverpoint_shm::owner::absence() {
+                Some(Absence::Privileged) => return Err(LoggerError::NoSession(NoSession::Privileged)),
+                Some(Absence::Failed(error)) => {
+                    let error = io::Error::from_raw_os_error(error);
+                    return Err(LoggerError::NoSession(NoSession::Failed(Arc::new(error))));
+                }
+                Some(Absence::Off) | None => {}
+            }
         }
         // Noted before anything is taken from it: of a process that dies meanwhile the next logger finds the rest.
         note(spool, &sessions_of(|name| own.has(name) && !is_collected_by_another(name)));

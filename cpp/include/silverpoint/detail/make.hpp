@@ -134,7 +134,10 @@ SP_DETAIL_COLD std::uint32_t write_process_text(char* out) {
 // A new file of this size, mapped; the descriptor is closed. `fixed` replaces a mapping at that address.
 SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::size_t size,
                                void* fixed = nullptr) {
-    if (size > file_size_limit()) return nullptr;
+    if (size > file_size_limit()) {
+        errno = EFBIG;
+        return nullptr;
+    }
     Path path = directory;
     path.add("/").add(name);
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -143,6 +146,7 @@ SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::siz
     if (ftruncate(fd, static_cast<off_t>(size)) == 0)
         map = mmap(fixed, size, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
+    const ErrnoGuard guard;
     close(fd);
     return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
 }
@@ -218,6 +222,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     const std::size_t rings_size = static_cast<std::size_t>(slabs) * slab;
     s.rings = make_file(made, "rings", rings_size == 0 ? 4096 : rings_size);
     if (s.control == nullptr || s.rings == nullptr || !back(s.control, 0, eager, "control")) {
+        const ErrnoGuard guard;
         unlink_session(made);
         return false;
     }
@@ -285,6 +290,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     adopt_layout();
     add_anchor();
     if (!make_locks(made) || !publish(made, root)) {
+        const ErrnoGuard guard;
         unlink_session(made);
         return false;
     }

@@ -202,14 +202,25 @@ SP_DETAIL_COLD bool make_or_replace_session() {
         if (is_in_executable()) session.word(at::kExecutable).store(kExecutableThere);
         return true;
     };
-    if (session.was_ready) return replace_session() && note_executable();
+    const auto note_absence = [](int why) { session.absence.store(why, std::memory_order_relaxed); };
+    note_absence(0);
+    errno = 0;
+    if (session.was_ready) {
+        const bool done = replace_session();
+        note_absence(done ? 0 : errno != 0 ? errno : EIO);
+        return done && note_executable();
+    }
     const Settings settings = read_settings();
-    if (settings.off) return false;
+    if (settings.off) {
+        note_absence(settings.privileged ? Session::kPrivileged : Session::kOffAsked);
+        return false;
+    }
     if (join_session()) return note_executable();
     if (make_session(settings)) {
         warn_of_malformed(settings.filter);
         return note_executable();
     }
+    note_absence(errno != 0 ? errno : EIO);
     if (!warn_of_refused_root() && (settings.demanded || settings.expected))
         warn("no session could be made, nothing is recorded");
     return false;
@@ -264,6 +275,24 @@ SP_DETAIL_COLD bool ensure_session() {
     } while (session.is_given_up.load(std::memory_order_relaxed) == 0 && ++tries < kPatience);
     if (session.is_ready()) return true;
     session.is_given_up.store(1, std::memory_order_relaxed);
+    return false;
+}
+
+// As ensure_session, for whoever starts a logger; true also where the environment says that nothing is to be
+// recorded. Otherwise `text` says why there is none.
+template <std::size_t Length>
+SP_DETAIL_COLD bool has_session(Text<Length>& text) {
+    if (ensure_session()) return true;
+    const int why = session.absence.load(std::memory_order_relaxed);
+    if (why == Session::kOffAsked) return true;
+    text.add("nothing can be recorded: ");
+    if (why == Session::kPrivileged) {
+        text.add("a program with privileges of others (setuid) has no session");
+    } else {
+        text.add("the session's files in shared memory cannot be made: ").add(std::strerror(why == 0 ? EAGAIN : why));
+        text.add(" (limits of file sizes and address space: ulimit -f, ulimit -v; another directory: ");
+        text.add("SILVERPOINT_DIR)");
+    }
     return false;
 }
 

@@ -47,6 +47,9 @@ struct Session {
     // What it records is kept for a logger; and the process that started one.
     bool is_kept = false;
     Word logger_process{0};
+    // Why there is none: kOffAsked, kPrivileged, or the system's error; 0: there is one.
+    static constexpr int kOffAsked = -1, kPrivileged = -2;
+    std::atomic<int> absence{0};
     Word warned{0};
     Word threads_next{0};
     Path path;

@@ -15,6 +15,7 @@ struct Settings {
     bool demanded = false;
     bool expected = false;
     bool off = false;
+    bool privileged = false;
     bool kept = false;  // for a logger that may start
     const char* filter = "";
     Policy policy[6] = {};
@@ -122,7 +123,8 @@ SP_DETAIL_COLD Settings read_settings() {
     const char* collector = environment("SILVERPOINT_COLLECTOR");
     settings.expected = collector != nullptr && std::strcmp(collector, "1") == 0;
     const char* off = environment("SILVERPOINT_OFF");
-    settings.off = getauxval(AT_SECURE) != 0 || (off != nullptr && std::strcmp(off, "1") == 0);
+    settings.privileged = getauxval(AT_SECURE) != 0;
+    settings.off = settings.privileged || (off != nullptr && std::strcmp(off, "1") == 0);
     if (const char* memory = environment("SILVERPOINT_MEMORY")) settings.memory = parse_size(memory);
     if (const char* most = environment("SILVERPOINT_BLOCK_MAX"))
         settings.block_max_ms = parse_milliseconds(most, settings.block_max_ms);

@@ -14,7 +14,7 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::thread::futex;
@@ -117,6 +117,22 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
     }
 }
 
+/// Why this process has no session: 0 when it has one, or none was asked for; `OFF`, `PRIVILEGED`, or the system's error.
+static ABSENCE: AtomicI32 = AtomicI32::new(0);
+const OFF: i32 = -1;
+const PRIVILEGED: i32 = -2;
+
+/// See [`super::absence`].
+pub(crate) fn absence() -> Option<super::Absence> {
+    match ABSENCE.load(Ordering::Acquire) {
+        _ if existing().is_some() => None,
+        0 => None,
+        OFF => Some(super::Absence::Off),
+        PRIVILEGED => Some(super::Absence::Privileged),
+        error => Some(super::Absence::Failed(error)),
+    }
+}
+
 /// The mapping if there is one.
 pub(crate) fn mapped() -> Option<&'static Local> {
     // SAFETY: published by `allocate`, never unmapped.
@@ -153,10 +169,12 @@ fn make() -> bool {
         session::join_or_create(&Origin::Forked(parent))
     } else {
         if sys::is_privileged() {
+            ABSENCE.store(PRIVILEGED, Ordering::Release);
             return false;
         }
         let settings = Settings::from_environment();
         if settings.off {
+            ABSENCE.store(OFF, Ordering::Release);
             return false;
         }
         let made = session::join_or_create(&Origin::Fresh(&settings));
@@ -177,7 +195,13 @@ fn make() -> bool {
         }
         made
     };
-    let Ok(session) = made else { return false };
+    let session = match made {
+        Ok(session) => session,
+        Err(error) => {
+            ABSENCE.store(error.raw_os_error(), Ordering::Release);
+            return false;
+        }
+    };
     // SAFETY: this thread alone is the maker; nobody has a reference before READY. In a forked child the value replaced is the parent's, whose
     // only reader was this thread.
     let session = unsafe { (*slot).write(session) };

@@ -92,6 +92,22 @@ pub fn start() -> bool {
     local::session().is_some()
 }
 
+/// Why a process has no session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// The variable `SILVERPOINT_OFF` of the environment says so.
+    Off,
+    /// It runs with more privileges than its user has (setuid).
+    Privileged,
+    /// The system's error.
+    Failed(i32),
+}
+
+/// Why [`start`] gave false; `None` when there is a session, or nobody has asked for one.
+pub fn absence() -> Option<Absence> {
+    local::absence()
+}
+
 /// Registers a site, or finds it where it was registered before. In a process without a session it is off for ever.
 pub fn register(description: &Description<'_>) -> Registered {
     register_within(description, sites::Share::Whole)

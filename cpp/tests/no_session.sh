@@ -1,0 +1,16 @@
+#!/bin/sh
+# Programs that can have no session, since files may not be as large: each is told on standard error, and by what its calls return.
+# no_session.sh PROGRAM…
+set -u
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0
+for program in "$@"; do
+    mkdir -m 700 "$scratch/sessions"
+    # 10 MB (in blocks of 512 bytes).
+    (ulimit -f 20000; SILVERPOINT_DIR=$scratch/sessions timeout 60 "$program" 2>"$scratch/said") || { echo "$program: it was not told"; status=1; }
+    grep -q -e 'nothing can be recorded' -e 'the disk is on fire' "$scratch/said" || { echo "$program: standard error has nothing"; cat "$scratch/said"; status=1; }
+    rm -r "$scratch/sessions"
+    echo "$(basename "$program"): $(head -n 1 "$scratch/said")"
+done
+exit $status
