@@ -55,6 +55,10 @@ accept 'SP_EVENT_EVERY_N(2, "e", 1); SP_EVENT_EVERY(1000L, "e"); SP_EVENT_FIRST_
 accept 'SP_INFO_EVERY_N(100, "%d", 1); SP_EVENT_ONCE("e", 1)' -DSP_MIN_LEVEL=6
 accept 'SP_CONTEXT("a", 1, "b", 2.5); SP_CONTEXT("c", "x"); sp_context c = SP_CONTEXT_BEGIN("d", unknown.x); SP_CONTEXT_END(c)'
 accept 'SP_CONTEXT("a", 1, "b", 2, "c", 3, "d", 4, "e", 5, "f", 6, "g", 7, "h", 8)' -O0
+# What the assembler would refuse without saying why.
+refuse 'is a string literal' 'SP_INFO(unknown.x ? "a %d" : "b %d", unknown.x)'
+refuse 'is a string literal' 'const char* volatile text = "x"; SP_EVENT(text, 1)'
+accept 'static const char text[] = "x %d"; SP_INFO(text, 1)'
 refuse 'in turn' 'SP_CONTEXT("a", 1, "b")'
 refuse 'name is a text' 'SP_CONTEXT("a", 1, 2, "b")'
 refuse sp_c_of_pointer 'SP_CONTEXT("a", unknown)'

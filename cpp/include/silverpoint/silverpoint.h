@@ -80,6 +80,15 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_BYTES(data, size) ((struct sp_bytes){(data), (size)})
 #    define SP_SECRET(value) ((void)(value), (struct sp_secret){0})
 
+/* A text is part of the site: a literal, or an array that is one; not what is chosen while the program runs.
+ */
+#    define SP_C_ASSERT_TEXT(text)                                                                    \
+        _Static_assert(__builtin_constant_p(text) ||                                                  \
+                           !__builtin_types_compatible_p(__typeof__(text), __typeof__(&(text)[0])),   \
+                       "silverpoint: the text of a tracepoint is a string literal; instead of "       \
+                       "SP_INFO(c ? \"a %d\" : \"b %d\", x) write if (c) SP_INFO(\"a %d\", x); else " \
+                       "SP_INFO(\"b %d\", x); or give the text as an argument: SP_INFO(\"%s %d\", text, x)")
+
 /* `statement` for the site *sp_site_ when it is on. */
 #    define SP_C_ON(level, kind, flags, category, names, text, statement)                                  \
         if ((level) >= SP_MIN_LEVEL) {                                                                     \
@@ -99,6 +108,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_C_CHECK_ARGUMENT(n, argument) , SP_C_CHECKED(argument)
 #    define SP_C_PRINTF(level, category, ...)                                                       \
         do {                                                                                        \
+            SP_C_ASSERT_TEXT(SP_C_FIRST(__VA_ARGS__));                                              \
             if (0) sp_c_check(SP_C_FIRST(__VA_ARGS__) SP_C_EACH(SP_C_CHECK_ARGUMENT, __VA_ARGS__)); \
             SP_C_ON(level, SP_C_KIND_PERCENT, 0, category, "", SP_C_FIRST(__VA_ARGS__),             \
                     (void)SP_C_RECORD(SP_C_KIND_PERCENT, (const char*)0, "", __VA_ARGS__))          \
@@ -121,6 +131,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 /* A name and arguments. `names` is their source. */
 #    define SP_C_NAMED(level, kind, names, ...)                                                              \
         do {                                                                                                 \
+            SP_C_ASSERT_TEXT(SP_C_FIRST(__VA_ARGS__));                                                       \
             SP_C_ON(level, kind, SP_C_LISTED_FIRST_NAME, sp_c_category.name, names, SP_C_FIRST(__VA_ARGS__), \
                     (void)SP_C_RECORD(kind, names, "", __VA_ARGS__))                                         \
         } while (0)

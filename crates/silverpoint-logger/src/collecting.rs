@@ -103,6 +103,22 @@ impl Collecting {
                 collector.rest();
             }
         }
+        self.end();
+    }
+
+    /// As the thread would do, which does not run yet: answers a flush.
+    pub(crate) fn flush(&mut self) {
+        let (wanted, collected) = {
+            let state = self.shared.lock();
+            (state.flush_wanted, state.flush_collected)
+        };
+        if wanted > collected && self.drain() {
+            self.shared.change(|state| state.flush_collected = wanted);
+        }
+    }
+
+    /// Stores what is left, and gives the sessions back.
+    pub(crate) fn end(mut self) {
         let is_whole = self.drain_in_time() & self.leave();
         self.shared.change(|state| {
             state.has_collected = true;

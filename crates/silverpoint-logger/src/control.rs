@@ -3,7 +3,7 @@
 //! The collector's thread looks at the file once a second, among its other work; what has to be done then is done by a thread of its own, since it may wait for a file system.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,6 +14,7 @@ use silverpoint_shm::signal_mask::with_all_blocked;
 use crate::config::{Config, ConfigFile, Fingerprint, Sink, To, append, fingerprint};
 use crate::deliver::Delivery;
 use crate::error::{LoggerError, say};
+use crate::held::Held;
 use crate::shared::{Change, LogNote, Shared, State};
 use crate::spool::Spool;
 
@@ -45,6 +46,10 @@ pub(crate) struct Control {
     hangup: Mutex<Option<hangup::Listener>>,
     /// Before it listened; `None`: it does not.
     heard: Option<u64>,
+    /// Until the threads run.
+    pub(crate) held: Held,
+    /// Threads that were started and do not run yet.
+    awaited: Arc<AtomicUsize>,
 }
 
 /// The configuration in force.
@@ -68,7 +73,16 @@ impl Control {
         // From before it was read: what was written since then is read again.
         let seen = config.file.as_ref().and_then(|file| file.seen);
         let current = Mutex::new(Current { config, numbers, ending: Vec::new(), seen });
-        Ok(Self { shared, spool, threads: Mutex::new(Some(Vec::new())), current, hangup, heard })
+        Ok(Self {
+            shared,
+            spool,
+            threads: Mutex::new(Some(Vec::new())),
+            current,
+            hangup,
+            heard,
+            held: Held::default(),
+            awaited: Arc::default(),
+        })
     }
 
     /// `None` when the logger was ended.
@@ -105,11 +119,25 @@ impl Control {
         with_all_blocked(|| {
             let mut threads = self.threads();
             let Some(threads) = threads.as_mut() else { return Ok(false) };
-            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+            self.awaited.fetch_add(1, Ordering::AcqRel);
+            let awaited = Arc::clone(&self.awaited);
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+                awaited.fetch_sub(1, Ordering::AcqRel);
+                drop(awaited);
+                run();
+            });
             forget_ended(threads);
+            if thread.is_err() {
+                self.awaited.fetch_sub(1, Ordering::AcqRel);
+            }
             threads.push(thread.map_err(LoggerError::Thread)?);
             Ok(true)
         })
+    }
+
+    /// Whether a thread does not run yet: the loader may hold it back until this thread has returned (module `held`).
+    pub(crate) fn awaits_threads(&self) -> bool {
+        self.awaited.load(Ordering::Acquire) > 0
     }
 
     /// Reads the configuration file again, and does what it says from now on; false when there is none, or the logger has ended. After an error everything is as before.

@@ -74,6 +74,41 @@ impl Delivery {
         })
     }
 
+    /// Which sink it is.
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// As the thread would do, which does not run yet: answers a flush.
+    pub(crate) fn flush(&mut self) {
+        let (wanted, dump, flushed) = {
+            let state = self.shared.lock();
+            (state.flush_collected, state.dump, state.flushed[self.number])
+        };
+        if wanted <= flushed || !self.deliver(true) || (flushed + 1..=wanted).contains(&dump) && !self.dump()
+        {
+            return;
+        }
+        self.give_parts_back();
+        let number = self.number;
+        self.shared.change(|state| state.flushed[number] = wanted);
+    }
+
+    /// Delivers what is left, and closes the destination.
+    pub(crate) fn end(mut self) {
+        let is_done = self.deliver(true);
+        let (shared, number) = (Arc::clone(&self.shared), self.number);
+        let flushed = self.shared.lock().flush_collected;
+        self.give_parts_back();
+        drop(self);
+        if is_done {
+            shared.change(|state| {
+                state.flushed[number] = flushed;
+                state.finished[number] = true;
+            });
+        }
+    }
+
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
     pub(crate) fn run(self) {
         let _own = crash::OwnThread::enter();

@@ -42,6 +42,7 @@ mod deliver;
 mod error;
 mod exit;
 mod feed;
+mod held;
 mod idle;
 mod lock;
 mod logger;

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd};
-use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LEAVING: Duration = Duration::from_millis(500);
 /// Descriptors of standard streams are below.
 const STREAMS: i32 = 3;
+/// How long the collector's thread is waited for until its work is begun by whoever starts the logger (module `held`).
+const LOADING: Duration = Duration::from_millis(250);
 /// Between two attempts to wake the collector.
 const NUDGE: Duration = Duration::from_millis(1);
 
@@ -130,23 +133,50 @@ impl Logger {
         // Lent, not given: what that thread frees it would use again, and it would be this thread's memory still.
         let config = Arc::new(config);
         let lent = Arc::clone(&config);
-        control.spawn("sp-collect", move || match begin(&lent, &thread, root, own) {
-            Ok(collecting) => {
-                let _ = sender.send(Ok(()));
-                drop(lent);
-                drop(sender);
-                collecting.run(&thread);
-            }
-            Err(error) => {
-                // Sinks that run already.
-                thread.shared.change(|state| {
-                    state.has_collected = true;
-                    state.is_given_up = true;
-                });
-                let _ = sender.send(Err(error));
+        // Whoever takes it begins: the thread, or this one when the thread does not come.
+        let task = Arc::new(Mutex::new(Some((root, own))));
+        let own_task = Arc::clone(&task);
+        let (hand_over, handed_over) = std::sync::mpsc::sync_channel::<()>(1);
+        control.spawn("sp-collect", move || {
+            let taken = take(&own_task);
+            drop(own_task);
+            let Some((root, own)) = taken else {
+                drop((lent, sender));
+                if handed_over.recv().is_ok()
+                    && let Some(collecting) = thread.held.take_collecting()
+                {
+                    collecting.run(&thread);
+                }
+                return;
+            };
+            match begin(&lent, &thread, root, own, Sinks::Run) {
+                Ok(collecting) => {
+                    let _ = sender.send(Ok(()));
+                    drop(lent);
+                    drop(sender);
+                    collecting.run(&thread);
+                }
+                Err(error) => {
+                    // Sinks that run already.
+                    thread.shared.change(|state| {
+                        state.has_collected = true;
+                        state.is_given_up = true;
+                    });
+                    let _ = sender.send(Err(error));
+                }
             }
         })?;
-        let begun = started.recv().unwrap_or_else(|_| {
+        let begun = match started.recv_timeout(LOADING) {
+            Err(RecvTimeoutError::Timeout) => match take(&task) {
+                Some((root, own)) => {
+                    return Self::launch_here(&config, control, root, own, &hand_over);
+                }
+                // It runs, and takes its time.
+                None => started.recv().ok(),
+            },
+            got => got.ok(),
+        };
+        let begun = begun.unwrap_or_else(|| {
             Err(LoggerError::Thread(io::Error::other("the collector's thread has panicked")))
         });
         // Until it has given everything back.
@@ -161,6 +191,35 @@ impl Logger {
             return Err(error);
         }
         Ok(Self { control, process: std::process::id() })
+    }
+
+    /// The rest of [`Logger::launch`] in the calling thread, since the loader holds the others back (module `held`).
+    fn launch_here(
+        config: &Config,
+        control: Arc<Control>,
+        root: Root,
+        own: Option<Process>,
+        hand_over: &SyncSender<()>,
+    ) -> Result<Self, LoggerError> {
+        // The threads begin within this library, when it is loaded: it must be there.
+        silverpoint_shm::exit::stay_loaded();
+        match begin(config, &control, root, own, Sinks::Hold) {
+            Ok(collecting) => {
+                control.held.hold_collecting(collecting);
+                let _ = hand_over.send(());
+                Ok(Self { control, process: std::process::id() })
+            }
+            Err(error) => {
+                control.shared.change(|state| {
+                    state.has_collected = true;
+                    state.is_given_up = true;
+                });
+                control.hear_no_more();
+                // Not waited for: they end as soon as they run.
+                drop(control.threads().take());
+                Err(error)
+            }
+        }
     }
 
     /// Reads the configuration file again, at once; without this call that happens within about a second after it was changed. When it returns, what is recorded, levels, filters, forms
@@ -200,7 +259,9 @@ impl Logger {
             and(state);
             state.flush_wanted
         });
+        self.control.held.collect();
         self.nudge(until, |state| state.flush_collected >= wanted || state.has_collected);
+        self.control.held.deliver();
         let own = self.control.shared.own_sink();
         let is_late = |state: &State, sink: usize| state.flushed[sink] < wanted;
         let late = |state: &State| (0..state.flushed.len()).filter(|sink| is_late(state, *sink)).count();
@@ -269,7 +330,9 @@ impl Logger {
         self.control.hear_no_more();
         let until = Instant::now().checked_add(timeout);
         self.control.shared.change(|state| state.is_stopping = true);
+        self.control.held.end_collecting();
         self.nudge(until, |state| state.has_collected);
+        self.control.held.end_deliveries();
         let own = self.control.shared.own_sink();
         let is_out = |state: &State, but: Option<usize>| {
             state.has_collected
@@ -284,17 +347,19 @@ impl Logger {
             // A sink may be within a call that does not return (a terminal that stands still). It ends with the process, and holds the spool till then.
             return self.outcome();
         }
-        // All is out; what a thread does yet is to close its files.
+        // All is out; what a thread does yet is to close its files. One that does not run yet has nothing to do (module `held`), and cannot be waited for.
         let until = until.map(|until| until.max(Instant::now() + LEAVING));
-        while !threads.iter().all(JoinHandle::is_finished) {
+        while !self.control.awaits_threads() && !threads.iter().all(JoinHandle::is_finished) {
             if until.is_some_and(|until| Instant::now() >= until) {
                 // Held up by a file system: what it has is the next logger's to find.
                 return self.outcome();
             }
             std::thread::sleep(NUDGE);
         }
-        for thread in threads {
-            let _ = thread.join();
+        if !self.control.awaits_threads() {
+            for thread in threads {
+                let _ = thread.join();
+            }
         }
         let outcome = self.outcome();
         if outcome != Flushed::Complete {
@@ -381,6 +446,18 @@ impl Drop for Logger {
     }
 }
 
+/// Takes what one of two threads is to do.
+fn take<T>(task: &Mutex<Option<T>>) -> Option<T> {
+    task.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Whether threads of sinks are waited for to run, or hold their work until they do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sinks {
+    Run,
+    Hold,
+}
+
 /// See [`Logger::start`].
 fn occupy_standard_streams() {
     while let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
@@ -397,6 +474,7 @@ fn begin(
     control: &Arc<Control>,
     root: Root,
     own: Option<Process>,
+    sinks: Sinks,
 ) -> Result<Collecting, LoggerError> {
     let (spool, shared) = (&control.spool, &control.shared);
     let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
@@ -432,7 +510,20 @@ fn begin(
         }
     }
     for delivery in deliveries {
-        control.spawn("sp-sink", move || delivery.run())?;
+        match sinks {
+            Sinks::Run => control.spawn("sp-sink", move || delivery.run())?,
+            Sinks::Hold => {
+                let (number, of) = (delivery.number(), Arc::clone(control));
+                control.held.hold_delivery(delivery);
+                control.spawn("sp-sink", move || {
+                    let delivery = of.held.take_delivery(number);
+                    drop(of);
+                    if let Some(delivery) = delivery {
+                        delivery.run();
+                    }
+                })?
+            }
+        };
     }
     Ok(collecting)
 }

@@ -1,0 +1,82 @@
+//! A logger that is started while a library is being loaded: a constructor of a static, or whatever it calls. The loader's lock is held then by the calling thread, and a new thread needs it before
+//! it runs any code (it registers destructors of its own data). To wait for such a thread would be to wait for ever.
+//!
+//! So the caller begins the work itself when the collector's thread does not come, and what the threads are to go on with is held here. Until they take it, a flush and the end of
+//! the logger do their work in the calling thread.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::collecting::Collecting;
+use crate::deliver::Delivery;
+
+/// What threads that do not run yet will go on with.
+#[derive(Default)]
+pub(crate) struct Held {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    collecting: Option<Collecting>,
+    deliveries: Vec<Delivery>,
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").finish_non_exhaustive()
+    }
+}
+
+impl Held {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn hold_collecting(&self, collecting: Collecting) {
+        self.lock().collecting = Some(collecting);
+    }
+
+    pub(crate) fn hold_delivery(&self, delivery: Delivery) {
+        self.lock().deliveries.push(delivery);
+    }
+
+    /// For the collector's thread, which runs now.
+    pub(crate) fn take_collecting(&self) -> Option<Collecting> {
+        self.lock().collecting.take()
+    }
+
+    /// For a sink's thread, which runs now.
+    pub(crate) fn take_delivery(&self, number: usize) -> Option<Delivery> {
+        let mut state = self.lock();
+        let at = state.deliveries.iter().position(|one| one.number() == number)?;
+        Some(state.deliveries.swap_remove(at))
+    }
+
+    /// Brings what was recorded into the spool, and answers a flush.
+    pub(crate) fn collect(&self) {
+        if let Some(collecting) = &mut self.lock().collecting {
+            collecting.flush();
+        }
+    }
+
+    /// Delivers what is in the spool.
+    pub(crate) fn deliver(&self) {
+        for delivery in &mut self.lock().deliveries {
+            delivery.flush();
+        }
+    }
+
+    /// The logger ends: gives the sessions back.
+    pub(crate) fn end_collecting(&self) {
+        if let Some(collecting) = self.take_collecting() {
+            collecting.end();
+        }
+    }
+
+    /// The logger ends: delivers what is left. True when there was something to end here.
+    pub(crate) fn end_deliveries(&self) {
+        let deliveries = std::mem::take(&mut self.lock().deliveries);
+        deliveries.into_iter().for_each(Delivery::end);
+    }
+}
