@@ -20,14 +20,15 @@ file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lib)
 # Always asked: cargo knows what has changed.
 add_custom_target(
     silverpoint_cargo ALL
-    COMMAND ${SILVERPOINT_CARGO} build --quiet --locked --package silverpoint-ffi --profile ${SILVERPOINT_CARGO_PROFILE}
+    COMMAND ${SILVERPOINT_CARGO} build --locked --package silverpoint-ffi --profile ${SILVERPOINT_CARGO_PROFILE}
             --target-dir ${SILVERPOINT_CARGO_TARGET_DIR}
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${silverpoint_cargo_out}/libsilverpoint_ffi.a ${silverpoint_static}
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${silverpoint_cargo_out}/libsilverpoint_ffi.so ${silverpoint_shared}.0
     COMMAND ${CMAKE_COMMAND} -E create_symlink libsilverpoint.so.0 ${silverpoint_shared}
     BYPRODUCTS ${silverpoint_static} ${silverpoint_shared} ${silverpoint_shared}.0
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-    COMMENT "Building libsilverpoint"
+    COMMENT "Building libsilverpoint (cargo shows what it compiles; the first time takes minutes)"
+    USES_TERMINAL
     VERBATIM)
 
 function(silverpoint_logger_target name file)
