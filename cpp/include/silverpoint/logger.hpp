@@ -193,9 +193,9 @@ inline bool refuse([[maybe_unused]] int result, const char* error) {
 
 }  // namespace detail
 
-// Starts the process's logger; false when one runs already. Throws, too, when this shared object or program can
-// have no session: nothing that it recorded would come out. From then on crashes are recorded, and delivered
-// before the process ends (crash.hpp), unless the configuration says crash = false.
+// Starts the process's logger; false when one runs already. Throws, too, when this shared object or program
+// can have no session: nothing that it recorded would come out. From then on crashes are recorded, and
+// delivered before the process ends (crash.hpp), unless the configuration says crash = false.
 inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* config) {
     // A forked child has none before its first record, and records nothing before a collector finds it.
     detail::Text<500> why;
@@ -253,8 +253,9 @@ inline void reopen() noexcept { silverpoint_reopen(); }
 // True when everything that was recorded before the call has come out within the time; false also where
 // nothing can be recorded.
 inline bool flush(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
-    return !detail::is_mute() && silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
-           SILVERPOINT_DONE;
+    return !detail::is_mute() &&
+           silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
+               SILVERPOINT_DONE;
 }
 // As flush, and sinks with a backtrace write what they keep back.
 inline bool dump_backtrace(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {

@@ -289,7 +289,8 @@ SP_DETAIL_COLD bool has_session(Text<Length>& text) {
     if (why == Session::kPrivileged) {
         text.add("a program with privileges of others (setuid) has no session");
     } else {
-        text.add("the session's files in shared memory cannot be made: ").add(std::strerror(why == 0 ? EAGAIN : why));
+        text.add("the session's files in shared memory cannot be made: ")
+            .add(std::strerror(why == 0 ? EAGAIN : why));
         text.add(" (limits of file sizes and address space: ulimit -f, ulimit -v; another directory: ");
         text.add("SILVERPOINT_DIR)");
     }
