@@ -115,6 +115,21 @@ fn a_database_is_written() {
 }
 
 #[test]
+fn commands_of_the_prompt_stand_behind_files_too() {
+    let scratch = traced();
+    let schema = scratch.run(["sql", "t.silver", ".schema"]);
+    assert!(schema.code() == Some(0) && schema.out.contains("records(id, time_ns"), "{schema:?}");
+    let one = scratch.run(["sql", "t.silver", ".schema subject_count"]);
+    assert!(one.code() == Some(0) && one.out.lines().count() == 1, "{one:?}");
+    let tables = scratch.run(["sql", "t.silver", ".tables"]);
+    assert!(tables.code() == Some(0) && tables.out.contains("records, spans"), "{tables:?}");
+    for (wrong, said) in [(".dump", ".schema [TABLE]"), (".schema nothing", "no such table")] {
+        let ended = scratch.run(["sql", "t.silver", wrong]);
+        assert!(ended.code() == Some(2) && ended.err.contains(said), "{ended:?}");
+    }
+}
+
+#[test]
 fn the_prompt_answers() {
     let scratch = traced();
     if std::process::Command::new("script").arg("--version").output().is_err() {
