@@ -302,8 +302,8 @@ class AllOn {
     static void await_followers(std::uint32_t wanted) {
         constexpr std::size_t kEntries = 8, kEntrySize = 8;
         constexpr std::uint32_t kStarts = 0xFFFFFFFF;
-        constexpr std::uint64_t kLook = 10'000'000, kPatience = 1'000'000'000;
-        const std::uint64_t until = clock_ns(CLOCK_MONOTONIC) + kPatience;
+        constexpr std::uint64_t kLook = 10'000'000, kPatienceNs = 1'000'000'000;
+        const std::uint64_t until = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
         for (std::size_t entry = 0; entry < kEntries; ++entry) {
             Word& thread = session.word(at::kFollowers + entry * kEntrySize);
             Word& followed = session.word(at::kFollowers + entry * kEntrySize + 4);
