@@ -1,20 +1,9 @@
 // How arguments reach a record: by value or by reference, and those of a macro as one.
 #pragma once
 
-#include "codec.hpp"
+#include "capture.hpp"
 
 SP_DETAIL_BEGIN
-
-// How an argument reaches a function that is not inlined: numbers by value, since a variable whose address is
-// given away is kept in memory from then on, on the hot path too.
-template <class T>
-struct Passed {
-    using type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
-};
-template <class Char>
-struct Passed<TextRef<Char>> {
-    using type = TextRef<Char>;
-};
 
 // The arguments of a macro, put together by its commas: numbers are taken by value, so that a static constant
 // that is defined nowhere can be one, and a volatile variable is read once.
