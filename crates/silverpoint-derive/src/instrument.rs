@@ -293,7 +293,7 @@ impl Function {
             Some("BoxFuture" | "LocalBoxFuture") => return Some(Given::Boxed),
             _ => {}
         }
-        if matches!(**kind, Type::ImplTrait(_)) && words.get(1..).is_some_and(|words| names_future(words)) {
+        if matches!(**kind, Type::ImplTrait(_)) && words.get(1..).is_some_and(names_future) {
             return Some(Given::Plain);
         }
         // The type may have another name: what it gives says what it is.
