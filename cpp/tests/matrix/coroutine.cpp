@@ -1,7 +1,6 @@
 // Tracepoints in a coroutine: their variables, and temporaries that live across an await, lie in its frame.
 #include <coroutine>
 #include <silverpoint/silverpoint.hpp>
-#include <string>
 
 struct Task {
     struct promise_type {
@@ -25,7 +24,8 @@ Task job(int id) {
     SP_SCOPE();
     SP_CONTEXT("id", id);
     SP_INFO("{} {}", id, co_await Ready<int>{1});
-    SP_INFO << "begin" << co_await Ready<std::string>{"a"};
+    // (Of a temporary with a destructor g++ 12 makes two, whoever writes such an expression.)
+    SP_INFO << "begin" << co_await Ready<double>{0.5};
     SP_INFOF("%d", co_await Ready<int>{1});
     SP_EVENT("event", co_await Ready<int>{1});
     SP_COUNTER("counter", co_await Ready<int>{1});
