@@ -105,11 +105,11 @@ fn storm(file: &str, way: &str, threads: usize) {
                         fail(way);
                     }
                 }
-                while thread == 0 && is_of_thread {
-                    if MUST_FAIL.load(Ordering::Relaxed) {
-                        fail(way);
+                if thread == 0 && is_of_thread {
+                    while !MUST_FAIL.load(Ordering::Relaxed) {
+                        std::thread::sleep(Duration::from_millis(1));
                     }
-                    std::thread::sleep(Duration::from_millis(1));
+                    fail(way);
                 }
             });
         }

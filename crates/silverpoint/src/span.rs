@@ -102,7 +102,6 @@ impl AsyncSpan {
     }
 
     /// Begins a stretch in this thread.
-
     pub(crate) fn stretch(&self) -> Stretch {
         let span = self.sites.map_or(Span::none(), |sites| (sites.stretch)(self.id));
         // One that is not recorded is nothing that another could lie in.

@@ -98,11 +98,11 @@ fn logs_whose_names_are_as_long_as_names_may_be() {
     for len in [237, 250, 255] {
         let scratch = Scratch::new();
         let name = "x".repeat(len - 4) + ".log";
-        let mut command = scratch.logging(["count", "100"]);
+        let command = scratch.logging(["count", "100"]);
         let words: Vec<_> = command.get_args().skip(1).map(ToOwned::to_owned).collect();
         let mut renamed = Command::new(command.get_program());
         renamed.arg(scratch.path(&name)).args(words).env("SILVERPOINT_DIR", scratch.path("sessions"));
-        drop(command.stdin(std::process::Stdio::null()));
+        renamed.stdin(std::process::Stdio::null());
         let ended = renamed.output().unwrap();
         assert!(ended.status.success(), "{len}: {}", String::from_utf8_lossy(&ended.stderr));
         assert_whole(&scratch, &name);
