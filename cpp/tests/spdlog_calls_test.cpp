@@ -227,6 +227,12 @@ TEST_F(SpdlogCalls, SinksOfTheProgramHaveALineBeforeTheCallReturns) {
     to.log.log(spdlog::log_clock::time_point(std::chrono::seconds(77)), spdlog::source_loc{"a/b.c", 3, "f"},
                spdlog::level::info, "given");
     EXPECT_EQ(to.last(), "77 b.c:3 given");
+    // A line that is not written leaves nothing behind for the next one.
+    to.log.log(spdlog::log_clock::time_point(std::chrono::seconds(78)), spdlog::source_loc{"a/b.c", 3, "f"},
+               spdlog::level::debug, "not shown");
+    to.log.info("now");
+    EXPECT_EQ(to.last().find("78"), std::string::npos);
+    EXPECT_NE(to.last().find("spdlog_calls_test.cpp"), std::string::npos) << to.last();
 }
 
 TEST_F(SpdlogCalls, WhatASinkThrowsGoesToTheProgramsFunction) {

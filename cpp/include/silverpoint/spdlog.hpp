@@ -261,6 +261,8 @@ namespace cfg {
 inline void load_levels_(std::string_view rest) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
+    // Instead of what was said before.
+    all.levels.clear();
     while (!rest.empty()) {
         const std::string_view piece = rest.substr(0, rest.find(','));
         rest.remove_prefix(piece.size() == rest.size() ? rest.size() : piece.size() + 1);

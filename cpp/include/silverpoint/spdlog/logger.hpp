@@ -250,11 +250,21 @@ class logger {
         if (must_record_.load(std::memory_order_relaxed)) return true;
         return sp_::ensure_session() && sp_::session.is_collected();
     }
-    // For the one line that follows in this thread.
-    logger* said_at_(source_loc where, log_clock::time_point time = {}) {
-        if (gives_()) said_here_() = {where, time};
-        return this;
-    }
+    // For the one line that this is the target of, in this thread; nothing of it holds for another one.
+    class said_t_ {
+      public:
+        said_t_(logger* of, source_loc where, log_clock::time_point time) : of_(of) {
+            said_here_() = {where, time};
+        }
+        ~said_t_() { said_here_() = {}; }
+        said_t_(const said_t_&) = delete;
+        said_t_& operator=(const said_t_&) = delete;
+        logger* operator->() const { return of_; }
+
+      private:
+        logger* of_;
+    };
+    said_t_ said_at_(source_loc where, log_clock::time_point time = {}) { return {this, where, time}; }
 
     [[nodiscard]] virtual bool is_async_() const { return false; }
     [[nodiscard]] const std::shared_ptr<errors_>& on_error_here_() const { return on_error_; }
@@ -281,12 +291,12 @@ class logger {
     }
 
   private:
-    struct said_t_ {
+    struct said_here_t_ {
         source_loc where;
         log_clock::time_point time;
     };
-    static said_t_& said_here_() {
-        static thread_local said_t_ here;
+    static said_here_t_& said_here_() {
+        static thread_local said_here_t_ here;
         return here;
     }
     template <class Call>
@@ -323,7 +333,7 @@ class logger {
     // To sinks of the program's own, before the logging function returns.
     template <class Make>
     SP_DETAIL_COLD void give_(level::level_enum which, const std::source_location& at, const Make& make) {
-        const said_t_ said = std::exchange(said_here_(), {});
+        const said_here_t_ said = std::exchange(said_here_(), {});
         const customs_of_* const all = customs_.load(std::memory_order_acquire);
         if (all == nullptr) return;
         std::string payload;
