@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../detail/struct.hpp"
+#include "../detail/within.hpp"
 #include "text.hpp"
 
 namespace silverpoint {

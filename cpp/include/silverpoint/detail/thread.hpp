@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-namespace silverpoint::detail {
+namespace silverpoint::threading {
 
 class joined_thread {
   public:
@@ -46,4 +46,4 @@ class joined_thread {
     bool is_running_ = false;
 };
 
-}  // namespace silverpoint::detail
+}  // namespace silverpoint::threading

@@ -251,7 +251,7 @@ class model_reader : public QObject {
     std::uint64_t busy_with_ = 0, busy_in_ = 0;
     std::deque<std::uint64_t> wanted_;
     news news_;
-    silverpoint::detail::joined_thread thread_;
+    silverpoint::threading::joined_thread thread_;
 };
 
 }  // namespace silverpoint::qt::detail

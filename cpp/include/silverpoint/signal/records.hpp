@@ -150,7 +150,7 @@ class record_signal {
     std::mutex lock_;
     std::condition_variable wake_;
     bool stop_ = false;
-    detail::joined_thread thread_;
+    threading::joined_thread thread_;
 };
 
 }  // namespace silverpoint

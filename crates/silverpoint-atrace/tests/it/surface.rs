@@ -71,6 +71,11 @@ fn public_in_rust() -> BTreeSet<String> {
     found
 }
 
+/// What follows a class's attributes.
+fn class(line: &str) -> Option<&str> {
+    Some(line.strip_prefix("class [[nodiscard")?.split_once("]] ")?.1)
+}
+
 fn public_in_cpp() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut is_public = false;
@@ -84,7 +89,7 @@ fn public_in_cpp() -> BTreeSet<String> {
             found.insert(word(rest));
         } else if !is_public {
             continue;
-        } else if let Some(rest) = line.strip_prefix("class [[nodiscard]] ").or(line.strip_prefix("using ")) {
+        } else if let Some(rest) = line.strip_prefix("using ").or_else(|| class(line)) {
             found.insert(word(rest));
         } else if let Some((declared, _)) = line.strip_prefix("inline ").and_then(|rest| rest.split_once('('))
         {

@@ -182,7 +182,7 @@ mod tests {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         let line =
-            |n| format!("{{\"time\":\"2026-11-20T19:02:11Z\",\"tid\":{},\"message\":\"n{n}\"}}\n", n % 3);
+            |n| format!("{{\"time\":\"2026-11-20T19:02:11Z\",\"tid\":{},\"message\":\"n{n}\"}}\n", n % 3 + 1);
         let text: String = (0..COUNT).map(line).collect();
         let path = folder.join("in.silver");
         let mut writer = SilverWriter::new(File::create(&path).unwrap()).unwrap();

@@ -176,7 +176,7 @@ fn records_that_come_in_another_order_are_shown_by_time() {
         let (minute, second, ms) = (n / 60_000, n / 1000 % 60, n % 1000);
         lines += &format!(
             "{{\"time\":\"2026-01-01T00:{minute:02}:{second:02}.{ms:03}Z\",\"msg\":\"number {n}\",\"tid\":{}}}\n",
-            n % 2
+            n % 2 + 1
         );
     }
     write(&scratch, "in.jsonl", lines.as_bytes());

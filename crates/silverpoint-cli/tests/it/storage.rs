@@ -396,7 +396,7 @@ fn the_summary_counts_what_an_unwritable_file_has_made_the_program_lose() {
         assert_eq!(ended.code(), Some(5), "{ended:?}");
         let lost = number_before(&ended.err, " lost (sink_full)");
         assert!(lost > 100_000, "{ended:?}");
-        let recovered = scratch.run(["recover", "--all", "-o", "rest.silver"]);
+        let recovered = scratch.run(["recover", "--all", "--force", "-o", "rest.silver"]);
         assert_eq!(recovered.code(), Some(5), "{recovered:?}");
         let there = scratch.records("t.silver") + scratch.records("rest.silver");
         assert_eq!(there + lost, 201_000, "{}", ended.err);
