@@ -99,7 +99,7 @@ impl Logger {
         if let Err(error) = spool.note_sinks(&config) {
             say(format_args!("{}: what its sinks are: {error}", spool.file().display()));
         }
-        let logger = Self::launch(config, spool, root()?, Some(Process::this()))?;
+        let logger = Self::launch(config, spool, Some(root()?), Some(Process::this()))?;
         if let Some(options) = &crash
             && !silverpoint_shm::crash::install(options)
         {
@@ -111,8 +111,12 @@ impl Logger {
         Ok(logger)
     }
 
-    /// Collects what dead processes left to this spool, and nothing else.
-    pub(crate) fn of_dead(config: Config, spool: Arc<Spool>, root: Root) -> Result<Self, LoggerError> {
+    /// Collects what dead processes left to this spool in a root of sessions, if one is given, and nothing else.
+    pub(crate) fn of_dead(
+        config: Config,
+        spool: Arc<Spool>,
+        root: Option<Root>,
+    ) -> Result<Self, LoggerError> {
         Self::launch(config, spool, root, None)
     }
 
@@ -123,7 +127,7 @@ impl Logger {
     fn launch(
         config: Config,
         spool: Arc<Spool>,
-        root: Root,
+        root: Option<Root>,
         own: Option<Process>,
     ) -> Result<Self, LoggerError> {
         let shared = Arc::new(Shared::new(config.sinks.len()));
@@ -197,7 +201,7 @@ impl Logger {
     fn launch_here(
         config: &Config,
         control: Arc<Control>,
-        root: Root,
+        root: Option<Root>,
         own: Option<Process>,
         hand_over: &SyncSender<()>,
     ) -> Result<Self, LoggerError> {
@@ -472,7 +476,7 @@ fn occupy_standard_streams() {
 fn begin(
     config: &Config,
     control: &Arc<Control>,
-    root: Root,
+    root: Option<Root>,
     own: Option<Process>,
     sinks: Sinks,
 ) -> Result<Collecting, LoggerError> {
@@ -539,10 +543,10 @@ fn root() -> Result<Root, LoggerError> {
 fn collector(
     config: &Config,
     spool: &Spool,
-    root: Root,
+    root: Option<Root>,
     own: Option<Process>,
 ) -> Result<Collector, LoggerError> {
-    let left_behind = spool.left_behind(&root);
+    let left_behind = root.as_ref().map(|root| spool.left_behind(root));
     let mode = config.mode()?;
     let new = || {
         let output = OutputConfig {
@@ -557,7 +561,10 @@ fn collector(
         let left_behind = left_behind.clone();
         Collector::new(silverpoint_collect::Config {
             roots: Vec::new(),
-            filter: Filter::by(move |name| own.is_some_and(|own| own.has(name)) || left_behind.holds(name)),
+            filter: Filter::by(move |name| {
+                own.is_some_and(|own| own.has(name))
+                    || left_behind.as_ref().is_some_and(|left| left.holds(name))
+            }),
             output,
             // The dead record nothing more.
             attach: own.map(|_| mode.clone()),
@@ -575,7 +582,9 @@ fn collector(
         }
         made => made?,
     };
-    collector.add_root(root);
+    if let Some(root) = root {
+        collector.add_root(root);
+    }
     tell(collector.take_messages());
     Ok(collector)
 }

@@ -49,12 +49,16 @@ impl Unfinished {
         &self.directory
     }
 
-    /// Collects the sessions of this root that the spool's list names, and delivers everything to the sinks that the logger had, from where they were. Waits no longer than `timeout`; what was not
+    /// Collects the sessions of this root that the spool's list names (of none: what is in the spool itself is all there is), and delivers everything to the sinks that the logger had, from where they were. Waits no longer than `timeout`; what was not
     /// delivered then stays in the spool. Gives the names of the sinks, too.
     ///
     /// # Errors
     /// A spool that another process has, or that does not say what its sinks are; a sink that cannot be opened. Then nothing was taken.
-    pub fn deliver(&self, root: Root, timeout: Duration) -> Result<(Vec<String>, Flushed), LoggerError> {
+    pub fn deliver(
+        &self,
+        root: Option<Root>,
+        timeout: Duration,
+    ) -> Result<(Vec<String>, Flushed), LoggerError> {
         let path = self.directory.join(spool::SINKS);
         let fail = |error| LoggerError::io(&path, "reading what its sinks are")(error);
         // Before anything in it is believed.

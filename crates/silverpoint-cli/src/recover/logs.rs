@@ -30,7 +30,7 @@ pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
         let what = format!("{}: it is a logger's (its spool is {directory})", sessions.join(", "));
         let delivered = Root::open_directory(&root)
             .map_err(|error| error.to_string())
-            .and_then(|root| unfinished.deliver(root, PATIENCE).map_err(|error| error.to_string()));
+            .and_then(|root| unfinished.deliver(Some(root), PATIENCE).map_err(|error| error.to_string()));
         match delivered {
             Ok((sinks, Flushed::Complete)) => {
                 note(format_args!("{what}; what was missing is in {} now", sinks.join(", ")));
@@ -63,7 +63,7 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
     let mut roots = Vec::new();
     for path in spool.roots() {
         match Root::open_directory(&path) {
-            Ok(root) => roots.push(root),
+            Ok(root) => roots.push(Some(root)),
             Err(error) => troubles.push(format!(
                 "what sessions hold in {} waits there, since that cannot be opened: {error}",
                 path.display()
@@ -71,13 +71,16 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
         }
     }
     if roots.is_empty() {
-        // None is there, or may be looked at: but a logger looks somewhere, and what is in the spool itself is delivered.
+        // None is there, or may be looked at: what is in the spool itself is delivered all the same.
         match Root::open_or_create() {
-            Ok(root) => roots.push(root),
-            Err(error) => troubles.push(format!(
-                "the directory of sessions cannot be used: {}",
-                silverpoint_shm::root::explained(error)
-            )),
+            Ok(root) => roots.push(Some(root)),
+            Err(error) => {
+                roots.push(None);
+                troubles.push(format!(
+                    "the directory of sessions cannot be used: {}",
+                    silverpoint_shm::root::explained(error)
+                ));
+            }
         }
     }
     let mut sinks = Vec::new();

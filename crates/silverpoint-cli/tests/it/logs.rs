@@ -122,6 +122,8 @@ fn what_a_log_could_not_be_given_is_delivered_from_its_spool() {
     for words in [["recover", spool, "--keep"].as_slice(), &["recover", spool, "-o", "some.silver"]] {
         assert_eq!(scratch.run(words).code(), Some(2));
     }
+    // All is in the spool: the directory of sessions may be one that cannot be used.
+    std::fs::set_permissions(scratch.root(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let ended = scratch.run(["recover", spool]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     assert!(ended.err.contains("app.log.jsonl") && ended.err.contains("what was missing"), "{ended:?}");

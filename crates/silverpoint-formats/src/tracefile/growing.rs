@@ -1,7 +1,7 @@
 //! Files that grow and are rotated, and the trace that they make together.
 //!
 //! A *head* is a name under which the newest part of a rotated trace appears. What has been read and forgotten gives its file back, so that following for
-//! weeks holds a few files open, not all that ever were.
+//! weeks holds a few files open, not all that ever were. A file that was closed may go on: another collector continues it. Then it is taken up again.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -92,13 +92,35 @@ impl Growing {
 
     /// Indexes what the files have grown by, and the parts that were begun meanwhile. True when there was something.
     pub(super) fn refresh(&mut self) -> Result<bool, OpenError> {
+        for owner in 0..self.heads.len() {
+            let head = &self.heads[owner];
+            if self.trace.is_released(head.file)
+                && let Ok(found) = fs::metadata(&head.path)
+                && self.goes_on(owner, &found)
+            {
+                let (source, identity) = open(&head.path)?;
+                if Some(identity) == head.identity {
+                    self.take_up(head.file, source);
+                }
+            }
+        }
         let mut news = self.index_all()?;
         for owner in 0..self.heads.len() {
             let head = &self.heads[owner];
             if !identity(&head.path).is_ok_and(|now| Some(now) != head.identity) {
                 continue;
             }
-            for part in self.new_parts(owner)? {
+            let file = head.file;
+            let (parts, last) = self.new_parts(owner)?;
+            if let Some(source) = last
+                && self.trace.is_released(file)
+                && source.size().is_ok_and(|size| size != self.trace.files[file].bytes)
+            {
+                // It went on, and was rotated away since.
+                self.take_up(file, source);
+                self.trace.index(file)?;
+            }
+            for part in parts {
                 self.index_part(owner, part)?;
             }
             // What the part that was read so far had got between the look at it above and its rotation: nothing follows there now.
@@ -111,17 +133,29 @@ impl Growing {
         Ok(news)
     }
 
+    /// Whether the newest part of a head, which was given back, is longer or shorter than when it was read.
+    fn goes_on(&self, owner: usize, found: &fs::Metadata) -> bool {
+        let head = &self.heads[owner];
+        found.is_file()
+            && Some((found.dev(), found.ino())) == head.identity
+            && found.len() != self.trace.files[head.file].bytes
+    }
+
+    fn take_up(&mut self, file: usize, source: Source) {
+        self.given_back.retain(|given_back| *given_back as usize != file);
+        self.trace.take_up(file, source);
+    }
+
     /// Gives back the files that were ended and of which every block has been forgotten.
     pub(super) fn release(&mut self) {
-        let ended = |trace: &Trace, file: usize| trace.files[file].end.is_some();
-        if (0..self.owners.len()).all(|file| self.trace.is_released(file) || !ended(&self.trace, file)) {
+        if (0..self.owners.len()).all(|file| self.trace.is_released(file) || !self.trace.has_ended(file)) {
             return;
         }
         let streams = self.trace.sessions.iter().flat_map(|session| session.holding());
         let used: HashSet<u32> =
             streams.flat_map(|(_, stream)| stream.blocks.iter().map(|block| block.file)).collect();
         for file in 0..self.owners.len() {
-            if ended(&self.trace, file) && !used.contains(&(file as u32)) && !self.trace.is_released(file) {
+            if self.trace.has_ended(file) && !used.contains(&(file as u32)) && !self.trace.is_released(file) {
                 self.trace.release(file);
                 self.given_back.push_back(file as u32);
             }
@@ -183,12 +217,13 @@ impl Growing {
     }
 
     /// The parts that were begun since the last look, the oldest first: the one that has the name now, and those before it that were rotated
-    /// away again meanwhile. A name once given to a rotated part stays its name, so the way back is safe while more are made.
-    fn new_parts(&mut self, owner: usize) -> Result<Vec<Source>, OpenError> {
+    /// away again meanwhile. A name once given to a rotated part stays its name, so the way back is safe while more are made. And the part that was the newest
+    /// so far, if it is found on that way.
+    fn new_parts(&mut self, owner: usize) -> Result<(Vec<Source>, Option<Source>), OpenError> {
         let head = &mut self.heads[owner];
         let (newest, identity) = open(&head.path)?;
         let mut seen = HashSet::from([identity]);
-        let mut parts = vec![newest];
+        let (mut parts, mut last) = (vec![newest], None);
         while parts.len() < PARTS_MAX
             && let Some(path) = parts.last().and_then(parts::before)
         {
@@ -197,14 +232,18 @@ impl Growing {
                 Err(error) if error.error.kind() == io::ErrorKind::NotFound => break,
                 opened => opened?,
             };
-            if Some(identity) == head.identity || !seen.insert(identity) {
+            if Some(identity) == head.identity {
+                last = Some(part);
+                break;
+            }
+            if !seen.insert(identity) {
                 break;
             }
             parts.push(part);
         }
         head.identity = Some(identity);
         parts.reverse();
-        Ok(parts)
+        Ok((parts, last))
     }
 }
 

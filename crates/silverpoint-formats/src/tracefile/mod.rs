@@ -115,7 +115,7 @@ pub struct TraceFile {
     pub blocks: u64,
     /// Lines of its *file* block: `writer`, `created`, `host`, `part` …
     pub about: Vec<(String, String)>,
-    /// Reason of its *end* block: 1 closed, 2 rotated.
+    /// Reason of the *end* block that is its last: 1 closed (another collector may go on in it), 2 rotated.
     pub end: Option<u32>,
 }
 
@@ -244,7 +244,9 @@ impl Trace {
         state.cut = found.cut;
         about.bytes = found.bytes;
         about.blocks += found.blocks;
-        about.end = found.end.or(about.end);
+        if found.blocks > 0 {
+            about.end = found.end;
+        }
         if about.about.is_empty() {
             about.about = found.about;
         }
@@ -273,6 +275,18 @@ impl Trace {
         if !std::mem::replace(&mut self.states[file].released, true) {
             self.sources[file] = Source::from_bytes(&self.sources[file].path, Vec::new());
         }
+    }
+
+    /// Takes up again a file that was given back: it has grown since.
+    fn take_up(&mut self, file: usize, source: Source) {
+        self.states[file].released = false;
+        self.sources[file] = source;
+    }
+
+    /// Whether a file was ended, and nobody has made room behind its end to go on in it.
+    fn has_ended(&self, file: usize) -> bool {
+        let (state, about) = (&self.states[file], &self.files[file]);
+        about.end.is_some() && state.resume.offset() >= about.bytes
     }
 
     fn is_released(&self, file: usize) -> bool {

@@ -72,6 +72,13 @@ pub(super) struct Resume {
     has_ended: bool,
 }
 
+impl Resume {
+    /// Offset behind the last whole block.
+    pub(super) fn offset(&self) -> u64 {
+        self.at
+    }
+}
+
 /// One file, indexed.
 #[derive(Debug, Default)]
 pub(super) struct FileScan {
@@ -94,7 +101,7 @@ pub(super) struct FileScan {
     pub(super) blocks: u64,
     /// Bytes looked at.
     pub(super) bytes: u64,
-    /// Reason of the *end* block.
+    /// Reason of the *end* block, when nothing follows it.
     pub(super) end: Option<u32>,
     /// Blocks, and sites, of kinds that have no meaning here.
     pub(super) unknown: (u64, u64),
@@ -307,6 +314,8 @@ impl FileScan {
             self.resume.sequence = number + 1;
         }
         self.resume.has_ended = header.kind == BlockKind::END;
+        // Another collector went on in the file, or another file was joined to it.
+        self.end = None;
     }
 
     /// A block that was missing in its place stands elsewhere: it is missing no more.

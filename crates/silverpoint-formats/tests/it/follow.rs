@@ -165,6 +165,65 @@ fn parts_between_two_looks_are_not_skipped() {
     assert!(notes.is_empty(), "{notes:?}");
 }
 
+/// A block of one record.
+fn go_on(b: &mut Builder, number: u64) {
+    record(b, 1, number);
+    b.flush(1, 1, false);
+}
+
+/// Its end is not that of the trace: another collector goes on in it, at any time and more than once.
+#[test]
+fn a_closed_file_that_goes_on_is_followed() {
+    let path = Temporary::new("closed");
+    let mut b = Builder::new();
+    begin(&mut b);
+    go_on(&mut b, 1);
+    b.end();
+    fs::write(&path.0, &b.bytes).unwrap();
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = Seen::default();
+    for last in 1..=4 {
+        assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
+        assert_eq!(seen.0, (1..=last).collect::<Vec<_>>());
+        // Its next end is written at once, or later.
+        go_on(&mut b, last + 1);
+        if last % 2 == 0 {
+            b.end();
+        }
+        let mut file = File::options().write(true).open(&path.0).unwrap();
+        file.write_all(&b.bytes).unwrap();
+    }
+    follow.poll_all(&mut seen).unwrap();
+    assert_eq!(seen.0, [1, 2, 3, 4, 5]);
+}
+
+/// The same when it was rotated away before anybody looked again.
+#[test]
+fn a_closed_file_that_went_on_and_was_rotated_is_not_skipped() {
+    let path = Temporary::new("closed-rotated");
+    let mut b = Builder::new();
+    begin(&mut b);
+    go_on(&mut b, 1);
+    b.end();
+    fs::write(&path.0, &b.bytes).unwrap();
+    let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
+    let mut seen = Seen::default();
+    follow.poll_all(&mut seen).unwrap();
+    go_on(&mut b, 2);
+    b.end();
+    let mut file = File::options().write(true).open(&path.0).unwrap();
+    file.write_all(&b.bytes).unwrap();
+    let rotated = path.0.with_extension("1.silver");
+    fs::rename(&path.0, &rotated).unwrap();
+    let mut next = Builder::part(2, rotated.file_name().unwrap().to_str().unwrap());
+    begin(&mut next);
+    next.skip_ring(1, 1, 48);
+    go_on(&mut next, 3);
+    fs::write(&path.0, &next.bytes).unwrap();
+    assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
+    assert_eq!(seen.0, [1, 2, 3]);
+}
+
 /// A ring that was used before begins its next stream where the one before ended.
 #[test]
 fn a_stream_that_is_declared_before_its_first_block_lacks_nothing() {
