@@ -98,9 +98,14 @@ impl Growing {
                 && let Ok(found) = fs::metadata(&head.path)
                 && self.goes_on(owner, &found)
             {
-                let (source, identity) = open(&head.path)?;
-                if Some(identity) == head.identity {
-                    self.take_up(head.file, source);
+                match open(&head.path) {
+                    Ok((source, identity)) if Some(identity) == head.identity => {
+                        self.take_up(head.file, source);
+                    }
+                    // It has lost the name meanwhile: see below.
+                    Ok(_) => {}
+                    Err(error) if error.error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
                 }
             }
         }

@@ -283,7 +283,7 @@ impl Trace {
         self.sources[file] = source;
     }
 
-    /// Whether a file was ended, and nobody has made room behind its end to go on in it.
+    /// Whether a file was ended, and nothing stands behind its end: its writer has left, and nobody has begun to go on in it.
     fn has_ended(&self, file: usize) -> bool {
         let (state, about) = (&self.states[file], &self.files[file]);
         about.end.is_some() && state.resume.offset() >= about.bytes

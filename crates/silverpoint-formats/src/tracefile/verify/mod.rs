@@ -219,7 +219,9 @@ impl<F: FnMut(Finding)> Check<'_, F> {
         self.found.blocks += 1;
         if header.kind == BlockKind::FILE {
             let id = file_id(&process::lines(payload));
-            if self.file_id != 0 && self.file_id != id {
+            // One may be joined to itself, or say nothing of which file it is: it begins with block 0. Two such blocks in a row are one that was doubled.
+            let begins = header.sequence == 0 && self.next_sequence > 1;
+            if self.file_id != 0 && (self.file_id != id || begins) {
                 self.join(at, id);
                 self.next_sequence = header.sequence;
             }
