@@ -355,12 +355,13 @@ mod tests {
     fn a_stack_without_files_is_modules_and_offsets() {
         let mut text = String::new();
         assert!(push_summary(&mut text, &args("signal")));
+        text.push('\n');
         push_stack(&mut text, &mut Symbols::new(), &args("signal"));
         assert_eq!(
             text,
             "SIGSEGV\\n(SEGV_MAPERR) at a.cpp:7 in thread worker (4313)\n    #0 app+0xc00\n    #1 0x3010\n    #2 lib\\x1b.so+0x1c10\n    … the same 2 more times\n    \
              #5 app+0x1c00\n    … 9 outer frames are not recorded\n    app abcdef: /not/here/app (the file is not here)\n    \
-             lib\\x1b.so abcdef: lib\\x1b.so (no build id or no path is recorded)"
+             lib\\x1b.so abcdef: lib\\x1b.so (no build id or no path is recorded)\n"
         );
     }
 

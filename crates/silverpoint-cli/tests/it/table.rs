@@ -166,9 +166,10 @@ const ROWS: &[Row] = &[
     },
     Row { command: "run", calls: &["-- FILE"], codes: executes },
     Row { command: "collect", calls: &["FILE"], codes: usage },
-    // What is no process, session, shell or option of theirs is wrong usage, whatever it is.
+    // What is no session, shell or option of theirs is wrong usage, whatever it is.
     Row { command: "attach", calls: &["FILE", "FILE -o OUT"], codes: usage },
-    Row { command: "ctl", calls: &["FILE"], codes: usage },
+    // The name of a process; none has this one.
+    Row { command: "ctl", calls: &["FILE"], codes: is_no_process },
     Row { command: "ls", calls: &["FILE"], codes: usage },
     Row { command: "config", calls: &["check FILE"], codes: is_no_configuration },
     Row { command: "doctor", calls: &["FILE", "--json FILE"], codes: examines },
@@ -273,6 +274,10 @@ fn executes(input: Input) -> &'static [i32] {
         Missing => &[127],
         _ => &[126],
     }
+}
+
+fn is_no_process(_: Input) -> &'static [i32] {
+    &[6]
 }
 
 fn usage(_: Input) -> &'static [i32] {

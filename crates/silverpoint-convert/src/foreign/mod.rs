@@ -415,7 +415,12 @@ pub(crate) fn decoder<'v>(bytes: &'v [u8], value: &'v Value) -> Decoder<'v> {
     }
 }
 
+/// Bytes of a name that may be known.
+const NAME_MOST: usize = 64;
+
 /// Whether a member of this name may be the time.
 pub(crate) fn is_time(name: &str) -> bool {
-    names::known(&name.to_ascii_lowercase()).is_some_and(|known| known.role == Role::Time)
+    // (A name may be as long as its input: none of those that are known is.)
+    name.len() <= NAME_MOST
+        && names::known(&name.to_ascii_lowercase()).is_some_and(|known| known.role == Role::Time)
 }

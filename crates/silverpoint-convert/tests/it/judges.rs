@@ -159,10 +159,11 @@ fn the_schema_of_perfetto_reads_its_traces() {
         "end read read 0 io",
         "instant renamed order 1 io",
         "instant worker order 0 io",
-        "end renamed null 0 null",
-        "instant renamed lost 3 records (full) within 10 ns 0 silverpoint",
-        "instant renamed record of a site without description, id 77, 2 bytes 0 silverpoint",
-        "instant renamed state 0 net",
+        // Its begin lies on the track of the name before.
+        "instant renamed fetch done 1 null",
+        "instant renamed lost 3 records (full) within 10 ns 1 silverpoint",
+        "instant renamed record of a site without description, id 77, 2 bytes 1 silverpoint",
+        "instant renamed state 1 net",
     ];
     assert_eq!(shown, expected);
     let args = |number: usize| events[number]["args"].to_string();
