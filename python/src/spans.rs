@@ -170,7 +170,17 @@ impl Joiner {
         self.last_id += 1;
         let parent = self.open.get(&thread).and_then(|spans| spans.last()).map(|span| span.id);
         let (begin_ns, id) = (row.wall_ns, self.last_id);
-        Ok(SpanRow { row, site, has_begin: true, begin_ns, end_ns: None, duration_ns: None, id, parent, later: Vec::new() })
+        Ok(SpanRow {
+            row,
+            site,
+            has_begin: true,
+            begin_ns,
+            end_ns: None,
+            duration_ns: None,
+            id,
+            parent,
+            later: Vec::new(),
+        })
     }
 
     fn ended(&mut self, thread: Thread, site: &Arc<SiteData>, mark: u64) -> Option<SpanRow> {
