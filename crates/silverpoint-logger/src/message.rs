@@ -18,7 +18,7 @@ thread_local! {
 /// The text of a template with packed arguments (`spec/templates.md`, `spec/wire.md` section 10), control characters escaped. What contradicts the signature is marked `<damaged>`.
 ///
 /// ```
-/// assert_eq!(silverpoint_logger::message("order {} at {:.1}", "id", &[7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 64]), "order 7 at 2.5");
+/// assert_eq!(silverpoint_logger::message("order {} at {:.1f}", "id", &[7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 64]), "order 7 at 2.5");
 /// ```
 pub fn message(template: &str, signature: &str, args: &[u8]) -> String {
     SITES.with_borrow_mut(|sites| {

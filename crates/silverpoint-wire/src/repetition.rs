@@ -58,6 +58,8 @@ mod tests {
     fn descriptions_take_a_bounded_share_and_come_again_within_a_bounded_distance() {
         for described in [0, 1_000, 8_192, 100_000, 1 << 20] {
             let mut repetition = Repetition::default();
+            // A file begins with them.
+            repetition.add(BlockKind::SITES, described);
             let (mut records, mut repeated) = (0u64, 0u64);
             for _ in 0..100_000 {
                 repetition.add(BlockKind::RECORDS, 4096);
