@@ -62,6 +62,25 @@ SP_DETAIL_HOT Given<NothingGiven, std::remove_volatile_t<T>> NothingGiven::opera
     return {*this, value};
 }
 
+// All arguments of a macro, which may be a pack (`values...`) and may have commas of their own. Of up to
+// three the numbers are parameters by value: so a constant without a definition is not asked for its address.
+template <class T>
+concept Large = !Small<T>;
+
+SP_DETAIL_HOT auto give(Small auto a) { return (NothingGiven{}, a); }
+SP_DETAIL_HOT auto give(const Large auto& a) { return (NothingGiven{}, a); }
+SP_DETAIL_HOT auto give(Small auto a, Small auto b) { return (NothingGiven{}, a, b); }
+SP_DETAIL_HOT auto give(Small auto a, const Large auto& b) { return (NothingGiven{}, a, b); }
+SP_DETAIL_HOT auto give(const Large auto& a, Small auto b) { return (NothingGiven{}, a, b); }
+SP_DETAIL_HOT auto give(const Large auto& a, const Large auto& b) { return (NothingGiven{}, a, b); }
+SP_DETAIL_HOT auto give(Small auto a, Small auto b, Small auto c) { return (NothingGiven{}, a, b, c); }
+template <class... Ts>
+    requires(sizeof...(Ts) == 0 || sizeof...(Ts) > 3 ||
+             (sizeof...(Ts) == 3 && !(Small<std::remove_cvref_t<Ts>> && ...)))
+SP_DETAIL_HOT auto give(const Ts&... all) {
+    return (NothingGiven{}, ..., all);
+}
+
 // Calls visit with all arguments, in order.
 template <class Visit, class... Later>
 SP_DETAIL_HOT decltype(auto) with_given(const NothingGiven&, Visit&& visit, const Later&... later) {
@@ -75,5 +94,5 @@ SP_DETAIL_HOT decltype(auto) with_given(const Given<Before, T>& given, Visit&& v
 SP_DETAIL_END
 
 // All arguments of a macro as one; and what follows the text, which is an argument of its own.
-#define SP_DETAIL_GIVEN(...) (::silverpoint::detail::NothingGiven {} __VA_OPT__(, ) __VA_ARGS__)
+#define SP_DETAIL_GIVEN(...) ::silverpoint::detail::give(__VA_ARGS__)
 #define SP_DETAIL_TEXT_GIVEN(text, ...) text __VA_OPT__(, SP_DETAIL_GIVEN(__VA_ARGS__))
