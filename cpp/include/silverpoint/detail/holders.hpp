@@ -409,7 +409,7 @@ struct Codec<PlaceRef> {
     using Text = Codec<TextRef<char>>;
     static constexpr bool kIsFlat = true;
     static constexpr std::size_t fixed = kVaries;
-    static constexpr void sign(Signer& out) { out.add("<place|file:s,line:Index,function:s,>"); }
+    static constexpr void sign(Signer& out) { out.add("<place|file:s,line:I,function:s,>"); }
     static std::size_t size(const PlaceRef& place) {
         return 4 + Text::size(place.file) + Text::size(place.function);
     }
