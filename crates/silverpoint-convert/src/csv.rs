@@ -193,7 +193,11 @@ impl Row {
         }
     }
 
-    fn is_bounded(&self, input: &Input) -> Result<(), ReadError> {
+    fn is_bounded(&mut self, input: &Input) -> Result<(), ReadError> {
+        // A vector doubles: a long one would have twice the room that any record may need.
+        if self.text.len() > RECORD_MAX / 2 {
+            self.text.reserve_exact((RECORD_MAX + (1 << 20)).saturating_sub(self.text.len()));
+        }
         if self.text.len() <= RECORD_MAX {
             return Ok(());
         }

@@ -176,19 +176,19 @@ class Line {
         if constexpr (code == 's') {
             pack_text(value);
         } else if constexpr (std::is_same_v<T, PRIVATE_Counter>) {
-            put(counter_);
+            put_piece(counter_);
         } else if constexpr (std::is_same_v<T, long double>) {
-            put(static_cast<double>(value));
+            put_piece(static_cast<double>(value));
         } else if constexpr (code == 'p') {
             const auto* address = const_cast<const void*>(static_cast<const volatile void*>(value));
-            put(std::uint64_t{reinterpret_cast<std::uintptr_t>(address)});
+            put_piece(std::uint64_t{reinterpret_cast<std::uintptr_t>(address)});
         } else {
-            put(value);
+            put_piece(value);
         }
         codes_[count_++] = code;
     }
     template <class T>
-    SP_DETAIL_HOT void put(const T& value) {
+    SP_DETAIL_HOT void put_piece(const T& value) {
         if (room_ - size_ < sizeof value) [[unlikely]]
             grow(sizeof value);
         __builtin_memcpy(packed_ + size_, &value, sizeof value);
@@ -378,7 +378,7 @@ class Line {
     [[gnu::noinline]] void end() {
         if (way_ == Way::kNone) return release();
         if (way_ == Way::kRecord && !is_text_ && tail_ == nullptr && size_ <= kPackedMost) [[likely]] {
-            if (place_->has_verbosity) put(verbosity_);
+            if (place_->has_verbosity) put_piece(verbosity_);
             const std::uint64_t head = place_->site.head.load(std::memory_order_acquire);
             if (head != 0 && is_as_completed(*place_, codes_, literals_, literal_count_, look_hash_))
                 [[likely]] {
@@ -388,7 +388,7 @@ class Line {
                 return;
             }
         } else if (way_ == Way::kText && place_->has_verbosity) {
-            put(verbosity_);
+            put_piece(verbosity_);
         }
         end_otherwise();
     }
