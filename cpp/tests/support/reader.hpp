@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -278,7 +279,11 @@ class Session {
     }
     std::vector<Record> drain() {
         std::vector<Record> all;
-        for (const Ring& ring : rings()) {
+        // By stream: those of a thread are numbered as it took them, wherever in the session they lie.
+        std::vector<Ring> in_turn = rings();
+        std::sort(in_turn.begin(), in_turn.end(),
+                  [](const Ring& a, const Ring& b) { return a.stream() < b.stream(); });
+        for (const Ring& ring : in_turn) {
             std::uint64_t end = 0;
             const auto found = records(ring, &end);
             if (end == 0) continue;
