@@ -57,7 +57,7 @@ pub(crate) fn open(
                 }
                 None => {
                     return Err(PyValueError::new_err(format!(
-                        "{}: {} is only written",
+                        "{}: {} can only be written, not read",
                         path.display(),
                         format.name
                     )));

@@ -1,7 +1,8 @@
 //! `silverpoint attach`: collects from a program that runs already, and lets go of it.
 //!
-//! Two processes, so that the program is as before at once also when one of them is killed: the worker collects, and lets go when its standard input ends; the
-//! guard waits, and puts back what the worker had kept when it dies. When both are killed, whoever comes next to the session puts it back.
+//! Two processes, so that the program is restored at once even when one of them is killed. The worker
+//! collects; it detaches when its standard input ends. The guard waits, and restores the sessions' modes when
+//! the worker dies. When both are killed, the next process that opens the session restores it.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -22,32 +23,33 @@ use crate::store::{Store, directives};
 use crate::summary::Summary;
 use crate::{names, processes};
 
-/// Collect from a running program until it ends or Ctrl-C; then everything in it is as before
+/// Collect from a running program until it ends or Ctrl-C, then restore its settings
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit status: 0 done; 1 the file cannot be written, or another collector has the process; 2 wrong usage; 5 records \
-could not be stored meanwhile, or somebody removed them; 6 no such process."
+could not be stored, or were removed; 6 no such process."
 )]
 pub struct Args {
     /// Process id
     pid: u32,
-    /// The trace file; one that is there is replaced [default: NAME.silver after the program, NAME-2.silver … when it is there]
+    /// The trace file; an existing one is replaced [default: NAME.silver after the program, NAME-2.silver …
+    /// if that exists]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Which sites record meanwhile [default: those that do already, or all when none do]
+    /// Which sites record during the attachment [default: those that already record, or all if none does]
     #[arg(long, value_name = "DIRECTIVES", value_parser = directives)]
     filter: Option<String>,
     /// Stop after this time
     #[arg(long = "for", value_name = "TIME", value_parser = crate::units::duration)]
     duration: Option<Duration>,
-    /// Be the worker, guarded by whoever holds the other end of standard input.
+    /// Run as the worker. The guard holds the other end of standard input.
     #[arg(long, hide = true)]
     worker: bool,
     #[command(flatten)]
     store: Store,
 }
 
-/// Between two looks whether the process still lives, when it has no session.
+/// Interval between checks that the process still lives, when it has no session.
 const GONE_INTERVAL: Duration = Duration::from_millis(200);
 
 pub fn run(args: Args) -> Outcome {
@@ -60,8 +62,8 @@ fn guard(pid: u32) -> Outcome {
     refuse_taken(&places)?;
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])
         .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
-    let program =
-        std::env::current_exe().map_err(|error| failure(format!("this program's file: {error}")))?;
+    let program = std::env::current_exe()
+        .map_err(|error| failure(format!("cannot find this program's own executable: {error}")))?;
     let mut worker = Command::new(program)
         .args(std::env::args_os().skip(1))
         .arg("--worker")
@@ -72,11 +74,11 @@ fn guard(pid: u32) -> Outcome {
     let Some(code) = status.code() else {
         put_back(&places);
         return Err(failure(format!(
-            "the collector was killed by signal {}; process {pid} is as it was, and what was stored is in the file",
+            "the collector was killed by signal {}; process {pid} has its settings back, and the records stored so far are in the file",
             status.signal().unwrap_or(0)
         )));
     };
-    // The worker has said why.
+    // The worker has reported why.
     std::process::exit(code)
 }
 
@@ -87,14 +89,14 @@ fn wait(worker: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus
         }
         for signal in signals.wait() {
             if signal != SIGCHLD {
-                // The end of its standard input: it lets go.
+                // The end of its standard input: the worker detaches.
                 drop(worker.stdin.take());
             }
         }
     }
 }
 
-/// Puts the sessions' modes back, as far as they are there and nobody else collects them.
+/// Restores the sessions' modes, where they still exist and no other collector has them.
 fn put_back(places: &[Place]) {
     for place in places {
         let Ok(session) = place.open() else { continue };
@@ -135,7 +137,7 @@ fn work(args: Args) -> Outcome {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
     }
-    // SIGXFSZ: a file that may not grow is an error as any other is.
+    // With a handler for SIGXFSZ, the file size limit is an ordinary write error.
     for signal in [SIGUSR1, SIGXFSZ] {
         signal_hook::flag::register(signal, Arc::default())
             .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
@@ -154,7 +156,7 @@ fn work(args: Args) -> Outcome {
         let pass = collector.pass();
         tell(&mut collector);
         if pass.sessions == 0 && collector.stats().sessions == 0 {
-            // Between the look and the pass it has ended, or somebody has taken it.
+            // It ended, or another collector took it, between the look and the pass.
             refuse_taken(&places)?;
         }
         let over = args.duration.is_some_and(|duration| begun.elapsed() >= duration);
@@ -197,12 +199,13 @@ fn work(args: Args) -> Outcome {
     }
     let pid = args.pid;
     Err(failure(format!(
-        "{}: it could not be written to the end; what is not in it stays with process {pid}, and is there for `silverpoint recover {pid}` when that has ended",
+        "{}: the file could not be written completely; the missing records stay in the session of process {pid}: run `silverpoint recover {pid}` after it has ended",
         output.display()
     )))
 }
 
-/// With what the sessions know of their losses, and, with `is_unstored`, of what they hold. One that has ended was stored whole and is gone.
+/// Adds the losses that the sessions have counted and, with `is_unstored`, what they still hold. A session
+/// that has ended was stored completely and is gone.
 fn known_losses(mut summary: Summary, places: &[Place], is_unstored: bool) -> Summary {
     for place in places {
         if let Ok(session) = ObservedSession::open_read_only(&place.root, place.name) {
@@ -212,12 +215,12 @@ fn known_losses(mut summary: Summary, places: &[Place], is_unstored: bool) -> Su
     summary
 }
 
-/// A program that records nothing by itself is attached to in order to see something.
+/// The filter when the user gives none: everything, if the program records nothing by itself.
 fn default_filter(places: &[Place]) -> Result<Option<String>, crate::exit::Failed> {
     refuse_taken(places)?;
     for place in places {
         let session = place.open()?;
-        // What an attachment that died had asked for is not what the program records by itself.
+        // The mode that a dead attachment left behind is not the program's own.
         session.restore_abandoned_mode().map_err(|error| place.failed(error))?;
         let directives = session.directives().map_err(|error| place.failed(error))?;
         if !directives.iter().all(u8::is_ascii_whitespace) {
@@ -233,7 +236,7 @@ fn refuse_taken(places: &[Place]) -> Result<(), crate::exit::Failed> {
         if session.is_collected().map_err(|error| place.failed(error))? {
             let pid = session.counters().map_or(0, |counters| counters.collector_pid);
             return Err(place.failed(format!(
-                "process {pid} collects it already; `silverpoint ctl {} DIRECTIVES` changes what it records",
+                "process {pid} already collects it; `silverpoint ctl {} DIRECTIVES` changes what it records",
                 place.name.pid
             ))
             .into());

@@ -1,7 +1,9 @@
-//! Keeping records back until a bad one comes (`run --backtrace`), and asking for them (`ctl --dump`).
+//! Keeps records in memory until a bad one comes (`run --backtrace`), and requests them on demand (`ctl
+//! --dump`).
 //!
-//! Whoever asks makes a file in the private root of the run. The collector looks for it, stores what its programs' rings hold, and takes the file away when that is
-//! done: a wish outlives a collector that dies, and needs no process's id. One that keeps nothing back writes so into the file, and whoever asked takes it away.
+//! The requester makes a file in the private root of the run. The collector sees it, stores what the
+//! programs' rings hold, and then removes the file. So a request survives a collector that dies, and needs no
+//! process id. A collector that keeps nothing back writes so into the file; then the requester removes it.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -14,26 +16,28 @@ use silverpoint_wire::level::Level;
 
 use crate::units;
 
-/// The wish's file in the private root. Empty: the wish; else the answer of a collector that keeps nothing back.
+/// The request file in the private root. Empty: the request; otherwise the answer of a collector that keeps
+/// nothing back.
 const WISH: &str = "dump";
 /// That answer.
 const NOTHING: &str = "nothing is kept back\n";
 /// How often a collector looks for it.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often whoever asks looks whether it is gone.
+/// How often the requester checks whether the file is gone.
 const POLL: Duration = Duration::from_millis(10);
-/// How long a collector may take.
+/// How long the requester waits for a collector.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is kept back.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Flight recorder")]
 pub struct Backtrace {
-    /// Keep the last records of each process in memory, SIZE bytes of them, and write them only when a warning or worse comes, when a process dies without
-    /// having ended by itself, or by `silverpoint ctl PID --dump` [default of SIZE: 4M]
+    /// Keep the last SIZE bytes of records of each process in memory. Write them only at a warning or worse,
+    /// when a process is killed or crashes, or on `silverpoint ctl PID --dump` [default of SIZE: 4M]
     #[arg(long, value_name = "SIZE", num_args = 0..=1, require_equals = true, default_missing_value = "4M", value_parser = units::size)]
     backtrace: Option<u64>,
-    /// The level from which on a record makes them be written: trace, debug, info, warn, error, fatal or never [default: warn]
+    /// The lowest level that causes the kept records to be written: trace, debug, info, warn, error, fatal or
+    /// never [default: warn]
     #[arg(long, value_name = "LEVEL", requires = "backtrace", value_parser = trigger)]
     backtrace_at: Option<Trigger>,
 }
@@ -51,7 +55,7 @@ fn trigger(text: &str) -> Result<Trigger, String> {
 }
 
 impl Backtrace {
-    /// As a collector takes it.
+    /// As the collector's setting.
     pub fn limits(self) -> Option<silverpoint_collect::Backtrace> {
         let trigger = self.backtrace_at.map_or(Some(Level::Warn), |trigger| trigger.0);
         self.backtrace.map(|bytes| silverpoint_collect::Backtrace { bytes, trigger })
@@ -65,7 +69,7 @@ impl Backtrace {
     }
 }
 
-/// A collector's side of the wishes.
+/// The collector's side of the requests.
 pub struct Wishes {
     file: PathBuf,
     keeps_back: bool,
@@ -75,9 +79,9 @@ pub struct Wishes {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nobody asks, as far as one knows.
+    /// No request was seen.
     None,
-    /// Seen: one more pass finds all sessions that were there.
+    /// Seen: one more pass finds all sessions that existed then.
     Seen,
     /// All are being written.
     Writing,
@@ -104,7 +108,7 @@ impl Wishes {
                 collector.write_kept_back();
                 self.state = State::Writing;
             }
-            // Everything is stored that was there.
+            // Everything that was there is stored.
             State::Writing if !pass.is_failing && !collector.is_writing_kept_back() => {
                 let _ = std::fs::remove_file(&self.file);
                 self.state = State::None;
@@ -113,16 +117,17 @@ impl Wishes {
         }
     }
 
-    /// There is nothing to write: to say that it is written would be no answer.
+    /// Answers that there is nothing to write: reporting success would be wrong.
     fn refuse(&self) {
-        // Whoever asked may have lost patience and taken the file away.
+        // The requester may have given up and removed the file.
         if let Ok(mut file) = std::fs::File::options().write(true).open(&self.file) {
             let _ = file.write_all(NOTHING.as_bytes());
         }
     }
 }
 
-/// Asks the collector of a private root to store what is kept back, and waits until it has. Gives why it has not.
+/// Asks the collector of a private root to store what is kept back, and waits until that is done. The error
+/// says why it is not.
 pub fn ask(root: &Root) -> Result<(), String> {
     let file = root.path().join(WISH);
     let fail = |error: io::Error| format!("{}: {error}", file.display());
@@ -130,11 +135,11 @@ pub fn ask(root: &Root) -> Result<(), String> {
     loop {
         match std::fs::File::options().write(true).create_new(true).open(&file) {
             Ok(_) => break,
-            // Somebody else has asked, and what is written for him may have passed by what came since: one's own wish comes after it.
+            // Another request is pending, and its answer may lack newer records: this request follows it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && begun.elapsed() < PATIENCE => {
                 std::thread::sleep(POLL);
             }
-            // Nobody has served it.
+            // No collector served it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => break,
             Err(error) => return Err(fail(error)),
         }
@@ -144,8 +149,8 @@ pub fn ask(root: &Root) -> Result<(), String> {
         if is_refused || begun.elapsed() >= PATIENCE {
             let _ = std::fs::remove_file(&file);
             return Err(match is_refused {
-                true => "nothing is kept back: `silverpoint run` was begun without --backtrace, and everything is in its file".into(),
-                false => format!("no collector has written it within {} s", PATIENCE.as_secs()),
+                true => "nothing is kept back: `silverpoint run` was started without --backtrace, so all records go to its file at once".into(),
+                false => format!("no collector wrote the kept records within {} s; check that `silverpoint run` still runs, then repeat the command", PATIENCE.as_secs()),
             });
         }
         std::thread::sleep(POLL);
@@ -153,7 +158,7 @@ pub fn ask(root: &Root) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes a private root, if nothing else is in it any more.
+/// Removes a private root if it is empty.
 pub fn remove_root(root: &Path) {
     if std::fs::remove_dir(root).is_err() {
         let is_empty = |entries: std::fs::ReadDir| entries.flatten().all(|entry| entry.file_name() == WISH);

@@ -13,29 +13,29 @@ use crate::printing::{Printer, Printing, last};
 
 /// Show the records of trace files as text or JSON lines
 ///
-/// Exit status: 0 when the files are whole (or cut at their end, which is told), 3 when something before the end is damaged and was left out,
-/// 4 when a file is no trace file, 1 when a file cannot be read.
+/// Exit status 0: the files are whole, or only cut at their end, which is reported. 3: damage before the end
+/// was left out. 4: a file is not a trace file. 1: a file cannot be read.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
     wanted: Wanted,
-    /// Go on as the files grow and rotate, until they are closed
+    /// Keep reading as the files grow and rotate, until they are closed
     #[arg(short, long)]
     follow: bool,
-    /// Only how many records there are
+    /// Show only the number of records
     #[arg(long, conflicts_with_all = ["follow", "json", "head", "tail"])]
     count: bool,
-    /// The first N records
+    /// Show only the first N records
     #[arg(long, value_name = "N", conflicts_with = "tail")]
     head: Option<u64>,
-    /// The last N records
+    /// Show only the last N records
     #[arg(short = 'n', long = "lines", alias = "tail", value_name = "N")]
     tail: Option<u64>,
     #[command(flatten)]
     printing: Printing,
-    /// Do not tell what is missing; the exit status still does
+    /// Do not report what is missing; the exit status still shows it
     #[arg(short, long)]
     quiet: bool,
 }
@@ -52,7 +52,7 @@ pub fn run(args: Args) -> Outcome {
         (filter, skip) = last(&trace, &filter, wanted);
     }
     let most = args.head.unwrap_or(u64::MAX);
-    // What grows is shown as it comes.
+    // Growing output is shown as it comes.
     let out = if args.follow { Output::new() } else { Output::paged() };
     let mut printer = Printer::new(&args.printing, args.wanted.zone(), out, &trace).only(skip, most);
     if args.follow {
@@ -73,7 +73,7 @@ pub fn run(args: Args) -> Outcome {
     Ok(exit(events.verdict()))
 }
 
-/// Between two looks at files that may have grown.
+/// Interval between reads of files that may have grown.
 const LOOK: Duration = Duration::from_millis(50);
 
 fn follow(args: &Args, trace: Trace, filter: &Filter, printer: &mut Printer) -> Outcome {
@@ -102,7 +102,7 @@ fn follow(args: &Args, trace: Trace, filter: &Filter, printer: &mut Printer) -> 
     Ok(damaged)
 }
 
-/// Prints how many records are wanted.
+/// Prints the number of matching records.
 fn count(args: &Args, trace: &Trace, filter: &Filter) -> Outcome {
     let counted = trace.count(filter);
     let mut out = Output::new();

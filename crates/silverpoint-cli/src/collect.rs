@@ -1,9 +1,15 @@
 //! The collector's own process: a hidden command that `run` starts, and starts again when it dies.
 //!
-//! It talks with the supervisor by lines on its standard output: `ready` when the file is open, or `failed …`; then, after the end of its standard
-//! input (the command has ended, or the supervisor died), `background` when processes of the run still live, `done` when everything is stored, or
-//! `left …` when something could not be stored and stays where it is. `missing REMOVED ELSEWHERE` before these says how many stored records are not there any more,
-//! `sessions N` how many sessions there were, and `unmatched DIRECTIVES` which directives select none of their sites.
+//! It reports to the supervisor with lines on its standard output. The first is `ready` when the file is
+//! open, or `failed …`. Its standard input ends when the command has ended or the supervisor has died. Then
+//! it writes one of:
+//! - `background`: processes of the run still live;
+//! - `done`: everything is stored;
+//! - `left …`: something could not be stored and stays where it is.
+//!
+//! Three lines may precede these. `missing REMOVED ELSEWHERE` gives the number of stored records that no
+//! longer exist, `sessions N` the number of sessions. `unmatched DIRECTIVES` names the directives that select
+//! none of their sites.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +31,7 @@ use crate::processes::Processes;
 use crate::store::Store;
 use crate::units::show_number;
 
-/// Collect all sessions of a directory until told to end.
+/// Collects all sessions of a directory until the run ends.
 #[derive(clap::Args)]
 pub struct Args {
     /// The private directory of sessions.
@@ -34,10 +40,10 @@ pub struct Args {
     /// The trace file, an absolute path.
     #[arg(long)]
     output: PathBuf,
-    /// What happens when the file is there.
+    /// What to do when the file exists.
     #[arg(long, value_enum)]
     existing: OnExisting,
-    /// What is looked for among the sites.
+    /// The run's directives, to report those that select no site.
     #[arg(long, default_value = "")]
     filter: String,
     #[command(flatten)]
@@ -46,20 +52,20 @@ pub struct Args {
     backtrace: Backtrace,
 }
 
-/// What happens when the file is there.
+/// What to do when the file exists.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnExisting {
-    /// Go on in it: its writer died.
+    /// Continue it: its writer died.
     Continue,
-    /// Put a new one in its place.
+    /// Replace it.
     Replace,
-    /// Begin only when there is none.
+    /// Fail.
     Refuse,
 }
 
-/// How long a collector whose run is over tries to store the rest into a file that cannot be written.
+/// How long a collector whose run has ended keeps trying to store the rest, when the file cannot be written.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long sessions may stay that are dead and yet not taken: another program looks at them, or they contradict the rules.
+/// How long dead sessions may remain that another program holds or that contradict the rules.
 const SETTLE: Duration = Duration::from_secs(3);
 
 pub fn run(args: Args) -> Outcome {
@@ -76,7 +82,7 @@ pub fn run(args: Args) -> Outcome {
     let mut collector = match Collector::new(config) {
         Ok(collector) => collector,
         Err(error) => {
-            // The supervisor says it, or a successor succeeds.
+            // The supervisor reports it, or starts a successor.
             say(&format!("failed {error}"));
             return Ok(Exit::RunFailed);
         }
@@ -87,7 +93,7 @@ pub fn run(args: Args) -> Outcome {
     let mut end = End::new(&args.root);
     let mut wishes = Wishes::of(&args.root, args.backtrace.limits().is_some());
     let state = loop {
-        // Asked before the pass: what was there when the run ended is stored by it.
+        // Checked before the pass: the pass then stores everything that existed when the run ended.
         let is_ending = ending.has_come();
         let pass = collector.pass();
         wishes.serve(&mut collector, pass);
@@ -117,14 +123,14 @@ pub fn run(args: Args) -> Outcome {
     match state {
         State::Left(why) => {
             let text = format!(
-                "{why}; what is not stored stays in {}: `silverpoint recover --all`",
+                "{why}; the rest stays in {}: run `silverpoint recover --all` to store it",
                 args.root.display()
             );
             note(&text);
             say(&format!("left {text}"));
         }
         _ => {
-            // Others may still use it: a run within this run, whoever was told to let go.
+            // Others may still use it, such as a run within this run.
             backtrace::remove_root(&args.root);
             say("done");
         }
@@ -133,35 +139,38 @@ pub fn run(args: Args) -> Outcome {
 }
 
 struct Signals {
-    /// Somebody wants this process to end. Heard only when the run is over but for processes in the background.
+    /// A signal has asked this process to end. It obeys only when the run has ended and only processes in the
+    /// background remain.
     asked: Arc<AtomicBool>,
 }
 
-/// Away from the terminal, from signals that are meant for the command, and from the directory that somebody may want to unmount.
+/// Detaches from the terminal, from the command's signals, and from a directory that may have to be
+/// unmounted.
 fn detach() -> std::io::Result<Signals> {
-    // Fails for the leader of a process group, which then is no member of the command's.
+    // Fails for the leader of a process group, which is then not in the command's group.
     let _ = setsid();
     let _ = chdir("/");
     let asked = Arc::new(AtomicBool::new(false));
     flag::register(SIGTERM, Arc::clone(&asked))?;
-    // A file that may not grow is an error as any other is: without a handler it would be this process's death, again and again.
+    // Without a handler, SIGXFSZ would kill this process again and again; with one, it is an ordinary write
+    // error.
     for signal in [SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGXFSZ] {
         flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     Ok(Signals { asked })
 }
 
-/// The end of standard input: the supervisor has closed its end, or died. A thread waits for it where there can be one, and ends the collector's sleep then;
-/// else every pass looks.
+/// The end of standard input: the supervisor has closed its end, or died. A thread waits for it and then ends
+/// the collector's sleep. Where no thread can be started, every pass checks.
 pub(crate) enum InputEnd {
     /// Set by a thread.
     Watched(Arc<AtomicBool>),
-    /// Looked for; true once it was found.
+    /// Checked by each pass; true once the end was found.
     Polled(std::cell::Cell<bool>),
 }
 
 impl InputEnd {
-    /// Begins to watch. Needs a handler of SIGUSR1, which ends the collector's sleep.
+    /// Starts to watch. Needs a handler of SIGUSR1, which ends the collector's sleep.
     pub(crate) fn watch() -> Self {
         let ending = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&ending);
@@ -176,7 +185,7 @@ impl InputEnd {
         }
     }
 
-    /// Whether it has come.
+    /// Whether the end has come.
     pub(crate) fn has_come(&self) -> bool {
         match self {
             Self::Watched(flag) => flag.load(Ordering::Acquire),
@@ -211,7 +220,7 @@ struct End<'a> {
     root: &'a Path,
     processes: Processes,
     said_background: bool,
-    /// Since when nothing moves although dead sessions are there.
+    /// Since when dead sessions remain and nothing changes.
     still_since: Option<Instant>,
 }
 
@@ -220,7 +229,7 @@ impl<'a> End<'a> {
         Self { root, processes: Processes::of(root), said_background: false, still_since: None }
     }
 
-    /// Looks what is left after a pass.
+    /// Determines what is left after a pass.
     fn state(&mut self, pass: Pass) -> State {
         // In this order: a process that makes its session and ends in between is seen in one of the two places.
         let is_running = self.processes.is_any_left();
@@ -251,7 +260,8 @@ impl<'a> End<'a> {
         State::Settling
     }
 
-    /// Lets the supervisor go, once, and with it the standard streams: whoever reads them to their end must not wait for this process.
+    /// Reports `background` once, and closes the standard streams: a program that reads them to their end
+    /// must not wait for this process.
     fn say_background(&mut self) {
         if std::mem::replace(&mut self.said_background, true) {
             return;
@@ -277,13 +287,13 @@ fn sessions(root: &Path) -> (usize, usize) {
     (living, dead)
 }
 
-/// A supervisor that died hears nothing, and that is no reason to stop.
+/// A supervisor that died cannot read it; that is no reason to stop.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{}", line.replace('\n', " ")).and_then(|()| out.flush());
 }
 
-/// Passes the collector's remarks on.
+/// Prints the collector's messages.
 pub fn tell(collector: &mut Collector) {
     pass_on(collector.take_messages());
 }

@@ -1,4 +1,4 @@
-//! `silverpoint config check`: whether a logger would take a configuration file.
+//! `silverpoint config check`: whether a logger would accept a configuration file.
 
 use std::path::PathBuf;
 
@@ -15,10 +15,12 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Action {
-    /// Say whether a logger would take the files, and where the first mistake in each is; show what is in force
+    /// Check whether a logger would accept the files; show the first mistake of each, or the settings in
+    /// force
     ///
-    /// Each key that counts is shown with its value or its default, as a configuration that means the same.
-    /// Nothing is started and no file is made. Exit status: 0 all are right; 1 one is not, or cannot be read; 2 wrong usage.
+    /// Each effective key is shown with its value or default, as an equivalent configuration. Nothing is
+    /// started and no file is made. Exit status 0: all files are right. 1: one is wrong or cannot be read. 2:
+    /// wrong usage.
     Check {
         /// Configuration files (TOML)
         #[arg(required = true)]

@@ -25,13 +25,18 @@ use crate::tail::stop_at_signals;
 
 /// Convert records from any format to any other
 ///
-/// The formats follow from the names, or are given by --from and --to. Several inputs are merged by time. The new file has its name when it is complete,
-/// not before. A process id, or a name without dot and slash that is no file's (`*` and `?` match), is an input too: the living sessions of these processes.
+/// The formats follow from the file names, or from --from and --to. Several inputs are merged by time. The
+/// new file appears under its name only when it is complete.
 ///
-/// Exit status: 0; 3 when something was damaged and left out, 4 when a trace file is none, 6 when there is no such session, 1 when an input is malformed or nothing could be written.
+/// An input may also be a process id, or a name without dot and slash that is not a file's (`*` and `?`
+/// match). It stands for the living sessions of these processes.
+///
+/// Exit status 0: done. 3: damage was left out. 4: an input is not a trace file. 6: no such session. 1: an
+/// input is malformed, or nothing could be written.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Inputs, and the output last; `-` is standard input or output, `otlp+http://HOST:PORT` a collector of OpenTelemetry
+    /// Inputs, then the output; `-` is standard input or output, `otlp+http://HOST:PORT` an OpenTelemetry
+    /// collector
     #[arg(value_name = "FILE|PID|NAME", required = true)]
     files: Vec<PathBuf>,
     /// Format of the inputs
@@ -40,33 +45,34 @@ pub struct Args {
     /// Format of the output
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
-    /// Write what reading gives back completely, where the usual form does not: JSON and JSON lines
+    /// For JSON and JSON lines: write all that is needed to read the records back completely
     #[arg(long)]
     lossless: bool,
-    /// Of Parquet and Arrow: only the records of this event, span, counter or template, each argument a column of its type
+    /// For Parquet and Arrow: only the records of this event, span, counter or template, with a typed column
+    /// for each argument
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// Pass over records that are malformed, or that the output cannot hold; they are counted
+    /// Skip and count records that are malformed or that the output cannot hold
     #[arg(long)]
     keep_going: bool,
-    /// Replace the output if it is there
+    /// Replace the output if it exists
     #[arg(long)]
     force: bool,
-    /// Read exactly the trace files named, not the other parts of a rotated trace
+    /// Read exactly the named trace files, not the other parts of a rotated trace
     #[arg(long)]
     only: bool,
-    /// Of living sessions what comes, too, until their processes have ended or an interrupt (Ctrl-C) ends it; the output is complete then
+    /// Follow living sessions until their processes end or Ctrl-C; the output is complete then
     #[arg(short, long)]
     follow: bool,
     #[command(flatten)]
     wanted: Wanted,
-    /// Do not tell what is missing, nor how far it is; the exit status still does
+    /// Report neither progress nor what is missing; the exit status still shows what is missing
     #[arg(short, long)]
     quiet: bool,
 }
 
 impl Args {
-    /// What is written, for messages.
+    /// The output's name, for messages.
     fn output(&self) -> String {
         match self.files.last() {
             Some(path) if path != Path::new("-") => path.display().to_string(),
@@ -75,7 +81,7 @@ impl Args {
     }
 }
 
-/// All that are read or written here.
+/// All formats that are read or written here.
 pub fn formats() -> Formats {
     let mut formats = helper::formats();
     formats.add(sqlite::FORMAT);
@@ -122,7 +128,7 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
         }
     };
     let is_alone = living.is_empty() && named.iter().all(|(_, format)| format.name == SILVER);
-    // What is a trace already becomes a database as it is.
+    // An input that is already a trace is written to the database directly.
     let trace = match trace {
         Some(trace) if matches!(to, Output::Sqlite) && is_alone && filter.is_empty() => {
             return sqlite::save(trace, output, args.force, args.quiet);
@@ -192,7 +198,7 @@ fn find<'f>(
         usage(match name {
             Some(name) => format!("there is no format '{name}'; {option} takes {known}"),
             None => {
-                format!("{}: the name does not tell the format; give {option}: {known}", path.display())
+                format!("{}: the name does not determine the format; give {option}: {known}", path.display())
             }
         })
     })

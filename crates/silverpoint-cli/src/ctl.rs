@@ -19,7 +19,7 @@ use crate::units::show_count;
 #[command(
     after_help = "Directives: comma-separated LEVEL or TARGET=LEVEL, where TARGET is a category (net, io::*), a file (pump.cpp), a \
 file and line (pump.cpp:88) or a function (Pump::start()), and LEVEL is trace, debug, info, warn, error, fatal, on or off. They \
-replace those that there are; behind a + they are added, and take the place of what was said of the same target.\n\
+replace the present ones. After a + they are added, and override an earlier one for the same target.\n\
 Examples: silverpoint ctl 4312 'info,net=debug,io::*=off'\n          silverpoint ctl server '+pump.cpp:88=on'\n\n\
 Exit status: 0 done; 1 what was kept back could not be written; 2 malformed directives (nothing was changed); 6 no \
 such process."
@@ -31,7 +31,8 @@ pub struct Args {
     /// New directives, or with + before them additional ones; without them the present ones are shown
     #[arg(value_name = "DIRECTIVES", value_parser = directives)]
     directives: Option<String>,
-    /// Write what `silverpoint run --backtrace` keeps back into its trace file, of all processes of the run, and wait until that is done
+    /// Write the records that `silverpoint run --backtrace` keeps back into its trace file, for all processes
+    /// of the run, and wait until that is done
     #[arg(long, conflicts_with = "directives")]
     dump: bool,
 }
@@ -47,7 +48,7 @@ pub fn run(args: Args) -> Outcome {
     for place in targets(&args.target)? {
         let line = if args.dump {
             dump(&place)?;
-            format!("{}: what was kept back is written", place.name)
+            format!("{}: the kept records are written", place.name)
         } else {
             let session = place.open()?;
             let at = |error| Failed::from(place.failed(error));
@@ -99,7 +100,7 @@ fn change(place: &Place, session: &ObservedSession, text: &str) -> Result<String
         None => text.to_owned(),
     };
     let on = session.write_directives(&new).map_err(at)?;
-    // A program that is stopped follows when it goes on.
+    // A stopped program follows when it continues.
     let _ = session.await_followers().map_err(at)?;
     let sites_next = session.counters().map_err(at)?.sites_next;
     let known = session.site_count(sites_next);
@@ -136,9 +137,7 @@ fn categories(facts: &[directive::SiteFacts<'_>]) -> String {
 fn dump(place: &Place) -> Result<(), Failed> {
     let is_collected = place.open()?.is_collected().map_err(|error| place.failed(error))?;
     if sessions::supervisor_of(&place.root).is_none() || !is_collected {
-        return Err(failure(
-            place.failed("it is not collected by `silverpoint run`, so that nothing is kept back"),
-        ));
+        return Err(failure(place.failed("`silverpoint run` does not collect it, so nothing is kept back")));
     }
     backtrace::ask(&place.root).map_err(|why| failure(place.failed(why)))
 }

@@ -46,7 +46,7 @@ pub const ALL: &[Example] = &[
     example(
         "run",
         "silverpoint run --backtrace -o bad.silver -- ./app",
-        "Write only the last moments before a warning or worse, and before a death.",
+        "Write only the last moments before a warning or worse, and before a crash.",
     ),
     example(
         "attach",
@@ -135,7 +135,7 @@ pub const ALL: &[Example] = &[
     example(
         "convert",
         "silverpoint convert --from jsonl --to silver --keep-going - all.silver",
-        "JSON lines from a pipe as a trace file; lines that are none are counted and left out.",
+        "JSON lines from a pipe as a trace file; malformed lines are counted and skipped.",
     ),
     example(
         "convert",
@@ -150,12 +150,12 @@ pub const ALL: &[Example] = &[
     example(
         "replay",
         "silverpoint replay app.silver --config log.toml",
-        "Through the sinks of a logger: whether its configuration does what it shall.",
+        "Through the sinks of a logger, to test its configuration.",
     ),
     example("ctl", "silverpoint ctl 4312", "Which sites of a running program record."),
     example("ctl", "silverpoint ctl 4312 'net=debug,io::*=off,pump.cpp:88=on'", "Change it, at once."),
     example("ctl", "silverpoint ctl 4312 --dump", "Write what `run --backtrace` keeps back."),
-    example("doctor", "silverpoint doctor --quiet", "What stands in the way of tracing here."),
+    example("doctor", "silverpoint doctor --quiet", "What prevents tracing here."),
     example(
         "doctor",
         "silverpoint doctor --json ./app",
@@ -171,7 +171,7 @@ pub const ALL: &[Example] = &[
     example(
         "config",
         "silverpoint config check log.toml",
-        "Say whether a logger would take this configuration, and where the first mistake is.",
+        "Say whether a logger would accept this configuration, and where the first mistake is.",
     ),
 ];
 

@@ -11,7 +11,7 @@ use silverpoint_read::ReadError;
 pub enum Exit {
     /// Done.
     Success = 0,
-    /// Something failed; a message told what.
+    /// Something failed; a message says what.
     Failure = 1,
     /// The command line was wrong.
     Usage = 2,
@@ -19,7 +19,7 @@ pub enum Exit {
     Damaged = 3,
     /// A file is no trace file.
     NotATraceFile = 4,
-    /// Recovered, but records were really lost; a message told which.
+    /// Recovered, but records were really lost; a message says which.
     Lossy = 5,
     /// No such session.
     NoSession = 6,
@@ -63,12 +63,12 @@ pub fn failure(error: impl fmt::Display) -> Failed {
 /// What a command gives.
 pub type Outcome = Result<Exit, Failed>;
 
-/// Says something on standard error. Where that is closed, nobody is to be told.
+/// Prints a message on standard error. When that is closed, the message is dropped.
 pub fn note(message: impl fmt::Display) {
     let _ = writeln!(std::io::stderr().lock(), "silverpoint: {message}");
 }
 
-/// Says what was done, unless nothing is to be said.
+/// Prints what was done, unless `--quiet` is given.
 pub fn inform(message: impl fmt::Display) {
     if !crate::terminal::quiet() {
         note(message);

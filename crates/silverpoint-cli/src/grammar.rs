@@ -69,7 +69,7 @@ fn a_filter_is_of_directives_and_what_is_written_is_the_output() {
         for old in ["save", "out", "tail", "query"] {
             assert!(long(&command, old).is_none(), "{name} --{old}");
         }
-        // What may be there already is replaced only when that is asked for.
+        // An existing file is replaced only on request.
         let writes = long(&command, "output").is_some() && name != "man";
         assert!(!writes || long(&command, "force").is_some(), "{name} has --output without --force");
         let output = long(&command, "output");

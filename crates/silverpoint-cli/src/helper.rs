@@ -1,10 +1,11 @@
-//! Formats that a program of its own writes, because what it needs takes longer to build than all the rest: Parquet and Arrow, by `silverpoint-arrow`.
+//! Formats that a separate program writes, because its dependencies take longer to build than all the rest:
+//! Parquet and Arrow, by `silverpoint-arrow`.
 //!
 //! ```text
 //! records ─▶ CBOR ─▶ its standard input      its standard output ─▶ the new file
 //! ```
 //!
-//! Both ways go on at the same time in one thread: neither pipe is waited for while the other is full.
+//! One thread serves both directions: it never waits for one pipe while the other is full.
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Read, Write};
@@ -75,7 +76,7 @@ impl Helper {
     fn start(form: &str, event: Option<&str>, out: Box<dyn Write>) -> io::Result<Self> {
         let program = find().ok_or_else(|| {
             let why = format!(
-                "{form} is written by a program of its own, {PROGRAM}, which is neither beside this one nor in PATH: `make arrow install-arrow` in Silverpoint's source tree builds and installs it, {VARIABLE} says where it is otherwise"
+                "{form} needs a separate program, {PROGRAM}, which is neither beside this one nor in PATH. Build and install it with `make arrow install-arrow` in Silverpoint's source tree, or set {VARIABLE} to its path"
             );
             io::Error::new(io::ErrorKind::NotFound, why)
         })?;
@@ -134,10 +135,10 @@ impl<T: std::os::fd::AsFd> AsFlags for T {
     }
 }
 
-/// What is written goes to the helper; what it gives goes to `out` meanwhile.
+/// Input is written to the helper; meanwhile the helper's output goes to `out`.
 struct Pipes {
     child: Child,
-    /// Until everything was written.
+    /// `None` when everything was written.
     input: Option<ChildStdin>,
     output: ChildStdout,
     out: Box<dyn Write>,
@@ -170,7 +171,8 @@ impl Pipes {
         }
     }
 
-    /// The helper has ended before everything was written, and has said why. (Never as a broken pipe: that is told of standard output.)
+    /// The helper ended before everything was written, and has reported why. This is never a broken pipe:
+    /// that error stands for standard output.
     fn ended(&mut self) -> io::Error {
         drop(self.input.take());
         match self.child.wait() {
@@ -179,7 +181,7 @@ impl Pipes {
         }
     }
 
-    /// Everything was written: what the helper gives yet, and how it ended.
+    /// Everything was written: reads the rest of the helper's output, and its exit status.
     fn finish(&mut self) -> io::Result<()> {
         drop(self.input.take());
         while self.wait()? {}
@@ -196,7 +198,7 @@ impl Write for Pipes {
         loop {
             let Some(input) = &mut self.input else { return Err(self.ended()) };
             match input.write(bytes) {
-                // One that gives nothing any more takes nothing either.
+                // A helper that has closed its output accepts no input either.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !self.wait()? {
                         return Err(self.ended());
@@ -216,7 +218,7 @@ impl Write for Pipes {
 impl Drop for Pipes {
     fn drop(&mut self) {
         drop(self.input.take());
-        // Whoever is given up is not waited for longer than its end takes.
+        // A helper that is no longer needed is killed, so that the wait is short.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

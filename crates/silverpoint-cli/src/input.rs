@@ -1,4 +1,5 @@
-//! What `cat`, `stats` and `sites` have in common: which files, which records of them, and what is said about damage.
+//! What `cat`, `stats` and `sites` have in common: which files, which of their records, and how damage is
+//! reported.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,10 +17,10 @@ use crate::terminal::Pager;
 /// The files to read.
 #[derive(clap::Args, Debug)]
 pub struct Files {
-    /// Trace files; `-` is standard input. The parts of a rotated trace are found from any of them
+    /// Trace files; `-` is standard input. The other parts of a rotated trace are found from any of them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Read exactly the files named, not the other parts of a rotated trace
+    /// Read exactly the named files, not the other parts of a rotated trace
     #[arg(long)]
     pub only: bool,
 }
@@ -54,14 +55,15 @@ fn open(path: &Path) -> io::Result<Source> {
     Source::open(path)
 }
 
-/// Which records are wanted. Options of one sort widen, of different sorts narrow the choice.
+/// Which records are wanted. Options of the same kind widen the choice; options of different kinds narrow it.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Filters")]
 pub struct Wanted {
     /// This level and above: trace, debug, info, warn, error, fatal
     #[arg(short, long, value_name = "LEVEL")]
     pub level: Option<Level>,
-    /// Category, and those below it (`net` takes `net::tcp`); `*` and `?` match; `net=warn`: at least of that level
+    /// Category, and those below it (`net` includes `net::tcp`); `*` and `?` match; `net=warn`: at least of
+    /// that level
     #[arg(short, long, value_name = "PATTERN", value_parser = category)]
     pub category: Vec<String>,
     /// Source file, with an optional line: `pump.cpp`, `src/*.rs`, `pump.cpp:88`
@@ -94,7 +96,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// As the library takes it.
+    /// As the library's filter.
     pub fn filter(&self) -> Result<Filter, Failed> {
         let usage = |message: String| Failed::new(Exit::Usage, message);
         let zone = self.zone();
@@ -127,7 +129,7 @@ impl Wanted {
         })
     }
 
-    /// As it was asked for, on one line; empty when everything is wanted.
+    /// The filter as given, on one line; empty when everything is wanted.
     pub fn text(&self) -> String {
         let mut words = Vec::new();
         let mut add = |option: &str, value: &str| words.push(format!("--{option} {}", quoted(value)));
@@ -171,7 +173,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// The exit code for what a trace was found to be.
+/// The exit code for the state of a trace.
 pub fn exit(verdict: Verdict) -> Exit {
     match verdict {
         Verdict::Intact | Verdict::Lossy | Verdict::Cut => Exit::Success,
@@ -183,7 +185,7 @@ pub fn exit(verdict: Verdict) -> Exit {
 /// Most notes that are printed.
 const NOTES_SHOWN: usize = 20;
 
-/// Tells on standard error what is missing.
+/// Reports on standard error what is missing.
 pub fn tell<'n>(notes: impl Iterator<Item = &'n Note>) {
     if crate::terminal::quiet() {
         return;
@@ -192,7 +194,7 @@ pub fn tell<'n>(notes: impl Iterator<Item = &'n Note>) {
     let mut untold = 0u64;
     for (at, note) in notes.enumerate() {
         if at < NOTES_SHOWN {
-            // Where standard error is closed, nobody is to be told.
+            // When standard error is closed, the notes are dropped.
             let _ = writeln!(error, "silverpoint: {note}");
         } else {
             untold += 1;
@@ -203,7 +205,7 @@ pub fn tell<'n>(notes: impl Iterator<Item = &'n Note>) {
     }
 }
 
-/// Standard output, or what stands for it. A reader that has gone away (`| head`) is the end, not an error.
+/// Standard output, or a substitute. A reader that closes it early (`| head`) is the end, not an error.
 pub struct Output {
     out: Box<dyn Write>,
     /// For messages.
@@ -243,7 +245,7 @@ impl Output {
         Self { pager: Paging::Wanted, ..Self::new() }
     }
 
-    /// Writes what waits, and waits until a pager has been read to its end. False when nobody reads any more.
+    /// Writes the pending text, and waits until the user has left a pager. False when the output was closed.
     pub fn finish(&mut self) -> Result<bool, Failed> {
         let goes_on = self.flush()?;
         self.pager = Paging::No;
@@ -260,12 +262,12 @@ impl Output {
         }
     }
 
-    /// Writes what waits when it is worth while. False when nobody reads any more.
+    /// Writes the pending text when there is enough of it. False when the output was closed.
     pub fn pass_on(&mut self) -> Result<bool, Failed> {
         if self.text.len() >= CHUNK { self.flush() } else { Ok(!self.gone) }
     }
 
-    /// Writes what waits. False when nobody reads any more.
+    /// Writes the pending text. False when the output was closed.
     pub fn flush(&mut self) -> Result<bool, Failed> {
         if !self.gone {
             match self.write() {
@@ -277,7 +279,7 @@ impl Output {
         Ok(!self.gone)
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the output was closed.
     pub fn is_gone(&self) -> bool {
         self.gone
     }

@@ -1,4 +1,5 @@
-//! What a signal to end does while a file is made: the part goes, which is said, and the status is 128 and the signal's number.
+//! A signal to end while a file is made removes the partial file and prints a message. The exit status is 128
+//! plus the signal's number.
 
 use std::path::Path;
 use std::sync::Once;
@@ -9,18 +10,18 @@ use silverpoint_formats::newfile;
 
 use crate::exit::note;
 
-/// From now on. Where there can be no thread, signals do what they do by default.
+/// From now on. If no thread can be started, signals keep their default action.
 pub fn watch() {
     static BEGUN: Once = Once::new();
     BEGUN.call_once(|| {
-        // What is ignored already (as `nohup` makes SIGHUP) stays so.
+        // What is ignored already (as `nohup` ignores SIGHUP) stays ignored.
         let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
         let wanted: Vec<i32> = wanted.collect();
         let wait = move |mut signals: Signals| {
             if let Some(signal) = signals.forever().next() {
                 for path in newfile::abandon() {
                     note(format_args!(
-                        "{}: interrupted: it is not written, and nothing of it is left",
+                        "{}: interrupted: the file was not written, and its partial copy was removed",
                         path.display()
                     ));
                 }
@@ -28,7 +29,7 @@ pub fn watch() {
             }
         };
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        // The thread before the handlers: without it nothing may be caught.
+        // The thread starts before the handlers: without it no signal may be caught.
         let begun = std::thread::Builder::new().name("interrupts".into()).spawn(move || {
             if let Ok(signals) = receiver.recv() {
                 wait(signals);

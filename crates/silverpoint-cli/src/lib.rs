@@ -1,6 +1,6 @@
 //! The `silverpoint` program: it parses arguments, supervises processes, and joins the other crates.
 //!
-//! As a library it is the same program with formats of somebody's own: [`run_with`].
+//! As a library it is the same program with the caller's own formats: [`run_with`].
 #![forbid(unsafe_code)]
 
 mod attach;
@@ -97,7 +97,7 @@ enum Command {
     Collect(collect::Args),
 }
 
-/// The formats that the program has: [`Formats::add`] adds one's own.
+/// The formats of the program: [`Formats::add`] adds more.
 pub fn formats() -> Formats {
     convert::formats()
 }

@@ -17,9 +17,10 @@ use crate::sessions::{self, Place};
 use crate::terminal;
 use crate::units::{show_bytes, show_count};
 
-/// List sessions: living ones, and dead ones whose records nobody has collected
+/// List sessions: living ones, and dead ones whose records are not collected yet
 ///
-/// Dead sessions without records are removed, others when there are too many, too large or too old (32 sessions, 256 MiB, a week).
+/// Dead sessions without records are removed. Others are removed when there are too many, too large or too
+/// old (32 sessions, 256 MiB, a week).
 #[derive(clap::Args)]
 pub struct Args {
     /// One JSON object a session
@@ -59,7 +60,7 @@ pub fn run(args: Args) -> Outcome {
     for place in sessions::all(None)? {
         match look(&place) {
             Ok(row) => rows.push(row),
-            // It may have ended this moment, or be no session.
+            // It may just have ended, or not be a session.
             Err(error) => note(error),
         }
     }
@@ -79,13 +80,13 @@ pub fn run(args: Args) -> Outcome {
     Ok(Exit::Success)
 }
 
-/// Sweeps a root. What cannot be swept now is swept the next time.
+/// Sweeps a root. What cannot be removed now is removed the next time.
 fn clean(root: &Root) {
     let Some(supervisor) = sessions::supervisor_of(root) else {
         let _ = sweep(root, Limits::default());
         return;
     };
-    // A run's collector stores whatever is there, however much; it may be between two lives.
+    // A run's collector stores everything there, however much; it may be restarting.
     if processes::is_alive(supervisor) || Processes::of(root.path()).is_any_left() {
         return;
     }
@@ -115,7 +116,7 @@ fn look(place: &Place) -> Result<Row, Failed> {
     })
 }
 
-/// Bytes that nobody has stored yet, and losses by cause, over all rings.
+/// Bytes that are not stored yet, and losses by cause, over all rings.
 fn waiting(session: &ObservedSession, slabs_next: u32, mut losses: [u64; CAUSES]) -> (u64, [u64; CAUSES]) {
     let mut slices: Vec<Slice> = Vec::new();
     // A slab that contradicts the rules has no rings to count.

@@ -15,10 +15,11 @@ use crate::{Cli, examples};
 /// Write the manual pages: silverpoint.1 and one page for each command
 #[derive(clap::Args, Debug)]
 pub struct ManArgs {
-    /// The directory that gets the pages; it is made when it is missing. Without it, the page of COMMAND goes to standard output
+    /// The directory for the pages, made if it is missing. Without it, the page of COMMAND goes to standard
+    /// output
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
-    /// Show the page of this command; without it that of the program
+    /// Show the page of this command; without it the page of the program
     command: Option<String>,
 }
 
@@ -55,7 +56,7 @@ pub fn man(args: ManArgs) -> Outcome {
             Some(command) => page(command, Some(&definition)),
             None => {
                 let names: Vec<_> = documented(&definition).map(Command::get_name).collect();
-                let message = format!("'{name}' is no command; there are {}", names.join(", "));
+                let message = format!("'{name}' is not a command; the commands are {}", names.join(", "));
                 return Err(Failed::new(Exit::Usage, message));
             }
         },

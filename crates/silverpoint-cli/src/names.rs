@@ -1,4 +1,4 @@
-//! Names of trace files that nobody gave.
+//! Default names of trace files.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

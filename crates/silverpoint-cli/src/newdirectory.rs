@@ -20,13 +20,17 @@ pub struct NewDirectory {
 }
 
 impl NewDirectory {
-    /// Begins a directory that will be `path`. What is there already is refused; with `force` an empty directory, and one for which `is_such` is true, will be
-    /// replaced, with all that is in it.
+    /// Begins a directory that will be `path`. An existing one is refused. With `force`, an empty directory
+    /// and one for which `is_such` is true are replaced, with all that they contain.
     pub fn create(path: &Path, force: bool, is_such: fn(&Path) -> bool) -> Result<Self, Failed> {
-        // `out.ctf/` is meant as `out.ctf`.
+        // `out.ctf/` is the same as `out.ctf`.
         let path: PathBuf = path.components().collect();
-        let other =
-            || failure(format!("{}: it is there and is nothing that this would replace", path.display()));
+        let other = || {
+            failure(format!(
+                "{}: it exists, and --force replaces only an empty directory or an earlier output; choose another name",
+                path.display()
+            ))
+        };
         match fs::symlink_metadata(&path) {
             Err(_) => {}
             Ok(_) if !force => return Err(failure(format!("{}: {EXISTS}", path.display()))),
@@ -53,7 +57,7 @@ impl NewDirectory {
     /// Makes its entries durable, and gives it its name. The files' bytes must be durable already.
     ///
     /// # Errors
-    /// Those of renaming; without `force` also that somebody else has made something of that name meanwhile.
+    /// Those of renaming; without `force` also when something of that name has appeared meanwhile.
     pub fn finish(self) -> io::Result<()> {
         File::open(&self.temporary)?.sync_all()?;
         ended(&self.temporary, || self.publish())
@@ -62,7 +66,7 @@ impl NewDirectory {
     fn publish(&self) -> io::Result<()> {
         let rename = |flags| renameat_with(CWD, &self.temporary, CWD, &self.path, flags);
         if self.force {
-            // What was there then has the temporary name, and goes with it.
+            // The replaced directory has the temporary name now, and is removed with it.
             match rename(RenameFlags::EXCHANGE) {
                 // Nothing is there; or the file system cannot exchange, which matters only where something is.
                 Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS) => {}
@@ -71,7 +75,7 @@ impl NewDirectory {
         }
         match rename(RenameFlags::NOREPLACE) {
             Err(Errno::EXIST) => Err(io::Error::new(io::ErrorKind::AlreadyExists, EXISTS)),
-            // A file system without such names: a look must do.
+            // A file system without such renames: a check must do.
             Err(Errno::INVAL | Errno::NOSYS) if fs::symlink_metadata(&self.path).is_err() => {
                 fs::rename(&self.temporary, &self.path)
             }

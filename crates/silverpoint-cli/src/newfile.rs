@@ -8,8 +8,8 @@ use silverpoint_formats::newfile::{Part, temporary};
 
 use crate::exit::{Failed, failure};
 
-/// What is said of a name that is taken.
-pub const EXISTS: &str = "it is there already; --force replaces it";
+/// The message for a name that exists.
+pub const EXISTS: &str = "it already exists; --force replaces it";
 
 /// See the module. Dropped before it is finished it leaves nothing.
 pub struct NewFile {
@@ -17,22 +17,29 @@ pub struct NewFile {
     sealed: Sealed,
 }
 
-/// One that is complete and durable, but has not got its name. Dropped it leaves nothing.
+/// A complete and durable file that does not have its name yet. Dropped it leaves nothing.
 pub struct Sealed {
     part: Part,
     force: bool,
 }
 
 impl NewFile {
-    /// Begins a file that will be `path`. Refuses one of `inputs`, and what is there already unless `force` is given.
+    /// Begins a file that will be `path`. Refuses one of `inputs`; refuses an existing file unless `force` is
+    /// given.
     pub fn create(path: &Path, inputs: &[PathBuf], force: bool) -> Result<Self, Failed> {
         let real = std::fs::canonicalize(path).ok();
         if real.is_some() && inputs.iter().any(|input| std::fs::canonicalize(input).ok() == real) {
-            return Err(failure(format!("{}: it would overwrite what it is made from", path.display())));
+            return Err(failure(format!(
+                "{}: the output would overwrite an input; choose another name",
+                path.display()
+            )));
         }
         match std::fs::symlink_metadata(path) {
             Ok(found) if !found.is_file() => {
-                return Err(failure(format!("{}: it is there and is no regular file", path.display())));
+                return Err(failure(format!(
+                    "{}: it exists and is not a regular file; choose another name",
+                    path.display()
+                )));
             }
             Ok(_) if !force => return Err(failure(format!("{}: {EXISTS}", path.display()))),
             _ => {}
@@ -46,12 +53,12 @@ impl NewFile {
     /// Makes it durable and gives it its name.
     ///
     /// # Errors
-    /// Those of writing; without `force` also that somebody else has made the file meanwhile.
+    /// Those of writing; without `force` also when the file has appeared meanwhile.
     pub fn finish(self) -> io::Result<()> {
         self.seal()?.publish()
     }
 
-    /// Makes it durable. Its name it gets by [`Sealed::publish`].
+    /// Makes it durable. [`Sealed::publish`] gives it its name.
     ///
     /// # Errors
     /// Those of writing.
@@ -78,7 +85,7 @@ impl Write for NewFile {
 }
 
 impl Sealed {
-    /// The name that it is to have.
+    /// Its final name.
     pub fn path(&self) -> &Path {
         self.part.path()
     }
@@ -86,7 +93,7 @@ impl Sealed {
     /// Gives it its name.
     ///
     /// # Errors
-    /// Those of renaming; without `force` also that somebody else has made the file meanwhile.
+    /// Those of renaming; without `force` also when the file has appeared meanwhile.
     pub fn publish(self) -> io::Result<()> {
         self.part.publish(self.force).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), EXISTS),

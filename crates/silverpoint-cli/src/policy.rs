@@ -1,4 +1,5 @@
-//! What `--policy` accepts (spec/directives.md): checked before anything is started, since a frontend passes over what it does not understand.
+//! What `--policy` accepts (spec/directives.md). It is checked before anything starts, because a frontend
+//! ignores what it does not understand.
 
 use silverpoint_wire::policy::Policy;
 

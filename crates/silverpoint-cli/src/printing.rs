@@ -24,7 +24,7 @@ pub struct Printing {
     /// Digits of the second's fraction
     #[arg(long, value_name = "0-9", default_value_t = 9, value_parser = clap::value_parser!(u8).range(0..=9))]
     digits: u8,
-    /// The whole path of the source file, and the function
+    /// Show the whole path of the source file, and the function
     #[arg(long)]
     long: bool,
     /// How lines look, and the values in them
@@ -33,7 +33,7 @@ pub struct Printing {
     /// Lines of this form, such as '{time:.3} {level:<5} {category}: {message}' (docs/guide/reading.md)
     #[arg(long, value_name = "PATTERN", value_parser = text::Pattern::parse, conflicts_with_all = ["json", "long"])]
     pattern: Option<text::Pattern>,
-    /// No source file and line
+    /// Omit source file and line
     #[arg(long, conflicts_with = "long")]
     no_location: bool,
 }
@@ -66,7 +66,7 @@ enum TimeStyle {
     None,
 }
 
-/// Prints events: the first ones skipped, no more than wanted.
+/// Prints events: skips the first ones, and stops when there are enough.
 pub struct Printer {
     writer: Writer,
     /// Where to.
@@ -92,12 +92,12 @@ impl Printer {
         Self { writer, out, skip: 0, left: u64::MAX, failed: None }
     }
 
-    /// Leaves the next `skip` out, and prints at most `left` after them.
+    /// Skips the next `skip`, and prints at most `left` after them.
     pub fn only(self, skip: u64, left: u64) -> Self {
         Self { skip, left, ..self }
     }
 
-    /// Whether there is anything left to print, and somebody who reads.
+    /// Whether more output is wanted, and the output is still open.
     pub fn wants_more(&self) -> bool {
         self.left > 0 && !self.out.is_gone()
     }
@@ -120,7 +120,7 @@ impl Printer {
         self.out.pass_on().map(|_| ())
     }
 
-    /// Writes what waits, and tells what went wrong since the last time.
+    /// Writes the pending text, and reports what went wrong since the last time.
     pub fn pass_on(&mut self) -> Result<(), Failed> {
         match self.failed.take() {
             Some(failed) => Err(failed),
@@ -143,7 +143,7 @@ impl Watcher for Printer {
     }
 }
 
-/// As the library takes it.
+/// As the library's options.
 pub fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
     let look = match args.style {
         LineStyle::Text => text::Look::Text,
@@ -174,14 +174,14 @@ pub fn text_options(args: &Printing, zone: TimeZone) -> text::Options {
     }
 }
 
-/// A filter that leaves at least the last `wanted` records, and how many of those it leaves must be skipped. Reads as little of the trace as the
-/// filter allows: twice as much each time that too few were found.
+/// A filter that leaves at least the last `wanted` records, and how many of those must be skipped. Reads as
+/// little of the trace as the filter allows: twice as much each time that too few were found.
 pub fn last(trace: &Trace, filter: &Filter, wanted: u64) -> (Filter, u64) {
     let mut at_least = wanted.max(1);
     loop {
         let since = trace.last_records_since(at_least);
         let narrowed = match since {
-            // A later start that was asked for is kept: nothing before it counts.
+            // A later start in the filter is kept: nothing before it counts.
             Some(ns) if trace.starts_before(&filter.since, ns) => {
                 Filter { since: Some(When::Absolute(ns)), ..filter.clone() }
             }

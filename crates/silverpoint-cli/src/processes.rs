@@ -1,7 +1,8 @@
 //! Which processes belong to a run: those that were started with its directory in their environment, and their forks.
 //!
-//! A session shows that a process traces. A process that has not begun to, a shell that will start one that does, a daemon between two forks, has
-//! no session; all of them still carry the environment that `run` gave to the command.
+//! A session shows that a process traces. A process of the run may have none: one that has not begun to
+//! trace, a shell that will start one, a daemon between two forks. All of them carry the environment that
+//! `run` gave to the command.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -14,17 +15,18 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-/// Looking at all processes of a machine takes milliseconds: not more often.
+/// Examining all processes of a machine takes milliseconds: not more often.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Bytes of an environment that are read; the kernel admits no more than 6 MiB by default.
 const ENVIRONMENT_MAX: u64 = 8 << 20;
-/// How long a process is waited for that executes a program. Reading one from a slow disk takes long.
+/// How long to wait for a process that is executing a program. Reading one from a slow disk takes long.
 const EXECUTION_MAX: Duration = Duration::from_secs(2);
-/// How long one whose environment is empty by the kernel's account, as it is for a moment of each execution.
+/// The same for a process whose environment is empty according to the kernel, as it is for a moment of each
+/// execution.
 const LAYING_OUT_MAX: Duration = Duration::from_millis(10);
-/// Lists of all processes that one search reads, at most: where new ones come all the time.
+/// Most lists of all processes that one search reads, when new processes keep appearing.
 const LISTS_MAX: usize = 100;
-/// Between two looks at it.
+/// Pause between two checks of it.
 const EXECUTION_PAUSE: Duration = Duration::from_micros(200);
 /// The kernel's marks of a thread past its last instruction, and of one of its own (`PF_EXITING`, `PF_KTHREAD`).
 const EXITING: u64 = 4;
@@ -33,9 +35,9 @@ const OF_KERNEL: u64 = 0x0020_0000;
 /// Looks for the processes of one run.
 pub struct Processes {
     entry: Vec<u8>,
-    /// One that was found the last time: most often it is still there.
+    /// The one found last: most often it still lives.
     known: Option<u32>,
-    /// When all were looked at, and whether any was found.
+    /// When all were examined, and whether any was found.
     looked: Option<(Instant, bool)>,
 }
 
@@ -47,7 +49,8 @@ impl Processes {
         Self { entry, known: None, looked: None }
     }
 
-    /// Whether any lives, as far as can be seen: another user's processes and those of other process namespaces cannot. Up to a second old.
+    /// Whether any lives, as far as is visible: processes of other users and of other process namespaces are
+    /// not. Up to a second old.
     pub fn is_any_left(&mut self) -> bool {
         if self.known.is_some_and(|pid| self.belongs(pid)) {
             return true;
@@ -63,13 +66,14 @@ impl Processes {
         self.known.is_some()
     }
 
-    /// A process that is looked at when it has just ended may have started another one since the list was read: until no list has a new one.
+    /// A process that has just ended may have started another one since the list was read. So the search goes
+    /// on until a list has no new process.
     fn search(&self) -> Option<u32> {
         let mut seen = HashSet::from([std::process::id()]);
         for _ in 0..LISTS_MAX {
             let pids = fs::read_dir("/proc").ok()?.flatten();
             let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-            // The list as a whole, before anybody is looked at.
+            // The whole list, before any process is examined.
             let new: Vec<u32> = pids.filter(|pid| seen.insert(*pid)).collect();
             if new.is_empty() {
                 return None;
@@ -93,7 +97,8 @@ impl Processes {
         }
     }
 
-    /// Looks at the environment of a thread. A process that executes a program this moment is between two, and shows none: it is waited for.
+    /// Examines the environment of a thread. A process that is executing a program at this moment shows none:
+    /// it is waited for.
     fn is_in_environment(&self, thread: &Path) -> Look {
         let begun = Instant::now();
         loop {
@@ -115,7 +120,7 @@ impl Processes {
         }
     }
 
-    /// One look.
+    /// One check.
     fn look(&self, thread: &Path) -> Result<Look, Option<Errno>> {
         let mut environment = Vec::new();
         let errno = |error: std::io::Error| Errno::from_io_error(&error);
@@ -124,7 +129,8 @@ impl Processes {
         if environment.split(|byte| *byte == 0).any(|entry| entry == self.entry) {
             return Ok(Look::Found);
         }
-        // The file is of the program that ran when it was opened, and ends where that does: as long as it begins, it was whole.
+        // The file belongs to the program that ran when it was opened, and ends with it. While its beginning
+        // can be read, it was whole.
         let is_whole = !environment.is_empty() && file.read_at(&mut [0], 0).map_err(errno)? == 1;
         Ok(if is_whole { Look::Other } else { Look::Empty })
     }
@@ -134,14 +140,14 @@ impl Processes {
 #[derive(Debug, PartialEq, Eq)]
 enum Look {
     Found,
-    /// That of another run or of none, or one that may not be seen.
+    /// That of another run or of none, or one that is not visible.
     Other,
     /// None: of a thread that has ended, of the kernel, or of a program without any.
     Empty,
 }
 
-/// The size of a thread's environment by the kernel's account, which is not zero while the kernel still makes the memory of a program; `None` of a thread without a program: one
-/// that ends, or of the kernel.
+/// The size of a thread's environment according to the kernel. It is not zero while the kernel still prepares
+/// the memory of a program. `None` for a thread without a program: one that is ending, or one of the kernel.
 fn environment_bytes(thread: &Path) -> Option<u64> {
     let stat = fs::read_to_string(thread.join("stat")).ok()?;
     // proc(5): behind the name the state, which is field 3; flags are field 9, the environment's begin and end fields 50 and 51.
@@ -228,7 +234,8 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// Each lives for a moment only, as a daemon's parents do: between the list of processes and the look at one it had ended, and its child was not in the list.
+    /// Each lives only for a moment, as a daemon's parents do. One may end after the list of processes was
+    /// read, and its child is not in that list.
     #[test]
     fn a_process_that_hands_on_to_its_children_is_seen_all_the_while() {
         let root = Path::new("/nowhere/run-of-the-heirs");

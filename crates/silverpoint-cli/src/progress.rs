@@ -1,4 +1,5 @@
-//! How far a command is, on a terminal: a bar with the rate and the time left. It counts what is read of trace files.
+//! The progress of a command on a terminal: a bar with the rate and the time left. It counts what is read of
+//! trace files.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use silverpoint_formats::tracefile::bytes_read;
 
 use crate::terminal;
 
-/// Between two looks.
+/// Interval between two updates.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A bar that a thread of its own moves on. Gone when it is dropped.
@@ -21,8 +22,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins; `total`: so many bytes will be read from now on. There is none where standard error is no terminal, where nothing is to be said, or where there
-    /// can be no thread.
+    /// Begins; `total`: bytes that will be read from now on. There is no bar if standard error is no
+    /// terminal, with `--quiet`, or if no thread can be started.
     pub fn of_reading(total: u64) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         if total == 0 || terminal::quiet() || !std::io::stderr().is_terminal() {
@@ -41,7 +42,7 @@ impl Progress {
         Self { ended, thread: std::thread::Builder::new().name("progress".into()).spawn(show).ok() }
     }
 
-    /// The bar goes before anything else is said.
+    /// Removes the bar before anything else is printed.
     pub fn end(self) {}
 }
 

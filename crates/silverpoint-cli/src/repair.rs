@@ -16,10 +16,10 @@ use crate::units::{show_bytes, show_number};
 
 /// Write everything that is intact in a trace file into a clean one
 ///
-/// The file itself is not touched. Summaries and the index are made anew; records that no description explains are overwritten with pads. Standard error
-/// says what is missing.
+/// The file itself is not changed. Summaries and the index are rebuilt. Records without a description are
+/// overwritten with pads. Standard error says what is missing.
 ///
-/// Exit status: 0 when nothing was missing, 5 when something was, 4 when the file is no trace file, 1 when it failed.
+/// Exit status 0: nothing was missing. 5: something was. 4: the file is not a trace file. 1: failed.
 #[derive(clap::Args, Debug)]
 pub struct RepairArgs {
     /// The trace file; exactly this, not the other parts of a rotated trace
@@ -31,10 +31,10 @@ pub struct RepairArgs {
 
 /// Make one trace file of several: parts of a rotated trace, processes, sessions
 ///
-/// What several files hold is taken once. Blocks are put in order of time.
+/// Records that several files hold are taken once. Blocks are put in order of time.
 ///
-/// Exit status: 0 when all files are whole, 3 when something before the end of one is damaged and was left out, 4 when one is no trace file, 1 when it failed;
-/// with 4 and 1 nothing is written.
+/// Exit status 0: all files are whole. 3: damage before a file's end was left out. 4: a file is not a trace
+/// file. 1: failed. With 4 and 1 nothing is written.
 #[derive(clap::Args, Debug)]
 pub struct MergeArgs {
     /// Trace files. The parts of a rotated trace are found from any of them
@@ -50,13 +50,14 @@ pub struct MergeArgs {
 /// The file to be made.
 #[derive(clap::Args, Debug)]
 pub struct New {
-    /// The file to write. It has this name when it is complete, not before
+    /// The file to write. It appears under this name only when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19); without it each keeps its kind (zstd at the level that its file states, else 1)
+    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19). By default each block keeps its compression
+    /// (zstd at the level that its file states, else 1)
     #[arg(long, value_name = "HOW")]
     pub compress: Option<Compression>,
-    /// Replace the output if it is there
+    /// Replace the output if it exists
     #[arg(long)]
     force: bool,
 }
@@ -72,7 +73,7 @@ pub fn repair(args: RepairArgs) -> Outcome {
     tell(trace.notes().iter().filter(|note| is_damaged(&note.matter)).chain(&done.notes));
     if done.undecodable > 0 {
         let records = show_number(done.undecodable, "record");
-        note(format_args!("{new}: {records} that no description explains were overwritten"));
+        note(format_args!("{new}: {records} without a description were overwritten"));
     }
     inform(format_args!("{new}: {}", summary(&done)));
     let is_whole = missing == 0 && done.notes.is_empty() && done.undecodable == 0;
@@ -91,7 +92,7 @@ pub fn merge(args: MergeArgs) -> Outcome {
     Ok(if is_damaged { Exit::Damaged } else { Exit::Success })
 }
 
-/// What was written, for people.
+/// What was written, as text.
 pub fn summary(done: &Rewritten) -> String {
     let mut text = format!(
         "{} with {}, {}",
@@ -135,7 +136,7 @@ fn write(
 }
 
 impl New {
-    /// Makes the file, whole or not at all. Gives its name and what was written.
+    /// Makes the file completely or not at all. Gives its name and what was written.
     pub fn write(
         &self,
         inputs: &[PathBuf],

@@ -17,10 +17,12 @@ use crate::program;
 use crate::sessions;
 use crate::terminal;
 
-/// List the sites (tracepoints) of trace files with the number of their records, of a living process with their states, or of programs and libraries
+/// List the sites (tracepoints) of trace files with their record counts, of a living process with their
+/// states, or of programs and libraries
 ///
-/// FILE may be an executable or a shared library that never ran: all sites compiled into it, sorted by file and line. Exit status as of `cat`, and 4
-/// when a program has no list of sites; 6 when there is no such process.
+/// FILE may be an executable or a shared library that never ran: then all sites compiled into it are listed
+/// by file and line. Exit status: as of `cat`; 4 also when a program has no list of sites, 6 when there is no
+/// such process.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
@@ -48,7 +50,7 @@ pub fn run(args: Args) -> Outcome {
         (_, []) => of_programs(&args, &filter, &programs),
         ([program, ..], [trace, ..]) => {
             let (program, trace) = (program.display(), trace.display());
-            let message = format!("{program} is a program, {trace} is none: list them one after the other");
+            let message = format!("{program} is a program, {trace} is not: list them one after the other");
             Err(Failed::new(Exit::Usage, message))
         }
     }
@@ -145,7 +147,7 @@ fn of_programs(args: &Args, filter: &Filter, paths: &[&Path]) -> Outcome {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let list = match program::sites(path) {
             Ok(list) => list,
-            // The sites of the others are listed nevertheless.
+            // The sites of the others are still listed.
             Err(failed) => {
                 worst = if failed.exit as u8 > worst as u8 { failed.exit } else { worst };
                 notes.push(failed.message);
@@ -176,8 +178,9 @@ fn of_programs(args: &Args, filter: &Filter, paths: &[&Path]) -> Outcome {
 
 /// Places of sites with arguments.
 ///
-/// Of a place whose types become known with its first record (a line of `tracing` or `log`) there is a site before that, without arguments, which is asked whether it
-/// records. Where the place has others, it says nothing more, and is not listed.
+/// A line of `tracing` or `log` gets its types with its first record. Until then it has a site without
+/// arguments, which only decides whether it records. Where the place has other sites, that site adds nothing
+/// and is not listed.
 struct Places<'s>(HashSet<(&'s str, &'s str, u32, &'s str)>);
 
 impl<'s> Places<'s> {
@@ -241,7 +244,7 @@ impl Listing {
         }
     }
 
-    /// Writes everything; false when nobody reads any more.
+    /// Writes everything; false when the output was closed.
     fn finish(&mut self) -> Result<bool, Failed> {
         if let Some(table) = &self.table {
             table.push(&mut self.out.text);

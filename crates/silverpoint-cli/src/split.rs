@@ -1,4 +1,4 @@
-//! `silverpoint split`: a trace as several files, each of a stretch of time.
+//! `silverpoint split`: a trace as several files, each for an interval of time.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,14 @@ use crate::progress::Progress;
 use crate::repair::{refuse_foreign, summary};
 use crate::units::{duration, show_number, size};
 
-/// Write a trace as several files, each of a stretch of time
+/// Write a trace as several files, each for an interval of time
 ///
-/// Each part can be read alone: it has all descriptions, and the names that the threads have at its beginning. `cat` of the parts one after the other gives what
-/// `cat` of the trace gives; `merge` of all parts makes one file of them again. The parts get their names when all of them are complete.
+/// Each part can be read alone: it has all descriptions, and the names that the threads have at its
+/// beginning. `cat` of the parts in order shows the same as `cat` of the trace; `merge` of all parts makes
+/// one file of them again. The parts get their names when all of them are complete.
 ///
-/// Exit status: 0; 3 when something was damaged (what is intact was written), 4 when a file is no trace file; 2 when a size is too small or there would be more
-/// than 9,999 parts, 1 when it failed: then there are no parts.
+/// Exit status 0: done. 3: damage was left out. 4: a file is not a trace file. 2: a size is too small, or
+/// there would be more than 9,999 parts. 1: failed. After 2 and 1 there are no parts.
 #[derive(clap::Args, Debug)]
 #[command(group = ArgGroup::new("limit").required(true).args(["parts", "size", "every"]))]
 pub struct Args {
@@ -32,19 +33,20 @@ pub struct Args {
     /// Where the parts go: a directory (`DIR/NAME-001.silver` …, made if it ends with `/`), or a file name with `{}` in it for the number
     #[arg(short, long, value_name = "DIR|PATTERN")]
     output: PathBuf,
-    /// So many parts, of about as many records each; fewer if there are fewer records
+    /// Number of parts, with about as many records each; fewer if there are fewer records
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(PARTS_MAX)))]
     parts: Option<u32>,
-    /// Parts of at most so many bytes: `64M`, `1G`; more only for a record that is larger
+    /// Largest size of a part: `64M`, `1G`; only a single larger record exceeds it
     #[arg(long, value_name = "BYTES", value_parser = size)]
     size: Option<u64>,
-    /// Parts of so much time, from the first record on: `10s`, `5m`; stretches without records make no part
+    /// Length of a part in time, from the first record on: `10s`, `5m`; intervals without records make no
+    /// part
     #[arg(long, value_name = "DURATION", value_parser = stretch)]
     every: Option<Duration>,
-    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19); without it each keeps its kind
+    /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19). By default each block keeps its compression
     #[arg(long, value_name = "HOW")]
     compress: Option<Compression>,
-    /// Replace parts that are there
+    /// Replace existing parts
     #[arg(long)]
     force: bool,
 }
@@ -95,7 +97,7 @@ pub fn run(args: Args) -> Outcome {
     Ok(if is_damaged || trace.verdict() == Verdict::Damaged { Exit::Damaged } else { Exit::Success })
 }
 
-/// What the system says is a failure, what the library says wrong usage.
+/// Errors of the system are failures, errors of the library are wrong usage.
 fn refused(error: io::Error) -> Failed {
     match error.kind() {
         io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
@@ -191,7 +193,7 @@ impl Parts for Made {
 }
 
 impl Made {
-    /// Gives all parts their names; tells what there is now.
+    /// Gives all parts their names; reports them.
     fn publish(self) -> Result<String, Failed> {
         let path =
             |sealed: Option<&Sealed>| sealed.map_or_else(PathBuf::new, |sealed| sealed.path().to_owned());

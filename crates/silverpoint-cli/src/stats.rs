@@ -7,7 +7,8 @@ use crate::exit::Outcome;
 use crate::input::{Files, Output, Wanted, exit, tell};
 use crate::terminal;
 
-/// Count what trace files hold: records by site, thread and level, latencies of spans, counters, what was lost and why
+/// Count what trace files hold: records by site, thread and level, latencies of spans, counters, losses and
+/// their causes
 ///
 /// Exit status as of `cat`.
 #[derive(clap::Args, Debug)]
@@ -19,17 +20,18 @@ pub struct Args {
     /// One JSON object
     #[arg(long)]
     json: bool,
-    /// How many sites, spans and counters are shown; 0: all
+    /// Number of sites, spans and counters to show; 0: all
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// How many records there were when: the time in at most N equal parts, in all and of each site [default of N: 40]
+    /// Show the number of records over time, in at most N equal intervals, in all and for each site [default
+    /// of N: 40]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "40",
           value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rates: Option<u16>,
-    /// Draw how long spans took: one line a power of two
+    /// Draw the durations of spans: one line for each power of two
     #[arg(long)]
     histograms: bool,
-    /// Draw with ASCII characters, also where the locale has others
+    /// Draw with ASCII characters only, also where the locale has others
     #[arg(long)]
     ascii: bool,
 }

@@ -19,16 +19,17 @@ pub struct Store {
     /// Compress blocks: none, lz4, zstd, zstd:LEVEL (1 to 19). Works together with --compact
     #[arg(long, value_name = "HOW", default_value_t)]
     pub compress: Compression,
-    /// Begin a new part when one has this many bytes (64M, 1G)
+    /// Begin a new part at this size (64M, 1G)
     #[arg(long, value_name = "SIZE", value_parser = rotation)]
     pub rotate_size: Option<u64>,
-    /// Begin a new part when one is this old (10m, 1h)
+    /// Begin a new part at this age (10m, 1h)
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub rotate_every: Option<Duration>,
-    /// Delete the oldest parts when all together have more bytes
+    /// Delete the oldest parts when all parts together are larger than this
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub quota: Option<u64>,
-    /// When the file is forced to the disk: never, close, batch, or an interval such as 1s. Needed against loss of power only
+    /// When the file is forced to the disk: never, close, batch, or an interval such as 1s. Needed only
+    /// against loss of power
     #[arg(long, value_name = "WHEN", default_value = "never", value_parser = fsync)]
     pub fsync: Fsync,
     /// Replace the file even if it is not a trace file
@@ -37,7 +38,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// As a collector takes it.
+    /// As a collector's configuration.
     pub fn output(&self, path: PathBuf, existing: Existing) -> OutputConfig {
         OutputConfig {
             existing,
@@ -83,7 +84,7 @@ impl Store {
     }
 }
 
-/// Directives as an option's value: a mistake is told with its column.
+/// Directives as an option's value: an error shows its column.
 pub fn directives(text: &str) -> Result<String, String> {
     match directive::check(text) {
         Ok(()) => Ok(text.to_owned()),
@@ -94,7 +95,7 @@ pub fn directives(text: &str) -> Result<String, String> {
     }
 }
 
-/// The least size of a part: its dictionaries need room too.
+/// The smallest size of a part: its dictionaries need room too.
 const LEAST_PART: u64 = 64 << 10;
 
 fn rotation(text: &str) -> Result<u64, String> {

@@ -1,5 +1,6 @@
-//! What a trace came to: its file, by block headers and loss totals (only blocks that hold control records are looked into), and the sessions that could not
-//! be stored whole. Losses are counted in the session first: a disk that is full takes no report of them either.
+//! What a trace amounts to. It is computed from block headers and loss totals of the file, and from the
+//! sessions that could not be stored completely. Of the blocks, only those with control records are read.
+//! Losses are counted in the session first: a full disk takes no report of them either.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -33,13 +34,13 @@ pub struct Summary {
     pub losses: [u64; CAUSES],
     /// Bytes of rings that could not be stored.
     pub gap_bytes: u64,
-    /// Records that were kept back and forgotten deliberately.
+    /// Records that were kept back and dropped on purpose.
     pub forgotten: u64,
-    /// There were more, which nobody has counted.
+    /// There were more, uncounted.
     pub forgotten_more: bool,
-    /// Sessions whose rings hold what could not be stored, and how many bytes.
+    /// Sessions whose rings hold records that could not be stored, and how many bytes.
     pub unstored: (u32, u64),
-    /// What was stored and is not there any more.
+    /// Stored records that no longer exist.
     pub missing: Missing,
     /// There is no file of this name.
     pub is_absent: bool,
@@ -102,7 +103,7 @@ impl Summary {
                         let Some(gap) = GapInfo::decode(&payload()?) else { continue };
                         match gap.forgotten {
                             None => summary.gap_bytes = summary.gap_bytes.saturating_add(gap.bytes()),
-                            // A write that failed may have told it before.
+                            // An earlier write that failed may have reported it.
                             Some(_) if !told.insert((session, header.stream, gap.begin, gap.end)) => {}
                             Some(forgotten) => {
                                 summary.forgotten = summary.forgotten.saturating_add(forgotten.records);
@@ -115,7 +116,7 @@ impl Summary {
             }
         }
         if has_control {
-            // Headers count the ends of spans, waits and the like too: those blocks are looked into.
+            // Headers also count ends of spans, waits and the like: those blocks are read.
             summary.records = Trace::open(&parts).map_err(io::Error::other)?.count_records();
         }
         summary.sessions = ids.len();
@@ -142,11 +143,12 @@ impl Summary {
         }
     }
 
-    /// Adds what the sessions of a root know, those that could not be stored: their losses, and what their rings hold.
+    /// Adds what the sessions of a root that could not be stored know: their losses, and what their rings
+    /// hold.
     pub fn add_sessions_left(&mut self, root: &Path) {
         let Ok(root) = Root::open_directory(root) else { return };
         for name in list(&root).unwrap_or_default() {
-            // The collector has said of one that cannot be read why not.
+            // The collector has reported why a session cannot be read.
             if let Ok(session) = ObservedSession::open_read_only(&root, name) {
                 let _ = self.add_session(&session, true);
             }
@@ -186,7 +188,8 @@ impl Summary {
         self.losses[cause::SINK_FULL].saturating_add(self.losses[cause::COLLECTOR_GONE])
     }
 
-    /// Whether the trace is less than what it was to be, by no wish of the program or of its owner: it could not be stored, or was removed.
+    /// Whether the trace lacks records although neither the program nor its owner wanted that: they could not
+    /// be stored, or were removed.
     pub fn is_incomplete(&self) -> bool {
         self.is_absent || self.unstorable() > 0 || self.unstored.0 > 0 || self.missing.removed > 0
     }
@@ -195,7 +198,7 @@ impl Summary {
     pub fn line(&self, path: &Path) -> String {
         if self.is_absent {
             return format!(
-                "{}: it is not there; it, or its directory, was moved or removed ({})",
+                "{}: the file no longer exists; it, or its directory, was moved or removed ({})",
                 path.display(),
                 self.loss_text()
             );

@@ -16,33 +16,34 @@ use crate::live::{Live, Targets};
 use crate::printing::{Printer, Printing, last};
 use crate::units::show_bytes;
 
-/// Show the last records of living sessions and trace files, and with -f those that come
+/// Show the last records of living sessions and trace files; with -f also new ones as they come
 ///
-/// Looking changes nothing: a session that is collected is read from its collector's file; of one that nobody collects (a flight recorder) the rings
-/// are copied without being emptied.
+/// Reading changes nothing. A session with a collector is read from its collector's file. Without a collector
+/// (a flight recorder) the rings are copied, and not emptied.
 ///
-/// Exit status: 0 done; 1 something cannot be read; 2 wrong usage; 3 a file is damaged; 4 a file is no trace file; 6 no such session.
+/// Exit status 0: done. 1: something cannot be read. 2: wrong usage. 3: a file is damaged. 4: a file is not a
+/// trace file. 6: no such session.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Process ids, names of processes (`*` and `?` match), or trace files [default: all living sessions, with -f also those that begin later]
     #[arg(value_name = "PID|NAME|FILE")]
     targets: Vec<String>,
-    /// Go on as records come, until the processes have ended and the files are closed
+    /// Keep reading as records come, until the processes have ended and the files are closed
     #[arg(short, long)]
     follow: bool,
-    /// So many records at first; those that come with -f are shown all
+    /// Number of last records to show first; with -f all new ones follow
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     lines: u64,
     #[command(flatten)]
     wanted: Wanted,
     #[command(flatten)]
     printing: Printing,
-    /// Do not tell what is missing; the exit status still does
+    /// Do not report what is missing; the exit status still shows it
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// Between two looks.
+/// Interval between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the command.
@@ -75,7 +76,7 @@ fn show(args: &Args, live: Live, files: &[PathBuf], filter: &Filter) -> Outcome 
     {
         printer.print(&event)?;
     }
-    // A directory of copies is not needed while somebody reads a pager.
+    // The directory of copies is not needed while the user reads a pager.
     drop(live);
     if printer.out.finish()? && !args.quiet {
         tell(trace.notes().iter().chain(events.notes()));
@@ -86,11 +87,12 @@ fn show(args: &Args, live: Live, files: &[PathBuf], filter: &Filter) -> Outcome 
 fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_files: bool) -> Outcome {
     let mut follow = Follow::nothing();
     for file in files {
-        // (What is named on the command line may be a pipe, what a session names may not.)
+        // (A file that the command line names may be a pipe; a file that a session names may not.)
         let added = if of_files { follow.add(file) } else { follow.add_regular(file) };
         added.map_err(failure)?;
     }
-    // Not before the files are open: opening a pipe waits for whoever writes into it, and must be ended by a signal.
+    // Only after the files are open: opening a pipe waits for its writer, and a signal must be able to end
+    // that.
     let stop = stop_at_signals()?;
     if follow.trace().is_foreign() {
         if !args.quiet {
@@ -120,7 +122,8 @@ fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_fi
         }
         thread::sleep(LOOK);
         for file in live.look()? {
-            // A collector's file may be out of reach (another's, another mount namespace): the others go on.
+            // A collector's file may be inaccessible (another user's, or in another mount namespace): the
+            // others are still read.
             if let Err(error) = follow.add_regular(&file) {
                 note(error);
             }
@@ -129,7 +132,7 @@ fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_fi
     Ok(damaged)
 }
 
-/// Tells of bytes that were overwritten before they were copied, when there are more.
+/// Reports bytes that were overwritten before they were copied, when there are more.
 pub fn tell_missed(now: u64, told: &mut u64) {
     if now > *told {
         note(format_args!("{} were overwritten before they could be copied", show_bytes(now - *told)));

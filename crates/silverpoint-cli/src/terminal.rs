@@ -19,17 +19,17 @@ pub enum Colour {
     Never,
 }
 
-/// What the flags say that every command has.
+/// The flags of every command.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Choice {
     /// Colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto, global = true)]
     color: Colour,
-    /// Do not show what is long with a pager ($SILVERPOINT_PAGER, $PAGER, less -FRX)
+    /// Do not show long output in a pager ($SILVERPOINT_PAGER, $PAGER, less -FRX)
     #[arg(long, global = true)]
     no_pager: bool,
-    /// Say nothing but errors, and that records were lost; the exit status still does
+    /// Print only errors, and that records were lost; the exit status does not change
     #[arg(short, long, global = true)]
     quiet: bool,
 }
@@ -41,7 +41,7 @@ pub fn choose(choice: Choice) {
     let _ = CHOICE.set(choice);
 }
 
-/// Whether nothing is to be said but errors and losses.
+/// Whether only errors and losses are printed.
 pub fn quiet() -> bool {
     choice().quiet
 }
@@ -83,7 +83,7 @@ pub struct Pager {
 }
 
 impl Pager {
-    /// Starts it. `None` when there is to be none: standard output is no terminal, or it was not wanted, or it cannot be started.
+    /// Starts it. `None`: standard output is no terminal, a pager is not wanted, or it cannot be started.
     pub fn start() -> Option<Self> {
         if choice().no_pager || !io::stdout().is_terminal() {
             return None;
@@ -102,12 +102,13 @@ impl Pager {
         }
         let mut child = command.spawn().ok()?;
         let input = child.stdin.take();
-        // From now on an interrupt is the pager's affair: whoever dies before it leaves the terminal to two readers.
+        // From now on the pager handles interrupts: if this program died before it, two readers would share
+        // the terminal.
         let _ = signal_hook::flag::register(SIGINT, std::sync::Arc::new(AtomicBool::new(false)));
         Some(Self { child, input })
     }
 
-    /// Gives it text. Fails with `BrokenPipe` when it has gone.
+    /// Writes text to the pager. Fails with `BrokenPipe` when the pager has ended.
     pub fn write(&mut self, text: &[u8]) -> io::Result<()> {
         match &mut self.input {
             Some(input) => input.write_all(text).and_then(|()| input.flush()),
@@ -117,7 +118,7 @@ impl Pager {
 }
 
 impl Drop for Pager {
-    /// Tells it that the text is complete, and waits until its user has read it.
+    /// Closes the pager's input, and waits until its user has read it.
     fn drop(&mut self) {
         drop(self.input.take());
         let _ = self.child.wait();

@@ -9,10 +9,10 @@ use crate::repair::{New, refuse_foreign, summary};
 
 /// Write the records that the filters select into a file of their own
 ///
-/// `cat` of the new file gives what `cat` with the same filters gives of the old ones. The new file says of itself what was selected, so that nobody takes
-/// what is not there for lost.
+/// `cat` of the new file shows the same as `cat` of the old files with the same filters. The new file records
+/// the selection, so that a reader does not take the rest for lost.
 ///
-/// Exit status: 0; 3 when something was damaged (what is intact was written), 4 when a file is no trace file; 1 when nothing could be written.
+/// Exit status 0: done. 3: damage was left out. 4: a file is not a trace file. 1: nothing could be written.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]

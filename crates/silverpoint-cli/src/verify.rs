@@ -1,4 +1,4 @@
-//! `silverpoint verify`: whether trace files are what the specification says.
+//! `silverpoint verify`: whether trace files conform to the specification.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::units::{show_bytes, show_number};
 
 /// Check trace files to the last record: checksums, numbers, dictionaries, arguments, summaries, index
 ///
-/// What is found goes to standard output; that a file is not in order also to standard error.
+/// Findings go to standard output. Standard error also says when a file is not in order.
 ///
-/// Exit status: 0 when the files are in order (or cut at their end, which is told), 3 when something before the end is damaged or contradicts itself,
-/// 4 when a file is no trace file, 1 when a file cannot be read.
+/// Exit status 0: the files are in order, or only cut at their end, which is reported. 3: something before
+/// the end is damaged or contradicts itself. 4: a file is not a trace file. 1: a file cannot be read.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Trace files; exactly these, not the other parts of a rotated trace
@@ -25,12 +25,12 @@ pub struct Args {
     /// Checksums and numbers of blocks only
     #[arg(long)]
     quick: bool,
-    /// Say nothing; the exit status tells
+    /// Print nothing; the exit status shows the result
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// Findings of one file that are shown.
+/// Most findings shown for one file.
 const SHOWN: u64 = 100;
 
 /// Runs the command.
@@ -57,7 +57,7 @@ pub fn run(args: Args) -> Outcome {
     Ok(worst)
 }
 
-/// What cannot be read outweighs everything; else the code ascends with the damage.
+/// A file that cannot be read outweighs everything; otherwise the code rises with the damage.
 fn worse(a: Exit, b: Exit) -> Exit {
     let rank = |exit: Exit| if exit == Exit::Failure { u8::MAX } else { exit as u8 };
     if rank(b) > rank(a) { b } else { a }

@@ -40,15 +40,18 @@ pub fn write_database(
     begun: impl FnOnce(rusqlite::InterruptHandle),
 ) -> Result<Saved, Error> {
     let failed = |error: io::Error| Error::File(format!("{}: {error}", path.display()));
-    let exists = || Error::File(format!("{}: it is there already; --force replaces it", path.display()));
+    let exists = || Error::File(format!("{}: it already exists; --force replaces it", path.display()));
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => {
-            return Err(Error::File(format!("{}: it is there and is no regular file", path.display())));
+            return Err(Error::File(format!(
+                "{}: it exists and is not a regular file; choose another name",
+                path.display()
+            )));
         }
         Ok(found) => {
             if trace.files.iter().any(|file| is_same(&found, &file.path)) {
                 return Err(Error::File(format!(
-                    "{}: it would overwrite what it is made from",
+                    "{}: the output would overwrite an input; choose another name",
                     path.display()
                 )));
             }

@@ -1,4 +1,4 @@
-//! Record by record from a reader to a writer: what is passed over and counted, and how far it is.
+//! Copies record by record from a reader to a writer: counts what is skipped, and shows progress.
 
 use std::io;
 
@@ -12,10 +12,10 @@ use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{exit, tell};
 use crate::progress;
 
-/// Records between two looks at the bar.
+/// Records between two updates of the bar.
 const STEP: u64 = 4096;
-/// How a pipe that nobody reads is told from other errors.
-pub(super) const PIPE: &str = "nobody reads standard output";
+/// The error for a closed pipe, which distinguishes it from other errors.
+pub(super) const PIPE: &str = "standard output was closed";
 
 /// See the module.
 pub(super) struct Copying<'a> {
@@ -27,7 +27,8 @@ pub(super) struct Copying<'a> {
 }
 
 impl<'a> Copying<'a> {
-    /// `bytes`: how many the inputs have that are no trace files; `of_traces`: those that are. Both 0: unknown.
+    /// `bytes`: size of the inputs that are not trace files; `of_traces`: size of those that are. Both 0:
+    /// unknown.
     pub(super) fn new(args: &'a Args, bytes: u64, of_traces: u64) -> Self {
         Self { args, bar: bar(args, bytes + of_traces), read_before: bytes_read(), left_out: 0 }
     }
@@ -53,7 +54,7 @@ impl<'a> Copying<'a> {
                 Ok(()) => count += 1,
                 Err(WriteError::Io(error)) => return Err(of_io(error)),
                 Err(WriteError::CannotHold(what)) if self.args.keep_going => self.tell(what),
-                Err(error) => return Err(failure(format!("{error} (--keep-going leaves it out)"))),
+                Err(error) => return Err(failure(format!("{error} (--keep-going skips it)"))),
             }
             if count.is_multiple_of(STEP) {
                 match self.bar.length() {
@@ -67,13 +68,13 @@ impl<'a> Copying<'a> {
         Ok(())
     }
 
-    /// Goes on after damage if that is wanted and possible.
+    /// Continues after damage, if requested and possible.
     fn pass_over(&mut self, error: ReadError) -> Result<(), Failed> {
         if !self.args.keep_going {
-            let hint = if error.may_go_on { " (--keep-going passes it over)" } else { "" };
+            let hint = if error.may_go_on { " (--keep-going skips it)" } else { "" };
             return Err(failure(format!("{error}{hint}")));
         }
-        // Of an input that cannot be read further, the others are not to suffer: it has ended.
+        // An input that cannot be read further has ended; the other inputs are still read.
         if error.io.is_some() {
             return Err(failure(error));
         }
@@ -88,7 +89,7 @@ impl<'a> Copying<'a> {
         }
     }
 
-    /// What a collector did not take.
+    /// Reports what a collector did not accept.
     pub(super) fn refused(&mut self, refused: &Refused) {
         self.left_out += refused.records;
         if !self.args.quiet {
@@ -98,7 +99,7 @@ impl<'a> Copying<'a> {
         }
     }
 
-    /// Tells what is missing; gives the exit status.
+    /// Reports what is missing; gives the exit status.
     pub(super) fn conclude(self, trace: Option<&Trace>, missing: &[Note]) -> Outcome {
         if self.left_out > 0 && !self.args.quiet {
             note(format_args!("{} records were left out", self.left_out));
@@ -117,7 +118,7 @@ impl<'a> Copying<'a> {
     }
 }
 
-/// How far it is, on a terminal.
+/// The progress bar, on a terminal.
 fn bar(args: &Args, bytes: u64) -> ProgressBar {
     if args.quiet {
         return ProgressBar::hidden();

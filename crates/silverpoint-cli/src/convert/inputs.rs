@@ -13,7 +13,7 @@ use silverpoint_formats::tracefile::Note;
 use super::{sqlite, usage};
 use crate::exit::{Failed, failure};
 
-/// Whether an input is no file but a process: by id, or by a name that is no file's.
+/// Whether an input is a process and not a file: an id, or a name that is not a file's.
 pub(super) fn is_session(path: &Path) -> bool {
     let Some(text) = path.to_str() else { return false };
     let is_name = !text.is_empty() && text != "-" && !text.contains(['/', '.']);
@@ -34,7 +34,8 @@ pub(super) fn reader(
     let reader: Box<dyn Reader> = if sqlite::is(format) {
         Box::new(sqlite::SqliteReader::open(path, number)?)
     } else {
-        let make = format.reader.ok_or_else(|| usage(format!("{} is only written", format.name)))?;
+        let make =
+            format.reader.ok_or_else(|| usage(format!("{} can only be written, not read", format.name)))?;
         let (source, size) = open(path)?;
         bytes = size;
         make(Input::new(source), number)
@@ -43,7 +44,7 @@ pub(super) fn reader(
     Ok((Filtered::new(reader, filter, name), bytes))
 }
 
-/// The bytes of an input, and how many they are (0: unknown).
+/// Opens an input; gives its size too (0: unknown).
 fn open(path: &Path) -> Result<(Box<dyn Read>, u64), Failed> {
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin().lock()), 0));
@@ -60,7 +61,7 @@ fn open(path: &Path) -> Result<(Box<dyn Read>, u64), Failed> {
     open().map_err(|error| failure(format!("{}: {error}", path.display())))
 }
 
-/// The records of trace files; at the end it is told what was found to be missing.
+/// The records of trace files; at their end it reports what was missing.
 pub(super) struct Told<'t> {
     pub(super) reader: TraceReader<'t>,
     pub(super) missing: &'t RefCell<Vec<Note>>,

@@ -1,4 +1,5 @@
-//! Where records go: the destination that a name or an option tells, and how it comes to be whole or not at all.
+//! Where records go: the destination that a name or an option selects. It is complete at the end, or does not
+//! exist.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -32,10 +33,10 @@ pub(super) enum Output {
 pub(super) struct Manner<'a> {
     pub(super) path: &'a Path,
     pub(super) format: &'a Format,
-    /// Of tables: only the records of this one.
+    /// For tables: only the records of this one.
     pub(super) event: Option<&'a str>,
     pub(super) lossless: bool,
-    /// What is there is replaced.
+    /// Replaces an existing output.
     pub(super) force: bool,
 }
 
@@ -59,12 +60,14 @@ impl Output {
                 sqlite::check(path, inputs, force)?;
                 Ok(Self::Sqlite)
             }
-            (None, true) if format.name == CTF => Err(usage("ctf is a directory; give its name".into())),
-            (None, _) => Err(usage(format!("{} is only read", format.name))),
+            (None, true) if format.name == CTF => {
+                Err(usage("ctf is written as a directory; give its name".into()))
+            }
+            (None, _) => Err(usage(format!("{} can only be read, not written", format.name))),
         }
     }
 
-    /// Writes all records, which come from the files `inputs` among others. False: nobody reads standard output any more.
+    /// Writes all records; `inputs` are the files among their sources. False: standard output was closed.
     pub(super) fn fill(
         self,
         manner: &Manner<'_>,
@@ -98,7 +101,7 @@ impl Output {
             }
             Self::Sqlite => {
                 let between = sqlite::Between::of(path, |writer| copying.run(reader, writer))?;
-                // What is missing in it was missing before, and is told of that.
+                // What it lacks was missing in the inputs, and was reported there.
                 sqlite::save(between.open()?, path, force, true)?;
             }
             Self::Ctf => {
@@ -127,7 +130,7 @@ impl Manner<'_> {
     }
 }
 
-/// The collector that an output is: `otlp+http://…`, or `http://…` with `--to otlp`.
+/// The OpenTelemetry collector that an output names: `otlp+http://…`, or `http://…` with `--to otlp`.
 pub(super) fn collector(to: Option<&str>, output: &Path) -> Result<Option<Sender>, String> {
     let Some(text) = output.to_str() else { return Ok(None) };
     let is_url = |text: &str| text.starts_with("http://") || text.starts_with("https://");

@@ -14,7 +14,7 @@ use crate::input::{Files, exit, tell};
 use crate::newfile::EXISTS;
 use crate::sql::failed;
 
-/// A database is no stream of bytes: it is opened and written by its name.
+/// A database is not a stream of bytes: it is opened and written by its name.
 pub(super) const FORMAT: Format = Format {
     name: "sqlite",
     endings: &["sqlite", "sqlite3", "db"],
@@ -38,7 +38,10 @@ pub(super) struct SqliteReader {
 impl SqliteReader {
     pub(super) fn open(path: &Path, number: u32) -> Result<Self, Failed> {
         if path == Path::new("-") {
-            return Err(Failed::new(Exit::Usage, "a database is no stream: give the name of its file"));
+            return Err(Failed::new(
+                Exit::Usage,
+                "a database cannot be read from a stream: give the name of its file",
+            ));
         }
         let records =
             SavedRecords::open(path).map_err(|error| failure(format!("{}: {error}", path.display())))?;
@@ -79,14 +82,20 @@ impl Reader for SqliteReader {
     }
 }
 
-/// Whether a database may be made there, before any work is done for it.
+/// Checks that a database may be made there, before any work is done for it.
 pub(super) fn check(output: &Path, inputs: &[PathBuf], force: bool) -> Result<(), Failed> {
     if output == Path::new("-") {
-        return Err(Failed::new(Exit::Usage, "a database is no stream: give the name of a file"));
+        return Err(Failed::new(
+            Exit::Usage,
+            "a database cannot be written to a stream: give the name of a file",
+        ));
     }
     let real = std::fs::canonicalize(output).ok();
     if real.is_some() && inputs.iter().any(|input| std::fs::canonicalize(input).ok() == real) {
-        return Err(failure(format!("{}: it would overwrite what it is made from", output.display())));
+        return Err(failure(format!(
+            "{}: the output would overwrite an input; choose another name",
+            output.display()
+        )));
     }
     if real.is_some() && !force {
         return Err(failure(format!("{}: {EXISTS}", output.display())));
@@ -103,7 +112,8 @@ pub(super) fn save(trace: Trace, output: &Path, force: bool, quiet: bool) -> Res
     Ok(exit(saved.verdict))
 }
 
-/// The trace that a database is made from, where it is not there yet: a file beside the output that goes with this.
+/// A temporary trace file beside the output, for inputs that are not trace files yet. It is removed with
+/// this.
 pub(super) struct Between(Part);
 
 impl Between {

@@ -30,17 +30,17 @@ pub fn counter(system: &System) -> Vec<Finding> {
             "none: this processor has no better one"
         };
         Finding::warn(CHECK, format!("the time stamp counter is not invariant (without {})", missing.join(", ")))
-            .means("tracepoints ask clock_gettime instead, which costs about twice as much, and more where that is a system call")
+            .means("tracepoints call clock_gettime instead, which costs about twice as much, and more where that is a system call")
             .change(change)
     }]
 }
 
-/// What the kernel itself takes for its clock: it knows of counters that are off.
+/// The kernel's own clock source: the kernel detects counters that are off.
 pub fn source(system: &System) -> Vec<Finding> {
     const CHECK: &str = "clock.source";
     let at = "/sys/devices/system/clocksource/clocksource0";
     let Some(source) = system.word(format!("{at}/current_clocksource")) else {
-        return vec![Finding::ok(CHECK, "the kernel's clock source is not known here")];
+        return vec![Finding::ok(CHECK, "the kernel's clock source is unknown")];
     };
     let found = format!("the kernel's clock is {source}");
     vec![match source.as_str() {

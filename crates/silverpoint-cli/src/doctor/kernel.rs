@@ -18,14 +18,14 @@ pub fn populate(system: &System) -> Vec<Finding> {
     }]
 }
 
-/// How a forked child is known.
+/// How a forked child is recognized.
 pub fn wipe(system: &System) -> Vec<Finding> {
     const CHECK: &str = "kernel.wipe_on_fork";
     vec![if system.support.wipe_on_fork {
         Finding::ok(CHECK, "MADV_WIPEONFORK works")
     } else {
         Finding::fail(CHECK, "MADV_WIPEONFORK is refused")
-            .means("a forked child could not be told from its parent: programs make no session")
+            .means("a forked child cannot be distinguished from its parent: programs make no session")
             .change("Linux 4.14 or newer; in sandboxes (gVisor, seccomp) allow madvise")
     }]
 }
@@ -89,7 +89,7 @@ pub fn program(path: &Path) -> Vec<Finding> {
     marks.into_iter().map(each).collect()
 }
 
-/// Who may look into other processes: nothing of Silverpoint needs it but `/proc/PID` of one's own.
+/// Who may inspect other processes. Silverpoint needs only `/proc/PID` of the user's own.
 pub fn ptrace(system: &System) -> Vec<Finding> {
     const CHECK: &str = "security.ptrace_scope";
     vec![match system.number("/proc/sys/kernel/yama/ptrace_scope") {
@@ -123,7 +123,7 @@ pub fn namespaces(system: &System) -> Vec<Finding> {
     findings
 }
 
-/// `/proc`: who is alive is asked of locks, but names, command lines and start times come from there.
+/// `/proc`: locks show who is alive, but names, command lines and start times come from there.
 pub fn proc(system: &System) -> Vec<Finding> {
     const CHECK: &str = "kernel.proc";
     vec![if system.text("/proc/self/stat").is_some() {

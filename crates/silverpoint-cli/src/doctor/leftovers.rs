@@ -1,4 +1,4 @@
-//! Sessions that are there: dead ones that nobody collected, and those of other versions.
+//! Existing sessions: dead ones that no collector has stored, and those of other versions.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::memory;
 use super::system::System;
 use crate::units::show_bytes;
 
-/// Sessions that are looked at.
+/// Sessions that are examined.
 const MAX_SESSIONS: usize = 10_000;
 
 /// The root and the names in it; `None` when there is no root yet.
@@ -25,7 +25,7 @@ fn sessions(system: &System) -> Option<(PathBuf, Root, Vec<SessionName>)> {
     Some((path, root, names))
 }
 
-/// Dead sessions hold memory until somebody takes their records.
+/// Dead sessions hold memory until their records are stored.
 pub fn dead(system: &System) -> Vec<Finding> {
     const CHECK: &str = "sessions.dead";
     let Some((path, root, names)) = sessions(system) else { return vec![Finding::ok(CHECK, "no sessions")] };
@@ -57,7 +57,7 @@ pub fn dead(system: &System) -> Vec<Finding> {
         )
         .means("their programs died without a collector; what they recorded last is still there")
         .change(
-            "silverpoint recover --all (stores them), or silverpoint ls (sweeps what is empty, old or too much)",
+            "silverpoint recover --all (stores them), or silverpoint ls (removes empty, old and excess ones)",
         )
     }]
 }
@@ -84,7 +84,7 @@ pub fn versions(system: &System) -> Vec<Finding> {
         } else if minor > MINOR {
             findings.push(
                 Finding::warn(CHECK, found)
-                    .means("it is read; what the newer version added is passed over")
+                    .means("it is read; what the newer version added is ignored")
                     .change("use a newer silverpoint"),
             );
         }
@@ -95,7 +95,7 @@ pub fn versions(system: &System) -> Vec<Finding> {
     findings
 }
 
-/// The minor version that this program knows all of.
+/// The minor version that this program fully supports.
 const MINOR: u16 = 0;
 
 /// The versions in a control file; `None` when it is none.

@@ -9,9 +9,10 @@ use crate::units::show_bytes;
 const CONTROL: u64 = 16 << 20;
 /// A session maps both of its files.
 const ADDRESSES: u64 = RINGS + CONTROL;
-/// Of the memory limit, a session takes at most one part in so many.
+/// A session uses at most this fraction (1/N) of the memory limit.
 const SHARE_OF_MEMORY: u64 = 16;
-/// The only limit that a program looks at when it makes its session: that of a container with a namespace of its own for control groups.
+/// The only limit that a program checks when it makes its session: that of a container with its own namespace
+/// for control groups.
 const SEEN_BY_PROGRAMS: &str = "/sys/fs/cgroup/memory.max";
 /// With less memory than this, the smallest session is a burden.
 const LEAST_MEMORY: u64 = 8 << 20;
@@ -25,7 +26,7 @@ fn limit(system: &System, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// `RLIMIT_FSIZE`: files of a session are as large as what they may come to hold.
+/// `RLIMIT_FSIZE`: the files of a session are as large as their contents may become.
 pub fn file_size(system: &System) -> Vec<Finding> {
     const CHECK: &str = "limits.file_size";
     let change = "ulimit -f unlimited (systemd: LimitFSIZE=infinity)";
@@ -126,7 +127,7 @@ fn memory_limit(system: &System) -> Option<(u64, String)> {
     least
 }
 
-/// The control group's memory: shared memory is charged to whoever touches it first.
+/// The control group's memory: shared memory is charged to the process that touches it first.
 pub fn control_group(system: &System) -> Vec<Finding> {
     const CHECK: &str = "limits.cgroup_memory";
     vec![match memory_limit(system) {

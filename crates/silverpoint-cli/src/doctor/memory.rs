@@ -9,12 +9,12 @@ use crate::units::show_bytes;
 
 /// What a session's rings take when nothing is tight.
 pub const RINGS: u64 = 32 << 20;
-/// Of the free room, a session takes at most one part in so many.
+/// A session uses at most this fraction (1/N) of the free room.
 const SHARE_OF_ROOM: u64 = 4;
 /// With less, not even one session's first pages fit.
 const LEAST_ROOM: u64 = 256 << 10;
 
-/// The places in their order; the one that is named alone, if one is (spec/wire.md, section 2).
+/// The places in order of precedence; only the named one, if one is named (spec/wire.md, section 2).
 pub fn places(system: &System) -> Vec<PathBuf> {
     if let Some(named) = system.variable("SILVERPOINT_DIR") {
         return vec![named];
@@ -27,14 +27,14 @@ pub fn places(system: &System) -> Vec<PathBuf> {
     places
 }
 
-/// What stands at one of the places.
+/// What is found at one of the places.
 #[derive(Debug, PartialEq, Eq)]
 enum Standing {
     /// A root as it must be.
     Usable,
     /// Nothing, but it can be made there.
     Makeable,
-    /// Why it is passed over.
+    /// Why it is skipped.
     Refused(String),
 }
 
@@ -74,7 +74,7 @@ pub fn chosen(system: &System) -> Option<PathBuf> {
     places(system).into_iter().find(|place| !matches!(standing(system, place), Standing::Refused(_)))
 }
 
-/// Which place is used, and which are passed over and why.
+/// Which place is used, and which are skipped and why.
 pub fn root(system: &System) -> Vec<Finding> {
     const CHECK: &str = "shm.root";
     let mut findings = Vec::new();
@@ -101,8 +101,8 @@ pub fn root(system: &System) -> Vec<Finding> {
                 return findings;
             }
             Standing::Refused(why) => findings.push(
-                Finding::warn(CHECK, format!("{shown} is passed over: {why}"))
-                    .means("the next place is tried; a program and a collector that see different places do not meet")
+                Finding::warn(CHECK, format!("{shown} is skipped: {why}"))
+                    .means("the next place is tried; a program and a collector that use different places do not find each other")
                     .change(repair(&place, &why)),
             ),
         }
@@ -174,7 +174,7 @@ pub fn space(system: &System) -> Vec<Finding> {
     let existing = place.ancestors().find(|path| system.real(path).exists()).unwrap_or(Path::new("/"));
     let Some(space) = system.space(existing) else {
         return vec![
-            Finding::warn(CHECK, format!("the room in {} cannot be found out", existing.display()))
+            Finding::warn(CHECK, format!("the free space in {} cannot be determined", existing.display()))
                 .means("when there is none, programs lose records with the cause no_memory")
                 .change(format!("df {}", existing.display())),
         ];

@@ -1,4 +1,4 @@
-//! `silverpoint doctor`: what of this system stands in the way of tracing, and what to change.
+//! `silverpoint doctor`: what on this system prevents tracing, and what to change.
 //!
 //! Each check is a function from a [`System`] to its findings; the system is a directory that stands for `/`, and what the kernel answered.
 
@@ -22,24 +22,24 @@ use crate::input::Output;
 use finding::{Finding, State};
 use system::System;
 
-/// Examine this system: shared memory, limits, clock, kernel, permissions, sessions that were left
+/// Examine this system: shared memory, limits, clock, kernel, permissions, leftover sessions
 ///
-/// Each finding is ok, warn or fail; with what it means and what to change. Exit status: 0 when nothing fails (there may be warnings),
-/// 7 when something fails.
+/// Each finding is ok, warn or fail, with its meaning and what to change. Exit status 0: nothing fails (there
+/// may be warnings). 7: something fails.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A program that is to be traced: is it one that may be?
+    /// Also check whether this program can be traced
     #[arg(value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Only what is not ok
+    /// Show only what is not ok
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// All checks, in the order in which they are told.
+/// All checks, in the order of the report.
 const CHECKS: [fn(&System) -> Vec<Finding>; 19] = [
     memory::root,
     memory::mount,

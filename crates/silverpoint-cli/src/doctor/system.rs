@@ -1,4 +1,5 @@
-//! The system that is examined: everything is asked of a directory that stands for `/`, so that a test can put any other system there.
+//! The examined system. Every path is below a directory that stands for `/`, so that a test can examine any
+//! other system.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ const MAX_FILE: u64 = 1 << 20;
 pub struct Space {
     /// Altogether.
     pub size: u64,
-    /// That this user may still take.
+    /// That this user may still use.
     pub free: u64,
 }
 

@@ -71,7 +71,7 @@ fn only(findings: Vec<Finding>, state: State, found: &str) -> Finding {
     let finding = findings.into_iter().next().unwrap();
     assert_eq!(finding.state, state, "{finding:#?}");
     assert!(finding.found.contains(found), "{finding:#?}");
-    // Whoever is warned is told what it means and what to do.
+    // A warning says what it means and what to do.
     assert!(state == State::Ok || !finding.means.is_empty() && !finding.change.is_empty(), "{finding:#?}");
     finding
 }
@@ -148,7 +148,7 @@ fn room() {
     made.space = |_| Some(Space { size: 1 << 20, free: 0 });
     only(memory::space(&made.system()), State::Fail, "0 B free");
     made.space = |_| None;
-    only(memory::space(&made.system()), State::Warn, "cannot be found out");
+    only(memory::space(&made.system()), State::Warn, "cannot be determined");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn clocks() {
     assert!(finding.change.contains("invtsc"), "{finding:#?}");
     only(clock::hypervisor(&made.system()), State::Ok, "this is a virtual machine");
     let at = "sys/devices/system/clocksource/clocksource0";
-    only(clock::source(&made.system()), State::Ok, "not known");
+    only(clock::source(&made.system()), State::Ok, "unknown");
     made.write(&format!("{at}/current_clocksource"), "tsc\n");
     only(clock::source(&made.system()), State::Ok, "is tsc");
     made.write(&format!("{at}/current_clocksource"), "kvm-clock\n");

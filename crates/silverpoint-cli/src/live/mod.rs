@@ -1,4 +1,4 @@
-//! What happens now, as `tail`, `top` and `convert` read it: what is to be told about it goes to standard error.
+//! What happens now, as `tail`, `top` and `convert` read it. What is missing is reported on standard error.
 
 mod reader;
 
@@ -12,19 +12,19 @@ pub use silverpoint_read::Targets;
 pub struct Live(silverpoint_read::Live);
 
 impl Live {
-    /// Nothing is looked at before the first [`Live::look`].
+    /// Nothing is opened before the first [`Live::look`].
     pub fn new(targets: Targets) -> Self {
         Self(silverpoint_read::Live::new(targets))
     }
 
-    /// Copies what is new, and looks for sessions now and then. Gives files that have to be read from now on.
+    /// Copies what is new, and searches for sessions now and then. Gives the files to be read from now on.
     pub fn look(&mut self) -> Result<Vec<PathBuf>, Failed> {
         let files = self.0.look();
         self.0.take_messages().into_iter().for_each(note);
         Ok(files?)
     }
 
-    /// After everything copied so far has been opened by whoever reads it.
+    /// To be called when the caller has opened everything copied so far.
     pub fn forget_read(&mut self) {
         self.0.forget_read();
     }

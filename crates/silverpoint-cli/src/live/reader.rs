@@ -1,4 +1,5 @@
-//! The records of living sessions as a reader of `convert`: those that there are, or all that come until the processes have ended or somebody stops it.
+//! The records of living sessions as a reader of `convert`: the present ones, or all until the processes end
+//! or a stop is requested.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,13 +17,13 @@ use crate::exit::{Failed, failure, note};
 use crate::input::tell;
 use crate::tail::tell_missed;
 
-/// Between two looks.
+/// Interval between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The worst that was found in the files so far.
+/// The worst verdict on the files so far.
 pub type Found = Rc<Cell<Verdict>>;
 
-/// Begins. With `stop` it follows until that is set. Gives what was found besides.
+/// Begins. With `stop` it follows until that is set. Also gives the verdict on the files.
 pub fn reader(
     targets: &Targets,
     mut filter: Filter,
@@ -61,7 +62,7 @@ pub fn reader(
         match live.look() {
             Ok(files) => {
                 for file in files {
-                    // A collector's file may be out of reach: the others go on.
+                    // A collector's file may be inaccessible: the others are read all the same.
                     if let Err(error) = follow.add_regular(&file) {
                         note(error);
                     }

@@ -132,7 +132,8 @@ pub fn sites(path: &Path) -> Result<List, Failed> {
     Ok(list)
 }
 
-/// Leaves out streams of which nothing is known, where a text is listed for the same place: what begins both of them in C++ is one macro.
+/// Removes streams without any description where a text is listed for the same place: in C++ one macro begins
+/// both.
 fn leave_out_streams_that_are_none(sites: &mut Vec<SiteDescription>) {
     let place = |site: &SiteDescription| {
         (site.file.clone(), site.line, site.function.clone(), site.category.clone(), site.level as u8)

@@ -25,8 +25,8 @@ pub fn of_source(source: &str) -> String {
     text
 }
 
-/// The names of arguments among those of all that stood in a macro's brackets, the site's own name first: without that; an id is `id`, and
-/// what follows a counter's value is its unit.
+/// Selects the arguments among the names of all that stood in a macro's brackets. The site's own name comes
+/// first and is removed. An id is `id`; what follows a counter's value is its unit.
 pub fn of_arguments(names: &str, kind: Kind) -> String {
     let mut arguments: Vec<&str> = names.split_inclusive('\n').skip(1).collect();
     let has_id = (Kind::AsyncBegin as u8..=Kind::FlowEnd as u8).contains(&(kind as u8));

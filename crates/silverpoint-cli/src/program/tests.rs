@@ -14,7 +14,7 @@ impl Scratch {
     }
 
     fn list(&self, bytes: &[u8]) -> Result<List, Failed> {
-        // Anew each time: nothing of what was there before stays.
+        // A new file each time: nothing of the old contents stays.
         File::create(&self.0).unwrap().write_all(bytes).unwrap();
         sites(&self.0)
     }
@@ -147,7 +147,7 @@ fn what_is_wrong_is_told_and_the_rest_is_listed() {
     let scratch = Scratch::new("wrong");
     let good = whole();
     let at = DATA_AT + 32;
-    // Where, what is put there, how many sites are left, and what is said of which offset.
+    // Where, what is put there, how many sites are left, and the message with its offset.
     let cases: [(usize, &[u8], usize, &str); 9] = [
         (at, &[63], 0, "offset 152: an entry of 63 bytes: the rest"),
         (at, &[0, 1, 0], 0, "offset 152: an entry of 256 bytes: the rest"),

@@ -1,4 +1,4 @@
-//! What was lost, said precisely: cause, count, thread, and between which times.
+//! Reports precisely what was lost: cause, count, thread, and between which times.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::exit::note;
 use crate::sessions::Place;
 use crate::units::{show_bytes, show_number};
 
-/// Tells what each session lost. True: nothing.
+/// Reports what each session lost. True: nothing.
 pub fn tell(accounts: &[(Place, Account)], output: &Path) -> bool {
     let mut is_whole = true;
     for (place, account) in accounts {
@@ -21,7 +21,7 @@ pub fn tell(accounts: &[(Place, Account)], output: &Path) -> bool {
         is_whole &= account.is_whole();
         if account.overwritten_bytes > 0 {
             note(format_args!(
-                "session {}: {} had been overwritten before anybody collected (the oldest records of a flight recorder)",
+                "session {}: {} were overwritten before they were collected (the oldest records of a flight recorder)",
                 place.name,
                 show_bytes(account.overwritten_bytes)
             ));
@@ -45,7 +45,7 @@ pub fn tell(accounts: &[(Place, Account)], output: &Path) -> bool {
     is_whole
 }
 
-/// Losses by thread, as the file tells them.
+/// Losses by thread, as the file records them.
 fn tell_streams(output: &Path) {
     let Ok(trace) = Trace::open(&with_parts(&[output.to_owned()])) else { return };
     let mut times = loss_times(&trace);

@@ -1,4 +1,5 @@
-//! A damaged or cut trace file: every block that is intact goes into a new file, numbered anew, with a note of what is missing.
+//! A damaged or cut trace file: every intact block goes into a new file with a new number. A note in it says
+//! what is missing.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -18,7 +19,7 @@ use crate::names;
 use crate::newfile::EXISTS;
 use crate::units::{show_bytes, show_number};
 
-/// Places of damage that are told one by one.
+/// Places of damage that are reported one by one.
 const TOLD: usize = 20;
 /// Bytes of a header that its checksum covers, and where the sequence and the checksum stand in it (spec/file.md, section 1).
 const CHECKED: usize = 92;
@@ -51,7 +52,7 @@ struct Tally {
 
 pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     let at = |error: std::io::Error| failure(format!("{}: {error}", path.display()));
-    // Before it is opened: opening a pipe waits for whoever writes to it.
+    // Checked before it is opened: opening a pipe waits for its writer.
     if !std::fs::metadata(path).map_err(at)?.is_file() {
         return Err(failure(format!("{}: it is no regular file", path.display())));
     }
@@ -64,7 +65,7 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
     {
         let (version, own) = (version.escape_default(), FormatVersion::CURRENT.major);
         let why = format!("it has version {version:.40} of the format, this program reads {own}.x");
-        let what_to_do = "use the silverpoint that belongs to it";
+        let what_to_do = "use a silverpoint of that version";
         return Err(Failed::new(Exit::NotATraceFile, format!("{}: {why}: {what_to_do}", path.display())));
     }
     let output = match output {
@@ -85,7 +86,7 @@ pub fn recover(path: &Path, output: Option<&Path>, force: bool) -> Outcome {
                 next_sequence = header.sequence.saturating_add(1);
                 found.blocks += 1;
                 found.records += u64::from(header.records);
-                // What they say of offsets and numbers does not hold in the new file.
+                // Their offsets and numbers do not hold in the new file.
                 if !matches!(header.kind, BlockKind::INDEX | BlockKind::END) {
                     out.copy(&source, offset, &header, scanner.payload()).map_err(to)?;
                 }
@@ -141,7 +142,10 @@ impl Output {
         if let (Ok(a), Ok(b)) = (std::fs::canonicalize(path), std::fs::canonicalize(source))
             && a == b
         {
-            return Err(failure(format!("{}: it would overwrite what it is made from", path.display())));
+            return Err(failure(format!(
+                "{}: the output would overwrite its input; choose another name",
+                path.display()
+            )));
         }
         if !force && std::fs::symlink_metadata(path).is_ok_and(|found| found.len() > 0) {
             return Err(failure(format!("{}: {EXISTS}", path.display())));
@@ -152,7 +156,8 @@ impl Output {
         Ok(Self { file: BufWriter::new(file), part, sequence: 0 })
     }
 
-    /// Copies a block with its header as it is, unknown fields of later versions too, but for its number.
+    /// Copies a block; its header stays as it is, with unknown fields of later versions, except for its
+    /// number.
     fn copy(
         &mut self,
         source: &Source,

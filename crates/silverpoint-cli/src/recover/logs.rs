@@ -1,4 +1,4 @@
-//! Sessions that a logger had collected: what they hold is for its logs, as far as these have not got it.
+//! Sessions that a logger had collected: their records go to its logs, as far as they are missing there.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use silverpoint_shm::root::Root;
 use crate::exit::{Exit, Outcome, failure, note};
 use crate::sessions::Place;
 
-/// How long sinks are waited for that cannot be written.
+/// How long to wait for sinks that cannot be written.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A logger that died, with its sessions of one root.
@@ -20,33 +20,34 @@ struct Logger {
     places: Vec<Place>,
 }
 
-/// Delivers what loggers had collected, and gives the sessions that are of none.
+/// Delivers what loggers had collected, and gives the sessions that belong to no logger.
 pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
     let (loggers, others) = sort(places);
     let mut undelivered = 0;
     for Logger { unfinished, root, places } in loggers {
         let directory = unfinished.directory().display();
         let sessions: Vec<String> = places.iter().map(|place| place.name.to_string()).collect();
-        let what = format!("{}: it is a logger's (its spool is {directory})", sessions.join(", "));
+        let what = format!("{}: it belongs to a logger (spool {directory})", sessions.join(", "));
         let delivered = Root::open_directory(&root)
             .map_err(|error| error.to_string())
             .and_then(|root| unfinished.deliver(Some(root), PATIENCE).map_err(|error| error.to_string()));
         match delivered {
             Ok((sinks, Flushed::Complete)) => {
-                note(format_args!("{what}; what was missing is in {} now", sinks.join(", ")));
+                note(format_args!("{what}; the missing records are now in {}", sinks.join(", ")));
             }
             Ok((sinks, _)) => {
                 undelivered += 1;
                 let sinks = sinks.join(", ");
                 note(format_args!(
-                    "{what}; not everything could be written to {sinks}, and waits there: {}",
+                    "{what}; some records could not be written to {sinks} and stay in the spool: {}",
                     what_to_do(&unfinished)
                 ));
             }
             Err(error) => {
                 undelivered += 1;
-                let next = "its program's next start delivers it, and --keep copies it into a trace file";
-                note(format_args!("{what}, and stays: {error}; {next}"));
+                let next =
+                    "the program's next start delivers its records, and --keep copies them into a trace file";
+                note(format_args!("{what}; it could not be delivered and stays: {error}; {next}"));
             }
         }
     }
@@ -57,7 +58,7 @@ pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
     }
 }
 
-/// Delivers what waits in a spool, with what sessions hold that its list names: as much as can be.
+/// Delivers the records of a spool, and those that the sessions in its list hold: as many as possible.
 pub fn deliver_spool(spool: &Unfinished) -> Outcome {
     let mut troubles = Vec::new();
     let mut roots = Vec::new();
@@ -65,13 +66,13 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
         match Root::open_directory(&path) {
             Ok(root) => roots.push(Some(root)),
             Err(error) => troubles.push(format!(
-                "what sessions hold in {} waits there, since that cannot be opened: {error}",
+                "{} cannot be opened: {error}; the records of its sessions stay there",
                 path.display()
             )),
         }
     }
     if roots.is_empty() {
-        // None is there, or may be looked at: what is in the spool itself is delivered all the same.
+        // No root exists or is accessible: the records in the spool itself are delivered all the same.
         match Root::open_or_create() {
             Ok(root) => roots.push(Some(root)),
             Err(error) => {
@@ -85,16 +86,16 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
     }
     let mut sinks = Vec::new();
     for root in roots {
-        // It goes when the last session has been taken.
+        // The spool is removed with its last session.
         if !spool.directory().exists() {
             break;
         }
-        // What fails here is the spool's matter or its sinks', so that it would fail with any other root.
+        // An error here concerns the spool or its sinks, so any other root would fail too.
         match spool.deliver(root, PATIENCE) {
             Ok((labels, Flushed::Complete)) => sinks = labels,
             Ok((labels, _)) => {
                 troubles.push(format!(
-                    "not everything could be written to {}, and waits there: {}",
+                    "some records could not be written to {} and stay in the spool: {}",
                     labels.join(", "),
                     what_to_do(spool)
                 ));
@@ -108,23 +109,26 @@ pub fn deliver_spool(spool: &Unfinished) -> Outcome {
     }
     let directory = spool.directory().display();
     if !sinks.is_empty() && !spool.directory().exists() {
-        // Everything that is there was delivered: what could not be opened holds nothing that the list names.
+        // All that exists was delivered: what could not be opened holds no session of the list.
         troubles.clear();
     }
     if troubles.is_empty() && spool.directory().exists() {
-        troubles.push("a session that its list names is held by another process, and waits there; the same words again take it when that has ended".to_owned());
+        troubles.push(
+            "another process holds a session of its list; repeat the command after that process has ended"
+                .to_owned(),
+        );
     }
     if !troubles.is_empty() {
         return Err(failure(format!("{directory}: {}", troubles.join("; "))));
     }
-    note(format_args!("{directory}: what was missing is in {} now", sinks.join(", ")));
+    note(format_args!("{directory}: the missing records are now in {}", sinks.join(", ")));
     Ok(Exit::Success)
 }
 
-/// When a sink could not be given everything: its sessions may be gone by then.
+/// What to do when a sink could not take everything: its sessions may no longer exist.
 fn what_to_do(spool: &Unfinished) -> String {
     format!(
-        "`silverpoint recover {}` delivers it when that can be written, and so does its program's next start",
+        "when that can be written, run `silverpoint recover {}`, or start the program again",
         spool.directory().display()
     )
 }

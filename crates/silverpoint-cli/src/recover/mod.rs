@@ -1,4 +1,5 @@
-//! `silverpoint recover`: finishes dead sessions that nobody collected, and takes what is intact out of a damaged trace file.
+//! `silverpoint recover`: finishes dead sessions that no collector stored, and copies what is intact out of a
+//! damaged trace file.
 
 mod account;
 mod file;
@@ -21,10 +22,13 @@ use crate::summary::Summary;
 
 /// Store what dead sessions hold, or what is intact in a damaged trace file
 ///
-/// A program that dies leaves its session behind; everything that it had recorded is in there. A session is removed when it is stored.
+/// A program that dies leaves its session behind, with everything that it had recorded. A session is removed
+/// when it is stored.
 ///
-/// What a logger inside the program had collected goes where it would have gone: into the logger's own logs, in order, each record once, as by the program's next start. With --keep it is copied into the
-/// trace file like all others, and still waits for the log. What a log could not be given (a full disk) waits in the logger's spool, a directory beside the log (`app.log.spool`): given that, `recover` goes on.
+/// Records that a logger inside the program had collected go to the logger's own logs: in order, each once,
+/// as at the program's next start. With --keep they are copied into the trace file like all others, and still
+/// wait for the log. Records that a log could not take (a full disk) stay in the logger's spool, a directory
+/// beside the log (`app.log.spool`). Give `recover` that directory to continue.
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit status: 0 everything is there; 5 stored, but something was really lost (standard error says what); 1 failed, or a \
@@ -38,8 +42,8 @@ pub struct Args {
     /// All dead sessions
     #[arg(long, group = "what")]
     all: bool,
-    /// The trace file to make; to one that is there and holds a part of these sessions the rest is added, any other is replaced only with --force [default: a free name
-    /// in the current directory]
+    /// The trace file to make. If it holds a part of these sessions, the rest is added. Any other existing
+    /// file is replaced only with --force [default: a free name in the current directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Leave the sessions where they are
@@ -54,7 +58,7 @@ pub fn run(args: Args) -> Outcome {
     let target = args.target.as_deref().unwrap_or("");
     if args.all {
         let mut found = dead(None, |_| true)?;
-        // The collector of a run that goes on may be between two lives; what it leaves is its own to store.
+        // The collector of a living run may be restarting; that run stores its own sessions.
         found.places.retain(|place| {
             let runs_on =
                 sessions::supervisor_of(&place.root).filter(|supervisor| is_supervising(*supervisor));
@@ -71,7 +75,7 @@ pub fn run(args: Args) -> Outcome {
             false => found.into_file(&args, String::new),
         };
         if !args.keep {
-            // A run whose last session was stored by a collector that was killed then has left its root.
+            // A collector that was killed after storing a run's last session has left the run's root.
             sessions::roots(None)?.iter().for_each(|root| remove_run(root));
         }
         return outcome;
@@ -90,7 +94,7 @@ pub fn run(args: Args) -> Outcome {
             true => Err(Failed::new(
                 Exit::Usage,
                 format!(
-                    "{target}: a logger's spool is for its own logs, with neither -o nor --keep; its trace file can be read by itself, as {target}/spool.silver"
+                    "{target}: a logger's spool is delivered to its own logs; leave out -o and --keep, or read its trace file {target}/spool.silver"
                 ),
             )),
             false => logs::deliver_spool(&spool),
@@ -99,7 +103,7 @@ pub fn run(args: Args) -> Outcome {
     file::recover(path, args.output.as_deref(), args.force)
 }
 
-/// Whether this process lives and is this program: its id may be another's by now.
+/// Whether this process lives and is this program: the id may have been reused.
 fn is_supervising(pid: u32) -> bool {
     let own = processes::executable_name(std::process::id());
     processes::is_alive(pid) && own.is_some() && processes::executable_name(pid) == own
@@ -109,7 +113,7 @@ fn no_session(what: &str) -> Failed {
     Failed::new(Exit::NoSession, format!("{what}; `silverpoint ls` lists what there is"))
 }
 
-/// Sessions that stay where they are: their remarks have said which, and why.
+/// Sessions that stay where they are: earlier messages have reported which, and why.
 fn unopened_sessions(count: u32) -> Failed {
     let (sessions, are) = if count == 1 { ("session", "is") } else { ("sessions", "are") };
     failure(format!("{count} {sessions} could not be opened, and {are} not stored: see above"))
@@ -123,13 +127,13 @@ struct Found {
 }
 
 impl Found {
-    /// Stores them; `none` says that there is nothing.
+    /// Stores them; `none` gives the message when there are none.
     fn into_file(self, args: &Args, none: impl FnOnce() -> String) -> Outcome {
         let Found { places, unopened } = self;
         let outcome = match (places.is_empty(), unopened) {
             (true, 0) => return Err(no_session(&none())),
             (true, _) => Ok(Exit::Success),
-            // What is left where it is is not a log's to have.
+            // A session that stays in place is not delivered to a log.
             (false, _) if args.keep => sessions_into_file(args, places),
             (false, _) => {
                 let (others, delivered) = logs::deliver(places);
@@ -147,17 +151,17 @@ impl Found {
     }
 }
 
-/// Dead sessions that nobody collects.
+/// Dead sessions without a collector.
 fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Found, Failed> {
     let mut found = Found { places: Vec::new(), unopened: 0 };
     for place in sessions::all(pid)? {
         if !is_wanted(place.name) {
             continue;
         }
-        // One that cannot be opened costs a remark, and the others are recovered all the same.
+        // One that cannot be opened is reported; the others are recovered all the same.
         let session = match place.open() {
             Ok(session) => session,
-            // Stored whole, and removed but for the rest.
+            // Stored completely, and removed except for the rest.
             Err(_) if ObservedSession::finish_removal(&place.root, place.name) => continue,
             Err(error) => {
                 note(error);
@@ -180,7 +184,8 @@ fn dead(pid: Option<u32>, is_wanted: impl Fn(SessionName) -> bool) -> Result<Fou
 fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
     let places = by_root(places);
     let (output, mut existing) = match &args.output {
-        // A recovery that was cut short, or the collector of the run, had begun there: what it had stored is nowhere else.
+        // An interrupted recovery, or the collector of the run, began there; what it stored exists nowhere
+        // else.
         Some(path) if places.iter().any(|(root, places)| has_stored_in(root, &names_of(places), path)) => {
             note(format_args!("{}: it holds a part of these sessions; the rest is added", path.display()));
             (path.clone(), Existing::Continue)
@@ -203,7 +208,7 @@ fn sessions_into_file(args: &Args, places: Vec<Place>) -> Outcome {
         existing = Existing::Continue;
         let stored = silverpoint_collect::recover(&root, recovery).map_err(|error| {
             failure(format!(
-                "{error}; what is not in {} stays in {}: recover it again into the same file when that is mended",
+                "{error}; the records that are not in {} stay in {}: fix the cause, then recover again into the same file",
                 output.display(),
                 root.path().display()
             ))
@@ -238,11 +243,11 @@ fn by_root(places: Vec<Place>) -> Vec<(Arc<Root>, Vec<Place>)> {
     roots
 }
 
-/// The private root of a run that is over goes with its last session.
+/// Removes the private root of a run that is over, with its last session.
 fn remove_run(root: &Root) {
     let is_over = sessions::supervisor_of(root).is_some_and(|supervisor| !processes::is_alive(supervisor));
     if is_over && !Processes::of(root.path()).is_any_left() {
-        // It stays when something is in it.
+        // It stays if it is not empty.
         crate::backtrace::remove_root(root.path());
     }
 }

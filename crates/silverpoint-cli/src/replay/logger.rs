@@ -1,4 +1,5 @@
-//! The sinks of the logger, fed with the records of a trace: files with rotation, syslog, journal, whatever a configuration names.
+//! The sinks of the logger, which get the records of a trace: files with rotation, syslog, journal, all that
+//! a configuration can name.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -19,9 +20,10 @@ use crate::exit::{Failed, failure};
 use crate::printing::{Printing, text_options};
 use crate::units::show_count;
 
-/// Bytes of the file between this and the sinks; when there are more, it waits for them and begins another.
+/// Bytes of the file between this and the sinks. When it has more, this waits for the sinks and begins
+/// another.
 const PART_BYTES: u64 = 64 << 20;
-/// How long sinks may take to give out what is left in the end.
+/// How long sinks may take at the end to write the rest.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// See the module.
@@ -31,7 +33,7 @@ pub struct Logger {
     processes: Vec<Process>,
     left_out: u64,
     part_bytes: u64,
-    /// Nobody waits for sinks that stand still.
+    /// Ends the wait for sinks that do not progress.
     stop: Arc<AtomicBool>,
 }
 
@@ -76,13 +78,13 @@ impl Logger {
         })
     }
 
-    /// Everything so far is out; goes on in a new file.
+    /// Waits until everything so far is written; continues in a new file.
     fn next_part(&mut self) -> Result<(), Failed> {
         self.writer.finish().map_err(failure)?;
-        // A sink that fails has said so.
+        // A sink that fails has reported it.
         while self.feed.flush(Duration::from_secs(1)) != Flushed::Complete {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(failure("stopped before every sink had got everything"));
+                return Err(failure("stopped before all sinks had received all records"));
             }
         }
         self.feed.begin_part().map_err(failure)?;
@@ -132,7 +134,7 @@ impl Sink for Logger {
         self.writer.finish().map_err(failure)?;
         let ended = self.feed.end(PATIENCE);
         if let Flushed::Late { sinks } = ended {
-            return Err(failure(format!("{sinks} sinks have not got everything within {PATIENCE:?}")));
+            return Err(failure(format!("{sinks} sinks have not received all records within {PATIENCE:?}")));
         }
         let mut said = Vec::new();
         if self.left_out > 0 {

@@ -1,4 +1,4 @@
-//! `silverpoint replay`: records of trace files again, when they are due, into whatever takes records while they come.
+//! `silverpoint replay`: gives the records of trace files to sinks again, with their original timing.
 //!
 //! ```text
 //! Trace ─▶ Pace (silverpoint_formats::replay) ─▶ each Sink:  lines      standard output, standard error, a command
@@ -27,12 +27,13 @@ use crate::tail::stop_at_signals;
 use crate::units::show_count;
 use sink::{Destination, parse};
 
-/// Give the records of trace files again, in time, to whatever takes records while they come
+/// Give the records of trace files to sinks again, with their original timing
 ///
-/// Records come as far apart as they were (--speed 10: ten times as fast; --speed max: without waiting). One that is late is given at once, and those after it are not later for that.
-/// An interrupt (Ctrl-C) ends it, and what was given is complete. In the end it is told how many records were given, and how late.
+/// Records come at their original intervals (--speed 10: ten times as fast; --speed max: without waiting). A
+/// late record is given at once, and does not delay those after it. Ctrl-C ends the replay, and what was
+/// given until then is complete. At the end, the number of records and their delays are reported.
 ///
-/// Exit status: as of cat; 1 also when a sink failed, or its command did.
+/// Exit status: as of cat; 1 also when a sink or its command failed.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Sinks:
   stdout, stderr       lines as `cat` shows them (--json, --style, --pattern …)
@@ -52,14 +53,14 @@ pub struct Args {
     /// Where to; may be given several times
     #[arg(long, value_name = "SINK", value_parser = parse, default_value = "stdout")]
     to: Vec<Destination>,
-    /// To the sinks of a logger's configuration; instead of standard output, or besides what --to names
+    /// Give them to the sinks of a logger's configuration; instead of standard output, or in addition to --to
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
     #[command(flatten)]
     wanted: Wanted,
     #[command(flatten)]
     printing: Printing,
-    /// Tell neither what was given nor what is missing; the exit status still does
+    /// Report neither what was given nor what is missing; the exit status still shows what is missing
     #[arg(short, long)]
     quiet: bool,
 }
@@ -69,15 +70,15 @@ trait Sink {
     /// One record, or the end of a span, a loss, a wait.
     fn take(&mut self, event: &Event<'_>) -> Result<(), Failed>;
 
-    /// Nothing comes for a while: what waits is to be written.
+    /// No record comes for a while: pending output is to be written.
     fn pass_on(&mut self) -> Result<(), Failed>;
 
-    /// False: nobody reads any more.
+    /// False: the output was closed.
     fn wants_more(&self) -> bool {
         true
     }
 
-    /// Everything was given: ends it, and says what is worth saying of it.
+    /// All records were given: ends it. Gives messages for the user.
     fn finish(self: Box<Self>) -> Result<Vec<String>, Failed>;
 }
 
@@ -122,7 +123,7 @@ pub fn run(args: Args) -> Outcome {
     for sink in sinks {
         match sink.finish() {
             Ok(said) => remarks.extend(said),
-            // The others end as they should all the same.
+            // The other sinks still end properly.
             Err(failed) => {
                 note(&failed);
                 code = failed.exit;
@@ -170,7 +171,7 @@ fn open(args: &Args, trace: &Trace, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dy
     Ok(sinks)
 }
 
-/// What was given, for people.
+/// What was given, as text.
 fn summary(played: &Played) -> String {
     let span = Duration::from_nanos(played.last_ns.saturating_sub(played.first_ns).max(0).unsigned_abs());
     let mut text = format!("{} records of {span:?}", show_count(played.records));

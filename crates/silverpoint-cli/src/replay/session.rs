@@ -1,7 +1,8 @@
 //! Records again in a living session of this process: `tail`, `top`, `attach` and every collector see them as they come.
 //!
-//! Each thread of the trace is a thread here, of the same name, so that each has a ring of its own. Times are those of the session's clock now. One record at a time is given to its thread
-//! and waited for: the order of the trace is the order of the session.
+//! Each thread of the trace is a thread here, of the same name, so that each has a ring of its own. Times are
+//! those of the session's clock now. Each record is given to its thread, which must finish before the next
+//! one: so the session has the order of the trace.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -30,9 +31,9 @@ pub struct Session {
     /// By session, thread and time of the begin: when it began here.
     spans: HashMap<(usize, u32, u64), u64>,
     recorded: u64,
-    /// Of sites that are off, or that found no room.
+    /// Records of sites that are off, or for which there was no room.
     not_recorded: u64,
-    /// What a session has no record for: losses, waits, records without a site.
+    /// Events for which a session has no record: losses, waits, records without a site.
     untold: u64,
 }
 
@@ -64,7 +65,7 @@ enum Kind {
 }
 
 impl Session {
-    /// Makes the session. One that nobody collects records everything.
+    /// Makes the session. One that is not collected records everything.
     pub fn open(trace: &Trace) -> Result<Self, Failed> {
         let pid = std::process::id();
         if !owner::start() {
@@ -172,7 +173,7 @@ impl Sink for Session {
     fn finish(mut self: Box<Self>) -> Result<Vec<String>, Failed> {
         for (_, thread) in self.threads.drain() {
             drop(thread.jobs);
-            // One that has panicked has said so.
+            // A thread that panicked has reported it.
             let _ = thread.handle.join();
         }
         owner::leave();

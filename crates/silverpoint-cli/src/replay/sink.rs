@@ -63,7 +63,7 @@ pub fn parse(text: &str) -> Result<Destination, String> {
         }),
         ("journald", None) => Destination::Journald(None),
         ("journald", Some(rest)) => Destination::Journald(Some(rest.into())),
-        // Names without directory and ending are more likely mistyped than meant.
+        // A name without directory and ending is more likely a typing error than a file.
         _ if text.contains(['/', '.']) => Destination::File(text.into()),
         _ => {
             return Err(format!(

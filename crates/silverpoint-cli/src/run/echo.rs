@@ -1,8 +1,8 @@
 //! `--echo`: the records as text on standard error while they come.
 //!
-//! It reads the trace file as any reader may while it grows (spec/file.md, section 4). What has come since the last look, together with all
-//! dictionaries so far, is a small trace of its own in memory, which is read in order of time up to the watermarks; records beyond them are kept
-//! for the next look.
+//! It reads the trace file as any reader may while it grows (spec/file.md, section 4). The blocks since the
+//! last look and all dictionaries so far are a small trace of their own in memory. That trace is read in
+//! order of time up to the watermarks; records beyond them are kept for the next look.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -21,9 +21,9 @@ use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::layout::block::PAYLOAD_MAX;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 
-/// Between two looks.
+/// Interval between two looks.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Bytes of records that are read in one look, and that wait at most for a watermark.
+/// Bytes of records that are read in one look, and the most that wait for a watermark.
 const ROUND_BYTES: usize = 32 << 20;
 /// Blocks of clock anchors that are kept besides the first: enough for the time around now.
 const ANCHOR_BLOCKS: usize = 8;
@@ -80,7 +80,7 @@ struct Part {
     at: u64,
     next_sequence: u64,
     dictionaries: Dictionaries,
-    /// Records that are beyond a watermark, or have not been looked at.
+    /// Records beyond a watermark, or not examined yet.
     waiting: Vec<Block>,
     /// By session in the file: everything before these ticks is there.
     watermarks: HashMap<u32, u64>,
@@ -108,7 +108,7 @@ impl Follower {
         Self { path, part: None, text: String::new() }
     }
 
-    /// Shows what has come. True: there may be more at once.
+    /// Shows what has come. True: there may be more already.
     fn look(&mut self, is_last: bool) -> bool {
         if self.part.is_none() {
             self.part = File::open(&self.path).ok().and_then(Part::new);
@@ -116,14 +116,14 @@ impl Follower {
         let Some(part) = &mut self.part else { return false };
         let more = part.read();
         let next = if more { None } else { next_part(&self.path, part.identity) };
-        // Read once more: what was written before the part was rotated away.
+        // Read again: blocks that were written before the part was rotated away.
         let more = more || (next.is_some() && part.read());
         let ends = !more && (is_last || next.is_some());
         part.show(ends, &mut self.text);
         let shown = std::io::stderr().lock().write_all(self.text.as_bytes());
         self.text.clear();
         match (shown, next) {
-            // Nobody looks any more.
+            // Standard error was closed.
             (Err(_), _) => false,
             (Ok(()), Some(next)) if !more => {
                 self.part = File::open(next).ok().and_then(Part::new);
@@ -143,7 +143,7 @@ fn next_part(path: &Path, identity: (u64, u64)) -> Option<PathBuf> {
     }
     let mut parts = with_parts(&[path.to_owned()]).into_iter();
     let first = parts.clone().next();
-    // One that the quota has taken away is followed by the oldest that is left.
+    // If the quota has removed that part, the oldest remaining one follows.
     if parts.any(|part| is_it(&part)) { parts.next() } else { first.filter(|part| part.is_file()) }
 }
 
@@ -183,7 +183,7 @@ impl Part {
                     }
                     (self.at, self.next_sequence) = (scanner.position(), scanner.next_sequence());
                 }
-                // Being written; or somebody else's damage, which `cat` tells.
+                // Still being written; `cat` reports other damage.
                 Ok(Some(Found::Damage(damage))) if damage.is_cut => return false,
                 Ok(Some(Found::Damage(_))) => self.at = scanner.position(),
                 Ok(None) | Err(_) => return false,
@@ -192,7 +192,7 @@ impl Part {
         true
     }
 
-    /// Appends the text of the waiting records that are due; of all of them when the part ends.
+    /// Appends the text of the waiting records that are due; of all waiting records when the part ends.
     fn show(&mut self, ends: bool, out: &mut String) {
         let ends = ends || self.waiting.iter().map(|block| block.bytes.len()).sum::<usize>() >= ROUND_BYTES;
         if self.waiting.is_empty() {
@@ -220,7 +220,7 @@ impl Part {
                 continue;
             }
             let is_due = self.watermarks.get(&session).is_some_and(|mark| event.ticks < *mark);
-            // Behind a record that waits the others of its stream wait too.
+            // A waiting record makes the later ones of its stream wait too.
             if (ends || is_due) && shown.get(&stream).copied().unwrap_or(0) + 1 == *number {
                 writer.line(out, &event);
                 *shown.entry(stream).or_default() += 1;
@@ -229,7 +229,7 @@ impl Part {
         self.forget(ends, shown);
     }
 
-    /// Drops the blocks that were shown whole.
+    /// Drops the blocks that were shown completely.
     fn forget(&mut self, ends: bool, mut shown: HashMap<(u32, u32), u64>) {
         if ends {
             self.waiting.clear();

@@ -1,6 +1,7 @@
 //! Keeps a collector's process alive: starts it, starts it again when it dies, lets it finish.
 //!
-//! A thread of its own reads what the collector says. The end of the pipe is the collector's death, whatever it died of; no signal has to be heard for it.
+//! A thread of its own reads what the collector reports. The end of the pipe means that the collector has
+//! died, of any cause; this needs no signal.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -24,9 +25,9 @@ use crate::store::Store;
 pub enum Finished {
     /// Everything is stored.
     Done,
-    /// Processes of the run still live; the collector goes on without a supervisor.
+    /// Processes of the run still live; the collector continues without a supervisor.
     Background,
-    /// Not everything could be stored. The collector said why, unless this does.
+    /// Not everything could be stored. The collector has reported why, unless this does.
     Left(Option<String>),
 }
 
@@ -36,7 +37,7 @@ pub struct Task {
     pub root: PathBuf,
     /// The trace file, an absolute path.
     pub output: PathBuf,
-    /// How the first collector treats a file that is there.
+    /// How the first collector treats an existing file.
     pub existing: OnExisting,
     /// How it is stored.
     pub store: Store,
@@ -56,18 +57,18 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct Shared {
-    /// The command has ended: a collector that is started now is told at once.
+    /// The command has ended: a collector that is started from now on learns it at once.
     ending: AtomicBool,
-    /// The present collector's standard input; closing it tells it to finish.
+    /// The present collector's standard input; closing it asks the collector to finish.
     stdin: Mutex<Option<ChildStdin>>,
-    /// What all of them have said.
+    /// What all of them have reported.
     said: Mutex<Said>,
 }
 
-/// What collectors say at their end, besides whether everything is stored.
+/// What collectors report at their end, besides whether everything is stored.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
-    /// What was stored and is not there any more.
+    /// Stored records that no longer exist.
     pub missing: Missing,
     /// Sessions that they had.
     pub sessions: u64,
@@ -95,18 +96,18 @@ impl Said {
 
 /// Longest pause before a collector is started again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// A collector that lived so long is not one that cannot live.
+/// A collector that has lived this long works.
 const LONG_LIFE: Duration = Duration::from_secs(10);
-/// Attempts after the command's end; then the records are left for `recover`.
+/// Attempts after the command's end; after that the records are left for `recover`.
 const LAST_ATTEMPTS: u32 = 20;
 
 impl Keeper {
-    /// Starts a collector and waits until its file is open; else gives its own message.
+    /// Starts a collector and waits until its file is open; otherwise gives the collector's message.
     pub fn start(task: Task) -> Result<Self, String> {
         let (task, shared) = (Arc::new(task), Arc::new(Shared::default()));
         let (of_thread, kept) = (Arc::clone(&task), Arc::clone(&shared));
         let (sender, first) = sync_channel(1);
-        // Before the collector: where there can be no thread, none is started that nobody would wait for.
+        // The thread starts first: if it cannot, no collector is started that nothing would wait for.
         let thread = std::thread::Builder::new()
             .name("keeper".into())
             .spawn(move || first.recv().map_or(Finished::Left(None), |first| keep(&of_thread, first, &kept)))
@@ -116,7 +117,7 @@ impl Keeper {
         Ok(Self { shared, thread })
     }
 
-    /// Lets the collector store the rest and waits for that. Gives also what it has said.
+    /// Lets the collector store the rest, and waits for that. Also gives what it has reported.
     pub fn finish(self) -> (Finished, Said) {
         self.shared.ending.store(true, Ordering::SeqCst);
         drop(self.shared.stdin().take());
@@ -146,8 +147,8 @@ struct Collector {
 
 impl Collector {
     fn start(task: &Task, existing: OnExisting, number: usize, shared: &Shared) -> Result<Self, String> {
-        let program =
-            std::env::current_exe().map_err(|error| format!("this program cannot find itself: {error}"))?;
+        let program = std::env::current_exe()
+            .map_err(|error| format!("cannot find this program's own executable: {error}"))?;
         let mut command = Command::new(program);
         let existing = match existing {
             OnExisting::Continue => "continue",
@@ -180,11 +181,11 @@ impl Collector {
         }
     }
 
-    /// What it says next; `None` when it is dead.
+    /// The next line that it reports; `None` when it is dead.
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = self.lines.read_line(&mut line).unwrap_or(0);
-        // A line without an end was being written when it died.
+        // The collector died while it wrote a line without an end.
         (read > 0).then(|| line.strip_suffix('\n').map(str::to_owned)).flatten()
     }
 }
@@ -229,7 +230,7 @@ fn keep(task: &Task, mut collector: Collector, shared: &Shared) -> Finished {
                 if !task.quiet {
                     let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
                     note(format_args!(
-                        "the collector died ({how}) and was started again; nothing is lost by that"
+                        "the collector died ({how}) and was started again; no records were lost"
                     ));
                 }
             }
@@ -237,7 +238,7 @@ fn keep(task: &Task, mut collector: Collector, shared: &Shared) -> Finished {
     }
 }
 
-/// Starts the next collector, however long that takes while the command runs.
+/// Starts the next collector; tries as long as the command runs.
 fn revive(task: &Task, number: &mut usize, deaths: &mut u32, shared: &Shared) -> Result<Collector, String> {
     let mut said = String::new();
     let mut last_attempts = 0;
@@ -248,12 +249,12 @@ fn revive(task: &Task, number: &mut usize, deaths: &mut u32, shared: &Shared) ->
         if *deaths > 1 {
             std::thread::sleep(Duration::from_millis(10 << (*deaths).min(10)).min(LONGEST_PAUSE));
         }
-        // A file that is gone is begun anew.
+        // A missing file is created again.
         match Collector::start(task, OnExisting::Continue, *number, shared) {
             Ok(collector) => return Ok(collector),
             Err(error) if shared.ending.load(Ordering::SeqCst) && last_attempts >= LAST_ATTEMPTS => {
                 return Err(format!(
-                    "the collector cannot be started again: {error}; what is not stored stays in {}: `silverpoint recover --all`",
+                    "the collector cannot be started again: {error}; the rest stays in {}: run `silverpoint recover --all` to store it",
                     task.root.display()
                 ));
             }
@@ -261,7 +262,7 @@ fn revive(task: &Task, number: &mut usize, deaths: &mut u32, shared: &Shared) ->
                 last_attempts += u32::from(shared.ending.load(Ordering::SeqCst));
                 if said != error {
                     note(format_args!(
-                        "the collector died and cannot be started again: {error}; it is tried until it can"
+                        "the collector died and cannot be started again: {error}; retrying until it can"
                     ));
                     said = error;
                 }

@@ -30,16 +30,18 @@ use supervise::Signals;
 
 /// Run a command and record what it, and everything that it starts, traces
 ///
-/// Standard streams, signals and the exit status pass through. Whatever dies, and when, everything recorded is stored exactly once.
+/// Standard streams, signals and the exit status pass through. Every record is stored exactly once, no matter
+/// which process dies, and when.
 #[derive(clap::Args)]
 #[command(trailing_var_arg = true)]
 #[command(
     after_help = "Exit status: that of COMMAND, or death by the signal it died of. 5: COMMAND ended with 0, but records could not be \
-stored, or somebody removed them; 125: silverpoint could not begin (nothing was \
+stored, or were removed; 125: silverpoint could not begin (nothing was \
 started); 126: COMMAND cannot be executed; 127: it was not found; 2: wrong usage."
 )]
 pub struct Args {
-    /// The trace file; one that is there is replaced [default: NAME.silver after the command, NAME-2.silver … when it is there]
+    /// The trace file; an existing one is replaced [default: NAME.silver after the command, NAME-2.silver …
+    /// if that exists]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Which sites record, for example info,net=debug,pump.cpp:88=on
@@ -51,7 +53,7 @@ pub struct Args {
     /// Show the records as text on standard error as they come
     #[arg(long)]
     echo: bool,
-    /// Say nothing at the end, unless records were lost
+    /// Print nothing at the end, unless records were lost
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -119,8 +121,8 @@ pub fn run(args: Args) -> Outcome {
     }
 }
 
-/// Says where the trace lies. What is said must not disturb a command whose standard error is read: one line, only at the end. False: records are missing that
-/// could not be stored, or that somebody has removed.
+/// Reports where the trace is. It prints one line, only at the end, so that it does not disturb a command
+/// whose standard error is read. False: records are missing that could not be stored or that were removed.
 fn report(args: &Args, output: &Path, root: &Path, finished: Finished, said: &Said) -> bool {
     let is_over = finished != Finished::Background;
     let mut is_complete = true;

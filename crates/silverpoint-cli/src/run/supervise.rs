@@ -1,8 +1,8 @@
 //! The command: started, watched, its signals and its end passed on.
 //!
-//! It stays in this process's group, so that a terminal treats both as one job. What the terminal sends reaches both; what a process sends to the
-//! supervisor is passed on. Ctrl-Z stops the command, and the supervisor follows it when it has stopped: a command that refuses to stop is not
-//! left alone by a supervisor that did.
+//! It stays in this process's group, so that a terminal treats both as one job. Signals from the terminal
+//! reach both; signals from a process to the supervisor are passed on. Ctrl-Z stops the command first and the
+//! supervisor after it. So a command that refuses to stop still has its supervisor.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stderr, stdin, stdout};
@@ -30,7 +30,7 @@ use super::run_failed;
 use crate::exit::{Exit, Failed, Outcome};
 use crate::interrupts::is_ignored;
 
-/// Signals that are meant for the command.
+/// Signals that are passed on to the command.
 const PASSED_ON: [i32; 10] =
     [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGTSTP];
 
@@ -38,7 +38,7 @@ const PASSED_ON: [i32; 10] =
 pub struct Signals(SignalsInfo<WithOrigin>);
 
 impl Signals {
-    /// Watches them. What is ignored already (as `nohup` makes SIGHUP) stays so, also for the command.
+    /// Watches them. What is ignored already (as `nohup` ignores SIGHUP) stays ignored, also for the command.
     pub fn watch() -> Result<Self, Failed> {
         let watched = PASSED_ON.iter().filter(|signal| !is_ignored(**signal)).chain([&SIGCHLD]);
         SignalsInfo::<WithOrigin>::new(watched)
@@ -46,7 +46,8 @@ impl Signals {
             .map_err(|error| run_failed(format!("signals cannot be watched: {error}")))
     }
 
-    /// From now on a signal that asks this process to end does so, at once: the command has ended, and the collector finishes without help.
+    /// From now on a signal that asks this process to end does so at once: the command has ended, and the
+    /// collector finishes without help.
     pub fn end_on_request(mut self) {
         let watched: Vec<i32> = ENDING.iter().copied().filter(|signal| !is_ignored(*signal)).collect();
         let end = move || {
@@ -57,7 +58,8 @@ impl Signals {
             }
         };
         if std::thread::Builder::new().name("signals".into()).spawn(end).is_err() {
-            // Where there can be no thread, the handler itself does it. A signal that leaves a core by default may leave one.
+            // If no thread can be started, the handler itself does it. A signal that leaves a core by default
+            // may leave one.
             for signal in watched {
                 let always = Arc::new(AtomicBool::new(true));
                 let _ = signal_hook::flag::register_conditional_default(signal, always);
@@ -91,7 +93,7 @@ fn end_by(signal: i32) -> ! {
     // The command left a core already, if one was wanted.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    // The table of defaults lacks the real-time signals and some others, which nobody has caught here.
+    // The table of defaults lacks the real-time signals and some others; none of these has a handler here.
     let _ = emulate_default_handler(signal);
     let _ = raise(signal);
     std::process::exit(128 + signal)
@@ -123,7 +125,7 @@ pub fn command(
         .ok()
         .and_then(Pid::from_raw)
         .ok_or_else(|| run_failed("the command has no process id"))?;
-    // An end before its signal was watched for is found by this first look.
+    // The first look finds an end that came before its signal was watched.
     loop {
         if let Some(status) = look(&mut child)? {
             return Ok(Ended(status));
@@ -148,11 +150,12 @@ fn look(child: &mut Child) -> Result<Option<ExitStatus>, Failed> {
     child.try_wait().map_err(|error| run_failed(format!("the command cannot be waited for: {error}")))
 }
 
-/// Whether the command must be told: what the terminal sends reaches it too, unless it has left the process group.
+/// Whether to pass a signal on. Signals from the terminal reach the command anyway, unless it has left the
+/// process group.
 fn is_for_command(origin: &Origin, pid: Pid) -> bool {
     let from_process = matches!(origin.cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue));
     let sender = origin.process.map(|process| process.pid);
-    // A command that signals its parent does not mean itself.
+    // A command that signals its parent does not want the signal back.
     let from_command = sender == Some(pid.as_raw_nonzero().get());
     let left_group = getpgid(Some(pid)).is_ok_and(|group| group != getpgrp());
     (from_process && !from_command) || (left_group && !matches!(origin.signal, SIGWINCH | SIGCONT))
@@ -165,7 +168,7 @@ fn forward(pid: Pid, signal: i32) {
     }
 }
 
-/// Whether a shell is waiting at a terminal for this job to end or stop. Nobody else would ever continue it.
+/// Whether a shell at a terminal waits for this job to end or stop. Nothing else would ever continue it.
 fn is_foreground_job() -> bool {
     let own = getpgrp();
     let at = |stream: &dyn Fn() -> Option<Pid>| stream().is_some_and(|group| group == own);

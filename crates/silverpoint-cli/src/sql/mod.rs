@@ -18,25 +18,28 @@ use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{Files, Output, exit, tell};
 use output::{Mode, Printer};
 
-/// Ask trace files by SQL
+/// Query trace files with SQL
 ///
-/// Tables: records, spans, sites, threads, processes, losses, counters, and one view for each event name with a column for each argument. What a query
-/// needs is read, no more. Nothing can be changed. Without a query and on a terminal: a prompt.
+/// Tables: records, spans, sites, threads, processes, losses, counters, and one view for each event name with
+/// a column for each argument. Only what a query needs is read. Nothing can be changed. Without a query, a
+/// terminal gets a prompt.
 ///
-/// Exit status: 0 when the files are whole (or cut at their end, which is told), 1 when a query fails, 2 when it is no SQL or would change something, 3 when
-/// something before the end of a file is damaged and was left out, 4 when a file is no trace file.
+/// Exit status 0: the files are whole, or only cut at their end, which is reported. 1: a query failed. 2: a
+/// query is not SQL, or would change something. 3: damage before the end was left out. 4: a file is not a
+/// trace file.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Trace files, and last the query; `-` is standard input. The parts of a rotated trace are found from any of them
+    /// Trace files, then the query; `-` is standard input. The other parts of a rotated trace are found from
+    /// any of them
     #[arg(value_name = "FILE|QUERY", required = true)]
     words: Vec<PathBuf>,
-    /// Read exactly the files named, not the other parts of a rotated trace
+    /// Read exactly the named files, not the other parts of a rotated trace
     #[arg(long)]
     only: bool,
-    /// The queries are in this file; `-` is standard input
+    /// Read the queries from this file; `-` is standard input
     #[arg(long = "query-file", value_name = "FILE", conflicts_with = "save")]
     query_file: Option<PathBuf>,
-    /// Rows as CSV (where standard output is no terminal)
+    /// Rows as CSV (the default without a terminal)
     #[arg(long, conflicts_with_all = ["json", "jsonl", "table"])]
     csv: bool,
     /// Rows as an array of JSON objects
@@ -45,19 +48,19 @@ pub struct Args {
     /// Rows as JSON lines
     #[arg(long, conflicts_with = "table")]
     jsonl: bool,
-    /// Rows as a table (on a terminal)
+    /// Rows as a table (the default on a terminal)
     #[arg(long)]
     table: bool,
     /// Write all tables and views into a SQLite database instead
     #[arg(short = 'o', long = "output", alias = "save", value_name = "FILE", conflicts_with_all = ["csv", "json", "jsonl", "table"])]
     save: Option<PathBuf>,
-    /// Replace the file to save into
+    /// Replace the output if it exists
     #[arg(long, requires = "save")]
     force: bool,
-    /// Memory that sorting and grouping may take: `64M`, `2G`
+    /// Most memory for sorting and grouping: `64M`, `2G`
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = units::size)]
     memory: u64,
-    /// Do not tell what is missing; the exit status still does
+    /// Do not report what is missing; the exit status still shows it
     #[arg(short, long)]
     quiet: bool,
 }
@@ -89,7 +92,9 @@ pub fn run(args: Args) -> Outcome {
     let database = Database::new(trace, Limits { memory: Some(args.memory) }).map_err(failed)?;
     if database.names_without_view() > 0 && !args.quiet {
         let more = units::show_count(database.names_without_view() as u64);
-        note(format_args!("{more} names of events have no view, there are too many; they are in records"));
+        note(format_args!(
+            "{more} names of events have no view, because there are too many; query the table records instead"
+        ));
     }
     if query.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal() {
         let interrupts = Interrupts::of(database.interrupt_handle());
@@ -143,7 +148,8 @@ impl Args {
     }
 }
 
-/// Whether a word is a query and no file: there is no such file, and it is a command of the prompt, begins with a word of SQL, or has several words behind those of files.
+/// Whether a word is a query and not a file. There is no such file. The word is also a command of the prompt,
+/// begins with an SQL keyword, or consists of several words after those of files.
 fn is_query(word: &str, has_files: bool) -> bool {
     if word == "-" || Path::new(word).exists() {
         return false;
@@ -171,7 +177,7 @@ fn read(path: &Path) -> Result<String, Failed> {
         false => fs::File::open(path).map_err(failed)?.take(LONGEST_QUERY + 1).read_to_string(&mut text),
     };
     if read.map_err(failed)? as u64 > LONGEST_QUERY {
-        let why = format!("{}: longer than {LONGEST_QUERY} bytes, as no query may be", path.display());
+        let why = format!("{}: longer than {LONGEST_QUERY} bytes, the longest allowed query", path.display());
         return Err(Failed::new(Exit::Usage, why));
     }
     Ok(text)
@@ -184,7 +190,7 @@ pub(crate) fn failed(error: Error) -> Failed {
 
 /// Ends queries when the user asks for it.
 pub(crate) struct Interrupts {
-    /// An interrupt has been asked for since the last query began.
+    /// An interrupt was requested since the last query began.
     asked: Arc<AtomicBool>,
 }
 
@@ -193,7 +199,7 @@ impl Interrupts {
     pub(crate) fn of(handle: InterruptHandle) -> Self {
         let asked = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&asked);
-        // Asks again as long as nobody has taken notice: a statement may be between two of its steps.
+        // Repeats the request until it takes effect: a statement may be between two of its steps.
         let ask = move || {
             loop {
                 std::thread::sleep(Duration::from_millis(20));
@@ -202,14 +208,14 @@ impl Interrupts {
                 }
             }
         };
-        // Where there can be no thread, an interrupt ends the program, as it does by default.
+        // If no thread can be started, an interrupt ends the program, as it does by default.
         if std::thread::Builder::new().name("interrupts".into()).spawn(ask).is_ok() {
             let _ = signal_hook::flag::register(SIGINT, Arc::clone(&asked));
         }
         Self { asked }
     }
 
-    /// What was asked for before concerns nobody any more.
+    /// A request before the query began does not concern it.
     fn forget(&self) {
         self.asked.store(false, Ordering::Relaxed);
     }

@@ -29,7 +29,7 @@ impl Mode {
         [("table", Mode::Table), ("csv", Mode::Csv), ("json", Mode::Json), ("jsonl", Mode::JsonLines)];
 }
 
-/// Rows that are looked at before the first is printed: their cells decide how wide the columns are.
+/// Rows that are examined before the first is printed: their cells determine the widths of the columns.
 const LOOKED_AT: usize = 500;
 
 /// Widest column of a table, unless it is the last; what is wider moves the rest of its line.
@@ -196,7 +196,7 @@ fn cell(value: &ValueRef<'_>) -> Cell {
     Cell { text, is_number }
 }
 
-/// What is no text; nothing for a null.
+/// A value that is not a text; nothing for a null.
 fn push_plain(out: &mut String, value: &ValueRef<'_>) {
     match value {
         ValueRef::Null => {}

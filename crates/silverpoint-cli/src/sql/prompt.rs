@@ -52,35 +52,33 @@ pub fn run(database: &Database, mode: Mode, interrupts: &Interrupts) -> Result<(
                     Some(command) if command.starts_with('.') => {
                         match command_line(command, words.get(1).copied(), &tables, &mut mode) {
                             Some(text) => print!("{text}"),
-                            None => {
-                                note(format_args!("{command}: no such command; .help tells which there are"))
-                            }
+                            None => note(format_args!("{command}: no such command; .help lists them")),
                         }
                     }
                     Some(_) => query(database, &line, mode)?,
                 }
             }
-            // An unfinished line is given up.
+            // An unfinished line is dropped.
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => break,
             Err(error) => return Err(failure(error)),
         }
     }
     if let Some(path) = &history {
-        // Whoever has no folder for it has no history.
+        // Without a directory for it there is no history.
         let _ = path.parent().map(std::fs::create_dir_all);
         let _ = editor.save_history(path);
     }
     Ok(())
 }
 
-/// Runs what was typed. Its mistakes are told, and end nothing.
+/// Runs what was typed. Errors are reported, and end nothing.
 fn query(database: &Database, line: &str, mode: Mode) -> Result<(), Failed> {
     let mut printer = Printer::new(mode, Output::paged());
     let ended = database.run(line, &mut printer);
     printer.out.finish()?;
     match ended {
-        // The pager was left, or it was told already.
+        // The pager was closed, or the error was reported already.
         Ok(()) | Err(Error::Rows(_)) => {}
         Err(error) => note(error),
     }
@@ -110,7 +108,7 @@ pub(super) fn print(database: &Database, line: &str) -> Outcome {
         }
     };
     if text.is_empty() {
-        let why = format!("{line}: no such table or view; .tables tells which there are");
+        let why = format!("{line}: no such table or view; .tables lists them");
         return Err(Failed::new(Exit::Usage, why));
     }
     let mut out = Output::paged();
@@ -119,7 +117,7 @@ pub(super) fn print(database: &Database, line: &str) -> Outcome {
     Ok(Exit::Success)
 }
 
-/// What a command says; `None`: there is no such command.
+/// The output of a command; `None`: there is no such command.
 fn command_line(
     command: &str,
     word: Option<&str>,

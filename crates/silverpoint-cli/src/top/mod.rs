@@ -31,42 +31,44 @@ use screen::{Screen, Wish};
 
 /// Show which sites record how much, how long threads waited, and what was lost, as it happens
 ///
-/// Looking changes nothing, as with `tail`. Waits and losses stand at the site of the record that came next in the thread. Files are counted whole, then
-/// as they grow; of processes what comes from now on, of those that begin later everything.
+/// Reading changes nothing, as with `tail`. Waits and losses are shown at the site of the thread's next
+/// record. Files are counted completely, then as they grow. Processes are counted from now on; those that
+/// begin later, from their beginning.
 ///
-/// Exit status: 0 done; 1 something cannot be read; 2 wrong usage; 3 a file is damaged; 4 a file is no trace file; 6 no such session.
+/// Exit status 0: done. 1: something cannot be read. 2: wrong usage. 3: a file is damaged. 4: a file is not a
+/// trace file. 6: no such session.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Process ids, names of processes (`*` and `?` match), or trace files [default: all living sessions, also those that begin later]
     #[arg(value_name = "PID|NAME|FILE")]
     targets: Vec<String>,
-    /// Between two tables
+    /// Interval between two tables
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = crate::units::duration)]
     interval: Duration,
-    /// What the rows are
+    /// What each row stands for
     #[arg(long, value_name = "VIEW", value_enum, default_value_t = View::Sites)]
     view: View,
-    /// What they are ordered by
+    /// The column to sort by
     #[arg(long, value_name = "COLUMN", value_enum, default_value_t = Column::Rate)]
     sort: Column,
-    /// Only rows that contain this text, whatever the letters' case
+    /// Show only rows that contain this text, in upper or lower case
     #[arg(long = "match", value_name = "TEXT", default_value = "")]
     pattern: String,
-    /// Text instead of a screen, one table an interval; so without a terminal
+    /// Print text instead of a screen, one table for each interval; the default without a terminal
     #[arg(short, long)]
     batch: bool,
-    /// One JSON object a table
+    /// Print one JSON object for each table
     #[arg(long)]
     json: bool,
-    /// End after so many tables
+    /// End after this number of tables
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
-    /// In text and JSON, at most so many rows
+    /// The most rows in text and JSON
     #[arg(long, value_name = "N", default_value_t = 20)]
     rows: usize,
 }
 
-/// Between two looks at what has come.
+/// Interval between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 /// Intervals that keys can choose.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
@@ -89,7 +91,8 @@ pub fn run(args: Args) -> Outcome {
         feed.end();
         return Ok(Exit::NotATraceFile);
     }
-    // Not before the files are open: opening a pipe waits for whoever writes into it, and must be ended by a signal.
+    // Only after the files are open: opening a pipe waits for its writer, and a signal must be able to end
+    // that.
     let stop = stop_at_signals()?;
     let mut model = Model::new(args.view, args.sort, Instant::now());
     model.pattern.clone_from(&args.pattern);
@@ -108,7 +111,8 @@ struct Feed {
     live: Live,
     tally: Tally,
     of_files: bool,
-    /// Whether there was a first look: what a session has recorded before it is not counted, of one that comes later everything is.
+    /// Whether there was a first look. What a session recorded before it is not counted; a later session is
+    /// counted from its beginning.
     has_looked: bool,
     /// What could not be read.
     notes: Vec<Note>,
@@ -121,7 +125,8 @@ impl Feed {
     /// Counts what is new.
     fn look(&mut self, model: &mut Model) -> Result<(), Failed> {
         for file in self.live.look()? {
-            // A collector's file may be out of reach (another's, another mount namespace): the others go on.
+            // A collector's file may be inaccessible (another user's, or in another mount namespace): the
+            // others are still read.
             if let Err(error) = self.tally.add_regular(&file, !self.has_looked) {
                 note(error);
             }
@@ -141,13 +146,13 @@ impl Feed {
         self.tally.trace()
     }
 
-    /// Tells what is missing.
+    /// Reports what is missing.
     fn end(&self) -> Exit {
         tell(self.trace().notes().iter().chain(&self.notes));
         exit(worst(&self.notes).max(self.trace().verdict()))
     }
 
-    /// Whether nothing can come any more.
+    /// Whether no more records can come.
     fn is_over(&self) -> bool {
         if self.of_files { self.tally.is_closed() } else { self.live.is_over() }
     }
@@ -187,7 +192,7 @@ fn on_screen(mut interval: Duration, mut feed: Feed, mut model: Model, stop: &Ar
         ratatui::try_init().map_err(|error| failure(format!("the terminal cannot be used: {error}")))?;
     let mut screen = Screen::new(terminal::colour());
     let mut run = || -> Result<(), Failed> {
-        let failed = |error: io::Error| failure(format!("the terminal: {error}"));
+        let failed = |error: io::Error| failure(format!("cannot draw on the terminal: {error}"));
         let mut due = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             feed.look(&mut model)?;

@@ -1,4 +1,4 @@
-//! What is counted, and in which order it is shown. Knows no terminal.
+//! What is counted, and in which order it is shown. Independent of the terminal.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -47,11 +47,11 @@ pub struct Counts {
     pub records: u64,
     /// Their bytes in rings.
     pub bytes: u64,
-    /// How often a thread waited for room right before a record of it.
+    /// How often a thread waited for room just before a record of it.
     pub stalls: u64,
-    /// For how long.
+    /// How long it waited.
     pub stall_ns: u64,
-    /// Records lost right before a record of it: of which sites they were is not recorded.
+    /// Records lost just before a record of it; which sites they came from is not recorded.
     pub lost: u64,
 }
 
@@ -68,7 +68,7 @@ impl Counts {
 /// Whose counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Who {
-    /// Session and site; no site: those that nobody describes.
+    /// Session and site; without a site: records without a description.
     Site(usize, Option<usize>),
     /// Session and thread.
     Thread(usize, usize),
@@ -104,7 +104,7 @@ struct Cell {
     last: Counts,
 }
 
-/// The counts of all that was looked at.
+/// The counts of everything that was read.
 #[derive(Debug)]
 pub struct Model {
     cells: HashMap<Who, Cell>,
@@ -142,7 +142,8 @@ pub struct Total {
 }
 
 impl Total {
-    /// Records a second, those that were overwritten unseen included, as far as they are as large as those that were seen.
+    /// Records a second, including those that were overwritten unseen. It assumes that these are as large as
+    /// the others.
     pub fn estimated_rate(&self) -> f64 {
         match self.byte_rate > 0.0 {
             true => self.rate * (1.0 + self.missed.1 / self.byte_rate),
@@ -167,7 +168,7 @@ impl Model {
         }
     }
 
-    /// Takes what a stream brought.
+    /// Adds the counts of a stream.
     pub fn count(&mut self, session: usize, stream: &Stream, found: Tallied) {
         let (site, bytes) = match found {
             Tallied::Record { site, bytes } => (site, bytes),
@@ -193,7 +194,7 @@ impl Model {
         self.cells.entry(Who::Thread(session, stream.thread)).or_default().recent.add(&counts);
     }
 
-    /// What was counted so far was there before the first interval: it has no rate.
+    /// What was counted so far happened before the first interval: it has no rate.
     pub fn begin(&mut self, now: Instant) {
         self.sample(now, self.missed.0);
         self.cells.values_mut().for_each(|cell| cell.last = Counts::default());
@@ -210,7 +211,7 @@ impl Model {
         }
     }
 
-    /// Totals begin anew.
+    /// Totals begin at zero again.
     pub fn clear(&mut self) {
         self.cells.values_mut().for_each(|cell| cell.total = cell.last);
     }
@@ -229,7 +230,7 @@ impl Model {
         rows.sort_by(|a, b| {
             let order = self.compare(a, b);
             let order = if self.reversed { order.reverse() } else { order };
-            // Whatever is equal keeps its place from one interval to the next.
+            // Equal rows keep their order from one interval to the next.
             order.then_with(|| a.identity().cmp(&b.identity()))
         });
         rows
@@ -319,7 +320,7 @@ impl Model {
                 })
             }
             Who::Site(session, None) => {
-                Some(Row { name: "(sites that nobody describes)".to_owned(), ..row(session)? })
+                Some(Row { name: "(sites without a description)".to_owned(), ..row(session)? })
             }
             Who::Thread(session, thread) => {
                 let thread = trace.sessions.get(session)?.threads.get(thread)?;
@@ -335,7 +336,7 @@ impl Row {
         (&self.name, &self.place, &self.process)
     }
 
-    /// Whether one of its texts contains a pattern of small letters.
+    /// Whether one of its texts contains a pattern, which is in lower case.
     fn contains(&self, pattern: &str) -> bool {
         let level = self.level.map_or("", Level::name);
         [&self.name, &self.place, &self.process, &self.category, level]

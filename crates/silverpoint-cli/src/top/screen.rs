@@ -15,9 +15,9 @@ use super::shown::{self, Cells};
 /// What is shown besides the model.
 #[derive(Debug, Default)]
 pub struct Screen {
-    /// Keys go into the pattern.
+    /// Keys are added to the filter.
     is_typing: bool,
-    /// Nothing moves.
+    /// Paused.
     pub is_paused: bool,
     has_help: bool,
     /// The first row that is shown.
@@ -45,7 +45,7 @@ const HELP: [&str; 12] = [
     "  q, Ctrl-C      quit",
     "  Tab            sites, threads",
     "  < >            the column to order by",
-    "  r              the other way round",
+    "  r              reverse the order",
     "  /              filter as you type: name, place, category, process, level",
     "  Enter, Esc     keep, drop the filter",
     "  Up Down        scroll; also PageUp, PageDown, Home, End",
@@ -62,7 +62,7 @@ impl Screen {
         Self { is_plain: !colour, ..Self::default() }
     }
 
-    /// Does what a key means.
+    /// Handles a key.
     pub fn key(&mut self, key: KeyEvent, model: &mut Model) -> Wish {
         if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c')) {
             return Wish::Quit;

@@ -40,7 +40,7 @@ pub fn name(row: &Row) -> String {
     text
 }
 
-/// What all have together, in two lines.
+/// The sums of all rows, in two lines.
 pub fn summary(total: &Total) -> [String; 2] {
     let (sessions, threads, sites) = total.sizes;
     let counts = &total.counts;

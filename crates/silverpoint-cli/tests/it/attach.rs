@@ -53,7 +53,7 @@ fn attaching_records_and_letting_go_leaves_the_program_as_it_was() {
     let again = scratch.run(["attach", &pid.to_string()]);
     assert_eq!(again.code(), Some(1), "{again:?}");
     let collector = scratch.sessions()[0]["collector"].as_u64().unwrap();
-    assert!(again.err.contains(&format!("process {collector} collects it already")), "{}", again.err);
+    assert!(again.err.contains(&format!("process {collector} already collects it")), "{}", again.err);
     std::thread::sleep(Duration::from_millis(200));
     attached.signal(Signal::INT);
     let ended = attached.end();
@@ -97,7 +97,7 @@ fn a_killed_attach_leaves_the_program_as_it_was() {
             kill_process(Pid::from_raw(worker).unwrap(), Signal::KILL).unwrap();
             let ended = attached.end();
             assert_eq!(ended.code(), Some(1), "{ended:?}");
-            assert!(ended.err.contains("is as it was"), "{}", ended.err);
+            assert!(ended.err.contains("has its settings back"), "{}", ended.err);
         } else {
             attached.signal(Signal::KILL);
             scratch.wait("the worker's end", || scratch.sessions()[0]["collector"].as_u64() == Some(0));

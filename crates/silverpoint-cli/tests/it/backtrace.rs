@@ -108,7 +108,7 @@ fn what_is_kept_back_can_be_asked_for() {
         scene.step("count 40");
         let ctl = scene.scratch.run(["ctl", &pid, "--dump"]);
         assert_eq!(ctl.code(), Some(0), "{ctl:?}");
-        assert!(ctl.out.contains("what was kept back is written"), "{}", ctl.out);
+        assert!(ctl.out.contains("the kept records are written"), "{}", ctl.out);
         assert_eq!(scene.scratch.records("t.silver"), 40 * asked);
     }
     let (scratch, ended) = scene.end();
@@ -127,7 +127,7 @@ fn a_program_that_nobody_keeps_back_is_told_so() {
     let pid = running.pid().to_string();
     let ctl = scratch.run(["ctl", &pid, "--dump"]);
     assert_eq!(ctl.code(), Some(1), "{ctl:?}");
-    assert!(ctl.err.contains("not collected by `silverpoint run`"), "{}", ctl.err);
+    assert!(ctl.err.contains("`silverpoint run` does not collect it"), "{}", ctl.err);
     running.end();
 }
 

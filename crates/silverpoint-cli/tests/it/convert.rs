@@ -176,7 +176,7 @@ fn a_directory_is_there_whole_or_not_at_all() {
         "{metadata}"
     );
     let ended = scratch.run(["convert", "a.silver", "out.ctf"]);
-    assert!(ended.code() == Some(1) && ended.err.contains("it is there already"), "{ended:?}");
+    assert!(ended.code() == Some(1) && ended.err.contains("it already exists"), "{ended:?}");
     let ended = scratch.run(["convert", "--level", "warn", "--force", "a.silver", "out.ctf"]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     let now = fs::read_to_string(scratch.path("out.ctf/metadata")).unwrap();
@@ -289,9 +289,9 @@ fn what_is_wrong_with_a_database_is_told() {
     assert_eq!(scratch.run(["convert", "a.silver", "a.sqlite"]).code(), Some(0));
     for (words, code, told) in [
         (&["a.silver", "a.sqlite"][..], 1, "--force replaces it"),
-        (&["--force", "a.sqlite", "a.sqlite"], 1, "overwrite what it is made from"),
-        (&["--to", "sqlite", "a.silver", "-"], 2, "no stream"),
-        (&["--from", "sqlite", "-", "b.silver"], 2, "no stream"),
+        (&["--force", "a.sqlite", "a.sqlite"], 1, "would overwrite an input"),
+        (&["--to", "sqlite", "a.silver", "-"], 2, "cannot be written to a stream"),
+        (&["--from", "sqlite", "-", "b.silver"], 2, "cannot be read from a stream"),
         (
             &["--from", "sqlite", "a.silver", "b.jsonl"],
             1,

@@ -73,7 +73,7 @@ fn an_interrupted_conversion_leaves_nothing_and_says_so() {
         scratch.wait("its end", || !running.is_running());
         let ended = running.end();
         assert_eq!(ended.code(), Some(code), "{output}: {ended:?}");
-        assert!(ended.err.contains("interrupted: it is not written"), "{output}: {}", ended.err);
+        assert!(ended.err.contains("interrupted: the file was not written"), "{output}: {}", ended.err);
         assert!(!names().iter().any(|name| name.starts_with(output)), "{output}: {:?}", names());
     }
 }

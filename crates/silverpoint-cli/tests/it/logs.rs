@@ -162,7 +162,7 @@ fn what_cannot_be_taken_from_a_spool_is_told_and_waits() {
     assert!(held.lock_collector().unwrap());
     let ended = scratch.run(["recover", "app.log.spool"]);
     assert_eq!(ended.code(), Some(1), "{ended:?}");
-    assert!(ended.err.contains("held by another process") && spool.exists(), "{ended:?}");
+    assert!(ended.err.contains("another process holds") && spool.exists(), "{ended:?}");
     drop(held);
     let restrict = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();

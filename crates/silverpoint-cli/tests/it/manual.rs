@@ -81,7 +81,7 @@ fn one_page_goes_to_standard_output() {
     assert!(ended.out.contains(".TH silverpoint-cat 1"), "{}", ended.out);
     let ended = scratch.run(["man", "nonsense"]);
     assert_eq!(ended.code(), Some(2));
-    assert!(ended.err.contains("'nonsense' is no command; there are run, attach"), "{}", ended.err);
+    assert!(ended.err.contains("'nonsense' is not a command; the commands are run, attach"), "{}", ended.err);
     let ended = scratch.run(["man", "collect"]);
     assert_eq!(ended.code(), Some(2), "hidden commands have no page");
 }

@@ -338,7 +338,7 @@ fn an_attachment_that_could_not_store_everything_says_so() {
     });
     send(child.id(), Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(1), "{}", text(&errors));
-    assert!(text(&errors).contains("could not be written to the end"), "{}", text(&errors));
+    assert!(text(&errors).contains("could not be written completely"), "{}", text(&errors));
     assert_eq!(program.end().code(), Some(0), "the program is not concerned");
 }
 
