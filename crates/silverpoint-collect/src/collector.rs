@@ -381,7 +381,7 @@ impl Collector {
                 Ok(()) => {}
             }
             if let Err(error) = self.give_back(&session, left.is_ok() && self.failing.is_none()) {
-                self.sink.messages.say(Some(session.name()), format!("it could not be given back: {error}"));
+                self.sink.messages.say(Some(session.name()), format!("it could not be released: {error}"));
             }
         }
     }
@@ -404,7 +404,7 @@ impl Collector {
                         let may_pass = matches!(error, ObserveError::Io { .. });
                         if self.watched[index].refuse_and_tell(name, may_pass) {
                             let again = if may_pass {
-                                "; nothing is lost by that, and it is tried again"
+                                "; no records are lost, and the collector tries again"
                             } else {
                                 ""
                             };
@@ -521,7 +521,7 @@ impl Collector {
         // Its producers must not wait for somebody who does not come.
         let _ = session.observed.set_collector_state(collector_state::NONE);
         let _ = session.observed.set_collector_pid(0);
-        let text = format!("it is given up: {error}");
+        let text = format!("it is not collected any more: {error}");
         self.sink.note(session.who(), 0, &text);
         if let Err(error) = self.sink.flush_notes() {
             self.fail(&error);
@@ -544,9 +544,10 @@ impl Collector {
             }
             None => {
                 let text = format!("{}: {error}", self.sink.trace.path().display());
-                self.sink
-                    .messages
-                    .say(None, format!("{text}; nothing is released until it can be written again"));
+                self.sink.messages.say(
+                    None,
+                    format!("{text}; records stay in the rings until the file can be written again"),
+                );
                 self.failing = Some(Failing { since: now, retry_at: now + RETRY, pause: RETRY, text });
                 for session in &self.sessions {
                     let _ = session.observed.set_collector_state(collector_state::SINK_FULL);

@@ -330,7 +330,7 @@ fn read(
             judged = judge(session, sink.batch.payload(&slot), from, capacity);
             if session.sites.faults != session.said.1 {
                 session.said.1 = session.sites.faults;
-                let text = format!("{} sites have descriptions that make no sense", session.sites.faults);
+                let text = format!("{} sites have invalid descriptions", session.sites.faults);
                 sink.messages.say(Some(session.name()), text.clone());
                 slot = sink
                     .batch
@@ -472,7 +472,7 @@ fn strike(
     state.is_broken = true;
     let Slice { at, size } = session.slices[ring];
     let text = format!(
-        "the ring of thread {} (stream {}, {size} bytes at offset {at} of the ring file) is given up: {error}",
+        "the ring of thread {} (stream {}, {size} bytes at offset {at} of the ring file) is not read any more: {error}",
         header.owner_tid, header.stream
     );
     sink.stats.broken_rings += 1;

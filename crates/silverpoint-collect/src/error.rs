@@ -43,7 +43,7 @@ pub enum CollectError {
 }
 
 /// What was tried when what is stored may not survive a loss of power.
-pub(crate) const SYNCING: &str = "what is in it may not survive a loss of power: syncing it";
+pub(crate) const SYNCING: &str = "syncing it (its contents may not survive a loss of power)";
 
 impl CollectError {
     pub(crate) fn output(path: &Path, what: &'static str, source: impl Into<io::Error>) -> Self {
@@ -56,9 +56,13 @@ impl fmt::Display for CollectError {
         match self {
             Self::Output { path, what, source } => write!(f, "{}: {what}: {source}", path.display()),
             Self::NotATraceFile(path) => {
-                write!(f, "{}: it is there and is not a trace file; it is not overwritten", path.display())
+                write!(
+                    f,
+                    "{}: it exists and is not a trace file; it is not overwritten: name another file",
+                    path.display()
+                )
             }
-            Self::Exists(path) => write!(f, "{}: it is there already", path.display()),
+            Self::Exists(path) => write!(f, "{}: it already exists", path.display()),
             Self::Busy(path) => write!(f, "{}: another collector writes into it", path.display()),
             Self::Removed { path, records } => {
                 write!(

@@ -80,7 +80,7 @@ impl Onlooker {
                 Err(PassError::Session(error)) => {
                     self.sink.clear();
                     if !matches!(error, ObserveError::Gone) {
-                        self.sink.messages.say(Some(name), format!("it cannot be looked at: {error}"));
+                        self.sink.messages.say(Some(name), format!("it cannot be read: {error}"));
                     }
                     gone.push((name, Left::Lost));
                 }

@@ -167,7 +167,7 @@ impl Sink {
             Err(error) => {
                 if self.no_rotation_before.is_none() {
                     let text = format!(
-                        "{}: no new part can be begun: {error}; this one goes on",
+                        "{}: no new part can be started: {error}; the current one continues",
                         self.trace.path().display()
                     );
                     self.messages.say(None, text);
@@ -204,13 +204,13 @@ impl Sink {
                 self.is_homeless = true;
                 let records = self.trace.removed_records();
                 let text = format!(
-                    "it was removed with {records} records in it, and no new part can be begun in its place: {error}"
+                    "it was removed with {records} records in it, and no new part can be started in its place: {error}"
                 );
                 return Err(io::Error::new(error.kind(), text));
             }
             Err(error) if !self.is_displacement_told => {
                 let text = format!(
-                    "{path}: it was moved or removed, and no new part can be begun in its place: {error}"
+                    "{path}: it was moved or removed, and no new part can be started in its place: {error}"
                 );
                 self.messages.say(None, text);
                 self.is_displacement_told = true;

@@ -46,7 +46,7 @@ pub(crate) fn take_over(
             Ok(None)
         }
         Err(error) => Ok(Some(format!(
-            "its last collector wrote to {}, which cannot be examined ({error}): some records may be there and here",
+            "its last collector wrote to {}, which cannot be examined ({error}): some records may be in both files",
             intent.path.display()
         ))),
     }

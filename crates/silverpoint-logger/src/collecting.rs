@@ -132,7 +132,7 @@ impl Collecting {
         if let Some(collector) = &mut self.collector
             && let Err(error) = collector.set_directives(directives)
         {
-            say(format_args!("what is recorded cannot be changed to {directives:?}: {error}"));
+            say(format_args!("the directives cannot be changed to {directives:?}: {error}"));
         }
         // Whoever waits for it need not wait for the end of a sleep.
         self.shared.change(|state| state.is_switching = state.directives.is_some());
@@ -213,7 +213,7 @@ impl Drop for Collecting {
 pub(crate) fn note(spool: &Spool, sessions: &[SessionName]) {
     if let Err(error) = spool.note_sessions(sessions) {
         say(format_args!(
-            "{}: the list of sessions beside it: {error} (what this program leaves when it is killed is then no next logger's to deliver)",
+            "{}: the list of sessions beside it cannot be written: {error} (if this program is killed, its next start cannot deliver the remaining records)",
             spool.file().display()
         ));
     }

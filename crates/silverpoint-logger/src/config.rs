@@ -279,7 +279,7 @@ impl Place {
             false => format!("of {}:{}", first.source, first.line),
         };
         let text =
-            format!("the sink {where_first} has this file, too: {}; give each its own", path.display());
+            format!("the sink {where_first} has the same file: {}; give each sink its own", path.display());
         SettingsError { source, line, text }
     }
 }

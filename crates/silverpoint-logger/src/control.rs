@@ -194,7 +194,7 @@ impl Control {
                 && removed.contains(number)
                 && added.iter().any(|new| matches!(&new.to, To::File(new) if new.path == old.path))
             {
-                let why = "lines and a trace file cannot stand in one file; give the new one another name";
+                let why = "one file cannot hold both lines and a trace; give the new sink another name";
                 return Err(LoggerError::io(&old.path, "changing what it is")(std::io::Error::other(why)));
             }
         }
@@ -260,7 +260,10 @@ impl Control {
         current.numbers =
             numbers.into_iter().map(|number| number.or_else(|| next.next()).unwrap_or(first)).collect();
         if let Err(error) = self.spool.note_sinks(&new) {
-            say(format_args!("{}: what its sinks are: {error}", self.spool.file().display()));
+            say(format_args!(
+                "{}: the list of its sinks cannot be written: {error}",
+                self.spool.file().display()
+            ));
         }
         current.config = new;
         // The caller's next record is treated by the new rules, unless a sink is held up.
@@ -295,7 +298,7 @@ impl Control {
     /// As [`Control::reload`]; a mistake is told to people, on standard error and in the logs.
     pub(crate) fn reload_and_tell(&self) {
         if let Err(error) = self.reload() {
-            let text = format!("{error}; what was in force before stays");
+            let text = format!("{error}; the previous configuration stays in force");
             say(&text);
             self.shared.change(|state| {
                 state.noted += 1;

@@ -371,10 +371,10 @@ impl Delivery {
         if !std::mem::replace(&mut self.is_failing, true) {
             // The collector has said why.
             let place = match self.shared.lock().is_spool_failing {
-                true => "what is in the spool waits there, which cannot be written either now",
-                false => "what is not written waits in the spool",
+                true => "the spool cannot be written either now; its records wait in it",
+                false => "unwritten records wait in the spool",
             };
-            say(format_args!("{}: {error}; {place}, and is tried again", self.label));
+            say(format_args!("{}: {error}; {place}; retrying", self.label));
         }
     }
 
@@ -402,7 +402,7 @@ struct EndOfPanic {
 impl Drop for EndOfPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            say(format_args!("{}: it has panicked, and is given no more records", self.label));
+            say(format_args!("{}: it has panicked, and gets no more records", self.label));
             self.shared.change(|state| state.remove_sink(self.number));
         }
     }

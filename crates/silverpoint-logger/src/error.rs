@@ -80,14 +80,14 @@ impl LoggerError {
 impl fmt::Display for LoggerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Directives(error) => write!(f, "what is to be recorded: {error}"),
+            Self::Directives(error) => write!(f, "the directives: {error}"),
             Self::Policy(error) => write!(f, "the policy: {error}"),
             Self::Settings(error) => error.fmt(f),
             Self::Io { path, what, error } => write!(f, "{}: {what}: {error}", path.display()),
             Self::Collect(error) => error.fmt(f),
             Self::Open(error) => error.fmt(f),
             Self::SameFile(path) => {
-                write!(f, "{}: two sinks have this file; give each its own", path.display())
+                write!(f, "{}: two sinks have this file; give each sink its own", path.display())
             }
             Self::StillEnding(path) => {
                 write!(

@@ -96,7 +96,8 @@ impl Feed {
     pub fn begin_part(&mut self) -> Result<(), LoggerError> {
         self.parts += 1;
         let part = self.spool.part(self.parts);
-        fs::rename(self.file(), &part).map_err(LoggerError::io(self.file(), "putting it out of the way"))?;
+        fs::rename(self.file(), &part)
+            .map_err(LoggerError::io(self.file(), "renaming it for the next part"))?;
         // Whoever still has it open has read it.
         fs::remove_file(&part).map_err(LoggerError::io(part, "removing it"))
     }

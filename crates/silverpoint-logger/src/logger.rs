@@ -97,7 +97,7 @@ impl Logger {
         spool.number_files(&mut config, true);
         // Before anything lies there that only these sinks are owed.
         if let Err(error) = spool.note_sinks(&config) {
-            say(format_args!("{}: what its sinks are: {error}", spool.file().display()));
+            say(format_args!("{}: the list of its sinks cannot be written: {error}", spool.file().display()));
         }
         let logger = Self::launch(config, spool, Some(root()?), Some(Process::this()))?;
         if let Some(options) = &crash
@@ -394,13 +394,13 @@ impl Logger {
         let directory = self.control.spool.directory().display();
         let rest = match is_whole {
             true if self.control.spool.is_temporary() => {
-                "The rest is discarded, since without a file no later start owes it to anybody".to_owned()
+                "The rest is discarded, because without a file no later start can deliver it".to_owned()
             }
             true => format!(
-                "The rest waits in {directory}: the next start writes it, and so does `silverpoint recover {directory}`"
+                "The rest waits in {directory}: the next start or `silverpoint recover {directory}` writes it"
             ),
             false => format!(
-                "The rest waits in {directory} and in the session of this process: the next start writes it, and so does `silverpoint recover {directory}`"
+                "The rest waits in {directory} and in the session of this process: the next start or `silverpoint recover {directory}` writes it"
             ),
         };
         say(format_args!("{late}: not everything is written after {PATIENCE:?}. {rest}"));
@@ -509,7 +509,7 @@ fn begin(
         let is_taken = collecting.sessions.iter().any(|name| own.has(*name));
         if !is_taken && sessions_of(|name| own.has(name)).into_iter().any(is_collected_by_another) {
             say(
-                "another collector has this process already (`silverpoint run`, another logger?): it gets what is recorded, and not this logger's sinks",
+                "another collector already has this process (`silverpoint run`, another logger?): it gets all records, and this logger's sinks get none",
             );
         }
     }

@@ -239,10 +239,10 @@ fn read(path: &Path) -> Result<String, SettingsError> {
     // Whatever it is, a device too.
     file.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
     if bytes.len() as u64 > FILE_MAX {
-        return Err(fail(format!("more than {FILE_MAX} bytes: that is no configuration")));
+        return Err(fail(format!("more than {FILE_MAX} bytes: this is not a configuration file")));
     }
     String::from_utf8(bytes).map_err(|error| {
-        fail(format!("at byte {}: not UTF-8, so it is no TOML", error.utf8_error().valid_up_to()))
+        fail(format!("at byte {}: not UTF-8, so not TOML", error.utf8_error().valid_up_to()))
     })
 }
 
@@ -435,7 +435,7 @@ impl Reader<'_> {
     fn pace(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
         if let Some(value) = table.get("flush") {
             if !matches!(sink.to, To::File(_) | To::Stderr | To::Stdout) {
-                let text = "only files and the console have lines that wait".into();
+                let text = "only files and the console have lines to flush".into();
                 return Err(self.mistake(value.span(), text));
             }
             let Some(table) = value.get_ref().as_table() else {
@@ -466,7 +466,7 @@ impl Reader<'_> {
                 ("never", ..) => Ok(Sync::Never),
                 (_, Ok(level), _) => Ok(Sync::Level(level)),
                 (_, _, Ok(time)) => Ok(Sync::Every(time)),
-                _ => Err(format!("{text:?} says not when to sync; valid are {valid}")),
+                _ => Err(format!("{text:?} is no time to sync; valid are {valid}")),
             };
             sink.sync = self.parsed(value, valid, read)?;
         }

@@ -33,7 +33,7 @@ use silverpoint_wire::site::SiteDescription;
 /// })?;
 /// # Ok::<(), String>(())
 /// ```
-#[must_use = "dropped, the function is given nothing any more"]
+#[must_use = "when it is dropped, the function gets no more records"]
 pub struct SynchronousHandler(synchronous::Added);
 
 impl SynchronousHandler {

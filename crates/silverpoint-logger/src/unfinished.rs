@@ -60,11 +60,11 @@ impl Unfinished {
         timeout: Duration,
     ) -> Result<(Vec<String>, Flushed), LoggerError> {
         let path = self.directory.join(spool::SINKS);
-        let fail = |error| LoggerError::io(&path, "reading what its sinks are")(error);
+        let fail = |error| LoggerError::io(&path, "reading the list of its sinks")(error);
         // Before anything in it is believed.
         spool::check_own(&self.directory)?;
         if fs::metadata(&path).map_err(fail)?.len() > SINKS_MAX {
-            return Err(LoggerError::io(&path, "reading what its sinks are")(
+            return Err(LoggerError::io(&path, "reading the list of its sinks")(
                 io::ErrorKind::InvalidData.into(),
             ));
         }

@@ -191,7 +191,7 @@ impl Live {
         if self.onlooker.is_none() {
             let scratch = Scratch::new().map_err(|error| {
                 ReadError::Failed(format!(
-                    "no directory for what is copied can be made in {}: {error}",
+                    "no directory for copies can be made in {}: {error}",
                     std::env::temp_dir().display()
                 ))
             })?;
@@ -234,7 +234,7 @@ fn silence(place: &Place, session: &ObservedSession) -> Option<String> {
     let pid = place.name.pid;
     is_silent.then(|| {
         format!(
-            "process {pid} records nothing now; `silverpoint ctl {pid} trace` makes it (into its own memory), `silverpoint attach {pid}` into a file"
+            "process {pid} records nothing now; start it with `silverpoint ctl {pid} trace` (into its own memory) or `silverpoint attach {pid}` (into a file)"
         )
     })
 }

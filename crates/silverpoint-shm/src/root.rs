@@ -192,7 +192,7 @@ fn what_is_wrong(path: &Path, uid: u32, error: &io::Error) -> String {
         Ok(found) if found.is_symlink() => "it is a link; name the directory itself".to_owned(),
         Ok(found) if !found.is_dir() => "it is no directory".to_owned(),
         Ok(found) if found.uid() != uid => {
-            format!("it belongs to user {}, and sessions of user {uid} are in none but his own", found.uid())
+            format!("it belongs to user {}, and user {uid} needs a directory of his own", found.uid())
         }
         Ok(found) if found.mode() & 0o777 != 0o700 => format!(
             "its mode is {:04o} and must be 0700, so that nobody else puts anything into it: `chmod 0700 {}`",

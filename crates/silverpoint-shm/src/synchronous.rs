@@ -157,7 +157,7 @@ impl Place {
                 std::mem::forget(panic);
                 if self.state.compare_exchange(ON, SPENT, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
                     COUNT.fetch_sub(1, Ordering::SeqCst);
-                    sys::warn(&[b"a function that is given records has panicked: it is given no more"]);
+                    sys::warn(&[b"a function that receives records has panicked: it gets no more"]);
                 }
             }
         }

@@ -222,7 +222,7 @@ SP_DETAIL_COLD bool make_or_replace_session() {
     }
     note_absence(errno != 0 ? errno : EIO);
     if (!warn_of_refused_root() && (settings.demanded || settings.expected))
-        warn("no session could be made, nothing is recorded");
+        warn("no session could be made, nothing is recorded; `silverpoint doctor` shows why");
     return false;
 }
 

@@ -204,7 +204,7 @@ fn a_filter_that_cannot_be_understood_is_told_with_its_option() {
     let cases: [(&[&str], &[&str]); 14] = [
         (&["--level", "loud"], &["'loud' for '--level", "trace, debug, info, warn, error or fatal"]),
         (&["--level", ""], &["'--level", "trace, debug, info, warn, error or fatal"]),
-        (&["--category", "net=loud"], &["--category", "'loud' is none; valid are trace, debug,"]),
+        (&["--category", "net=loud"], &["--category", "'loud' after = is no level; valid are trace, debug,"]),
         (&["--since", "noon"], &["--since: 'noon' is not a time", "19:02:11.5"]),
         (&["--until", "noon"], &["--until: 'noon' is not a time"]),
         (&["--since", "+1s", "--until", "+5x"], &["--until: '+5x' is not a time", "units ns, us, ms"]),

@@ -106,7 +106,7 @@ fn a_file_that_cannot_be_written_is_told_before_the_command_starts() {
     let scratch = Scratch::new();
     let touch = ["--", "touch", "started"];
     for (output, why) in
-        [("missing/t.silver", "No such file or directory"), ("root", "it is there and is not a trace file")]
+        [("missing/t.silver", "No such file or directory"), ("root", "it exists and is not a trace file")]
     {
         let ended = scratch.run(["run", "-o", output].iter().chain(&touch));
         assert_eq!(ended.code(), Some(125), "{ended:?}");

@@ -197,7 +197,7 @@ fn a_full_disk_is_told_and_collection_resumes() {
     let mut ballast = fs::File::create(disk.path("ballast")).unwrap();
     while std::io::Write::write_all(&mut ballast, &[0; 4096]).is_ok() {}
     scratch.wait("the complaint", || {
-        text(&errors).contains("nothing is released until it can be written again")
+        text(&errors).contains("records stay in the rings until the file can be written again")
     });
     assert!(text(&errors).contains("t.silver: No space left on device"), "{}", text(&errors));
     std::thread::sleep(Duration::from_millis(300));
@@ -232,7 +232,7 @@ fn says_no(scratch: &Scratch, error: &str, forbid: impl FnOnce(&Path, u32), allo
     let collector = collector_of(child.id()).expect("it has a collector");
     forbid(&output, collector);
     scratch.wait("the complaint", || {
-        text(&errors).contains("nothing is released until it can be written again")
+        text(&errors).contains("records stay in the rings until the file can be written again")
     });
     assert!(text(&errors).contains(&format!("t.silver: {error}")), "{}", text(&errors));
     assert!(child.try_wait().unwrap().is_none(), "the program ended");
@@ -246,7 +246,7 @@ fn says_no(scratch: &Scratch, error: &str, forbid: impl FnOnce(&Path, u32), allo
     let ticks: usize = said.lines().last().unwrap().split_whitespace().next().unwrap().parse().unwrap();
     assert_eq!(scratch.records("t.silver"), ticks, "{}", text(&errors));
     let told = text(&errors);
-    assert_eq!(told.matches("nothing is released until").count(), 1, "{told}");
+    assert_eq!(told.matches("records stay in the rings until").count(), 1, "{told}");
     assert!(told.contains("no losses"), "{told}");
     assert!(scratch.left().is_empty());
 }
@@ -334,7 +334,7 @@ fn an_attachment_that_could_not_store_everything_says_so() {
     let mut ballast = fs::File::create(disk.path("ballast")).unwrap();
     while std::io::Write::write_all(&mut ballast, &[0; 4096]).is_ok() {}
     scratch.wait("the complaint", || {
-        text(&errors).contains("nothing is released until it can be written again")
+        text(&errors).contains("records stay in the rings until the file can be written again")
     });
     send(child.id(), Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(1), "{}", text(&errors));
@@ -431,7 +431,7 @@ fn a_directory_removed_under_the_collector_costs_the_exit_status_and_is_counted(
     let scratch = Scratch::new();
     let (ticks, ended) = ticking_under(&scratch, &["--rotate-size", "64K"], |folder, said| {
         fs::remove_dir_all(folder).unwrap();
-        scratch.wait("the complaint", || said().contains("no new part can be begun in its place"));
+        scratch.wait("the complaint", || said().contains("no new part can be started in its place"));
     });
     assert_eq!(ended.code(), Some(5), "{ended:?}");
     let removed = number_before(&ended.err, " lost (removed with their file)");
@@ -447,7 +447,7 @@ fn a_directory_that_is_made_again_is_gone_on_in() {
     let scratch = Scratch::new();
     let (ticks, ended) = ticking_under(&scratch, &[], |folder, said| {
         fs::remove_dir_all(folder).unwrap();
-        scratch.wait("the complaint", || said().contains("no new part can be begun in its place"));
+        scratch.wait("the complaint", || said().contains("no new part can be started in its place"));
         fs::create_dir(folder).unwrap();
         scratch.wait("the collection to go on", || said().contains("resumed: for "));
     });

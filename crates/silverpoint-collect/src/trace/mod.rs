@@ -334,7 +334,7 @@ impl TraceFile {
     pub(crate) fn rotate(&mut self) -> io::Result<()> {
         // Whoever reads the parts finds them by their names: not after the program sees another root.
         if std::fs::metadata(&self.path).ok().is_none_or(|found| !self.is(found.dev(), found.ino())) {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "its name does not lead to it any more"));
+            return Err(io::Error::new(io::ErrorKind::NotFound, "it was moved or removed"));
         }
         // Its own number, although those before it may have been removed: a name never gets another content.
         let highest = rotated(&self.directory, &self.name)?.last().map_or(0, |part| part.number);

@@ -57,7 +57,7 @@ impl Filter {
                     let column = word.column + name.chars().count() + 1;
                     Ok(Word { text: value.to_owned(), column })
                 }
-                None => words.next().ok_or_else(|| wrong(format!("{name} wants a value"))),
+                None => words.next().ok_or_else(|| wrong(format!("{name} needs a value"))),
             };
             filter.take(name, value, zone, wrong)?;
         }
@@ -104,7 +104,7 @@ impl Filter {
             }
             _ => {
                 return Err(wrong(format!(
-                    "'{name}' filters nothing: --level, --category, --file, --function, --thread, --process, --since, --until and --where do"
+                    "'{name}' is no filter; valid are --level, --category, --file, --function, --thread, --process, --since, --until and --where"
                 )));
             }
         }

@@ -96,7 +96,7 @@ pub fn category(pattern: &str) -> Result<String, String> {
         Some((_, level)) if level.parse::<Level>().is_err() => {
             let names: Vec<_> = Level::ALL.into_iter().map(Level::name).collect();
             Err(format!(
-                "'{pattern}': a level stands behind =, and '{level}' is none; valid are {} (of a category with = in its name: '{}')",
+                "'{pattern}': '{level}' after = is no level; valid are {} (for a category with = in its name: '{}')",
                 names.join(", "),
                 pattern.replace('=', "?")
             ))

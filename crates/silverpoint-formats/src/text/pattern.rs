@@ -206,10 +206,9 @@ impl Pattern {
                     None if name.len() > OF_CONTEXT.len() && name.starts_with(OF_CONTEXT) => {
                         Ok(Item::OfContext(name[OF_CONTEXT.len()..].to_owned(), Spec::from(&spec)))
                     }
-                    None => Err(PatternError(format!(
-                        "{name:?} is nothing that a line has; valid are {}",
-                        names()
-                    ))),
+                    None => {
+                        Err(PatternError(format!("{name:?} is no part of a line; valid are {}", names())))
+                    }
                 }
             }
             Piece::Placeholder { .. } => {

@@ -86,7 +86,7 @@ fn item(name: &str) -> Result<Item, PatternError> {
             Some(format) => Item::Clock(Clock::parse(format)),
             None => {
                 return Err(PatternError::new(format!(
-                    "%{{{name}}} is nothing that a line has; valid are {VALID}"
+                    "%{{{name}}} is no part of a line; valid are {VALID}"
                 )));
             }
         },
@@ -259,7 +259,7 @@ mod tests {
             ("%{if-debug}x", "without %{endif}"),
             ("x%{endif}", "without a condition"),
             ("%{if-debug}%{if-info}%{endif}%{endif}", "do not nest"),
-            ("%{backtrace depth=5}", "nothing that a line has"),
+            ("%{backtrace depth=5}", "is no part of a line"),
             ("%{time boot}", "not recorded"),
         ] {
             let error = parse(pattern).expect_err(pattern).to_string();

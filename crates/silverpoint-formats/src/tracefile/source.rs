@@ -109,8 +109,12 @@ impl Source {
     /// # Errors
     /// Those of opening; [`io::ErrorKind::InvalidInput`] for what is no regular file.
     pub fn open_regular(path: &Path) -> io::Result<Self> {
-        let refused =
-            || io::Error::new(io::ErrorKind::InvalidInput, "is no regular file: only such a one is followed");
+        let refused = || {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "is no regular file: only regular files can be followed",
+            )
+        };
         if !std::fs::metadata(path)?.is_file() {
             return Err(refused());
         }

@@ -212,10 +212,10 @@ impl fmt::Display for Note {
             Matter::OtherFormat { offset, version } => {
                 let own = FormatVersion::CURRENT;
                 write!(f, "it has version {} of the format, stated at byte {offset}; ", OneLine(version))?;
-                write!(f, "this program reads {}.x: use the silverpoint that belongs to it", own.major)
+                write!(f, "this program reads {}.x: use a silverpoint of that version", own.major)
             }
             Matter::Unknown { version, what, count } => {
-                write!(f, "{count} {} that this program does not know, passed over", what.in_words(*count))?;
+                write!(f, "{count} {} that this program does not know, skipped", what.in_words(*count))?;
                 match version {
                     Some(version) => {
                         write!(

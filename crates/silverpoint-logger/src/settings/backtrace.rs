@@ -32,7 +32,7 @@ impl Reader<'_> {
         let least = sink.filter.level.unwrap_or(Level::Info);
         if let Some(trigger) = trigger.filter(|trigger| *trigger < least) {
             let text =
-                format!("a record of level {trigger} brings nothing out: the sink's own level is {least}");
+                format!("a record of level {trigger} triggers nothing: the sink's own level is {least}");
             return Err(self.mistake(keys.get("trigger").unwrap_or(value).span(), text));
         }
         sink.backtrace = Some(Backtrace { records: self.count(records)?, trigger });
@@ -52,7 +52,7 @@ impl Reader<'_> {
 fn trigger(text: &str) -> Result<Option<Level>, String> {
     match text {
         "never" => Ok(None),
-        text => level(text).map(Some).map_err(|error| format!("{error}; \"never\": on demand alone")),
+        text => level(text).map(Some).map_err(|error| format!("{error}; \"never\": only on demand")),
     }
 }
 

@@ -76,7 +76,7 @@ fn mistakes_are_told_with_their_line_and_what_is_valid() {
         (
             "[[sink]]\nto = \"stderr\"\ncategory = \"net=warning\"",
             3,
-            "'net=warning': a level stands behind =, and 'warning' is none; valid are trace, debug, info, warn, error, fatal",
+            "'net=warning': 'warning' after = is no level; valid are trace, debug, info, warn, error, fatal",
         ),
         (
             "[[sink]]\nto = \"stderr\"\ncategory = [\"io\", \"a=b\"]",

@@ -290,7 +290,7 @@ impl LogFile {
     fn go_on(&mut self, error: &io::Error, what: &str) {
         self.goes_on_until = Some(Instant::now() + RETRY);
         if !std::mem::replace(&mut self.is_told, true) {
-            say(format_args!("{}: {what}: {error}; the same file goes on", self.config.path.display()));
+            say(format_args!("{}: {what}: {error}; the same file continues", self.config.path.display()));
         }
     }
 }

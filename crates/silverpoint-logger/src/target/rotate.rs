@@ -75,7 +75,7 @@ impl OldFiles {
         });
         let mut files = Self { names, keep };
         if let Err(error) = files.names.tidy(true) {
-            say(format_args!("{}: its old files: {error}", path.display()));
+            say(format_args!("{}: its old files cannot be cleaned up: {error}", path.display()));
         }
         files.compress();
         files
@@ -141,7 +141,10 @@ impl OldFiles {
         let thread = std::thread::Builder::new().name("sp-compress".to_owned());
         if let Err(error) = thread.spawn(move || names.compress_all(compression)) {
             *self.names.lock() = false;
-            say(format_args!("{}: no thread to compress it: {error}", self.names.path.display()));
+            say(format_args!(
+                "{}: no thread can be started to compress it: {error}",
+                self.names.path.display()
+            ));
         }
     }
 }
@@ -292,7 +295,10 @@ impl Names {
                 // Told to end.
                 Ok(false) => {}
                 Err(error) => {
-                    say(format_args!("{}: compressing it: {error}; it stays as it is", file.path.display()));
+                    say(format_args!(
+                        "{}: it cannot be compressed: {error}; it stays as it is",
+                        file.path.display()
+                    ));
                 }
             }
             *self.lock() = false;

@@ -86,7 +86,7 @@ impl Target for TraceTarget {
         match event.what {
             // The logger's own: it has no place in a ring.
             What::Loss { count, .. } if event.raw.is_empty() => {
-                self.notes.push(format!("{count} records were given up: the sink was too slow"));
+                self.notes.push(format!("{count} records were skipped: the sink was too slow"));
             }
             _ if event.raw.is_empty() => {}
             _ => self.take(event),

@@ -62,7 +62,7 @@ fn a_program_that_gives_up_its_rights_keeps_its_log() {
             text.lines().filter(|line| line.contains("number ")).map(|line| format!("{line}\n")).collect();
         let found = numbers(&lines);
         assert!(found.iter().copied().eq(0..RECORDS), "{what}: {found:?} {err}");
-        assert_eq!(err.matches("the same file goes on").count(), 1, "{what}: {err}");
+        assert_eq!(err.matches("the same file continues").count(), 1, "{what}: {err}");
     }
 }
 

@@ -192,7 +192,7 @@ fn two_loggers_of_one_process_do_not_write_one_file() {
 fn a_second_logger_of_a_process_is_told_that_it_gets_nothing() {
     let scratch = Scratch::new();
     let (_, err) = scratch.run(["two"]);
-    assert!(err.contains("another collector has this process already"), "{err}");
+    assert!(err.contains("another collector already has this process"), "{err}");
     assert_eq!(numbers(&scratch.read("app.log")), [0]);
     assert_eq!((scratch.read("app.log.other"), scratch.names().len()), (String::new(), 2));
 }

@@ -142,7 +142,10 @@ fn a_changed_file_is_noticed_and_its_mistakes_are_told_in_the_log_too() {
     configure(&scratch, "record = 'net=loud'\n");
     until("the mistake", || scratch.read("a.log").contains("loud") && scratch.read("b.log").contains("loud"));
     let told = scratch.read("stderr");
-    assert!(told.contains("log.toml:1: ") && told.contains("what was in force before stays"), "{told}");
+    assert!(
+        told.contains("log.toml:1: ") && told.contains("the previous configuration stays in force"),
+        "{told}"
+    );
     let note = scratch.read("a.log").lines().find(|line| line.contains("loud")).unwrap().to_owned();
     assert!(note.contains("ERROR silverpoint  ") && note.contains("log.toml:1: "), "{note}");
     let text = scratch.read("b.log");

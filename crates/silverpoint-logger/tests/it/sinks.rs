@@ -138,7 +138,7 @@ fn a_sink_that_fails_holds_up_no_other() {
     assert_eq!(out, "1000\n");
     assert_eq!(err.matches("No space left on device").count(), 1, "said once: {err}");
     assert!(err.contains("/dev/full: not everything is written"), "and at the end, by its name: {err}");
-    assert!(err.contains("what is not written waits in the spool"), "{err}");
+    assert!(err.contains("unwritten records wait in the spool"), "{err}");
     assert_eq!(numbers(&scratch.read("app.log")), (0..1000).collect::<Vec<_>>());
     assert!(!is_gone(&scratch.path("app.log.spool")), "what was not delivered is kept");
 }

@@ -156,7 +156,7 @@ fn gone_and_back(kind: &str, number: impl Fn(&[u8]) -> u64) {
         }
         let line = err.next().unwrap().unwrap();
         let label = format!("{kind} at ");
-        assert!(line.contains(&label) && line.contains("waits in the spool"), "{line}");
+        assert!(line.contains(&label) && line.contains("wait in the spool"), "{line}");
         let socket = receiver(&path);
         while seen.len() < (round + 1) * 500 {
             seen.push(number(&receive(&socket).expect("in time")));

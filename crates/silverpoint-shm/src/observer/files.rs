@@ -38,7 +38,7 @@ pub(super) fn open_directory(root: impl AsFd, name: &CStr) -> Result<(OwnedFd, u
     if stat.st_mode & 0o077 != 0 {
         return Err(ObserveError::refused(
             WHAT,
-            format!("its mode {:o} lets others in", stat.st_mode & 0o777),
+            format!("its mode {:o} gives others access", stat.st_mode & 0o777),
         ));
     }
     Ok((directory, owner))
@@ -84,7 +84,7 @@ pub(super) fn open_file(
     if stat.st_mode & 0o077 != 0 {
         return Err(ObserveError::refused(
             what,
-            format!("its mode {:o} lets others in", stat.st_mode & 0o777),
+            format!("its mode {:o} gives others access", stat.st_mode & 0o777),
         ));
     }
     // Standard descriptors may be closed: a message must not land in a session.

@@ -190,7 +190,11 @@ fn make() -> bool {
                     b")",
                 ]);
             } else if settings.filter.is_some() || settings.collector_expected {
-                sys::warn(&[b"no session could be made, nothing is recorded (error ", number, b")"]);
+                sys::warn(&[
+                    b"no session could be made, nothing is recorded (error ",
+                    number,
+                    b"); `silverpoint doctor` shows why",
+                ]);
             }
         }
         made

@@ -104,7 +104,7 @@ impl Verified {
 /// What to do about damage.
 const REPAIR: &str = "silverpoint repair copies what is intact into a clean file";
 /// What to do about a writer's mistake.
-const REWRITE: &str = "its writer has a fault; silverpoint repair sets right what can be";
+const REWRITE: &str = "its writer has a fault; silverpoint repair corrects what it can";
 /// What to do about indexes.
 const REINDEX: &str = "readers do without it; silverpoint repair makes a new one";
 
@@ -242,7 +242,7 @@ impl<F: FnMut(Finding)> Check<'_, F> {
         {
             let own = FormatVersion::CURRENT.major;
             let what = format!("it has version {version:.40} of the format; this program reads {own}.x");
-            self.say(at, Severity::Foreign, what, "use the silverpoint that belongs to it");
+            self.say(at, Severity::Foreign, what, "use a silverpoint of that version");
             self.is_refused = true;
             return Ok(());
         }
