@@ -1,4 +1,5 @@
-//! Backtraces: records below a sink's level are kept back in memory, the last of them, and come out when a bad one does, or on demand.
+//! Backtraces: the last records below a sink's level are kept back in memory. They are written when a bad
+//! record comes, or on demand.
 //!
 //! ```text
 //!  spool ──▶ of the sink's level or above? ── yes ──▶ bad enough? ── yes ──▶ first what is kept back, marked ──▶ the destination
@@ -7,9 +8,12 @@
 //!             kept back: the last N, at most 4 MiB
 //! ```
 //!
-//! **Exactly once.** What is kept back was not written. So a file's cursor says two things of a stream: up to where its records of the sink's level are in the file, and from where on
-//! others are kept back. A successor reads from the latter place: what lies before the former and is of the sink's level, it has; the rest it keeps back anew. The parts of the spool that hold what
-//! is kept back stay, but for those older than the last two: a record that waits for ever must not hold up the spool. It stays in memory, and a successor does not have it.
+//! **Exactly once.** What is kept back is not written yet. So a file's cursor has two positions for a stream:
+//! the end of its records of the sink's level in the file, and the begin of those that are kept back. A
+//! successor reads from the second position. It skips what lies before the first and is of the sink's level,
+//! and keeps the rest back again. The parts of the spool that hold kept records stay. The exception are parts
+//! older than the last two: a record that waits for ever must not hold up the spool. Such a record stays in
+//! memory, and a successor does not have it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -28,31 +32,31 @@ const PARTS: u64 = 2;
 /// What a sink keeps back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backtrace {
-    /// The last so many.
+    /// This many of the last records.
     pub records: usize,
-    /// They come out before a record of this level or above; none: on demand alone.
+    /// They are written before a record of this level or above; none: only on demand.
     pub trigger: Option<Level>,
 }
 
-/// What is kept back of one sink, and what was written before its life began.
+/// What one sink keeps back, and what was written before it began.
 #[derive(Debug, Default)]
 pub(crate) struct Holder {
     backtrace: Option<Backtrace>,
-    /// The sink's: what is below it is kept back.
+    /// The sink's level: records below it are kept back.
     level: Option<Level>,
     held: VecDeque<KeptEvent>,
     bytes: usize,
-    /// Up to where a predecessor has written, of streams that were gone back in.
+    /// Up to where a predecessor has written, for streams that are read again.
     written: HashMap<([u8; 16], u32), u64>,
 }
 
 /// What to do with a record.
 pub(crate) enum Fate {
-    /// It goes on its way.
+    /// Write it.
     Deliver,
-    /// So it does, after what was kept back.
+    /// Write it after the records that were kept back.
     Dump,
-    /// It is not for the destination now.
+    /// Do not write it now.
     Keep,
 }
 
@@ -69,14 +73,14 @@ impl Holder {
         self.written = written.into_iter().map(|(session, stream, at)| ((session, stream), at)).collect();
     }
 
-    /// Other settings. What is kept back and not wanted any more is forgotten.
+    /// Other settings. Kept records that are not wanted any more are dropped.
     pub(crate) fn set(&mut self, sink: &Sink) {
         self.backtrace = sink.backtrace;
         self.level = level_of(sink);
         self.shrink();
     }
 
-    /// Judges a record that the sink's filter has let through, and keeps it if it is to be kept.
+    /// Classifies a record that passed the sink's filter, and keeps it back if necessary.
     pub(crate) fn take(&mut self, event: &Event<'_>) -> Fate {
         let Some(backtrace) = self.backtrace else { return Fate::Deliver };
         let level = event.what.level();
@@ -94,7 +98,7 @@ impl Holder {
         if backtrace.trigger.is_some_and(|trigger| level >= trigger) { Fate::Dump } else { Fate::Deliver }
     }
 
-    /// Whether a record brings out what is kept back.
+    /// Whether a record causes the kept records to be written.
     pub(crate) fn is_trigger(&self, event: &Event<'_>) -> bool {
         let level = event.what.level();
         let is_below = self.level.is_some_and(|least| level < least);
@@ -114,7 +118,7 @@ impl Holder {
         true
     }
 
-    /// Drops the oldest of what is too much.
+    /// Drops the oldest records above the limits.
     fn shrink(&mut self) {
         let most = self.backtrace.map_or(0, |backtrace| backtrace.records);
         while self.held.len() > most || self.bytes > BYTES_MAX {
@@ -126,7 +130,7 @@ impl Holder {
         }
     }
 
-    /// What is kept back, the oldest first: it is not afterwards.
+    /// Gives what is kept back, the oldest first; nothing is kept back afterwards.
     pub(crate) fn dump(&mut self, trace: &Trace, mut give: impl FnMut(&Event<'_>)) {
         self.bytes = 0;
         for held in self.held.drain(..) {
@@ -134,14 +138,14 @@ impl Holder {
         }
     }
 
-    /// What is kept back and can be had again after this process's death.
+    /// What is kept back and can be read again after this process's death.
     fn pinned<'t>(&self, trace: &'t Trace) -> impl Iterator<Item = &KeptEvent> + use<'_, 't> {
         let part = |file: usize| trace.files.get(file).map_or(0, |file| file.part());
         let newest = trace.files.last().map_or(0, |file| file.part());
         self.held.iter().filter(move |held| part(held.file()) + PARTS > newest)
     }
 
-    /// The oldest part of the spool that it needs.
+    /// The oldest part of the spool that a successor needs.
     pub(crate) fn oldest_part(&self, trace: &Trace) -> Option<u64> {
         self.pinned(trace).filter_map(|held| Some(trace.files.get(held.file())?.part())).min()
     }
@@ -152,7 +156,7 @@ fn level_of(sink: &Sink) -> Option<Level> {
     sink.backtrace.map(|_| sink.filter.level.unwrap_or(Level::Info))
 }
 
-/// What a sink wants of the spool: all levels where it keeps some back.
+/// What a sink reads from the spool: all levels when it keeps some back.
 pub(crate) fn filter_of(sink: &Sink) -> Filter {
     match sink.backtrace {
         Some(_) => Filter { level: None, ..sink.filter.clone() },
@@ -160,7 +164,7 @@ pub(crate) fn filter_of(sink: &Sink) -> Filter {
     }
 }
 
-/// How far a sink has come. Made where it is written down: it takes a look at all streams.
+/// How far a sink has come. Made only where that is written down: it examines all streams.
 pub(crate) struct Reached<'t> {
     pub(crate) follow: &'t Follow,
     pub(crate) holder: &'t Holder,
@@ -176,7 +180,7 @@ impl Reached<'_> {
         self.follow.positions().map(of).collect()
     }
 
-    /// From where a successor reads instead, since something from there on is kept back.
+    /// From where a successor reads instead, because records from there on are kept back.
     pub(crate) fn held(&self) -> Vec<Position> {
         let trace = self.follow.trace();
         let mut oldest: HashMap<([u8; 16], u32), u64> = HashMap::new();
@@ -199,7 +203,7 @@ impl Reached<'_> {
     }
 }
 
-/// Where to go on, by what a predecessor has said; and up to where it has written what must not be written again.
+/// Sets where to continue, by a predecessor's entry, and up to where records must not be written again.
 pub(crate) fn go_back(
     positions: Vec<Position>,
     held: &[Position],

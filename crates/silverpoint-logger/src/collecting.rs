@@ -14,22 +14,22 @@ use crate::quota::{self, Quota};
 use crate::shared::Shared;
 use crate::spool::Spool;
 
-/// Passes in which all rings had their turn: after the first everything is stored that was there before.
+/// Passes that serve every ring: after the first, everything that existed before is stored.
 const SETTLED: u32 = 2;
-/// Passes until a flush has seen everything that was there when it was asked for, at most.
+/// Most passes until a flush has seen everything that existed when it was requested.
 const FLUSH_PASSES: usize = 1000;
-/// Between two looks whether the spool can be written again, in the end.
+/// Interval between two checks, at the end, whether the spool can be written again.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// Collects into the spool until the logger stops. Dropped before that, it gives the sessions back.
+/// Collects into the spool until the logger stops. Dropped before that, it releases the sessions.
 pub(crate) struct Collecting {
-    /// Until it has left.
+    /// `None` when it has left.
     collector: Option<Collector>,
     pub(crate) spool: Arc<Spool>,
     shared: Arc<Shared>,
     pub(crate) sessions: Vec<SessionName>,
     quota: Quota,
-    /// The spool could not be written at the last look.
+    /// The spool could not be written at the last pass.
     is_failing: bool,
 }
 
@@ -38,7 +38,7 @@ impl Collecting {
         Self { collector: Some(collector), spool, shared, sessions: Vec::new(), quota, is_failing: false }
     }
 
-    /// One look at everything. What concerns other threads is told to them.
+    /// One pass over everything. What concerns other threads is reported to them.
     pub(crate) fn pass(&mut self) -> Pass {
         let Some(collector) = &mut self.collector else { return Pass::default() };
         self.spool.keep_locks();
@@ -106,7 +106,7 @@ impl Collecting {
         self.end();
     }
 
-    /// As the thread would do, which does not run yet: answers a flush.
+    /// Answers a flush in place of the thread, which does not run yet.
     pub(crate) fn flush(&mut self) {
         let (wanted, collected) = {
             let state = self.shared.lock();
@@ -117,7 +117,7 @@ impl Collecting {
         }
     }
 
-    /// Stores what is left, and gives the sessions back.
+    /// Stores what is left, and releases the sessions.
     pub(crate) fn end(mut self) {
         let is_whole = self.drain_in_time() & self.leave();
         self.shared.change(|state| {
@@ -127,20 +127,20 @@ impl Collecting {
         });
     }
 
-    /// Records something else from now on.
+    /// Changes the directives.
     fn record(&mut self, directives: &str) {
         if let Some(collector) = &mut self.collector
             && let Err(error) = collector.set_directives(directives)
         {
             say(format_args!("the directives cannot be changed to {directives:?}: {error}"));
         }
-        // Whoever waits for it need not wait for the end of a sleep.
+        // Threads that wait for it need not wait for the end of a sleep.
         self.shared.change(|state| state.is_switching = state.directives.is_some());
     }
 
     /// Passes until nothing is left; false when the spool cannot be written.
     fn drain(&mut self) -> bool {
-        // Else of thousands of threads that say nothing some would not have had their turn.
+        // Otherwise, of thousands of idle threads, some would not have been served.
         if let Some(collector) = &mut self.collector {
             collector.begin_anew();
         }
@@ -155,11 +155,12 @@ impl Collecting {
                 return true;
             }
         }
-        // A program that records faster than this may do so for ever; what was there at first is stored.
+        // A program may record faster than this for ever; what existed at first is stored.
         true
     }
 
-    /// Passes until nothing is left. A spool that cannot be written now may be in time: false only when whoever ends the logger does not wait any longer.
+    /// Passes until nothing is left. A spool that cannot be written now may become writable: false only when
+    /// the thread that ends the logger stops waiting.
     fn drain_in_time(&mut self) -> bool {
         loop {
             if self.drain() {
@@ -171,7 +172,7 @@ impl Collecting {
         }
     }
 
-    /// Gives the sessions back. False when the last of what they hold could not be stored.
+    /// Releases the sessions. False when the rest of their records could not be stored.
     fn leave(&mut self) -> bool {
         self.collector.take().is_none_or(|mut collector| {
             collector.let_go();
@@ -186,7 +187,7 @@ impl Collecting {
 
     /// Removes the parts that every sink has read.
     fn remove_parts(&self, oldest: u64) {
-        // Each number once: those before were removed before, or by a logger before this one.
+        // Each number once: earlier ones were removed before, or by an earlier logger.
         for number in (1..oldest).rev() {
             match std::fs::remove_file(self.spool.part(number)) {
                 Ok(()) => {}
@@ -209,7 +210,7 @@ impl Drop for Collecting {
     }
 }
 
-/// Notes sessions for a successor.
+/// Writes the names of sessions down for a successor.
 pub(crate) fn note(spool: &Spool, sessions: &[SessionName]) {
     if let Err(error) = spool.note_sessions(sessions) {
         say(format_args!(
@@ -219,7 +220,7 @@ pub(crate) fn note(spool: &Spool, sessions: &[SessionName]) {
     }
 }
 
-/// Passes the collector's remarks on.
+/// Prints the collector's messages.
 pub(crate) fn tell(messages: Vec<Message>) {
     messages.into_iter().for_each(say);
 }

@@ -1,4 +1,4 @@
-//! What a logger is asked to do.
+//! The configuration of a logger.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -24,10 +24,10 @@ use crate::settings::SettingsError;
 use crate::syslog::Syslog;
 use crate::target::{Compression, Keep, Naming};
 
-/// Bytes of the spool beyond which the oldest are given up, although a sink has not got them.
+/// Size of the spool above which the oldest records are dropped, although a sink has not read them.
 const SPOOL_BYTES: u64 = 1 << 30;
 
-/// Links that are followed, one behind the other: as many as the system follows.
+/// Most links that are followed one after the other: as many as the system follows.
 const LINKS: usize = 40;
 
 /// Where the journal listens.
@@ -38,27 +38,34 @@ const JOURNAL: &str = "/run/systemd/journal/socket";
 pub struct Config {
     /// What is recorded (spec/directives.md), for all sinks together: `info`, `info,net=debug`.
     pub record: String,
-    /// Where it comes out. None: nothing is kept.
+    /// The destinations. None: nothing is kept.
     pub sinks: Vec<Sink>,
-    /// Where the spool's directory is made, in which records wait for their sinks. Without it: beside the log whose path comes first in the alphabet (`app.log.spool`), and
-    /// without a log in the directory of temporary files. It is there while the logger runs, and afterwards as long as something in it was not delivered.
+    /// Where the spool's directory is made, in which records wait for their sinks. Default: beside the log
+    /// whose path comes first in the alphabet (`app.log.spool`); without a log, in the directory of temporary
+    /// files. It exists while the logger runs, and afterwards as long as it holds undelivered records.
     pub spool: Option<PathBuf>,
-    /// Bytes of the spool beyond which the oldest are given up, although a sink has not got them: 1 GiB at first. At least 64 MiB.
+    /// Size of the spool above which the oldest records are dropped, although a sink has not read them. The
+    /// default is 1 GiB, the minimum 64 MiB.
     pub spool_bytes: u64,
     /// Records of crashes and panics, which are delivered before the process ends (`silverpoint::crash`); `None`: no handlers are installed.
     pub crash: Option<CrashOptions>,
-    /// What a thread does that finds its ring full, which happens when the disk of the spool is too slow or full: `block` (at most [`Config::block_max`]), `block=forever`,
-    /// `drop` or `overwrite`, by level if need be: `block,debug=drop`. Without it as `SILVERPOINT_POLICY` says, else `block`.
+    /// What a thread does when its ring is full, which happens when the disk of the spool is too slow or
+    /// full. It is `block` (at most [`Config::block_max`]), `block=forever`, `drop` or `overwrite`, also by
+    /// level: `block,debug=drop`. Default: `SILVERPOINT_POLICY`, or `block` without that variable.
     pub policy: Option<String>,
-    /// How long `block` waits at most before it drops: without it as `SILVERPOINT_BLOCK_MAX` says, else a second.
+    /// How long `block` waits before it drops. Default: `SILVERPOINT_BLOCK_MAX`, or a second without that
+    /// variable.
     pub block_max: Option<Duration>,
-    /// The file that it was read from ([`Config::from_file`]): a running logger does what the file says whenever it changes. None: nothing is watched.
+    /// The file that it was read from ([`Config::from_file`]): a running logger applies the file whenever it
+    /// changes. None: no file is watched.
     pub file: Option<ConfigFile>,
-    /// SIGHUP opens the files anew ([`crate::reopen`]), and does nothing else to the program as long as the logger runs, but for a handler that the program had installed before. Afterwards it is what it was. Not at first: signals are the program's.
+    /// SIGHUP reopens the files ([`crate::reopen`]). While the logger runs, it does nothing else to the
+    /// program, except for a handler that the program had installed before. After that the old action is
+    /// restored. Off by default: signals belong to the program.
     pub reopen_on_hangup: bool,
 }
 
-/// What tells whether a file was changed: modified, changed, inode, size.
+/// How a changed file is recognized: modified, changed, inode, size.
 pub(crate) type Fingerprint = (i64, i64, i64, i64, u64, u64);
 
 pub(crate) fn fingerprint(path: &Path) -> Option<Fingerprint> {
@@ -72,17 +79,17 @@ pub struct ConfigFile {
     pub(crate) path: PathBuf,
     /// Relative paths in it begin here.
     pub(crate) base: PathBuf,
-    /// What the environment says instead of its `record`.
+    /// The directives of the environment, which override its `record`.
     pub(crate) record: Option<String>,
-    /// What is recorded besides, whatever the file says: see [`Config::record_also`].
+    /// Directives in addition to those of the file: see [`Config::record_also`].
     pub(crate) also: String,
-    /// What it was just before it was read.
+    /// Its fingerprint just before it was read.
     pub(crate) seen: Option<Fingerprint>,
-    /// What it says that holds from a start on.
+    /// Its settings that apply only from a start on.
     pub(crate) fixed: Fixed,
 }
 
-/// What a running logger cannot change: the next start does.
+/// Settings that a running logger cannot change: they apply at the next start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fixed {
     spool: Option<PathBuf>,
@@ -94,7 +101,7 @@ pub(crate) struct Fixed {
 }
 
 impl Default for Config {
-    /// What is of level info and above, on standard error.
+    /// Records of level info and above, on standard error.
     fn default() -> Self {
         Self::new("info").sink(Sink::stderr())
     }
@@ -116,15 +123,16 @@ impl Config {
         }
     }
 
-    /// One sink more.
+    /// Adds a sink.
     #[must_use]
     pub fn sink(mut self, sink: Sink) -> Self {
         self.sinks.push(sink);
         self
     }
 
-    /// Records what these directives say too (`net=debug`), for what the program does with records itself, such as a [handler](Sink::handler): also when its configuration file says
-    /// something else after a change. Called last, after [`Config::with_environment`].
+    /// Records what these directives select too (`net=debug`), for records that the program processes itself,
+    /// such as with a [handler](Sink::handler). They also stay in force when the configuration file changes.
+    /// Called last, after [`Config::with_environment`].
     #[must_use]
     pub fn record_also(mut self, directives: &str) -> Self {
         append(&mut self.record, directives);
@@ -134,14 +142,14 @@ impl Config {
         self
     }
 
-    /// What a thread does that finds its ring full: see [`Config::policy`](field@Config::policy).
+    /// What a thread does when its ring is full: see [`Config::policy`](field@Config::policy).
     #[must_use]
     pub fn policy(mut self, policy: impl Into<String>) -> Self {
         self.policy = Some(policy.into());
         self
     }
 
-    /// SIGHUP opens the files anew.
+    /// SIGHUP reopens the files.
     #[must_use]
     pub fn reopen_on_hangup(mut self, is_wanted: bool) -> Self {
         self.reopen_on_hangup = is_wanted;
@@ -203,7 +211,7 @@ impl Config {
     /// What attaching changes in the program's session.
     pub(crate) fn mode(&self) -> Result<AttachMode, LoggerError> {
         let policy = self.policy.as_deref().map(Policy::parse).transpose().map_err(LoggerError::Policy)?;
-        // What the text says of the wait counts more than the number beside it.
+        // The wait in the text takes precedence over the separate setting.
         let wait = self.block_max.map(|wait| u32::try_from(wait.as_millis()).unwrap_or(u32::MAX - 1));
         Ok(AttachMode {
             directives: Some(self.record.clone()),
@@ -213,7 +221,7 @@ impl Config {
     }
 }
 
-/// Directives behind others, which count more.
+/// Appends directives; they take precedence over the earlier ones.
 pub(crate) fn append(directives: &mut String, more: &str) {
     if !directives.is_empty() && !more.is_empty() {
         directives.push(',');
@@ -221,7 +229,8 @@ pub(crate) fn append(directives: &mut String, more: &str) {
     directives.push_str(more);
 }
 
-/// As [`absolute`], and by one path whatever way leads there, also where links lead to a file that is made only now: what two processes call by two names is one log.
+/// As [`absolute`], and with one path for each file no matter which links lead to it, even if it does not
+/// exist yet. Two names of two processes may be one log.
 fn resolved(path: &Path) -> Result<PathBuf, LoggerError> {
     let mut path = absolute(path)?;
     for _ in 0..LINKS {
@@ -233,7 +242,7 @@ fn resolved(path: &Path) -> Result<PathBuf, LoggerError> {
         {
             path = parent.join(name);
         }
-        // What is there without a path of its own (a pipe behind `/dev/stdout`) is called as the caller calls it.
+        // A file without a path of its own (a pipe behind `/dev/stdout`) keeps the caller's name.
         match std::fs::read_link(&path) {
             Ok(to) if std::fs::metadata(&path).is_err() => path = path.with_file_name(to),
             _ => break,
@@ -246,7 +255,7 @@ fn absolute(path: &Path) -> Result<PathBuf, LoggerError> {
     std::path::absolute(path).map_err(LoggerError::io(path, "its absolute path"))
 }
 
-/// Where records come out, which, and how they look.
+/// A destination, the records for it, and their form.
 #[derive(Clone, Debug)]
 pub struct Sink {
     pub(crate) to: To,
@@ -256,13 +265,13 @@ pub struct Sink {
     pub(crate) flush: Option<Flush>,
     pub(crate) sync: Sync,
     pub(crate) backtrace: Option<Backtrace>,
-    /// Where a configuration's text says it.
+    /// Where the text of the configuration states it.
     pub(crate) place: Option<Place>,
-    /// It stands in the configuration file, and goes when it does not any more.
+    /// It comes from the configuration file, and is removed when the file no longer has it.
     pub(crate) is_of_file: bool,
 }
 
-/// Where the text of a configuration says something.
+/// A place in the text of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) source: String,
@@ -271,7 +280,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What another place had said already.
+    /// The error for a file that another place has named already.
     fn twice(&self, path: &Path, first: &Self) -> SettingsError {
         let Self { source, line } = self.clone();
         let where_first = match first.source == source {
@@ -296,11 +305,11 @@ pub(crate) enum To {
 
 type Call = dyn FnMut(Option<&Event<'_>>) + Send;
 
-/// A function of the program's.
+/// A function of the program.
 #[derive(Clone)]
 pub(crate) struct Handler {
     pub(crate) call: Arc<Mutex<Call>>,
-    /// It was given a record, and not yet told that no more wait.
+    /// It was given a record, and not yet notified that no more wait.
     pub(crate) has_told: bool,
 }
 
@@ -379,8 +388,9 @@ impl Sink {
         Self::new(To::File(file), false)
     }
 
-    /// A trace file, appended to: the records as they were recorded, which `silverpoint cat` and all other tools read. It holds what the sink's filter selects, and says so
-    /// (`trimmed`). Nothing is kept back for it ([`Sink::backtrace`]), and old files stay uncompressed.
+    /// A trace file, appended to: the records as they were recorded, which `silverpoint cat` and all other
+    /// tools read. It holds what the sink's filter selects, and states that (`trimmed`). It supports no
+    /// [`Sink::backtrace`], and old files stay uncompressed.
     pub fn trace_file(path: impl Into<PathBuf>) -> Self {
         let mut sink = Self::file(path);
         if let To::File(file) = &mut sink.to {
@@ -394,8 +404,9 @@ impl Sink {
         matches!(&self.to, To::File(file) if file.is_trace)
     }
 
-    /// The journal of systemd, by its own protocol: besides the message, level, thread, site and each named argument as a field of its own (`journalctl USER=7`). While it
-    /// cannot be reached, records wait in the spool.
+    /// The journal of systemd, by its own protocol. The message, level, thread, site and each named argument
+    /// have fields of their own (`journalctl USER=7`). While the journal cannot be reached, records wait in
+    /// the spool.
     pub fn journald() -> Self {
         Self::journald_at(JOURNAL)
     }
@@ -421,8 +432,10 @@ impl Sink {
         self
     }
 
-    /// A function of the program's: it is given each record with its site and its arguments as they were recorded, unformatted, in the sink's thread, in order of time. What it
-    /// takes holds up this sink alone. A record is given at most once: what a killed process had left is not. A panic ends the sink, and flushes say so.
+    /// A function of the program. It gets each record with its site and its arguments as they were recorded,
+    /// unformatted, in the sink's thread, in order of time. A slow function holds up this sink alone. A
+    /// record is given at most once: records that a killed process left are not given. A panic ends the sink,
+    /// and flushes report that.
     ///
     /// ```
     /// use silverpoint_logger::{Config, Logger, Sink, What};
@@ -443,7 +456,8 @@ impl Sink {
         })
     }
 
-    /// As [`Sink::handler`], and it is told (`None`) when no more records wait for the moment: what it has put together may be written then. Flushes wait for that too.
+    /// As [`Sink::handler`], and it is called with `None` when no more records wait for the moment: then it
+    /// may write what it has buffered. Flushes wait for that too.
     pub fn batch_handler(handler: impl FnMut(Option<&Event<'_>>) + Send + 'static) -> Self {
         Self::new(To::Handler(Handler { call: Arc::new(Mutex::new(handler)), has_told: false }), false)
     }
@@ -462,9 +476,11 @@ impl Sink {
         self
     }
 
-    /// Records below the sink's level (info, if none is set) are kept back in memory, the last `records` of them and at most 4 MiB; they come out, marked, before a record of level
-    /// `trigger` or above (`None`: never so), or by [`Logger::dump_backtrace`](crate::Logger::dump_backtrace). What is recorded must be told too: `Config::new("debug")`. After a kill the next logger with the
-    /// same file keeps them back again; a clean end forgets them.
+    /// The last `records` records below the sink's level (info, if none is set) are kept back in memory, at
+    /// most 4 MiB. They are written, marked, before a record of level `trigger` or above (`None`: never), or
+    /// by [`Logger::dump_backtrace`](crate::Logger::dump_backtrace). They must also be recorded:
+    /// `Config::new("debug")`. After a kill the next logger with the same file keeps them back again; a clean
+    /// end drops them.
     #[must_use]
     pub fn backtrace(mut self, records: usize, trigger: impl Into<Option<Level>>) -> Self {
         let trigger = trigger.into();
@@ -486,8 +502,8 @@ impl Sink {
         self
     }
 
-    /// A file that has grown to `bytes` (at least 4 KiB) becomes `app.1.log`, that one `app.2.log` and so on; `keep` such old ones stay. Whole lines always.
-    /// Nothing for the console.
+    /// A file that has grown to `bytes` (at least 4 KiB) becomes `app.1.log`, that one `app.2.log` and so on;
+    /// the newest `keep` old files stay. Lines are never split. It has no effect on the console.
     #[must_use]
     pub fn rotate(mut self, bytes: u64, keep: u32) -> Self {
         if let To::File(file) = &mut self.to {
@@ -497,7 +513,7 @@ impl Sink {
         self
     }
 
-    /// As [`Sink::rotate`], when this process has had the file open for so long.
+    /// As [`Sink::rotate`], when this process has had the file open for this long.
     #[must_use]
     pub fn rotate_after(mut self, age: Duration, keep: u32) -> Self {
         if let To::File(file) = &mut self.to {
@@ -507,8 +523,9 @@ impl Sink {
         self
     }
 
-    /// As [`Sink::rotate`], with the first line after each full hour or midnight, by the clocks of the zone of the sink's text. What a file holds counts by when it was written: one of
-    /// yesterday is rotated by today's first line, also of another process.
+    /// As [`Sink::rotate`], with the first line after each full hour or midnight, in the zone of the sink's
+    /// text. The time when the file was last written decides: today's first line rotates a file of yesterday,
+    /// no matter which process wrote it.
     #[must_use]
     pub fn rotate_at(mut self, boundary: Boundary, keep: u32) -> Self {
         if let To::File(file) = &mut self.to {
@@ -518,7 +535,8 @@ impl Sink {
         self
     }
 
-    /// Old files of a file that is rotated stay only as far as they have so many bytes together, as they lie on the disk, but for the newest.
+    /// The oldest of the old files are removed while all old files together take more bytes than this on the
+    /// disk. The newest always stays.
     #[must_use]
     pub fn keep_bytes(mut self, bytes: u64) -> Self {
         if let To::File(file) = &mut self.to {
@@ -527,8 +545,9 @@ impl Sink {
         self
     }
 
-    /// Old files are compressed by zstd (levels 1 to 22; 3 is usual) in a thread of low priority: `app.1.log.zst`. What is not compressed when the logger ends is compressed by the next
-    /// one with this file.
+    /// Old files are compressed by zstd (levels 1 to 22; 3 is usual) in a thread of low priority:
+    /// `app.1.log.zst`. Files that are not compressed when the logger ends are compressed by the next one
+    /// with this log.
     #[must_use]
     pub fn compress(mut self, level: i32) -> Self {
         if let To::File(file) = &mut self.to
@@ -539,7 +558,8 @@ impl Sink {
         self
     }
 
-    /// As [`Sink::compress`], by gzip (levels 1 to 9; 6 is usual): `app.1.log.gz`, for tools that know nothing else. Zstd is several times as fast, and its files are smaller.
+    /// As [`Sink::compress`], by gzip (levels 1 to 9; 6 is usual): `app.1.log.gz`, for tools that support
+    /// nothing else. Zstd is several times as fast, and its files are smaller.
     #[must_use]
     pub fn gzip(mut self, level: u32) -> Self {
         if let To::File(file) = &mut self.to
@@ -550,8 +570,9 @@ impl Sink {
         self
     }
 
-    /// Old files are called by the date of their last line, by the clocks of the zone of the sink's text, and keep that name: `app.2026-11-20.log`, then `app.2026-11-20.1.log`;
-    /// `app.2026-11-20T13.log` with [`Boundary::Hour`]. For files of text and JSON.
+    /// Old files are named after the date of their last line, in the zone of the sink's text, and keep that
+    /// name: `app.2026-11-20.log`, then `app.2026-11-20.1.log`. With [`Boundary::Hour`] it is
+    /// `app.2026-11-20T13.log`. For files of text and JSON.
     #[must_use]
     pub fn name_by_date(mut self) -> Self {
         if let To::File(file) = &mut self.to
@@ -562,22 +583,24 @@ impl Sink {
         self
     }
 
-    /// Lines wait for each other until one of the triggers is met, or somebody flushes: fewer writes, and what is written is written later. Nothing is lost by that when the program dies:
-    /// what has not been written is still in the spool. For files and the console; without it lines are written as soon as they are there.
+    /// Lines are buffered until one of the triggers applies, or a flush: fewer writes, each of them later. No
+    /// line is lost when the program dies: unwritten ones are still in the spool. For files and the console.
+    /// Without it lines are written at once.
     #[must_use]
     pub fn flush(mut self, flush: Flush) -> Self {
         self.flush = Some(flush);
         self
     }
 
-    /// When what was written to a file is made to outlive a loss of power. A flush of the logger does it too, unless this is [`Sync::Never`].
+    /// When the data of a file is made to survive a loss of power. A flush of the logger does it too, unless
+    /// this is [`Sync::Never`].
     #[must_use]
     pub fn sync(mut self, sync: Sync) -> Self {
         self.sync = sync;
         self
     }
 
-    /// In messages.
+    /// The name in messages.
     pub(crate) fn label(&self) -> String {
         match &self.to {
             To::Stderr => "standard error".into(),

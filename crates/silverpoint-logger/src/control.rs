@@ -1,6 +1,7 @@
 //! Changing a logger while it runs: its configuration file, and files that others have moved away.
 //!
-//! The collector's thread looks at the file once a second, among its other work; what has to be done then is done by a thread of its own, since it may wait for a file system.
+//! The collector's thread checks the file once a second, among its other work. A thread of its own applies a
+//! change, because it may wait for a file system.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,21 +21,23 @@ use crate::spool::Spool;
 
 /// How long a reload waits for sinks that are within a call.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two looks at the configuration file.
+/// Interval between two checks of the configuration file.
 const LOOK: Duration = Duration::from_secs(1);
-/// The same when it was another one at the last look: whoever writes it may not be at its end.
+/// The same after a check that found a change: the file may still be being written.
 const SECOND_LOOK: Duration = Duration::from_millis(100);
 
 /// Grows with each call of [`reopen`].
 static REOPENS: AtomicU64 = AtomicU64::new(0);
 
-/// Every logger of the process opens its files anew, within a tenth of a second: for `logrotate` without `copytruncate`, once it has moved them. Without it they are opened anew with the next
-/// line. Async-signal-safe: a program may call it in its handler of SIGHUP. A configuration file that has changed is read at once, too.
+/// Every logger of the process reopens its files within a tenth of a second: for `logrotate` without
+/// `copytruncate`, after it has moved them. Without this call they are reopened with the next line.
+/// Async-signal-safe: a program may call it in its handler of SIGHUP. A configuration file that has changed
+/// is read at once, too.
 pub fn reopen() {
     REOPENS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What the threads of a logger share besides what they tell each other.
+/// What the threads of a logger share besides [`Shared`].
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) shared: Arc<Shared>,
@@ -42,11 +45,11 @@ pub(crate) struct Control {
     /// Until the logger is ended.
     threads: Mutex<Option<Vec<JoinHandle<()>>>>,
     current: Mutex<Current>,
-    /// When the logger was asked to hear SIGHUP, until it is ended.
+    /// If the logger handles SIGHUP: until it is ended.
     hangup: Mutex<Option<hangup::Listener>>,
-    /// Before it listened; `None`: it does not.
+    /// The count before it listened; `None`: it does not listen.
     heard: Option<u64>,
-    /// Until the threads run.
+    /// Work for threads that do not run yet.
     pub(crate) held: Held,
     /// Threads that were started and do not run yet.
     awaited: Arc<AtomicUsize>,
@@ -56,9 +59,9 @@ pub(crate) struct Control {
 #[derive(Debug)]
 struct Current {
     config: Config,
-    /// Of its sinks.
+    /// The numbers of its sinks.
     numbers: Vec<usize>,
-    /// Files of sinks that were told to end, and may still be within a write.
+    /// Files of sinks that are ending, and may still be within a write.
     ending: Vec<(usize, PathBuf)>,
     seen: Option<Fingerprint>,
 }
@@ -70,7 +73,7 @@ impl Control {
         let listener = heard.map(|_| hangup::Listener::new()).transpose();
         let hangup = Mutex::new(listener.map_err(LoggerError::io("SIGHUP", "hearing it"))?);
         let numbers = (0..config.sinks.len()).collect();
-        // From before it was read: what was written since then is read again.
+        // From before it was read: later changes are then noticed.
         let seen = config.file.as_ref().and_then(|file| file.seen);
         let current = Mutex::new(Current { config, numbers, ending: Vec::new(), seen });
         Ok(Self {
@@ -90,9 +93,9 @@ impl Control {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The sinks that have not written everything, by their names, and why where that is known.
+    /// The names of the sinks that have not written everything, and why, where that is known.
     pub(crate) fn late(&self) -> String {
-        // While it is being reloaded sinks come and go.
+        // During a reload, sinks come and go.
         let Ok(current) = self.current.try_lock() else { return "sinks".to_owned() };
         let state = self.shared.lock();
         let sinks = current.config.sinks.iter().zip(&current.numbers);
@@ -108,14 +111,14 @@ impl Control {
         if late.is_empty() { "the logger".to_owned() } else { late.join(", ") }
     }
 
-    /// SIGHUP is again what it was before.
+    /// Restores the previous action of SIGHUP.
     pub(crate) fn hear_no_more(&self) {
         *self.hangup.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Starts a thread that the end of the logger waits for; false when the logger was ended, and nothing runs.
     pub(crate) fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<bool, LoggerError> {
-        // The program's signals are for the program's threads.
+        // The program's signals are handled by the program's threads.
         with_all_blocked(|| {
             let mut threads = self.threads();
             let Some(threads) = threads.as_mut() else { return Ok(false) };
@@ -140,20 +143,22 @@ impl Control {
         self.awaited.load(Ordering::Acquire) > 0
     }
 
-    /// Reads the configuration file again, and does what it says from now on; false when there is none, or the logger has ended. After an error everything is as before.
+    /// Reads the configuration file again, and applies it. False when there is none, or the logger has ended.
+    /// After an error everything is as before.
     pub(crate) fn reload(&self) -> Result<bool, LoggerError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(file) = current.config.file.clone() else { return Ok(false) };
-        // Before it is read: a change meanwhile is seen by the next look.
+        // Before it is read: the next check sees a change during the read.
         current.seen = fingerprint(&file.path);
         let mut new = Config::from_file(&file.path)?;
         if let Some(record) = &file.record {
             new.record.clone_from(record);
         }
         append(&mut new.record, &file.also);
-        // What the program has added itself is not the file's.
+        // Sinks that the program added itself are not from the file.
         new.sinks.extend(current.config.sinks.iter().filter(|sink| !sink.is_of_file).cloned());
-        // By what the file said before: code and the environment may have said something else at the start, which is in force.
+        // Compared with the previous file: code and the environment may have set something else at the start,
+        // which stays in force.
         let fixed = new.fixed();
         let is_fixed_changed = fixed != file.fixed;
         new.set_fixed(current.config.fixed());
@@ -210,11 +215,11 @@ impl Control {
                 return Err(LoggerError::StillEnding(path.clone()));
             }
         }
-        // Whatever fails fails here, before anything has changed.
+        // All that can fail comes before the first change.
         let first = self.shared.lock().finished.len();
         let mut deliveries = Vec::new();
         for (at, sink) in added.into_iter().enumerate() {
-            // Where only another directory may be written, the start has said what that means.
+            // Where only another directory may be written, the start has reported what that means.
             if let To::File(file) = &sink.to
                 && new.spool.is_none()
             {
@@ -225,7 +230,7 @@ impl Control {
         if self.threads().is_none() {
             return Ok(false);
         }
-        // What was recorded before is for the sinks as they are.
+        // Earlier records are for the sinks as they are now.
         self.collect();
         deliveries.iter_mut().for_each(Delivery::begin_here);
         self.shared.change(|state| {
@@ -244,7 +249,7 @@ impl Control {
         for (at, delivery) in deliveries.into_iter().enumerate() {
             let spawned = self.spawn("sp-sink", move || delivery.run());
             if !matches!(spawned, Ok(true)) {
-                // Nobody waits for one that does not run.
+                // A sink that does not run is not waited for.
                 self.shared.change(|state| state.remove_sink(first + at));
             }
             if let Err(error) = spawned {
@@ -271,7 +276,7 @@ impl Control {
         Ok(true)
     }
 
-    /// Brings what is recorded into the spool.
+    /// Collects all records into the spool.
     fn collect(&self) {
         let wanted = self.shared.change(|state| {
             state.flush_wanted += 1;
@@ -295,7 +300,7 @@ impl Control {
         }
     }
 
-    /// As [`Control::reload`]; a mistake is told to people, on standard error and in the logs.
+    /// As [`Control::reload`]; an error is reported on standard error and in the logs.
     pub(crate) fn reload_and_tell(&self) {
         if let Err(error) = self.reload() {
             let text = format!("{error}; the previous configuration stays in force");
@@ -308,12 +313,12 @@ impl Control {
         }
     }
 
-    /// The configuration file, when it is another one than was read last.
+    /// The fingerprint of the configuration file, if it differs from the last one that was read.
     fn changed(&self) -> Option<Fingerprint> {
-        // While it is being reloaded there is nothing to look at.
+        // During a reload there is nothing to check.
         let current = self.current.try_lock().ok()?;
         let file = current.config.file.as_ref()?;
-        // One that is away, or empty, is being replaced.
+        // A missing or empty file is just being replaced.
         if std::fs::metadata(&file.path).is_ok_and(|found| found.is_file() && found.len() == 0) {
             return None;
         }
@@ -321,11 +326,11 @@ impl Control {
     }
 }
 
-/// What the collector's thread looks after besides.
+/// What the collector's thread watches in addition.
 #[derive(Debug)]
 pub(crate) struct Watch {
     looked: Instant,
-    /// The configuration file that was found there, and not read yet.
+    /// The changed configuration file that was found, and not read yet.
     found: Option<Fingerprint>,
     reopened: u64,
     heard: u64,
@@ -360,14 +365,16 @@ impl Watch {
     }
 }
 
-/// Whether a changed file is to be read: when two looks have found the same, for one that is written where it lies is a part of itself meanwhile; or at once, when somebody asks for it.
+/// Whether a changed file is to be read. Two checks must agree, because a file that is rewritten in place is
+/// incomplete meanwhile. On request it is read at once.
 fn is_settled<F: Copy + PartialEq>(last: &mut Option<F>, found: Option<F>, is_asked: bool) -> bool {
     let is_settled = found.is_some() && (is_asked || found == *last);
     *last = found.filter(|_| !is_settled);
     is_settled
 }
 
-/// A thread that has ended keeps its stack until nobody wants to wait for it any more: a program whose configuration changes every minute would grow without end.
+/// A thread that has ended keeps its stack until it is joined or dropped: a program whose configuration
+/// changes every minute would grow without end.
 fn forget_ended(threads: &mut Vec<JoinHandle<()>>) {
     threads.retain(|thread| !thread.is_finished());
 }
@@ -381,7 +388,7 @@ impl To {
             }
             (Self::Handler(own), Self::Handler(other)) => Arc::ptr_eq(&own.call, &other.call),
             (Self::File(_) | Self::Handler(_), _) | (_, Self::File(_) | Self::Handler(_)) => false,
-            // Of the others all settings are in their text.
+            // The text of the others contains all their settings.
             (own, other) => format!("{own:?}") == format!("{other:?}"),
         }
     }
@@ -391,7 +398,7 @@ impl To {
 mod tests {
     use super::*;
 
-    /// A configuration may change at the moment in which the logger ends: that is no fault that anybody must hear of.
+    /// A configuration may change at the moment when the logger ends: that is not reported as an error.
     #[test]
     fn a_logger_that_was_ended_starts_no_thread_and_says_nothing() {
         let folder = std::env::temp_dir().join(format!("silverpoint-control-{}", std::process::id()));
@@ -418,7 +425,7 @@ mod tests {
         let looks = [Some(1), Some(2), Some(3), Some(3), None, Some(4), None, Some(4), Some(4), None];
         let read = looks.map(|found| is_settled(&mut last, found, false));
         assert_eq!(read, [false, false, false, true, false, false, false, false, true, false]);
-        assert!(is_settled(&mut last, Some(5), true), "whoever asks for it says that it is whole");
+        assert!(is_settled(&mut last, Some(5), true), "a request says that it is whole");
         assert!(!is_settled(&mut last, None, true));
     }
 

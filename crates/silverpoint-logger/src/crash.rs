@@ -1,5 +1,5 @@
-//! A process that is about to end by a crash waits, within its signal handler, until its loggers have delivered what was recorded. What is called there
-//! ([`drain`]) touches atomics alone.
+//! A process that crashes waits, within its signal handler, until its loggers have delivered what was
+//! recorded. The code that runs there ([`drain`]) touches only atomics.
 //!
 //! ```text
 //!  handler: WANTED + 1, looks at each slot ──▶ collector: sees it at its next pass, flushes ──▶ last sink: slot.answered
@@ -22,7 +22,7 @@ static OWN: [AtomicU32; THREADS] = [const { AtomicU32::new(0) }; THREADS];
 #[derive(Debug)]
 struct Slot {
     is_taken: AtomicBool,
-    /// In this process; a forked child has none of its threads. 0: it has ended.
+    /// The process id; a forked child has none of its threads. 0: it has ended.
     process: AtomicU32,
     answered: AtomicU32,
 }
@@ -37,7 +37,7 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct Place {
     slot: Option<&'static Slot>,
-    /// The last request before it: those after it are its own to answer.
+    /// The last request before it: it answers later ones.
     pub(crate) since: u32,
 }
 
@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    /// Nobody answers any more.
+    /// Answers no more requests.
     pub(crate) fn retire(&self) {
         self.slot.iter().for_each(|slot| slot.process.store(0, Ordering::Release));
     }
@@ -74,7 +74,7 @@ impl Drop for Place {
     }
 }
 
-/// The calling thread is a logger's, until this is dropped: should it crash, nobody waits for it.
+/// The calling thread belongs to a logger, until this is dropped: if it crashes, the handler does not wait.
 pub(crate) struct OwnThread(Option<&'static AtomicU32>);
 
 impl OwnThread {
@@ -98,8 +98,9 @@ pub(crate) fn wanted() -> u32 {
     WANTED.load(Ordering::Acquire)
 }
 
-/// Waits until everything that was recorded before the call has come out of the process's loggers, but no longer than so many milliseconds. True when it has; also where there is no logger, and at once
-/// where the calling thread is one of a logger's own. Async-signal-safe: for handlers of crashes.
+/// Waits until the process's loggers have delivered everything that was recorded before the call, but at most
+/// this many milliseconds. True when they have; also where there is no logger. Returns at once when the
+/// calling thread belongs to a logger. Async-signal-safe: for handlers of crashes.
 pub fn drain(timeout_ms: u64) -> bool {
     let (process, tid) = (rustix::process::getpid().as_raw_nonzero().get() as u32, thread_id());
     if OWN.iter().any(|own| own.load(Ordering::Relaxed) == tid) {

@@ -1,12 +1,18 @@
-//! What a file sink is about to write, said before it is written: where in the file, how much, and how far the records in it reach.
+//! Announces what a file sink is about to write: where in the file, how much, and how far its records reach.
 //!
-//! Two files take turns, so that the entry before the last is always whole. A successor reads the newest valid entry. When what it announces is in the log, its positions are where
-//! to go on; otherwise the log is cut to where the write began, and the entry before says where to go on. A log that has another name by now is looked for beside it; when it is nowhere, what was announced
-//! and not said to be done counts as not written.
+//! Two files take turns, so that the entry before the last is always whole. A successor reads the newest
+//! valid entry. If what it announces is in the log, the successor continues at its positions. Otherwise it
+//! cuts the log to where the write began, and continues at the positions of the entry before. If the log has
+//! another name by now, the successor searches its directory. If the log is nowhere, an announced write that
+//! was not confirmed counts as not written.
 //!
-//! An entry: magic, sequence, device, inode, begin, length (u64 each); number of positions, CRC-32C of what is written (u32 each); for each position the session's id (16 bytes), ring position (u64),
-//! stream, kind (u32 each): 0 up to where it was delivered, 1 from where on something is kept back (module `backtrace`); CRC-32C of all this (u32). Little-endian. Of an entry that is being written when its process dies the checksum is wrong.
-//! When what it announces has been written, the complement of its sequence (u64) follows: a log that is shorter then was cut by somebody else, and nothing is repeated.
+//! An entry consists of: magic, sequence, device, inode, begin, length (u64 each); number of positions,
+//! CRC-32C of what is written (u32 each). Then for each position the session's id (16 bytes), ring position
+//! (u64), stream, kind (u32 each). Kind 0 is the end of what was delivered, kind 1 the begin of what is kept
+//! back (module `backtrace`). The last field is the CRC-32C of all this (u32). Numbers are little-endian. The
+//! checksum of an entry is wrong when its process died while writing it. After the announced write, the
+//! complement of the sequence (u64) follows. If the log is shorter than that then, something else has cut it,
+//! and nothing is repeated.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -37,9 +43,9 @@ pub(crate) struct Entry {
     pub(crate) len: u64,
     /// CRC-32C of what is written: another file may have the inode of one that was removed.
     pub(crate) checksum: u32,
-    /// What it announces was written, for certain.
+    /// The announced write is complete, for certain.
     pub(crate) is_done: bool,
-    /// After it.
+    /// The positions after it.
     pub(crate) positions: Vec<Position>,
     /// From where on something is kept back.
     pub(crate) held: Vec<Position>,
@@ -65,8 +71,9 @@ impl Cursor {
         Ok((Self { base: base.to_owned(), files, sequence, bytes: Vec::new() }, entries))
     }
 
-    /// Announces an entry in the place of the older of the two; its sequence is set here. Until [`Cursor::done`] the next announcement takes the same place: the entry that
-    /// says how far the log is for certain must not be the one that is overwritten.
+    /// Announces an entry in the place of the older of the two; its sequence is set here. Until
+    /// [`Cursor::done`] the next announcement uses the same place. So it does not overwrite the entry that
+    /// states the certain end of the log.
     pub(crate) fn announce(&mut self, entry: &mut Entry) -> io::Result<()> {
         entry.sequence = self.sequence.wrapping_add(1);
         self.bytes.clear();
@@ -85,7 +92,8 @@ impl Cursor {
         Ok(())
     }
 
-    /// What the newest entry announced came to nothing: the next announcement takes its place, and not that of the entry before, which holds.
+    /// The announced write has failed: the next announcement takes the place of its entry, and not that of
+    /// the entry before, which is valid.
     pub(crate) fn take_back(&mut self) {
         self.sequence = self.sequence.wrapping_sub(1);
     }
@@ -93,7 +101,7 @@ impl Cursor {
     /// What was announced is in the log.
     pub(crate) fn done(&mut self) {
         self.sequence = self.sequence.wrapping_add(1);
-        // Where this fails a successor judges by the length of the log.
+        // If this fails, a successor judges by the length of the log.
         let file = self.files[(self.sequence % 2) as usize].get();
         let at = self.bytes.len() as u64;
         let _ = file.and_then(|file| file.write_all_at(&(!self.sequence).to_le_bytes(), at));
@@ -209,7 +217,7 @@ mod tests {
         for round in 1..6_u64 {
             let (mut cursor, _) = Cursor::open(&base).unwrap();
             // Fewer positions than before: what is left behind them in the file does not matter.
-            // One that comes to nothing leaves the one before alone.
+            // An announcement that fails leaves the one before alone.
             cursor.announce(&mut entry(0, 1)).unwrap();
             cursor.announce(&mut entry(0, 6 - round as usize)).unwrap();
             cursor.done();
@@ -217,7 +225,7 @@ mod tests {
             assert_eq!(entries[0], Entry { is_done: true, ..entry(round, 6 - round as usize) });
             assert_eq!(entries.len(), 2.min(round as usize));
         }
-        // One that was announced only is not done, although an older one of the same length was in its place.
+        // One that was only announced is not done, although an older one of the same length was in its place.
         let (mut cursor, _) = Cursor::open(&base).unwrap();
         cursor.announce(&mut entry(0, 2)).unwrap();
         let (_, entries) = Cursor::open(&base).unwrap();

@@ -1,4 +1,4 @@
-//! One sink: reads the spool from a place of its own, and gives its destination what it finds there.
+//! One sink: reads the spool at its own pace, and writes to its destination.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -34,9 +34,9 @@ pub(crate) struct Delivery {
     met: Met,
     shared: Arc<Shared>,
     is_failing: bool,
-    /// As it was last told.
+    /// The last one that was reported.
     oldest_part: u64,
-    /// Its lock is held as long as anybody may write a log.
+    /// Holds the spool's lock as long as this may write a log.
     _spool: Arc<Spool>,
 }
 
@@ -79,7 +79,7 @@ impl Delivery {
         self.number
     }
 
-    /// As the thread would do, which does not run yet: answers a flush.
+    /// Answers a flush in place of the thread, which does not run yet.
     pub(crate) fn flush(&mut self) {
         let (wanted, dump, flushed) = {
             let state = self.shared.lock();
@@ -94,7 +94,7 @@ impl Delivery {
         self.shared.change(|state| state.flushed[number] = wanted);
     }
 
-    /// Delivers what is left, and closes the destination.
+    /// Delivers the rest, and closes the destination.
     pub(crate) fn end(mut self) {
         let is_done = self.deliver(true);
         let (shared, number) = (Arc::clone(&self.shared), self.number);
@@ -113,7 +113,8 @@ impl Delivery {
     pub(crate) fn run(self) {
         let _own = crash::OwnThread::enter();
         self.shared.is_thread_of(self.number);
-        // Behind the destination, which the inner function drops: nobody writes there any more when others hear of it.
+        // Dropped after the destination, which the inner function drops: nothing is written there any more
+        // when others learn of the end.
         let _end =
             EndOfPanic { number: self.number, label: self.label.clone(), shared: Arc::clone(&self.shared) };
         self.run_to_end();
@@ -128,7 +129,7 @@ impl Delivery {
             (noted, reopened) = (state.noted, state.reopens);
         }
         loop {
-            // Between records it sleeps; after them it looks once more when nothing earlier can come.
+            // It sleeps between records; after them it checks once more when nothing earlier can come.
             let soon = (!self.follow.is_drained()).then(|| Instant::now() + WINDOW / 2);
             let until = soon.into_iter().chain(self.pace.next()).min();
             self.shared.wait_for(until, |state| {
@@ -158,7 +159,7 @@ impl Delivery {
                 Next::GiveUp => return,
                 Next::End => {
                     let number = self.number;
-                    // Nobody writes there any more when others hear of it.
+                    // Nothing is written there any more when others learn of the end.
                     drop(self);
                     return shared.change(|state| state.remove_sink(number));
                 }
@@ -190,14 +191,14 @@ impl Delivery {
         }
     }
 
-    /// What is in the spool now is not for this sink.
+    /// Skips what is in the spool now.
     pub(crate) fn begin_here(&mut self) {
         struct Statements<'t>(&'t mut dyn Target);
         impl Watcher for Statements<'_> {
             fn begin(&mut self, _: &Trace) {}
 
             fn event(&mut self, event: &Event<'_>) -> bool {
-                // What holds on.
+                // Names and contexts, which stay valid.
                 if !event.is_shown() {
                     self.0.statement(event);
                 }
@@ -208,13 +209,13 @@ impl Delivery {
             Ok(notes) => self.tell(&notes, false),
             Err(error) => self.fail(&error),
         }
-        // Nothing, but with the place to go on.
+        // Nothing but the place to continue.
         if let Err(error) = self.target.write(&Reached { follow: &self.follow, holder: &self.holder }) {
             self.fail(&error);
         }
     }
 
-    /// Does what others want of a sink that runs.
+    /// Applies requests of other threads to a running sink.
     fn follow_changes(
         &mut self,
         change: Option<Change>,
@@ -227,7 +228,7 @@ impl Delivery {
         if let Some(note) = note {
             self.target.note(&note);
         }
-        // What was recorded before is treated as before.
+        // Earlier records are treated as before.
         if change.is_some() && !self.deliver(true) || !self.write() {
             return Next::GiveUp;
         }
@@ -247,7 +248,7 @@ impl Delivery {
         Next::GoOn
     }
 
-    /// Writes what is due; with `all` everything that is in the spool. False when the logger gives up.
+    /// Writes what is due; with `all` everything that is in the spool. False when the logger stops waiting.
     fn deliver(&mut self, all: bool) -> bool {
         loop {
             let shared = &self.shared;
@@ -278,7 +279,7 @@ impl Delivery {
             }
             match polled {
                 Ok(notes) => self.tell(&notes, skipped > 0),
-                // The spool cannot be read: what it holds is not given up because of that.
+                // The spool cannot be read: its records are not dropped because of that.
                 Err(error) => {
                     self.fail(&error);
                     if !self.pause(RETRY) {
@@ -291,7 +292,8 @@ impl Delivery {
             if is_due && !self.write() {
                 return false;
             }
-            // Also while there is more: the spool of a program that logs without end would grow without end.
+            // Even while there is more: otherwise the spool of a program that always logs would grow without
+            // end.
             self.give_parts_back();
             if !is_full {
                 self.sync(all);
@@ -300,7 +302,7 @@ impl Delivery {
         }
     }
 
-    /// Writes what is kept back. False when the logger gives up.
+    /// Writes what is kept back. False when the logger stops waiting.
     fn dump(&mut self) -> bool {
         self.target.begin(self.follow.trace());
         let (target, pace) = (&mut self.target, &mut self.pace);
@@ -311,9 +313,9 @@ impl Delivery {
         self.write()
     }
 
-    /// Says which parts of the spool it still reads, when that has changed.
+    /// Reports which parts of the spool it still reads, when that has changed.
     fn give_parts_back(&mut self) {
-        // Of lines that are not written yet the records are still needed.
+        // Records of unwritten lines are still needed.
         if !self.target.is_empty() {
             return;
         }
@@ -326,7 +328,8 @@ impl Delivery {
         }
     }
 
-    /// Makes what is written last, if it must now. That it cannot is said, but nothing is written twice because of it.
+    /// Makes written data durable, if that is due. A failure is reported, but nothing is written twice
+    /// because of it.
     fn sync(&mut self, all: bool) {
         if self.pace.is_sync_due(Instant::now(), all) {
             if let Err(error) = self.target.sync() {
@@ -339,7 +342,7 @@ impl Delivery {
         }
     }
 
-    /// Writes what was taken, as often as it takes. False when the logger gives up.
+    /// Writes the buffered records, with as many attempts as needed. False when the logger stops waiting.
     fn write(&mut self) -> bool {
         let mut pause = RETRY;
         while !self.target.is_empty() {
@@ -366,10 +369,10 @@ impl Delivery {
         true
     }
 
-    /// Says once that something fails.
+    /// Reports a failure once.
     fn fail(&mut self, error: &dyn std::fmt::Display) {
         if !std::mem::replace(&mut self.is_failing, true) {
-            // The collector has said why.
+            // The collector has reported why.
             let place = match self.shared.lock().is_spool_failing {
                 true => "the spool cannot be written either now; its records wait in it",
                 false => "unwritten records wait in the spool",
@@ -378,13 +381,13 @@ impl Delivery {
         }
     }
 
-    /// Sleeps; false when the logger gives up meanwhile.
+    /// Sleeps; false when the logger stops waiting meanwhile.
     fn pause(&self, time: Duration) -> bool {
         !self.shared.wait_for(Some(Instant::now() + time), |state| state.is_given_up)
     }
 
     fn tell(&self, notes: &[Note], has_skipped: bool) {
-        // What is missing has been told already, in records.
+        // What is missing was reported already, in records.
         let is_told = |note: &&Note| !has_skipped || !matches!(note.matter, Matter::MissingBytes { .. });
         for note in notes.iter().filter(is_told) {
             say(format_args!("{}: {note}", self.label));
@@ -392,7 +395,8 @@ impl Delivery {
     }
 }
 
-/// A function of the program's may panic. Then its sink has ended: nobody waits for it, and the spool keeps nothing for it.
+/// A function of the program may panic. Then its sink has ended: nothing waits for it, and the spool keeps
+/// nothing for it.
 struct EndOfPanic {
     number: usize,
     label: String,
@@ -411,7 +415,7 @@ impl Drop for EndOfPanic {
 /// After a change.
 enum Next {
     GoOn,
-    /// The sink is not wanted any more, and has delivered everything.
+    /// The sink was removed, and has delivered everything.
     End,
     GiveUp,
 }
@@ -424,7 +428,7 @@ struct Shown<'t> {
     met: &'t mut Met,
     given_up: &'t dyn Fn() -> GivenUp,
     on_crash: &'t dyn Fn(),
-    /// Records that lie in parts of the spool that are gone.
+    /// Records in parts of the spool that were dropped.
     skipped: u64,
     /// The next event is a crash, and what was taken before it must be written first.
     is_held_up: bool,
@@ -435,7 +439,7 @@ impl Watcher for Shown<'_> {
         self.target.begin(trace);
         let skipped = self.met.skipped(trace, self.given_up);
         self.skipped += skipped;
-        // Where they would stand, as a loss that nobody else has told.
+        // A loss in their place, if nothing else has reported it.
         if skipped > 0
             && let Some((session_number, session)) = trace.sessions.iter().enumerate().next_back()
             && let Some(stream) = session.streams.last()

@@ -1,4 +1,5 @@
-//! What can go wrong when a logger starts. Afterwards nothing fails: a sink that cannot be written is tried again, and standard error says so.
+//! Errors at the start of a logger. Later nothing fails: a sink that cannot be written is retried, and
+//! standard error reports it.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -18,11 +19,11 @@ use crate::settings::SettingsError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoggerError {
-    /// What is to be recorded makes no sense.
+    /// The directives are invalid.
     Directives(DirectiveError),
-    /// What a full ring's thread does makes no sense.
+    /// The policy for full rings is invalid.
     Policy(String),
-    /// A configuration file, or the environment, makes no sense.
+    /// A configuration file, or the environment, is invalid.
     Settings(SettingsError),
     /// A file or directory cannot be used.
     Io {
@@ -39,7 +40,8 @@ pub enum LoggerError {
     Open(OpenError),
     /// Two sinks have the same file.
     SameFile(PathBuf),
-    /// Another logger of this process has one of the files, or one that was stopped is still within a write that does not return. Its spool is in this directory.
+    /// Another logger of this process has one of the files, or one that was stopped is still within a write
+    /// that does not return. Its spool is in this directory.
     StillEnding(PathBuf),
     /// No thread could be started.
     Thread(io::Error),
@@ -137,10 +139,11 @@ impl From<OpenError> for LoggerError {
 /// How long standard error is waited for.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whoever writes to standard error within the logger holds it: a sink may stand still there.
+/// Held while the logger writes to standard error: a sink may stall there.
 pub(crate) static STDERR: Mutex<()> = Mutex::new(());
 
-/// Says something to people. Never through the tracepoints: it would come back. Nobody is waited for: what a terminal that stands still would hold up is not said.
+/// Prints a message for people. It never uses the tracepoints: the message would return here. It never waits:
+/// the message is dropped if a stalled terminal would block it.
 pub(crate) fn say(text: impl fmt::Display) {
     let until = Instant::now() + PATIENCE;
     let stderr = io::stderr();
@@ -158,6 +161,6 @@ pub(crate) fn say(text: impl fmt::Display) {
         }
     };
     // Standard error may be gone or full, which must not end a thread.
-    // In one call: nobody else's lines stand within.
+    // In one call: no other output stands within.
     let _ = stderr.lock().write_all(format!("silverpoint: {text}\n").as_bytes());
 }

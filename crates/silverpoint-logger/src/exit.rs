@@ -1,10 +1,12 @@
-//! A program that ends by `std::process::exit`, or returns from `main` while a static holds its logger, runs no destructor of it. Its loggers are ended by an exit hook.
+//! A program that ends by `std::process::exit`, or returns from `main` while a static holds its logger, does
+//! not run the logger's destructor. An exit hook ends its loggers.
 //!
 //! ```text
 //!  Logger::start ──▶ a place here ──▶ exit of any thread ──▶ each logger of this process that still runs is ended, with a bounded wait
 //! ```
 //!
-//! A forked child has the places of its parent, and perhaps a lock of one that another thread of the parent held. So nobody waits for such a lock for long, and the parent's loggers are left alone.
+//! A forked child has a copy of its parent's places, and perhaps a lock that another thread of the parent
+//! held. So the wait for such a lock is short, and the parent's loggers are left alone.
 
 use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +18,7 @@ use crate::logger::Logger;
 
 /// Loggers of one process that an exit ends.
 const PLACES: usize = 16;
-/// A place's lock is held for an instant, unless by a thread of a forked child's parent.
+/// A place's lock is held only for an instant, except by a thread of a forked child's parent.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -54,7 +56,7 @@ pub(crate) fn forget(control: &Arc<Control>) {
     }
 }
 
-/// The parent's logger is the parent's to drop.
+/// Only the parent drops the parent's logger.
 fn forget_of_parent(entry: Option<Entry>) {
     std::mem::forget(entry);
 }

@@ -1,4 +1,5 @@
-//! The sinks of a logger without its collector: what somebody writes into a trace file comes out. For replays, and for whatever has records from elsewhere.
+//! The sinks of a logger without its collector: records from a trace file that the caller writes. For
+//! replays, and for records from other sources.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,14 +14,15 @@ use crate::logger::Flushed;
 use crate::shared::{Shared, State};
 use crate::spool::Spool;
 
-/// Sinks that are fed: as those of a [`Logger`](crate::Logger), but the records come from a trace file that the caller writes.
+/// Sinks that get their records from a trace file that the caller writes; otherwise as those of a
+/// [`Logger`](crate::Logger).
 ///
 /// ```text
 /// open ─▶ the caller begins a trace file at file() ─▶ start ─▶ it writes, and says so: written ─▶ end
 /// ```
 ///
-/// Nothing is recorded of this process, and nothing waits for a successor: what was not delivered when it is dropped is gone. Files are appended to; that another process logs to one of them is an
-/// error.
+/// Nothing of this process is recorded, and nothing waits for a successor: undelivered records are lost when
+/// it is dropped. Files are appended to. It is an error if another process logs to one of them.
 #[derive(Debug)]
 pub struct Feed {
     config: Config,
@@ -33,10 +35,10 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Checks the configuration and takes its files. `record`, `policy` and `crash` of it say nothing here.
+    /// Checks the configuration and locks its files. It ignores `record`, `policy` and `crash`.
     ///
     /// # Errors
-    /// A configuration that makes no sense, a log that another process writes, no directory.
+    /// An invalid configuration, a log that another process writes, no directory.
     pub fn open(config: Config) -> Result<Self, LoggerError> {
         let mut config = config.checked()?;
         config.reopen_on_hangup = false;
@@ -50,7 +52,7 @@ impl Feed {
         Ok(Self { config, spool: Arc::new(spool), shared, control: None, parts: 0 })
     }
 
-    /// Where the caller writes the trace file: there is nothing yet.
+    /// Where the caller writes the trace file, which does not exist yet.
     pub fn file(&self) -> PathBuf {
         self.spool.file()
     }
@@ -58,7 +60,7 @@ impl Feed {
     /// The file has been begun: the sinks' threads start.
     ///
     /// # Errors
-    /// A file that is none, a sink that cannot be opened, no thread.
+    /// An invalid file, a sink that cannot be opened, no thread.
     pub fn start(&mut self) -> Result<(), LoggerError> {
         let mut deliveries = Vec::new();
         for (number, sink) in self.config.sinks.iter().enumerate() {
@@ -73,12 +75,12 @@ impl Feed {
         Ok(())
     }
 
-    /// Something more stands in the file. Costs a lock.
+    /// Reports that the file has grown. Costs a lock.
     pub fn written(&self) {
         self.shared.change(|state| state.stored += 1);
     }
 
-    /// Waits until everything that stands in the file is out, but no longer than `timeout`.
+    /// Waits until everything in the file is delivered, but no longer than `timeout`.
     pub fn flush(&self, timeout: Duration) -> Flushed {
         let wanted = self.shared.change(|state| {
             state.flush_wanted += 1;
@@ -89,7 +91,8 @@ impl Feed {
         self.wait(timeout, |state, sink| state.flushed[sink] >= wanted)
     }
 
-    /// After [`Feed::flush`], and after the file was closed: puts it out of the way, so that the next one can be begun. Without that, the file grows as long as it is fed.
+    /// After [`Feed::flush`], and after the file was closed: renames the file, so that the next one can be
+    /// begun. Without that, the file grows as long as it is fed.
     ///
     /// # Errors
     /// Those of the file system.
@@ -98,11 +101,12 @@ impl Feed {
         let part = self.spool.part(self.parts);
         fs::rename(self.file(), &part)
             .map_err(LoggerError::io(self.file(), "renaming it for the next part"))?;
-        // Whoever still has it open has read it.
+        // A sink that still has it open has read it.
         fs::remove_file(&part).map_err(LoggerError::io(part, "removing it"))
     }
 
-    /// Everything was written: waits until it is out, but no longer than `timeout`, and ends the sinks.
+    /// The caller has written everything: waits until it is delivered, but no longer than `timeout`, and ends
+    /// the sinks.
     pub fn end(mut self, timeout: Duration) -> Flushed {
         self.shared.change(|state| {
             state.has_collected = true;
@@ -130,7 +134,7 @@ impl Feed {
             state.is_given_up = true;
         });
         let threads = self.control.take().and_then(|control| control.threads().take());
-        // One that is within a call that does not return ends with the process.
+        // A thread within a call that does not return ends with the process.
         for thread in threads.into_iter().flatten().filter(|thread| is_out || thread.is_finished()) {
             let _ = thread.join();
         }

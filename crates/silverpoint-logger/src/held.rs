@@ -1,8 +1,9 @@
-//! A logger that is started while a library is being loaded: a constructor of a static, or whatever it calls. The loader's lock is held then by the calling thread, and a new thread needs it before
-//! it runs any code (it registers destructors of its own data). To wait for such a thread would be to wait for ever.
+//! A logger that starts while a library is being loaded, as in a constructor of a static. Then the calling
+//! thread holds the loader's lock. A new thread needs that lock before it runs any code (it registers
+//! destructors of its own data). To wait for such a thread would be a deadlock.
 //!
-//! So the caller begins the work itself when the collector's thread does not come, and what the threads are to go on with is held here. Until they take it, a flush and the end of
-//! the logger do their work in the calling thread.
+//! So the caller begins the work itself if the collector's thread does not start. The threads' work is stored
+//! here. Until they take it, a flush and the end of the logger run in the calling thread.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::collecting::Collecting;
 use crate::deliver::Delivery;
 
-/// What threads that do not run yet will go on with.
+/// The work of threads that do not run yet.
 #[derive(Default)]
 pub(crate) struct Held {
     state: Mutex<State>,
@@ -53,7 +54,7 @@ impl Held {
         Some(state.deliveries.swap_remove(at))
     }
 
-    /// Brings what was recorded into the spool, and answers a flush.
+    /// Collects all records into the spool, and answers a flush.
     pub(crate) fn collect(&self) {
         if let Some(collecting) = &mut self.lock().collecting {
             collecting.flush();
@@ -67,14 +68,14 @@ impl Held {
         }
     }
 
-    /// The logger ends: gives the sessions back.
+    /// The logger ends: releases the sessions.
     pub(crate) fn end_collecting(&self) {
         if let Some(collecting) = self.take_collecting() {
             collecting.end();
         }
     }
 
-    /// The logger ends: delivers what is left. True when there was something to end here.
+    /// The logger ends: delivers the rest. True when there was something to end here.
     pub(crate) fn end_deliveries(&self) {
         let deliveries = std::mem::take(&mut self.lock().deliveries);
         deliveries.into_iter().for_each(Delivery::end);

@@ -1,4 +1,5 @@
-//! Before a logger starts and after it has stopped: what is recorded meanwhile is kept in shared memory, the youngest of it, and the next logger delivers it.
+//! Before a logger starts and after it has stopped: the youngest records are kept in shared memory, and the
+//! next logger delivers them.
 
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::{self, Root};
@@ -7,11 +8,13 @@ use silverpoint_wire::directive;
 use crate::error::LoggerError;
 use crate::process::Process;
 
-/// What tracepoints of this process record while no logger runs and nobody else collects: directives, as in [`crate::Config::new`], or `off`. At first nothing, or what
-/// the variable `SILVERPOINT_FILTER` of the environment says.
+/// What tracepoints of this process record while no logger and no other collector runs: directives, as in
+/// [`crate::Config::new`], or `off`. The default is the variable `SILVERPOINT_FILTER` of the environment, or
+/// nothing.
 ///
-/// Records lie in shared memory, in rings that forget the oldest when they are full: the next [`crate::Logger::start`] of the process delivers them first; those of a process that
-/// ends without one wait for `silverpoint recover`. C++ programs that use `logger.hpp` have level info kept unless they say otherwise.
+/// Records lie in shared memory, in rings that overwrite the oldest when they are full. The next
+/// [`crate::Logger::start`] of the process delivers them first. If the process ends before that, they wait
+/// for `silverpoint recover`. C++ programs that use `logger.hpp` keep level info by default.
 ///
 /// ```
 /// silverpoint_logger::keep("info")?;
@@ -21,10 +24,11 @@ use crate::process::Process;
 /// ```
 ///
 /// # Errors
-/// Directives that make no sense, a directory of sessions that cannot be used. A session that another collector has at this moment is that one's to switch.
+/// Invalid directives, an unusable directory of sessions. A session that another collector has at this moment
+/// is switched by that collector.
 pub fn keep(directives: &str) -> Result<(), LoggerError> {
     directive::check(directives).map_err(LoggerError::Directives)?;
-    // As it is before the first call: then nothing says that the session is of interest.
+    // As it is before the first call: then nothing marks the session as interesting.
     let directives = if directives.trim() == "off" { "" } else { directives };
     let (root, own) = (sessions()?, Process::this());
     let names = list(&root).map_err(|error| unusable(error.to_string()))?;
@@ -37,15 +41,15 @@ pub fn keep(directives: &str) -> Result<(), LoggerError> {
     Ok(())
 }
 
-/// Whether this process has recorded something that no logger has delivered, and nobody else collects.
+/// Whether this process has recorded something that no logger has delivered and no other collector has.
 pub fn has_kept() -> bool {
     let own = Process::this();
     sessions()
         .is_ok_and(|root| silverpoint_collect::has_uncollected(&root, |name| own.has(name)).unwrap_or(false))
 }
 
-/// Removes what the process, which is ending, has in the directory of sessions, as far as nothing is in it: no tracepoint may record afterwards. Otherwise the next program
-/// that sweeps it does.
+/// Removes the empty sessions of this process, which is ending: no tracepoint may record afterwards. Without
+/// this call the next program that sweeps the directory removes them.
 pub fn leave_nothing_behind() {
     if let Ok(root) = sessions() {
         let own = Process::this();

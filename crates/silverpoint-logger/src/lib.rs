@@ -23,13 +23,13 @@
 //! ```text
 //!  tracepoints ──▶ rings ──▶ collector thread ──▶ spool (a trace file) ──▶ one thread a sink, each with a cursor of its own
 //! ```
+//! A tracepoint costs the same as under an outside collector: it waits for no formatting and no file. A sink
+//! that is slow or fails holds up only itself: its records wait in the spool.
 //!
-//! A tracepoint costs what it costs under an outside collector: it waits for no formatting and no file. A sink that is slow or fails holds up nobody but itself: what it has not
-//! got yet waits in the spool.
-//!
-//! **The promise.** Each record that was accepted stands in each text and JSON file once, in order within its thread, whoever dies and when: before each write a *cursor* file
-//! says what will stand where, and the next logger with the same files goes on from there, also with what the dead process had in its rings (module `cursor`, `spool`).
-//! The console is given each record at most once.
+//! **The promise.** Each accepted record is once in each text and JSON file, in order within its thread, no
+//! matter which process dies and when. Before each write, a *cursor* file announces it. The next logger with
+//! the same files continues from there, and also delivers what the dead process had in its rings (modules
+//! `cursor`, `spool`). The console gets each record at most once.
 #![forbid(unsafe_code)]
 
 mod backtrace;
@@ -85,7 +85,8 @@ pub use syslog::{Facility, FacilityError, Syslog};
 pub use target::{Share, Shared, share_standard_output};
 pub use unfinished::Unfinished;
 
-/// Starts a logger that writes to standard error what is of level info and above, unless the environment says something else ([`Config::with_environment`]).
+/// Starts a logger that writes level info and above to standard error, unless the environment sets something
+/// else ([`Config::with_environment`]).
 ///
 /// # Errors
 /// As [`Logger::start`].

@@ -1,9 +1,11 @@
-//! A lock file that one process has.
+//! A lock file that one process holds.
 //!
-//! Two locks are held, since neither suffices. A record lock (`fcntl`) is the process's alone: a forked child that lives longer does not keep it. But a process does not exclude
-//! itself by it, and it is gone as soon as the process closes any descriptor of the file. A lock of the open file (`flock`) excludes other loggers of this process, a second copy
-//! of this library too; children inherit it, and keep it when the process executes another program. So another process decides by the first, and this one by the second together with the text of the file, which names its owner,
-//! and with a look at its own descriptors.
+//! Two locks are held, since neither suffices. A record lock (`fcntl`) belongs to the process alone: a forked
+//! child that lives longer does not keep it. But it does not exclude the process itself, and it ends as soon
+//! as the process closes any descriptor of the file. A lock of the open file (`flock`) excludes other loggers
+//! of this process, even of a second copy of this library. But children inherit it, and a process keeps it
+//! when it executes another program. So other processes decide by the first. This process decides by the
+//! second, the text of the file, which names its owner, and its own descriptors.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
@@ -19,12 +21,14 @@ use rustix::io::Errno;
 use silverpoint_shm::ending::{await_end, started};
 use silverpoint_shm::kept::KeptFile;
 
-/// Of a lock file that is read.
+/// Most bytes of a lock file that are read.
 const TEXT_MAX: u64 = 64;
-/// How long the list of this process's locks is waited for. A forked child may have been born while another thread had it, and would wait for ever.
+/// Longest wait for the list of this process's locks. A child that was forked while another thread held it
+/// would wait for ever.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Locks of this process: its number, device and inode. What a parent held is in the list of its child too, under the parent's number.
+/// Locks of this process: its number, device and inode. A child's list also contains the parent's locks,
+/// under the parent's number.
 static HELD: Mutex<Vec<Key>> = Mutex::new(Vec::new());
 type Key = (u32, u64, u64);
 
@@ -43,22 +47,22 @@ pub(crate) enum Attempt {
     Taken(Lock),
     /// Another process has it.
     Others,
-    /// Another process had it, which was ending: to be tried again.
+    /// Another process had it, which was ending: try again.
     Ended,
     /// Something in this process has it.
     Own,
-    /// The file was removed or replaced meanwhile: to be tried again.
+    /// The file was removed or replaced meanwhile: try again.
     Gone,
 }
 
 impl Lock {
-    /// Tries to get the lock of a file, which is made if need be. Does not wait.
+    /// Tries to lock a file, and makes it if necessary. Does not wait.
     pub(crate) fn attempt(path: &Path) -> io::Result<Attempt> {
         let mut held = held();
         if let Ok(found) = std::fs::symlink_metadata(path)
             && held.as_ref().is_some_and(|held| held.contains(&key(&found)))
         {
-            // Not even opened: closing it again would end the lock that is held.
+            // Not even opened: closing it again would end the held lock.
             return Ok(Attempt::Own);
         }
         let options = OpenOptions::new()
@@ -70,7 +74,7 @@ impl Lock {
             .custom_flags(OFlags::NOFOLLOW.bits() as i32)
             .to_owned();
         let mut file = match options.open(path) {
-            // Its directory is removed this moment, by a logger that has ended.
+            // A logger that has ended is just removing its directory.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Attempt::Gone),
             opened => opened?,
         };
@@ -104,7 +108,8 @@ impl Lock {
                     std::mem::forget(file);
                     return Ok(Attempt::Own);
                 }
-                // A child of a dead owner, or of the program that this process was before it executed this one: it does nothing with it.
+                // A child of a dead owner, or of the program that this process ran before: it does nothing
+                // with it.
             }
             Err(error) => return Err(error.into()),
         }
@@ -121,7 +126,8 @@ impl Lock {
         Ok(Attempt::Taken(Self { path: path.to_owned(), file: Some(KeptFile::new(file)), key }))
     }
 
-    /// Locks the file again when the program has closed its descriptor, which has ended the lock. To be called often: until then another process may take it.
+    /// Locks the file again when the program has closed its descriptor, which has ended the lock. Must be
+    /// called often: until then another process may take the lock.
     pub(crate) fn keep(&mut self) {
         if !self.is_own() || self.file.as_ref().is_none_or(KeptFile::is_intact) {
             return;
@@ -143,7 +149,7 @@ impl Lock {
         self.key.0 == std::process::id()
     }
 
-    /// Removes the file: whoever has it open sees that it is none any more.
+    /// Removes the file: a process that has it open sees that it is no longer valid.
     pub(crate) fn remove_file(&self) -> io::Result<()> {
         match &self.file {
             Some(file) if self.is_own() && is_named(file.unchecked(), &self.path) => {
@@ -157,9 +163,9 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         let Some(file) = self.file.take().filter(|_| self.is_own()) else { return };
-        // Until the file is closed: whoever got the lock before would lose it with that.
+        // Until the file is closed: a lock that was taken before would end with that.
         let mut held = held();
-        // Nobody may take a child that keeps the descriptor for this process.
+        // A child that keeps the descriptor must not be taken for this process.
         if let Ok(file) = file.get() {
             let _ = file.write_all_at(b"-", 0);
             let _ = flock(file, FlockOperation::Unlock);
@@ -171,7 +177,7 @@ impl Drop for Lock {
     }
 }
 
-/// Whether this process has another descriptor of a file. When nobody can tell: yes, rather than two owners.
+/// Whether this process has another descriptor of a file. If that is unknown: yes, rather than two owners.
 fn is_open_elsewhere(file: &File) -> bool {
     let (Ok(wanted), Ok(entries)) = (file.metadata(), std::fs::read_dir("/proc/thread-self/fd")) else {
         return true;
@@ -179,13 +185,13 @@ fn is_open_elsewhere(file: &File) -> bool {
     let descriptors = entries.flatten().filter(|entry| {
         entry.file_name().to_str().and_then(|name| name.parse().ok()) != Some(file.as_raw_fd())
     });
-    // Followed: of the file that is open, which may have lost its name.
+    // Links are followed: the open file may have lost its name.
     descriptors
         .filter_map(|entry| std::fs::metadata(entry.path()).ok())
         .any(|found| key(&found) == key(&wanted))
 }
 
-/// Lets the process that a lock file names end, if it is about to. True when it was.
+/// Waits for the end of the process that a lock file names, if that is ending. True when it was.
 fn is_of_ending(file: &File) -> bool {
     let mut text = String::new();
     let _ = file.take(TEXT_MAX).read_to_string(&mut text);
@@ -193,7 +199,7 @@ fn is_of_ending(file: &File) -> bool {
     owner.is_some_and(|(pid, start)| await_end(pid, start))
 }
 
-/// None in a child whose parent was changing the list when it was born; what it says is of the parent anyway.
+/// `None` in a child that was forked while its parent changed the list; its contents are the parent's anyway.
 fn held() -> Option<MutexGuard<'static, Vec<Key>>> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -262,7 +268,8 @@ mod tests {
         std::fs::remove_dir_all(directory).unwrap();
     }
 
-    /// A process that executes another program stays the one that the file names, but its descriptors are gone; a child keeps the lock of the open file.
+    /// A process that executes another program is still the owner in the file, but its descriptors are gone.
+    /// A child keeps the lock of the open file.
     #[test]
     fn a_lock_of_the_program_that_the_process_was_before_is_nobodys() {
         let directory = scratch("executed");

@@ -30,11 +30,12 @@ const PART_BYTES: u64 = 16 << 20;
 const SPOOL_BYTES_MIN: u64 = 4 * PART_BYTES;
 /// How long a logger that is dropped waits for its sinks.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the collector may take to give the sessions back when the time is over.
+/// How long the collector may take to release the sessions when the time is over.
 const LEAVING: Duration = Duration::from_millis(500);
-/// Descriptors of standard streams are below.
+/// Descriptors below this are those of standard streams.
 const STREAMS: i32 = 3;
-/// How long the collector's thread is waited for until its work is begun by whoever starts the logger (module `held`).
+/// How long to wait for the collector's thread. After that the thread that starts the logger begins its work
+/// (module `held`).
 const LOADING: Duration = Duration::from_millis(250);
 /// Between two attempts to wake the collector.
 const NUDGE: Duration = Duration::from_millis(1);
@@ -43,44 +44,53 @@ const NUDGE: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Flushed {
-    /// Everything that was recorded before the call is out: written to the console, or handed to the system for each file. What the spool had to give up before a sink had got it
-    /// is not owed any more: the sink says how many records that were, and so does [`Logger::skipped`]. Nor is what another
-    /// collector has taken (see [`Logger::start`]).
+    /// Everything that was recorded before the call is delivered: written to the console, or passed to the
+    /// system for each file. Not included are records that the spool dropped before a sink had read them: the
+    /// sink and [`Logger::skipped`] report their number. Records that another collector has are not included
+    /// either (see [`Logger::start`]).
     Complete,
-    /// The time was over first, or the call was made within a sink's function, which cannot be given more before it returns. So many sinks have not got everything; they go on.
+    /// The time was over first. Or the call was made within a sink's function, which gets no more records
+    /// before it returns. These sinks have not delivered everything; they continue.
     Late {
         /// How many.
         sinks: usize,
     },
-    /// The logger is that of the process that this one was forked from, and goes on there: nothing was waited for, and nothing ended.
+    /// The logger belongs to the parent process, and continues there: this call waited for nothing and ended
+    /// nothing.
     OfParent,
 }
 
 /// A running logger. Methods may be called from any thread.
 ///
-/// Dropping it delivers what there is, for at most 5 seconds, and ends it: keep it as long as `main` runs. A process that ends without that loses nothing that goes to files: the next
-/// logger with the same files delivers it, and so does `silverpoint recover`.
+/// Dropping it delivers what there is, for at most 5 seconds, and ends it: keep it as long as `main` runs. A
+/// process that ends without that loses no record that goes to files: the next logger with the same files or
+/// `silverpoint recover` delivers it.
 ///
-/// A forked child has a copy of it that does nothing: each method returns at once, and dropping it leaves the parent's logger as it is. A child that wants one of its own starts it.
+/// A forked child has a copy that does nothing: each method returns at once, and dropping it leaves the
+/// parent's logger as it is. A child that needs a logger starts its own.
 #[derive(Debug)]
 pub struct Logger {
     control: Arc<Control>,
-    /// Whose threads it has.
+    /// The process of its threads.
     process: u32,
 }
 
 impl Logger {
-    /// Starts: from now on tracepoints record what the configuration says, and what a process before this one left behind is delivered first.
+    /// Starts: from now on tracepoints record what the configuration selects. Records that an earlier process
+    /// left behind are delivered first.
     ///
-    /// Descriptors of standard streams that the program has closed (a daemon) lead to `/dev/null` from now on: else files of the logger's would have these numbers, and what the program prints come into them.
+    /// Descriptors of standard streams that the program has closed (a daemon) lead to `/dev/null` from now
+    /// on. Otherwise files of the logger would have these numbers, and the program's output would go into
+    /// them.
     ///
     /// When the program calls `exit`, or returns from `main` while a static holds the logger, the logger is ended as if it were dropped.
     ///
-    /// A thread for the collector and one for each sink are started. When another collector has the process already (`silverpoint run`, another logger), that one keeps
-    /// it: standard error says so, and the sinks get nothing.
+    /// A thread for the collector and one for each sink are started. If another collector has the process
+    /// already (`silverpoint run`, another logger), that one keeps it: standard error says so, and the sinks
+    /// get no records.
     ///
     /// # Errors
-    /// A configuration that makes no sense, files and directories that cannot be used, no thread.
+    /// An invalid configuration, unusable files and directories, no thread.
     pub fn start(config: Config) -> Result<Self, LoggerError> {
         let logger = Self::start_without_exit_hook(config)?;
         exit::remember(&logger.control);
@@ -95,7 +105,7 @@ impl Logger {
         let crash = config.crash;
         let spool = Arc::new(Spool::open(&config)?);
         spool.number_files(&mut config, true);
-        // Before anything lies there that only these sinks are owed.
+        // Before the spool holds records that are only for these sinks.
         if let Err(error) = spool.note_sinks(&config) {
             say(format_args!("{}: the list of its sinks cannot be written: {error}", spool.file().display()));
         }
@@ -111,7 +121,7 @@ impl Logger {
         Ok(logger)
     }
 
-    /// Collects what dead processes left to this spool in a root of sessions, if one is given, and nothing else.
+    /// Collects only what dead processes left to this spool, in a root of sessions if one is given.
     pub(crate) fn of_dead(
         config: Config,
         spool: Arc<Spool>,
@@ -122,8 +132,9 @@ impl Logger {
 
     /// Starts the threads, and returns when `own`, if it is given, is attached.
     ///
-    /// The collector's thread makes all that it and the sinks go on with: whoever fails within `malloc` holds the lock of the memory that his thread allocates from, and what lay there could not even
-    /// grow while his crash is delivered. (Little does: what the standard library gives a thread along.)
+    /// The collector's thread allocates everything that it and the sinks use later. A thread that crashes
+    /// within `malloc` holds the lock of its memory arena. What lay there could not even grow while the crash
+    /// is delivered. (Little lies there: what the standard library allocates for a thread.)
     fn launch(
         config: Config,
         spool: Arc<Spool>,
@@ -134,10 +145,11 @@ impl Logger {
         let control = Arc::new(Control::new(config.clone(), shared, spool)?);
         let (sender, started) = std::sync::mpsc::sync_channel(1);
         let thread = Arc::clone(&control);
-        // Lent, not given: what that thread frees it would use again, and it would be this thread's memory still.
+        // Shared, not moved: memory that the new thread frees would be reused there, and would still be this
+        // thread's.
         let config = Arc::new(config);
         let lent = Arc::clone(&config);
-        // Whoever takes it begins: the thread, or this one when the thread does not come.
+        // The first to take it begins: the thread, or this one when the thread does not start.
         let task = Arc::new(Mutex::new(Some((root, own))));
         let own_task = Arc::clone(&task);
         let (hand_over, handed_over) = std::sync::mpsc::sync_channel::<()>(1);
@@ -161,7 +173,7 @@ impl Logger {
                     collecting.run(&thread);
                 }
                 Err(error) => {
-                    // Sinks that run already.
+                    // Sinks that already run.
                     thread.shared.change(|state| {
                         state.has_collected = true;
                         state.is_given_up = true;
@@ -175,7 +187,7 @@ impl Logger {
                 Some((root, own)) => {
                     return Self::launch_here(&config, control, root, own, &hand_over);
                 }
-                // It runs, and takes its time.
+                // It runs, and needs time.
                 None => started.recv().ok(),
             },
             got => got.ok(),
@@ -183,7 +195,7 @@ impl Logger {
         let begun = begun.unwrap_or_else(|| {
             Err(LoggerError::Thread(io::Error::other("the collector's thread has panicked")))
         });
-        // Until it has given everything back.
+        // Until it has released everything.
         while started.recv().is_ok() {}
         drop(config);
         if let Err(error) = begun {
@@ -197,7 +209,8 @@ impl Logger {
         Ok(Self { control, process: std::process::id() })
     }
 
-    /// The rest of [`Logger::launch`] in the calling thread, since the loader holds the others back (module `held`).
+    /// The rest of [`Logger::launch`] in the calling thread, because the loader blocks the others (module
+    /// `held`).
     fn launch_here(
         config: &Config,
         control: Arc<Control>,
@@ -205,7 +218,7 @@ impl Logger {
         own: Option<Process>,
         hand_over: &SyncSender<()>,
     ) -> Result<Self, LoggerError> {
-        // The threads begin within this library, when it is loaded: it must be there.
+        // The threads begin in this library after it is loaded: it must stay loaded.
         silverpoint_shm::exit::stay_loaded();
         match begin(config, &control, root, own, Sinks::Hold) {
             Ok(collecting) => {
@@ -226,9 +239,11 @@ impl Logger {
         }
     }
 
-    /// Reads the configuration file again, at once; without this call that happens within about a second after it was changed. When it returns, what is recorded, levels, filters, forms
-    /// and rotations are the new ones (a sink that stands still takes them over when it goes on); sinks that are not in the file any more deliver what was recorded before, and end; new ones begin here. No record is lost or repeated
-    /// by it. False when the logger was not configured from a file, has ended, or is the parent's.
+    /// Reads the configuration file again, at once; without this call that happens within about a second
+    /// after a change. When it returns, directives, levels, filters, forms and rotations are the new ones. (A
+    /// stalled sink adopts them when it continues.) Sinks that are not in the file any more deliver earlier
+    /// records, and end; new ones begin here. No record is lost or repeated by it. False when the logger was
+    /// not configured from a file, has ended, or is the parent's.
     ///
     /// # Errors
     /// A file that cannot be read or has a mistake, a new sink that cannot be opened: then everything is as before.
@@ -239,8 +254,9 @@ impl Logger {
         self.control.reload()
     }
 
-    /// Waits until everything that was recorded before this call, by any thread, has come out, but no longer than `timeout`. Within a function that is given records
-    /// ([`Sink::handler`](crate::Sink::handler)) it waits for all other sinks, and says that one is late: its own.
+    /// Waits until everything that any thread recorded before this call is delivered, but no longer than
+    /// `timeout`. Within a function that gets records ([`Sink::handler`](crate::Sink::handler)) it waits for
+    /// all other sinks, and reports one as late: its own.
     pub fn flush(&self, timeout: Duration) -> Flushed {
         self.flush_with(timeout, |_| {})
     }
@@ -270,7 +286,7 @@ impl Logger {
         let is_late = |state: &State, sink: usize| state.flushed[sink] < wanted;
         let late = |state: &State| (0..state.flushed.len()).filter(|sink| is_late(state, *sink)).count();
         let waits = |state: &State| late(state) > usize::from(own.is_some_and(|own| is_late(state, own)));
-        // One that is ended meanwhile has nobody left who would say that it is flushed.
+        // If a sink is ended meanwhile, nothing reports that it is flushed.
         let is_ended =
             |state: &State| state.is_given_up || state.has_collected && !state.finished.contains(&false);
         let is_over = self.control.shared.wait_for(until, |state| !waits(state) || is_ended(state));
@@ -282,8 +298,9 @@ impl Logger {
         }
     }
 
-    /// Records that sinks have not got, because they were slow or failing and the spool had grown beyond its quota ([`Config::spool_bytes`]): the sum over all sinks since the
-    /// start, before their filters. 0 of a parent's logger.
+    /// Records that sinks did not get, because they were slow or failing and the spool had grown beyond its
+    /// quota ([`Config::spool_bytes`]). It is the sum over all sinks since the start, before their filters. 0
+    /// for a parent's logger.
     pub fn skipped(&self) -> u64 {
         if self.is_of_parent() {
             return 0;
@@ -291,13 +308,15 @@ impl Logger {
         self.control.shared.lock().skipped.iter().sum()
     }
 
-    /// Delivers everything and ends, but waits no longer than `timeout`: what was not delivered then is kept for the next logger with the same files. Tracepoints are
-    /// afterwards what they were before the start. Within a function that is given records that sink ends behind its return, without what it was not given.
+    /// Delivers everything and ends, but waits no longer than `timeout`: undelivered records are kept for the
+    /// next logger with the same files. Then tracepoints are as before the start. Within a function that gets
+    /// records, that sink ends after the function returns, without the remaining records.
     pub fn stop(self, timeout: Duration) -> Flushed {
         self.end(timeout)
     }
 
-    /// As [`Logger::stop`], for a logger that others hold too. Whoever calls it again, or flushes afterwards, is told at once how it ended.
+    /// As [`Logger::stop`], for a logger that others hold too. A second call, or a later flush, returns at
+    /// once how it ended.
     pub fn end(&self, timeout: Duration) -> Flushed {
         if self.is_of_parent() {
             return Flushed::OfParent;
@@ -315,7 +334,8 @@ impl Logger {
         let outcome = match threads {
             Some(threads) => logger.end_threads(threads, PATIENCE),
             None => {
-                // Another thread is at it, and would be stopped in the middle. (A sink's function may be what that one waits for.)
+                // Another thread is ending it, and would be stopped in the middle. (That thread may wait for
+                // a sink's function.)
                 if logger.control.shared.own_sink().is_none() {
                     let until = Some(Instant::now() + PATIENCE);
                     logger.control.shared.wait_for(until, |state| state.is_given_up);
@@ -325,7 +345,7 @@ impl Logger {
         };
         if outcome != Flushed::Complete {
             logger.report_late();
-            // Dropped, it would say so again.
+            // Dropped, it would report the same again.
             std::mem::forget(logger);
         }
     }
@@ -346,16 +366,19 @@ impl Logger {
         let is_out = is_out(&self.control.shared.lock(), None);
         self.control.shared.change(|state| state.is_given_up = true);
         if !is_out {
-            // A collector that could not store everything gives the sessions back now; it may be within a call, too.
+            // A collector that could not store everything releases the sessions now; it may be within a call,
+            // too.
             self.nudge(Instant::now().checked_add(LEAVING), |state| state.has_collected);
-            // A sink may be within a call that does not return (a terminal that stands still). It ends with the process, and holds the spool till then.
+            // A sink may be within a call that does not return (a stalled terminal). It ends with the
+            // process, and holds the spool until then.
             return self.outcome();
         }
-        // All is out; what a thread does yet is to close its files. One that does not run yet has nothing to do (module `held`), and cannot be waited for.
+        // All is delivered; the threads only close their files now. One that does not run yet has nothing to
+        // do (module `held`), and cannot be waited for.
         let until = until.map(|until| until.max(Instant::now() + LEAVING));
         while !self.control.awaits_threads() && !threads.iter().all(JoinHandle::is_finished) {
             if until.is_some_and(|until| Instant::now() >= until) {
-                // Held up by a file system: what it has is the next logger's to find.
+                // Held up by a file system: the next logger finds its records.
                 return self.outcome();
             }
             std::thread::sleep(NUDGE);
@@ -367,10 +390,12 @@ impl Logger {
         }
         let outcome = self.outcome();
         if outcome != Flushed::Complete {
-            // What could not be stored is still in the program's memory, and the spool says so to the next logger.
+            // Records that could not be stored are still in the program's memory, and the spool tells the
+            // next logger.
             return outcome;
         }
-        // Somebody's records wait for the next logger (`left_behind` names them): of a root that this process does not use, or locked for a moment by whoever looked.
+        // Records of another process wait for the next logger (`left_behind` names them). They are in a root
+        // that this process does not use, or another process held them for a moment.
         if self.control.spool.is_awaited() {
             return Flushed::Complete;
         }
@@ -383,12 +408,13 @@ impl Logger {
         Flushed::Complete
     }
 
-    /// Whether this process is a forked child of the logger's. It has none of its threads, and each lock may be held for ever by one of those.
+    /// Whether this process is a forked child of the logger's process. It has none of its threads, and one of
+    /// those may hold each lock for ever.
     fn is_of_parent(&self) -> bool {
         self.process != std::process::id()
     }
 
-    /// Says which sinks have not written everything, and where the rest is.
+    /// Reports which sinks have not written everything, and where the rest is.
     fn report_late(&self) {
         let (late, is_whole) = (self.control.late(), self.control.shared.lock().is_whole);
         let directory = self.control.spool.directory().display();
@@ -437,12 +463,12 @@ impl Logger {
 impl Drop for Logger {
     fn drop(&mut self) {
         if self.is_of_parent() {
-            // Never dropped: that would give up locks and signal handlers that are the parent's.
+            // Never dropped: that would release locks and signal handlers of the parent.
             std::mem::forget(Arc::clone(&self.control));
             return;
         }
         let is_late = matches!(self.end(PATIENCE), Flushed::Late { .. });
-        // Else another thread is still ending it, which says how that went.
+        // Otherwise another thread is still ending it, and reports the result.
         let is_over = self.control.shared.lock().is_given_up;
         if is_late && is_over {
             self.report_late();
@@ -450,12 +476,12 @@ impl Drop for Logger {
     }
 }
 
-/// Takes what one of two threads is to do.
+/// Takes the work that one of two threads does.
 fn take<T>(task: &Mutex<Option<T>>) -> Option<T> {
     task.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Whether threads of sinks are waited for to run, or hold their work until they do.
+/// Whether to wait until threads of sinks run, or to hold their work until they do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sinks {
     Run,
@@ -472,7 +498,8 @@ fn occupy_standard_streams() {
     }
 }
 
-/// What the collector's thread does before it collects: opens everything, attaches the process if it is to, and starts the sinks.
+/// What the collector's thread does before it collects: opens everything, attaches the process if requested,
+/// and starts the sinks.
 fn begin(
     config: &Config,
     control: &Arc<Control>,
@@ -484,16 +511,17 @@ fn begin(
     let quota = Quota::new(config.spool_bytes.max(SPOOL_BYTES_MIN));
     let collector = collector(config, spool, root, own)?;
     let mut collecting = Collecting::new(collector, quota, Arc::clone(spool), Arc::clone(shared));
-    // Before anything is attached: what cannot start must leave the program as it was.
+    // Before anything is attached: if the start fails, the program must be as before.
     let mut deliveries = Vec::new();
     for (number, sink) in config.sinks.iter().enumerate() {
         deliveries.push(Delivery::open(number, sink.clone(), spool, Arc::clone(shared))?);
     }
     if let Some(own) = own {
-        // Attached when the start returns: the caller's next tracepoint records. A forked child of a Rust program has no session before its first record; those of other languages have made one.
+        // Attached when the start returns: the caller's next tracepoint records. A forked child of a Rust
+        // program has no session before its first record; children in other languages have made one.
         if sessions_of(|name| own.has(name)).is_empty() {
             silverpoint_shm::owner::start();
-            // Said to the caller: records would be lost, and every flush succeed.
+            // An error for the caller: otherwise records would be lost, and every flush succeed.
             match silverpoint_shm::owner::absence() {
                 Some(Absence::Privileged) => return Err(LoggerError::NoSession(NoSession::Privileged)),
                 Some(Absence::Failed(error)) => {
@@ -503,7 +531,8 @@ fn begin(
                 Some(Absence::Off) | None => {}
             }
         }
-        // Noted before anything is taken from it: of a process that dies meanwhile the next logger finds the rest.
+        // Written down before anything is collected: if the process dies meanwhile, the next logger finds the
+        // rest.
         note(spool, &sessions_of(|name| own.has(name) && !is_collected_by_another(name)));
         collecting.pass();
         let is_taken = collecting.sessions.iter().any(|name| own.has(*name));
@@ -539,7 +568,7 @@ fn root() -> Result<Root, LoggerError> {
         .map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
 }
 
-/// A collector of a process's sessions, and of those that a logger before it left.
+/// A collector of a process's sessions, and of those that an earlier logger left.
 fn collector(
     config: &Config,
     spool: &Spool,
@@ -551,10 +580,10 @@ fn collector(
     let new = || {
         let output = OutputConfig {
             existing: Existing::Continue,
-            // By the spool's lock.
+            // The spool's lock ensures it.
             is_owned: true,
             rotate_bytes: Some(PART_BYTES),
-            // Kept here (module quota): records that a sink has not got are counted.
+            // Enforced here (module quota): records that a sink did not get are counted.
             quota_bytes: None,
             ..OutputConfig::new(spool.file())
         };
@@ -574,7 +603,7 @@ fn collector(
         })
     };
     let mut collector = match new() {
-        // A file system that lost what it had not written yet: a logger must start all the same.
+        // A file system may have lost what it had not written yet: a logger must start all the same.
         Err(error @ CollectError::NotATraceFile(_)) => {
             let kept = spool.put_away().map_err(LoggerError::io(spool.file(), "putting it away"))?;
             say(format_args!("{error}; it is kept as {}", kept.display()));

@@ -1,4 +1,4 @@
-//! The message of arguments that are no record: what a sink of the program's is given before, or without, a record.
+//! The message of arguments that are not a record: for a sink of the program before a record, or without one.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use silverpoint_formats::site::Site;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
-/// Templates that a thread keeps taken apart.
+/// Templates that a thread keeps parsed.
 const MOST: usize = 256;
 
 thread_local! {

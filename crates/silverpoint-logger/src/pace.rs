@@ -1,15 +1,16 @@
-//! When a sink writes what it has taken, and when that is made to outlive the machine.
+//! When a sink writes its buffered records, and when the data is made durable.
 
 use std::time::{Duration, Instant};
 
 use silverpoint_wire::level::Level;
 
-/// What ends the wait of lines. Whatever comes first; a flush, the logger's end, and a full buffer do too.
+/// What triggers the write of buffered lines: the first of these. A flush, the logger's end, and a full
+/// buffer trigger it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flush {
-    /// The oldest line has waited so long.
+    /// The oldest line has waited this long.
     pub every: Duration,
-    /// So many bytes wait; at most 16 MiB.
+    /// This many bytes wait; at most 16 MiB.
     pub bytes: usize,
     /// A record of this level or above is among them.
     pub level: Option<Level>,
@@ -25,10 +26,10 @@ impl Default for Flush {
 /// When what was written to a file is made to survive a loss of power (`fdatasync`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sync {
-    /// When the system does so of its own accord.
+    /// When the system does it by itself.
     #[default]
     Never,
-    /// At most so long after it was written.
+    /// At most this long after it was written.
     Every(Duration),
     /// With each write that has a record of this level or above in it.
     Level(Level),
@@ -40,10 +41,10 @@ pub(crate) struct Pace {
     /// Without it everything is written at once.
     flush: Option<Flush>,
     sync: Sync,
-    /// Of what is not written.
+    /// Of unwritten data.
     waiting_since: Option<Instant>,
     waiting_worst: Option<Level>,
-    /// Of what is not on the disk for certain.
+    /// Of data that may not be on the disk yet.
     unsynced_since: Option<Instant>,
     unsynced_worst: Option<Level>,
 }
@@ -53,7 +54,7 @@ impl Pace {
         Self { flush, sync, ..Self::default() }
     }
 
-    /// Other rules, for what waits too.
+    /// Other rules, for waiting records too.
     pub(crate) fn set(&mut self, flush: Option<Flush>, sync: Sync) {
         (self.flush, self.sync) = (flush, sync);
     }
@@ -64,7 +65,7 @@ impl Pace {
         self.waiting_worst = self.waiting_worst.max(Some(level));
     }
 
-    /// Whether what waits must be written now.
+    /// Whether waiting records must be written now.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         let Some(flush) = self.flush else { return true };
         let since = *self.waiting_since.get_or_insert(now);
@@ -79,7 +80,7 @@ impl Pace {
         self.unsynced_since.get_or_insert(now);
     }
 
-    /// Whether what is written must be made to last now. `all`: somebody waits for it.
+    /// Whether written data must be made durable now. `all`: a caller waits for it.
     pub(crate) fn is_sync_due(&self, now: Instant, all: bool) -> bool {
         let Some(since) = self.unsynced_since else { return false };
         match self.sync {
@@ -89,12 +90,12 @@ impl Pace {
         }
     }
 
-    /// It has been tried.
+    /// An attempt was made.
     pub(crate) fn has_synced(&mut self) {
         (self.unsynced_since, self.unsynced_worst) = (None, None);
     }
 
-    /// When to look again, if nothing else happens.
+    /// When to check again, if nothing else happens.
     pub(crate) fn next(&self) -> Option<Instant> {
         let write =
             self.waiting_since.zip(self.flush).and_then(|(since, flush)| since.checked_add(flush.every));
@@ -138,7 +139,7 @@ mod tests {
         assert!(pace.is_due(now), "what came after a warning hides it not");
         pace.has_written(now);
         pace.takes(Level::Info);
-        assert!(!pace.is_due(now), "it begins anew");
+        assert!(!pace.is_due(now), "it begins again");
     }
 
     #[test]

@@ -1,18 +1,19 @@
-//! Which sessions are this process's.
+//! Which sessions belong to this process.
 
 use silverpoint_shm::ending::started;
 use silverpoint_shm::observer::SessionName;
 
-/// A process as sessions are named after it. Its number alone does not tell: it comes again, and processes of several containers that share a directory may have the same one at once.
+/// A process, as sessions are named after it. Its number alone is not enough: it is reused, and processes of
+/// several containers that share a directory may have the same one at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pid: u32,
-    /// `None` where the system does not tell.
+    /// `None` where the system does not report it.
     start: Option<u64>,
 }
 
 impl Process {
-    /// This one, whatever programs it has executed since it began.
+    /// This one, no matter which programs it has executed since it began.
     pub(crate) fn this() -> Self {
         Self { pid: std::process::id(), start: started() }
     }

@@ -1,4 +1,5 @@
-//! What of the spool is given up when it has grown beyond its quota, and how many records that were: whoever has not read them can say so.
+//! What the spool drops when it has grown beyond its quota. It counts the dropped records, so that sinks can
+//! report those that they have not read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,18 +10,18 @@ use silverpoint_wire::process;
 
 use crate::spool::Spool;
 
-/// Parts of which the numbers of records are remembered one by one.
+/// Parts whose numbers of records are remembered one by one.
 const REMEMBERED: usize = 4096;
 
 /// Keeps the spool's parts within a number of bytes.
 #[derive(Debug)]
 pub(crate) struct Quota {
     bytes: u64,
-    /// Parts that had been begun at the last look.
+    /// Parts that had been begun at the last check.
     rotations: u64,
 }
 
-/// By number of a part that was given up: its records. Of the oldest only sums are known.
+/// By number of a dropped part: its records. Of the oldest only sums are known.
 pub(crate) type GivenUp = BTreeMap<u64, u64>;
 
 impl Quota {
@@ -28,7 +29,7 @@ impl Quota {
         Self { bytes, rotations: 0 }
     }
 
-    /// Looks whether too much is there, once for each part that was begun. Gives what it has removed.
+    /// Checks the size, once for each new part. Gives what it has removed.
     pub(crate) fn enforce(&mut self, spool: &Spool, rotations: u64) -> GivenUp {
         let mut removed = GivenUp::new();
         if std::mem::replace(&mut self.rotations, rotations) == rotations {
@@ -71,24 +72,25 @@ fn records(part: &Path) -> u64 {
     streams.map(|stream| stream.records_stated()).sum()
 }
 
-/// Which parts a sink has met, to know which it has not.
+/// Which parts a sink has opened, to know which it has missed.
 #[derive(Debug, Default)]
 pub(crate) struct Met {
-    /// Files of the trace that were looked at.
+    /// Files of the trace that were examined.
     files: usize,
     /// The greatest number of a part among them.
     last: u64,
 }
 
 impl Met {
-    /// Looks at the files that are new since the last time. Gives how many records lay in parts before them that were given up before they were met.
+    /// Examines the files that are new since the last time. Gives how many records lay in earlier parts that
+    /// were dropped before this sink opened them.
     pub(crate) fn skipped(&mut self, trace: &Trace, given_up: impl FnOnce() -> GivenUp) -> u64 {
         let number = |file: &TraceFile| process::value(&file.about, "part")?.parse::<u64>().ok();
         let new: Vec<u64> = trace.files[self.files..].iter().filter_map(number).collect();
         let was_empty = std::mem::replace(&mut self.files, trace.files.len()) == 0;
         let Some(newest) = new.iter().copied().max().filter(|newest| *newest > self.last) else { return 0 };
         let before = std::mem::replace(&mut self.last, newest);
-        // What was before the first is not known here.
+        // What was before the first is unknown here.
         if was_empty || new.len() as u64 == newest - before {
             return 0;
         }

@@ -1,4 +1,5 @@
-//! Configuration from a file (TOML) and from the environment. Every mistake is told with file, line and what would be right.
+//! Configuration from a file (TOML) and from the environment. Every error names the file, the line and valid
+//! values.
 //!
 //! ```toml
 //! record = "info,net=debug"
@@ -168,7 +169,7 @@ impl Config {
         reader.config(table.get_ref())
     }
 
-    /// Checks what single keys do not show: that no two sinks have the same file.
+    /// Checks what single keys do not show: that no two sinks use the same file.
     ///
     /// # Errors
     /// What [`crate::Logger::start`] would refuse before it touches anything.
@@ -184,8 +185,11 @@ impl Config {
         })
     }
 
-    /// What the environment says instead: `SILVERPOINT=FILE.toml` (a path, or a name that ends so) replaces everything by that file, `SILVERPOINT=DIRECTIVES` only what is
-    /// recorded. `SILVERPOINT_POLICY` and `SILVERPOINT_BLOCK_MAX` replace policy and longest wait. Without the variables nothing changes. A privileged program (AT_SECURE) hears no environment in its sessions; it should not call this either.
+    /// Applies the environment. `SILVERPOINT=FILE.toml` (a path, or a name with this ending) replaces
+    /// everything by that file, `SILVERPOINT=DIRECTIVES` only the directives. `SILVERPOINT_POLICY` and
+    /// `SILVERPOINT_BLOCK_MAX` replace policy and longest wait. Without the variables nothing changes.
+    /// Sessions of a privileged program (AT_SECURE) ignore the environment; such a program should not call
+    /// this either.
     ///
     /// # Errors
     /// A mistake, as of [`Config::from_file`].
@@ -236,7 +240,7 @@ fn read(path: &Path) -> Result<String, SettingsError> {
     let fail = |text: String| SettingsError { source: path.display().to_string(), line: 0, text };
     let file = File::open(path).map_err(|error| fail(error.to_string()))?;
     let mut bytes = Vec::new();
-    // Whatever it is, a device too.
+    // Any kind of file, even a device.
     file.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(|error| fail(error.to_string()))?;
     if bytes.len() as u64 > FILE_MAX {
         return Err(fail(format!("more than {FILE_MAX} bytes: this is not a configuration file")));
@@ -431,7 +435,7 @@ impl Reader<'_> {
         Ok(filter)
     }
 
-    /// When lines are written, and when they are made to last.
+    /// When lines are written, and when they are made durable.
     fn pace(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
         if let Some(value) = table.get("flush") {
             if !matches!(sink.to, To::File(_) | To::Stderr | To::Stdout) {

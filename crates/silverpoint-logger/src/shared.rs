@@ -1,4 +1,4 @@
-//! What the collector's thread, the sinks' threads and whoever flushes tell each other.
+//! What the collector's thread, the sinks' threads and flushing threads report to each other.
 
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::crash;
 use crate::quota::GivenUp;
 
 thread_local! {
-    /// The sink whose thread this is: whose (an address, never followed) and which.
+    /// The sink of the current thread: its logger (an address, never dereferenced) and its number.
     static OWN_SINK: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
@@ -20,7 +20,7 @@ thread_local! {
 pub(crate) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// Of this logger among those that a crash waits for.
+    /// This logger's place among those that a crash waits for.
     pub(crate) place: crash::Place,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
 pub(crate) struct State {
     /// Grows whenever the collector has stored something.
     pub(crate) stored: u64,
-    /// Grows with each flush that is asked for.
+    /// Grows with each requested flush.
     pub(crate) flush_wanted: u64,
     /// The last flush before which everything is in the spool.
     pub(crate) flush_collected: u64,
@@ -42,49 +42,49 @@ pub(crate) struct State {
     pub(crate) finished: Vec<bool>,
     /// By sink: it describes a crash, for which it reads the symbols of the program's files.
     pub(crate) is_describing_crash: Vec<bool>,
-    /// Parts of the spool that were given up because it had grown too large.
+    /// Parts of the spool that were dropped because it had grown too large.
     pub(crate) given_up: GivenUp,
-    /// By sink: records that it has not got because of that.
+    /// By sink: records that it did not get because of that.
     pub(crate) skipped: Vec<u64>,
     /// The spool cannot be written at the moment.
     pub(crate) is_spool_failing: bool,
-    /// The collector gives the sessions back and ends.
+    /// The collector releases the sessions and ends.
     pub(crate) is_stopping: bool,
-    /// It has; nothing more comes into the spool.
+    /// It has done so; nothing more comes into the spool.
     pub(crate) has_collected: bool,
-    /// With everything that was recorded in the spool.
+    /// Everything that was recorded is in the spool.
     pub(crate) is_whole: bool,
-    /// Sinks end without delivering what is left.
+    /// Sinks end without delivering the rest.
     pub(crate) is_given_up: bool,
     /// A crash waits for the flush of the second number; its own is the first.
     pub(crate) crash: Option<(u32, u64)>,
     /// End the collector's sleep.
     pub(crate) nudges: Vec<Nudge>,
-    /// By sink: what it shall do differently. It takes it.
+    /// By sink: a pending change. The sink takes it.
     pub(crate) changes: Vec<Option<Change>>,
-    /// By sink: it has not yet done what was last wanted of it.
+    /// By sink: it has not yet done the last request.
     pub(crate) is_changing: Vec<bool>,
-    /// What shall be recorded from now on. The collector takes it.
+    /// New directives. The collector takes them.
     pub(crate) directives: Option<String>,
-    /// It has not done so yet.
+    /// The collector has not applied them yet.
     pub(crate) is_switching: bool,
-    /// Grows whenever files are to be opened anew.
+    /// Grows whenever files are to be reopened.
     pub(crate) reopens: u64,
     /// Grows with each note, of which the last is kept.
     pub(crate) noted: u64,
     pub(crate) note: Option<Arc<LogNote>>,
 }
 
-/// What a sink that runs shall do.
+/// A request to a running sink.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// Go on with other settings.
+    /// Continue with other settings.
     Settings(Box<Sink>),
-    /// Deliver what there is, and end.
+    /// Deliver everything, and end.
     End,
 }
 
-/// What a logger says in its own logs.
+/// A message of the logger in its own logs.
 #[derive(Debug)]
 pub(crate) struct LogNote {
     /// Since 1970.
@@ -104,18 +104,18 @@ impl State {
         self.is_changing.push(false);
     }
 
-    /// Wants something of a sink that runs.
+    /// Requests something of a running sink.
     pub(crate) fn ask(&mut self, number: usize, change: Change) {
         self.changes[number] = Some(change);
         self.is_changing[number] = true;
     }
 
-    /// A sink has done what it had taken; meanwhile something else may be wanted.
+    /// A sink has applied the change that it had taken; another one may be pending.
     pub(crate) fn has_changed(&mut self, number: usize) {
         self.is_changing[number] = self.changes[number].is_some();
     }
 
-    /// Nobody waits for it any more.
+    /// Nothing waits for it any more.
     pub(crate) fn remove_sink(&mut self, number: usize) {
         self.flushed[number] = u64::MAX;
         self.oldest_parts[number] = u64::MAX;
@@ -124,7 +124,7 @@ impl State {
         self.is_changing[number] = false;
     }
 
-    /// What no sink reads any more has lower numbers.
+    /// Parts that no sink reads any more have lower numbers.
     pub(crate) fn oldest_part(&self) -> u64 {
         self.oldest_parts.iter().copied().filter(|part| *part != u64::MAX).min().unwrap_or(0)
     }
@@ -137,12 +137,13 @@ impl Shared {
         Self { state: Mutex::new(state), changed: Condvar::new(), place: crash::Place::take() }
     }
 
-    /// The calling thread is that of the sink of this number from now on.
+    /// From now on the calling thread belongs to the sink of this number.
     pub(crate) fn is_thread_of(self: &Arc<Self>, number: usize) {
         OWN_SINK.set(Some((Arc::as_ptr(self).addr(), number)));
     }
 
-    /// Which of this logger's sinks the calling thread delivers, if it does: a function of the program's is called there, and what it waits for is not its own sink.
+    /// Which of this logger's sinks the calling thread delivers, if any. A function of the program runs
+    /// there, and must not wait for its own sink.
     pub(crate) fn own_sink(self: &Arc<Self>) -> Option<usize> {
         OWN_SINK.get().and_then(|(of, number)| (of == Arc::as_ptr(self).addr()).then_some(number))
     }
@@ -152,7 +153,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state and wakes everybody who waits.
+    /// Changes the state and wakes all waiting threads.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let result = {
             let mut state = self.lock();

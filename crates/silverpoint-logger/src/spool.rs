@@ -1,4 +1,5 @@
-//! The spool's directory: the trace file that the collector writes, the sinks' cursors, and what is known of sessions for a successor.
+//! The spool's directory: the trace file that the collector writes, the sinks' cursors, and the list of
+//! sessions for a successor.
 //!
 //! ```text
 //!  lock              held as long as any thread of a logger uses the directory (module lock)
@@ -8,9 +9,11 @@
 //!  NAME-HASH.0, .1   the cursor of a file sink (module cursor)
 //! ```
 //!
-//! Each other log of the logger has such a directory beside it too, with nothing but the lock: so no two processes write one log, be it the only one that they have in common.
+//! Each other log of the logger has such a directory beside it too, with nothing but the lock. So no two
+//! processes write one log, even if it is the only log that they have in common.
 //!
-//! The directory is always one of our own making, with a name that ends in `.spool`: what is removed in the end is nobody else's.
+//! The directory is always made here, with a name that ends in `.spool`: what is removed at the end belongs
+//! to no other program.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -31,16 +34,16 @@ use crate::error::{LoggerError, say};
 use crate::lock::{Attempt, Lock};
 use crate::process::Process;
 
-/// Directories that are tried: as many processes can name the same file.
+/// Directories that are tried: at most this many processes can name the same file.
 const ATTEMPTS: u32 = 1000;
 /// How often a directory that another logger removes at this moment is tried again.
 const RACES: u32 = 100;
 /// Bytes of the list of sessions that are read.
 const SESSIONS_MAX: u64 = 1 << 20;
-/// Names of spools that nobody continues, and of those that are being removed.
+/// Names of spools that have no successor, and of those that are being removed.
 const TEMPORARY: &str = "silverpoint-log-";
 
-/// Bytes of a log's name behind which something else fits, and of what stays of a longer one.
+/// Longest name of a log to which something can be added; longer names are cut to this.
 const NAME_MAX: usize = 224;
 const NAME_KEPT: usize = 200;
 
@@ -48,7 +51,7 @@ const NAME_KEPT: usize = 200;
 const TRACE: &str = "spool.silver";
 /// The list of sessions.
 const SESSIONS: &str = "sessions";
-/// What the sinks are.
+/// The configuration of the sinks.
 pub(crate) const SINKS: &str = "sinks.toml";
 
 /// See the module.
@@ -57,9 +60,9 @@ pub(crate) struct Spool {
     directory: PathBuf,
     /// Held until the last thread that uses the spool has ended.
     lock: Mutex<Lock>,
-    /// Of the logs beside the one whose directory this is.
+    /// For the logs beside the one whose directory this is.
     claims: Mutex<Vec<Claim>>,
-    /// Which of several processes with the same files this is: the first has 1.
+    /// The number of this process among several with the same files: the first has 1.
     pub(crate) number: u32,
     /// Nothing is kept for a successor: there are no files.
     is_temporary: bool,
@@ -67,14 +70,14 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Takes the directory that the configuration asks for, or one beside it when another process has that.
+    /// Locks the directory that the configuration names, or one beside it when another process has that.
     pub(crate) fn open(config: &Config) -> Result<Self, LoggerError> {
         let mut files: Vec<&PathBuf> = config.sinks.iter().filter_map(sink_file).collect();
-        // Devices and pipes are nobody's.
+        // Devices and pipes have no owner.
         files.retain(|path| fs::metadata(path).map_or(true, |found| found.is_file()));
-        // Whatever the order of the sinks is.
+        // Independent of the order of the sinks.
         files.sort();
-        // The system's logs have no place where a spool could lie, but have what a successor can go on with.
+        // The system's logs have no place for a spool, but a successor can continue them.
         let is_owed = config.sinks.iter().any(|sink| matches!(sink.to, To::Journald(_) | To::Syslog(_)));
         let any_file = config.sinks.iter().find_map(sink_file);
         let program = (is_owed || any_file.is_some()).then(std::env::current_exe).and_then(Result::ok);
@@ -85,7 +88,7 @@ impl Spool {
                 None => beside(&numbered(base, number)),
                 Some(spool) => {
                     fs::create_dir_all(spool).map_err(LoggerError::io(spool, "making it"))?;
-                    // Two logs may have one name in different directories.
+                    // Two logs in different directories may have the same name.
                     let directory = beside(&numbered(base, number));
                     let mut name = directory.file_stem().unwrap_or_default().to_owned();
                     name.push(format!("-{:016x}.spool", hash(&directory)));
@@ -107,7 +110,8 @@ impl Spool {
                         continue 'numbers;
                     }
                     Err(error @ LoggerError::StillEnding(_)) => return Err(error),
-                    // Whoever names a directory for the spool may not be allowed to make any beside the logs.
+                    // When the configuration names a directory for the spool, directories beside the logs may
+                    // be forbidden.
                     Err(_) if config.spool.is_some() => {}
                     Err(error) => return Err(error),
                 }
@@ -127,7 +131,7 @@ impl Spool {
         ))
     }
 
-    /// That of a logger that died, with its logs; an error when another process has one of them.
+    /// The spool of a logger that died, with its logs; an error when another process has one of them.
     pub(crate) fn left(directory: &Path, config: &Config) -> Result<Self, LoggerError> {
         let taken = || {
             LoggerError::io(directory, "taking it, which another process has")(
@@ -149,7 +153,7 @@ impl Spool {
         Ok(spool)
     }
 
-    /// Notes what the sinks are, as far as a successor owes them anything.
+    /// Writes the sinks down, if a successor has to deliver to them.
     pub(crate) fn note_sinks(&self, config: &Config) -> io::Result<()> {
         if self.is_temporary {
             return Ok(());
@@ -157,7 +161,7 @@ impl Spool {
         let path = self.directory.join(SINKS);
         let new = self.directory.join("spool.sinks");
         let written = match config.written() {
-            // Whole or not at all.
+            // Written completely or not at all.
             Some(text) => {
                 let options =
                     OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).to_owned();
@@ -168,7 +172,7 @@ impl Spool {
         };
         match written {
             Ok(()) => Ok(()),
-            // None rather than what holds no more.
+            // No list is better than an outdated one.
             Err(error) => match fs::remove_file(path) {
                 Err(gone) if gone.kind() != io::ErrorKind::NotFound => Err(gone),
                 _ if error.kind() == io::ErrorKind::Unsupported => Ok(()),
@@ -182,12 +186,12 @@ impl Spool {
         &self.directory
     }
 
-    /// It is removed with the process's end, whatever is in it.
+    /// It is removed at the end of the process, with all its contents.
     pub(crate) fn is_temporary(&self) -> bool {
         self.is_temporary
     }
 
-    /// For a logger without files, and one whose files nobody goes on with after it.
+    /// For a logger without files, and one whose files no successor continues.
     pub(crate) fn temporary(config: &Config) -> Result<Self, LoggerError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let parent = config.spool.clone().unwrap_or_else(std::env::temp_dir);
@@ -196,7 +200,7 @@ impl Spool {
         for _ in 0..ATTEMPTS {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let directory = parent.join(format!("{TEMPORARY}{}-{number}.spool", std::process::id()));
-            // Made here, or it may be anybody's.
+            // Made here: an existing one may belong to anyone.
             match DirBuilder::new().mode(0o700).create(&directory) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made.map_err(LoggerError::io(&directory, "making the spool's directory"))?,
@@ -217,7 +221,7 @@ impl Spool {
         Err(LoggerError::io(parent, "finding a name for the spool")(io::ErrorKind::AlreadyExists.into()))
     }
 
-    /// Takes a log that is written from now on too; an error when another process has it.
+    /// Locks another log that is written from now on; an error when another process has it.
     pub(crate) fn claim(&self, log: &Path) -> Result<(), LoggerError> {
         let directory = beside(log);
         let mut claims = self.claims.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -239,7 +243,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Keeps the locks, whatever descriptors the program closes.
+    /// Keeps the locks, even if the program closes descriptors.
     pub(crate) fn keep_locks(&self) {
         let own = self.lock.lock();
         own.unwrap_or_else(std::sync::PoisonError::into_inner).keep();
@@ -252,13 +256,13 @@ impl Spool {
         !self.is_temporary
     }
 
-    /// Gives the files of the sinks the names that this process uses when others have the same ones.
+    /// Gives the files of the sinks the names for this process when others have the same files.
     pub(crate) fn number_files(&self, config: &mut Config, is_said: bool) {
         if self.number == 1 {
             return;
         }
         for sink in &mut config.sinks {
-            // What the program had added itself has its number already.
+            // Sinks that the program added itself have their number already.
             if let To::File(file) = &mut sink.to
                 && (is_said || sink.is_of_file)
             {
@@ -300,7 +304,7 @@ impl Spool {
         self.directory.join(format!("{name}-{:016x}", hash(log)))
     }
 
-    /// Puts a trace file away that is none; gives its new name.
+    /// Renames a file that is not a trace file; gives its new name.
     pub(crate) fn put_away(&self) -> io::Result<PathBuf> {
         let free = |number: &u32| !self.directory.join(format!("spool.damaged-{number}")).exists();
         let number = (1..ATTEMPTS).find(free).unwrap_or(ATTEMPTS);
@@ -308,20 +312,20 @@ impl Spool {
         fs::rename(self.file(), &to).map(|()| to)
     }
 
-    /// Sessions that a logger which died had collected here.
+    /// Sessions that a dead logger had collected here.
     pub(crate) fn left_behind(&self, root: &Root) -> LeftBehind {
         let text = sessions(&self.directory);
         let listed: HashSet<&str> = text.lines().map(session_in).collect();
         let mut names: HashSet<SessionName> = list(root).unwrap_or_default().into_iter().collect();
         names.retain(|name| listed.contains(name.to_string().as_str()));
         for name in &names {
-            // The lock of the spool may be given back before that of the session.
+            // The lock of the spool may be released before that of the session.
             await_end(name.pid, name.start);
         }
         LeftBehind { root: root.path().to_owned(), names }
     }
 
-    /// Notes sessions for a successor, and the root that they are in.
+    /// Adds sessions, and their root, to the list for a successor.
     pub(crate) fn note_sessions(&self, names: &[SessionName]) -> io::Result<()> {
         let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let new: Vec<SessionName> = names.iter().copied().filter(|name| !known.contains(name)).collect();
@@ -335,7 +339,7 @@ impl Spool {
         let mut file = options.open(self.directory.join(SESSIONS))?;
         let before = file.metadata()?.len();
         if let Err(error) = file.write_all(lines.as_bytes()) {
-            // Half of a line would be one with the next.
+            // A partial line would join the next one.
             let _ = file.set_len(before);
             return Err(error);
         }
@@ -343,8 +347,9 @@ impl Spool {
         Ok(())
     }
 
-    /// Whether the list names a session that is still there and is not this logger's: nobody has taken what it holds. It may be of this very process, of the program that it was before it executed
-    /// this one. One that cannot be looked at counts as there.
+    /// Whether the list names a session that still exists and is not this logger's: nobody has collected its
+    /// records. It may belong to this very process, from the program that it ran before. One that cannot be
+    /// examined counts as existing.
     pub(crate) fn is_awaited(&self) -> bool {
         let own = Process::this();
         let known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -356,9 +361,11 @@ impl Spool {
         })
     }
 
-    /// Removes what loggers put there, and the directory when nothing else is in it: every sink has got everything.
+    /// Removes the files that loggers make here, and the directory when nothing else is in it: every sink has
+    /// delivered everything.
     pub(crate) fn remove(&self) -> io::Result<()> {
-        // Under another name first: whoever comes now makes a directory of his own and does not find one half removed.
+        // It is renamed first: another logger that starts now makes a directory of its own, and does not find
+        // a half-removed one.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("{TEMPORARY}{}-removed-{number}.spool", std::process::id());
@@ -368,7 +375,7 @@ impl Spool {
     }
 }
 
-/// Sessions that loggers before this one have collected, and that nobody collects any more.
+/// Sessions that earlier loggers have collected, and that have no collector any more.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftBehind {
     root: PathBuf,
@@ -376,7 +383,7 @@ pub(crate) struct LeftBehind {
 }
 
 impl LeftBehind {
-    /// Whether it is one of them, and dead by now: one that lives is its process's business.
+    /// Whether it is one of them, and dead: a living one belongs to its process.
     pub(crate) fn holds(&self, name: SessionName) -> bool {
         let is_alive = |root| ObservedSession::open(&root, name).and_then(|session| session.is_alive());
         self.names.contains(&name)
@@ -390,13 +397,13 @@ pub(crate) fn is_trace_file(path: &Path) -> bool {
         && path.parent().and_then(Path::extension).is_some_and(|extension| extension == "spool")
 }
 
-/// Whether a directory is a spool with something in it: not one that only says whose a log is.
+/// Whether a directory is a spool with contents: not one that only marks the owner of a log.
 pub(crate) fn is_spool(directory: &Path) -> bool {
     directory.extension().is_some_and(|extension| extension == "spool")
         && [SINKS, TRACE].iter().any(|name| directory.join(name).is_file())
 }
 
-/// The roots that a spool's list names, as far as they are there.
+/// The existing roots in a spool's list.
 pub(crate) fn roots(directory: &Path) -> Vec<PathBuf> {
     let text = sessions(directory);
     let mut roots: Vec<PathBuf> = Vec::new();
@@ -426,7 +433,7 @@ fn sessions(directory: &Path) -> String {
     text
 }
 
-/// Whether there is such a directory, as far as can be told.
+/// Whether there is such a directory, as far as can be determined.
 fn is_there(directory: &Path) -> bool {
     match fs::symlink_metadata(directory) {
         Ok(found) => found.is_dir(),
@@ -434,7 +441,7 @@ fn is_there(directory: &Path) -> bool {
     }
 }
 
-/// What a process uses that finds others with the same files: `app-2.log`, `app-3.log` …
+/// The name for a process that finds others with the same files: `app-2.log`, `app-3.log` …
 fn numbered(path: &Path, number: u32) -> PathBuf {
     if number == 1 {
         return path.to_owned();
@@ -455,7 +462,8 @@ fn beside(log: &Path) -> PathBuf {
     log.with_file_name(name)
 }
 
-/// The name of a log, so short that an ending and a number fit behind it: file systems take 255 bytes. What is cut off is told by a number.
+/// The name of a log, short enough for an ending and a number: file systems accept 255 bytes. A number
+/// replaces what is cut off.
 fn short_name(log: &Path) -> OsString {
     let name = log.file_name().unwrap_or_default();
     if name.len() <= NAME_MAX {
@@ -481,7 +489,7 @@ fn sink_file(sink: &Sink) -> Option<&PathBuf> {
     }
 }
 
-/// A directory that says only that a log is this process's.
+/// A directory that only marks a log as this process's.
 #[derive(Debug)]
 struct Claim {
     directory: PathBuf,
@@ -490,14 +498,14 @@ struct Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // What another logger has left there stays, and so does the directory then.
+        // Files of another logger stay, and then the directory stays too.
         if self.lock.is_own() {
             let _ = self.lock.remove_file().and_then(|()| fs::remove_dir(&self.directory));
         }
     }
 }
 
-/// Makes a directory, or takes the one that is there, and locks it; `None` when another process has it.
+/// Makes a directory, or uses the existing one, and locks it; `None` when another process has it.
 fn lock(directory: &Path) -> Result<Option<Lock>, LoggerError> {
     let path = directory.join("lock");
     for _ in 0..RACES {
@@ -515,7 +523,7 @@ fn lock(directory: &Path) -> Result<Option<Lock>, LoggerError> {
     Ok(None)
 }
 
-/// A directory that is there must be ours alone: what is put into it is read again, and removed.
+/// An existing directory must belong to this user alone: its files are read again, and removed.
 pub(crate) fn check_own(directory: &Path) -> Result<(), LoggerError> {
     let refuse =
         |why: &'static str| Err(LoggerError::io(directory, "using it as the spool")(io::Error::other(why)));
@@ -529,7 +537,7 @@ pub(crate) fn check_own(directory: &Path) -> Result<(), LoggerError> {
     Ok(())
 }
 
-/// Removes the files that loggers make, and the directory when that was all.
+/// Removes the files that loggers make, and the directory if it is empty then.
 fn remove_directory(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
@@ -552,7 +560,7 @@ fn sweep(parent: &Path) {
         if !is_spool || check_own(&entry.path()).is_err() {
             continue;
         }
-        // Without a lock it is being made this moment.
+        // Without a lock file it is just being made.
         if entry.path().join("lock").exists()
             && let Ok(Attempt::Taken(_lock)) = Lock::attempt(&entry.path().join("lock"))
         {

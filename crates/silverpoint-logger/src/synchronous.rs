@@ -1,10 +1,12 @@
-//! Functions of the program's that are given records by the thread that makes them, before the tracepoint returns.
+//! Functions of the program that are given records by the thread that makes them, before the tracepoint
+//! returns.
 //!
 //! ```text
 //!  frontend ──▶ chain of functions (silverpoint_shm::synchronous) ──▶ here: bytes to an event ──▶ the program's function
 //! ```
 //!
-//! What makes sense of a record (its site, taken apart once; the context of its thread) is each thread's own, so that no thread waits for another.
+//! Each thread has its own data for reading records (parsed sites, the context of the thread), so that no
+//! thread waits for another.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +23,8 @@ use silverpoint_wire::layout::record::SPAN_END;
 use silverpoint_wire::record::{Record, Records};
 use silverpoint_wire::site::SiteDescription;
 
-/// A function of the program's that is given each record by the thread that makes it, before its tracepoint returns; until this is dropped.
+/// A function of the program that gets each record from the thread that makes it, before its tracepoint
+/// returns; until this is dropped.
 ///
 /// ```
 /// use silverpoint_logger::{SynchronousHandler, What};
@@ -37,16 +40,21 @@ use silverpoint_wire::site::SiteDescription;
 pub struct SynchronousHandler(synchronous::Added);
 
 impl SynchronousHandler {
-    /// Adds a function behind those that there are. Each record of the category (and those below it; with `=LEVEL` behind it, of that level and above; empty: of all) that any thread of the process begins to
-    /// make from the return on is given to it, if it is recorded: sites that are off, and records that are lost, are not. What is recorded, the directives say
-    /// ([`Config::record_also`](crate::Config::record_also)); no logger need run, where somebody else collects.
+    /// Adds a function after the existing ones. It gets each record of the category that any thread of the
+    /// process begins to make from the return on. The category includes those below it; `=LEVEL` after it
+    /// selects that level and above; an empty one selects all. It gets only what is recorded: not sites that
+    /// are off, and not lost records. The directives decide what is recorded
+    /// ([`Config::record_also`](crate::Config::record_also)). No logger has to run if another collector does.
     ///
-    /// It may be called by several threads at once, and holds up the one that calls it. What it records itself is recorded, and given to no such function. Of the events of
-    /// [`Sink::handler`](crate::Sink::handler) it has those of sites and the ends of spans, with the same arguments; the time is that of the call, and there is neither stream nor file to
-    /// look into. It must not be called in a signal handler: as long as it is there, the program's signal handlers record nothing. A panic is said on standard error, and ends it.
+    /// Several threads may call it at once, and each waits for its own call. Records that it makes itself are
+    /// recorded, but no such function gets them. Of the events of [`Sink::handler`](crate::Sink::handler) it
+    /// gets those of sites and the ends of spans, with the same arguments. Their time is that of the call,
+    /// and there is neither stream nor file to examine. It must not be called in a signal handler: while it
+    /// exists, the program's signal handlers record nothing. A panic is reported on standard error, and ends
+    /// it.
     ///
     /// # Errors
-    /// What stands behind the category's `=` is no level.
+    /// The text after the category's `=` is no level.
     pub fn add(category: &str, handler: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Result<Self, String> {
         let mut filter = Filter::default();
         if !category.is_empty() {
@@ -55,19 +63,19 @@ impl SynchronousHandler {
         Ok(Self(synchronous::add(Box::new(move |made| give(made, &filter, &handler)))))
     }
 
-    /// Leaves it there as long as the process lives.
+    /// Keeps it as long as the process lives.
     pub fn keep(self) {
         self.0.keep();
     }
 }
 
-/// What a thread knows.
+/// Data of one thread.
 #[derive(Default)]
 struct Known {
     sites: HashMap<u32, Rc<Site>>,
     /// Of the process with this id.
     session: Option<(u32, Rc<Session>)>,
-    /// The pairs that it was last.
+    /// Its context at the last record.
     context: Option<(Vec<u8>, Option<Arc<Context>>)>,
 }
 
@@ -76,7 +84,7 @@ thread_local! {
 }
 
 impl Known {
-    /// `None`: it cannot be read, which is no frontend's.
+    /// `None`: it cannot be read, so no frontend has made it.
     fn site(&mut self, made: &Made<'_>) -> Option<Rc<Site>> {
         if let Some(site) = self.sites.get(&made.site) {
             return Some(Rc::clone(site));
@@ -124,7 +132,7 @@ fn give(made: &Made<'_>, filter: &Filter, handler: &impl Fn(&Event<'_>)) {
         let site = known.site(made).filter(|site| filter.site(site))?;
         Some((site, known.session(), known.context(made.context)))
     };
-    // At the very end of a thread, when what it knew is gone, it finds everything anew.
+    // At the very end of a thread its data is gone: it is read again each time.
     let found =
         KNOWN.try_with(|known| find(&mut known.borrow_mut())).unwrap_or_else(|_| find(&mut Known::default()));
     let Some((site, session, context)) = found else { return };

@@ -1,4 +1,4 @@
-//! What a syslog sink is asked to do.
+//! The configuration of a syslog sink.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::target::Address;
 
 /// Where the local receiver listens.
 const LOCAL: &str = "/dev/log";
-/// What a receiver of datagrams should be able to take (RFC 5426, section 3.2).
+/// Size that every receiver of datagrams should accept (RFC 5426, section 3.2).
 const UDP_LIMIT: usize = 2048;
 
 /// A syslog receiver, and how messages for it look: for [`Sink::syslog`](crate::Sink::syslog).
@@ -33,13 +33,15 @@ impl Syslog {
         Self::at(LOCAL)
     }
 
-    /// A receiver of this machine at another socket, of datagrams or a stream (then a zero byte ends each message). Messages are of RFC 3164 without the machine's name, which every receiver understands.
+    /// A receiver of this machine at another socket, of datagrams or a stream (then a zero byte ends each
+    /// message). Messages are of RFC 3164 without the machine's name, which every receiver understands.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         let messages = Options { form: Form::Rfc3164, ..Options::default() };
         Self { address: Address::Local(path.into()), messages }
     }
 
-    /// A receiver at `host:port`, by UDP (RFC 5426): nobody says whether a datagram arrives. Messages are of RFC 5424, of at most 2 KiB.
+    /// A receiver at `host:port`, by UDP (RFC 5426), which does not confirm datagrams. Messages are of RFC
+    /// 5424, of at most 2 KiB.
     pub fn udp(host: impl Into<String>) -> Self {
         let messages = Options { limit: UDP_LIMIT, host: host_name(), ..Options::default() };
         Self { address: Address::Udp(host.into()), messages }
@@ -51,7 +53,7 @@ impl Syslog {
         Self { address: Address::Tcp(host.into()), messages }
     }
 
-    /// The facility; `user` at first.
+    /// The facility; the default is `user`.
     #[must_use]
     pub fn facility(mut self, facility: Facility) -> Self {
         self.messages.facility = facility;
@@ -72,7 +74,7 @@ impl Syslog {
         self
     }
 
-    /// Messages are cut at so many bytes: 8 KiB at first, by UDP 2 KiB; at least 480.
+    /// Longest message in bytes: by default 8 KiB, by UDP 2 KiB; at least 480.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.messages.limit = bytes;

@@ -1,9 +1,12 @@
-//! What a logger that died had not delivered, delivered without its program: `silverpoint recover`.
+//! Delivers the records of a dead logger without its program: `silverpoint recover`.
 //!
-//! A session's collector says where it stores (the intent, `spec/wire.md`, section 9). When that is the trace file of a spool, and the spool's list names the session, it is a logger's. The spool holds
-//! the sinks' cursors, and what the sinks are (`sinks.toml`): so they are opened as the program's next start would, with nothing of this process collected.
+//! A session's collector states where it stores (the intent, `spec/wire.md`, section 9). If that is the trace
+//! file of a spool, and the spool's list names the session, it belongs to a logger. The spool holds the
+//! sinks' cursors, and their configuration (`sinks.toml`). So they are opened as the program's next start
+//! would open them, but nothing of this process is collected.
 //!
-//! A session is removed when the spool has what was in it; the spool is, when the sinks have. What a sink could not be given is in the spool alone then, so a spool is found by its directory too.
+//! A session is removed when the spool has its records; the spool is removed when the sinks have them. Then
+//! undelivered records are in the spool alone, so a spool is also found by its directory.
 
 use std::fs;
 use std::io;
@@ -28,18 +31,20 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// That of a session, by its name and by where its collector stored last; `None` when that was no logger, or its spool is gone.
+    /// The spool of a session, by its name and by where its collector stored last. `None` when that was no
+    /// logger, or its spool is gone.
     pub fn of(session: &str, stored_in: &Path) -> Option<Self> {
         let directory = stored_in.parent().filter(|_| spool::is_trace_file(stored_in))?.to_owned();
         spool::has_session(&directory, session).then_some(Self { directory })
     }
 
-    /// That in a directory that has the name of a spool and the list of its sinks, or its trace file; `None` when it has not.
+    /// The spool in a directory, if that has the name of a spool, and the list of its sinks or its trace
+    /// file; otherwise `None`.
     pub fn in_directory(directory: &Path) -> Option<Self> {
         spool::is_spool(directory).then(|| Self { directory: directory.to_owned() })
     }
 
-    /// Directories of sessions that the spool's list names and that are still there: what it is owed may lie in any of them.
+    /// Existing directories of sessions in the spool's list: each may hold undelivered records.
     pub fn roots(&self) -> Vec<PathBuf> {
         spool::roots(&self.directory)
     }
@@ -49,11 +54,14 @@ impl Unfinished {
         &self.directory
     }
 
-    /// Collects the sessions of this root that the spool's list names (of none: what is in the spool itself is all there is), and delivers everything to the sinks that the logger had, from where they were. Waits no longer than `timeout`; what was not
-    /// delivered then stays in the spool. Gives the names of the sinks, too.
+    /// Collects the sessions of this root that the spool's list names, and delivers everything to the
+    /// logger's sinks, from where they were. Without a root only the records in the spool itself are
+    /// delivered. Waits no longer than `timeout`; undelivered records stay in the spool. Gives the names of
+    /// the sinks, too.
     ///
     /// # Errors
-    /// A spool that another process has, or that does not say what its sinks are; a sink that cannot be opened. Then nothing was taken.
+    /// A spool that another process has, or without a list of its sinks; a sink that cannot be opened. Then
+    /// nothing was collected.
     pub fn deliver(
         &self,
         root: Option<Root>,

@@ -1,4 +1,4 @@
-//! A configuration with everything that it does not say: each key that counts, with its value or its default.
+//! A configuration completed with its defaults: each effective key, with its value or its default.
 
 use std::path::Path;
 
@@ -58,7 +58,8 @@ impl Config {
         Self::effective(&super::read(path)?, &path.display().to_string())
     }
 
-    /// What a configuration's text says, checked, with the defaults of what it does not say, one key a line; `source` names it in errors.
+    /// The settings of a configuration's text, checked, with the defaults of missing keys, one key a line;
+    /// `source` names it in errors.
     ///
     /// # Errors
     /// A mistake, as of [`Config::from_text`] and [`Config::check`].
@@ -112,7 +113,7 @@ impl Reader<'_> {
                 (None, Some(default)) if is_value(default) => {
                     line(out, before, key, default, "  # default");
                 }
-                // No value says it.
+                // The default cannot be written as a value.
                 (None, Some(words)) => out.push_str(&format!("# {before}{key}: {words}\n")),
                 (None, None) => {}
             }
@@ -124,7 +125,7 @@ impl Reader<'_> {
     }
 }
 
-/// Of a file that is never rotated nothing is kept, and where bytes decide, no number does.
+/// Without rotation no old file exists, and where bytes decide, the number does not matter.
 fn is_meaningless(key: &str, table: &DeTable<'_>) -> bool {
     let is_rotated = ["rotate-size", "rotate-age", "rotate-at"].iter().any(|key| table.get(*key).is_some());
     match key {
@@ -189,7 +190,7 @@ mod tests {
         }
     }
 
-    /// The page says the same: no key is missing there, none too much, and each default is that one.
+    /// The page states the same: no key is missing there, none is extra, and each default matches.
     #[test]
     fn the_page_has_every_key() {
         let page = include_str!("../../../../docs/guide/configuration.md");
@@ -223,7 +224,7 @@ mod tests {
         let top: Vec<&str> = KEYS.iter().copied().filter(|key| *key != "sink").collect();
         check("The logger", &top, "", &|key| {
             let all = of(DEFAULTS, key);
-            assert!(!all.is_empty(), "{key} is left out where nothing is said of it");
+            assert!(!all.is_empty(), "{key} is left out where no line has it");
             all
         });
         let sinks: Vec<&str> =

@@ -1,4 +1,5 @@
-//! Files that begin anew: `rotate-size = "64M"`, `rotate-at = "day"`, `keep = 5`, `compress = "gzip"`, `rotate-names = "date"`.
+//! Rotation of files: `rotate-size = "64M"`, `rotate-at = "day"`, `keep = 5`, `compress = "gzip"`,
+//! `rotate-names = "date"`.
 
 use silverpoint_formats::time;
 use toml::de::DeTable;
@@ -7,11 +8,11 @@ use super::{Reader, SettingsError, units};
 use crate::config::{Sink, To};
 use crate::target::{Compression, Naming};
 
-/// Old files that stay when nothing is said of them.
+/// Default number of old files.
 const KEEP: u32 = 5;
 
 impl Reader<'_> {
-    /// When a file begins anew, and what becomes of the old ones.
+    /// When a file is rotated, and what happens to the old ones.
     pub(super) fn rotation(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
         let keys =
             ["rotate-size", "rotate-age", "rotate-at", "keep", "keep-size", "compress", "rotate-names"];
@@ -23,7 +24,7 @@ impl Reader<'_> {
                 self.mistake(first.span(), "only a sink to = \"file\" or \"trace-file\" is rotated".into())
             );
         };
-        // Not none: whoever leaves this out wants no log to be removed with all that is in it.
+        // Not 0: without this key, rotation must not remove a log with all its records.
         file.keep.count = KEEP;
         if let Some(value) = size {
             file.rotate_bytes = Some(self.parsed(value, "a size such as \"64M\"", units::size)?.max(4096));

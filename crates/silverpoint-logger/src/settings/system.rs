@@ -87,7 +87,7 @@ impl Reader<'_> {
         Ok(sink.identity(name))
     }
 
-    /// Refuses what this destination does not know.
+    /// Refuses keys that this destination does not support.
     pub(super) fn check_destination(&self, table: &DeTable<'_>, to: &str) -> Result<(), SettingsError> {
         let own: &[&str] = match to {
             "journald" => &JOURNALD,

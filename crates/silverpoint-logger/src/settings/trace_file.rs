@@ -16,7 +16,8 @@ impl Reader<'_> {
         Ok(Sink::trace_file(self.string(path, "the path of a trace file")?))
     }
 
-    /// Refuses what a trace file does not have: lines, old files that are compressed, an order of its own. (`zone` is that of `rotate-at`, too.)
+    /// Refuses keys that a trace file does not support: lines, compressed old files, an order of its own.
+    /// (`zone` is that of `rotate-at`, too.)
     pub(super) fn check_trace_file(&self, table: &DeTable<'_>, sink: &Sink) -> Result<(), SettingsError> {
         if !sink.is_trace() {
             return Ok(());

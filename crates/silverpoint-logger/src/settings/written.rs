@@ -1,6 +1,7 @@
-//! Sinks as a configuration that says the same: kept in the spool, so that whoever finds it after a kill can deliver what it holds without the program (module `unfinished`).
+//! Sinks as an equivalent configuration. It is kept in the spool, so that after a kill `silverpoint recover`
+//! can deliver the records without the program (module `unfinished`).
 //!
-//! Only sinks that have a cursor are written: the console and handlers are owed nothing after a death.
+//! Only sinks with a cursor are written: the console and handlers get nothing after a death.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -16,11 +17,12 @@ use crate::config::{Config, FileSink, Sink, To};
 use crate::pace::Sync;
 use crate::target::{Address, Compression, Naming};
 
-/// Keys of a sink that only the spool knows: what code can ask for and a configuration file cannot.
+/// Keys of a sink that only the spool uses: code can set them, a configuration file cannot.
 pub(super) const OWN_KEYS: &[&str] = &["process", "long"];
 
 impl Config {
-    /// The sinks that have a cursor; `None` when one of them cannot be said: a path that is no text, a filter by process or time, a time zone without a name.
+    /// The sinks that have a cursor. `None` when one cannot be expressed: a path that is no text, a filter by
+    /// process or time, a time zone without a name.
     pub(crate) fn written(&self) -> Option<String> {
         let mut out = String::new();
         for sink in &self.sinks {
@@ -29,7 +31,7 @@ impl Config {
         Some(out)
     }
 
-    /// Reads what [`Config::written`] gave.
+    /// Reads the result of [`Config::written`].
     pub(crate) fn from_written(text: &str, source: &str) -> Result<Self, SettingsError> {
         Self::read(&Reader { text, source, has_own_keys: true })
     }
@@ -183,7 +185,7 @@ fn look(out: &mut String, sink: &Sink) -> Option<()> {
     Some(())
 }
 
-/// By its name if it has one: whoever delivers may have another zone of his own.
+/// By its name if it has one: the process that delivers may have another zone.
 fn zone(zone: &TimeZone) -> Option<String> {
     match zone.iana_name() {
         _ if *zone == TimeZone::UTC => Some("utc".to_owned()),
@@ -194,7 +196,7 @@ fn zone(zone: &TimeZone) -> Option<String> {
 }
 
 fn pace(out: &mut String, sink: &Sink) {
-    // When lines are written matters to a program that runs; when they last, also afterwards.
+    // When lines are written matters only to a running program; when they are made durable, also afterwards.
     match sink.sync {
         Sync::Never => {}
         Sync::Every(time) => key(out, "sync", &duration(time)),
@@ -282,7 +284,7 @@ mod tests {
         let mut sink = Sink::file("/x/a.log");
         sink.filter.processes.push(silverpoint_formats::filter::WhoPattern::parse("7"));
         assert_eq!(Config::new("info").sink(sink).written(), None);
-        // Nobody else's file has these keys.
+        // No other file has these keys.
         let text = Config::new("info").sink(Sink::file("/x/a.log")).written().unwrap();
         assert!(Config::from_text(&text, "a.toml").unwrap_err().to_string().contains("is no key of a sink"));
     }

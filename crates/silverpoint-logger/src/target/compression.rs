@@ -10,11 +10,11 @@ use flate2::write::GzEncoder;
 pub(crate) enum Compression {
     /// Its level, 1 to 22.
     Zstd(i32),
-    /// Its level, 1 to 9: for tools that know nothing else.
+    /// Its level, 1 to 9: for tools that support nothing else.
     Gzip(u32),
 }
 
-/// The endings of compressed files, of whichever compression.
+/// The endings of compressed files, for all compressions.
 pub(super) const ENDINGS: [&str; 2] = ["zst", "gz"];
 
 impl Compression {
@@ -54,7 +54,7 @@ impl Encoder {
         }
     }
 
-    /// The file, which is whole.
+    /// The complete file.
     pub(super) fn finish(self) -> io::Result<File> {
         match self {
             Self::Zstd(encoder) => encoder.finish(),

@@ -17,17 +17,19 @@ use crate::backtrace::Reached;
 use crate::config::Sink;
 use crate::error::STDERR;
 
-/// What a pipe takes in one piece (PIPE_BUF of Linux): nothing of others stands within.
+/// The largest write that a pipe keeps together (PIPE_BUF of Linux): no other output stands within.
 const PIPE_PIECE: usize = 4096;
-/// Of a file or a terminal, which take every write in one piece. Not everything at once: others want to write too.
+/// For a file or a terminal, which keep every write together. Limited, because other threads want to write
+/// too.
 const PIECE: usize = 64 << 10;
-/// How long it waits for room at a time; meanwhile the logger may end.
+/// How long it waits for room at a time; in between the logger may end.
 const ROOM: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Before the next attempt when the program is within a line.
+/// Pause before the next attempt when the program is within a line.
 const AGAIN: Duration = Duration::from_millis(1);
-/// Of patience: so much is spent by an attempt that finds a line begun, which may be finished in an hour, and so much by one that finds somebody writing. He has crashed there, if it is not over soon, and the
-/// process waits for what is to be written here.
+/// The budget of waits. Each attempt that finds an unfinished line costs one, since that line may be finished
+/// much later. Each attempt that finds another thread writing costs one too. If that takes long, the thread
+/// has crashed there, and the process waits for this output.
 const PATIENCE: u32 = 1500;
 const WITHIN_LINE: u32 = 15;
 const BUSY: u32 = 1;
@@ -35,7 +37,7 @@ const BUSY: u32 = 1;
 /// How the program writes to standard output besides.
 static SHARED: OnceLock<Share> = OnceLock::new();
 
-/// Calls a function while nobody else writes to standard output, and nothing that was written there waits in a buffer.
+/// Calls a function while nothing else writes to standard output, and no earlier output waits in a buffer.
 pub type Share = fn(&mut dyn FnMut()) -> Shared;
 
 /// What became of a call of [`Share`].
@@ -43,28 +45,30 @@ pub type Share = fn(&mut dyn FnMut()) -> Shared;
 pub enum Shared {
     /// The function was called.
     Called,
-    /// Somebody else is writing.
+    /// Another thread is writing.
     Busy,
     /// A line has been begun and not been finished.
     WithinLine,
 }
 
-/// For frontends in other languages, whose programs have a buffer of their own before standard output: what is cut where that is full is no line.
+/// For frontends in other languages, whose programs buffer standard output themselves: a full buffer may be
+/// cut within a line.
 pub fn share_standard_output(share: Share) {
     let _ = SHARED.set(share);
 }
 
-/// Each record at most once: nobody can say what a terminal has got.
+/// Each record at most once: what a terminal has received is unknown.
 ///
-/// Lines go out whole, in one system call each or several together, past the buffers of the standard library: what the program has printed of a line that is not at its end is still in
-/// there. Its lock is held, for Rust writes lines to standard error in several calls.
+/// Complete lines are written, in one system call each or several together, past the buffers of the standard
+/// library. Those buffers hold the program's unfinished line. Their lock is held, because Rust writes lines
+/// to standard error in several calls.
 pub(super) struct Console {
     lines: Lines,
-    /// Bytes of them that are out.
+    /// Bytes of them that are written.
     done: usize,
     write: fn(&[u8]) -> rustix::io::Result<usize>,
     share: Option<Share>,
-    /// Patience that was spent.
+    /// Waits that were spent.
     spent: u32,
 }
 
@@ -83,17 +87,18 @@ impl Console {
         Self { lines: lines(sink, trace), done: 0, write, share, spent: 0 }
     }
 
-    /// Writes a piece of what waits, not within a line of the program's; how many bytes need not be written again.
+    /// Writes a piece of the waiting lines, not within a line of the program; gives how many bytes need not
+    /// be written again.
     fn write_piece(&mut self) -> rustix::io::Result<usize> {
         let piece = &self.lines.text.as_bytes()[self.done..];
         let Some(share) = self.share else { return (self.write)(piece) };
-        // Whoever prints must not wait behind it for a reader.
+        // A thread that prints must not wait behind it for a reader.
         if !has_room(Some(&ROOM)) {
             return Ok(0);
         }
         let mut written = Ok(0);
         let outcome = share(&mut || {
-            // What the program had in its buffer may have taken the room.
+            // The contents of the program's buffer may have used the room.
             if has_room(Some(&Timespec::default())) {
                 written = (self.write)(piece);
             }
@@ -103,7 +108,7 @@ impl Console {
                 self.spent = 0;
                 return written;
             }
-            // Till it is over nobody is waited for again.
+            // No more waits until this is over.
             _ if self.spent >= PATIENCE => return (self.write)(piece),
             Shared::Busy => BUSY,
             Shared::WithinLine => WITHIN_LINE,
@@ -127,7 +132,7 @@ impl Console {
     }
 }
 
-/// Whether standard output takes something without a wait, or never will.
+/// Whether standard output accepts something without a wait, or never will.
 fn has_room(patience: Option<&Timespec>) -> bool {
     let out = io::stdout();
     let mut ready = [PollFd::from_borrowed_fd(out.as_fd(), PollFlags::OUT)];
@@ -140,14 +145,14 @@ fn write(fd: BorrowedFd<'_>, lines: &[u8]) -> rustix::io::Result<usize> {
     let is_pipe = matches!(kind, Ok(FileType::Fifo | FileType::Socket));
     let piece = whole_lines(lines, if is_pipe { PIPE_PIECE } else { PIECE });
     match rustix::io::write(fd, piece) {
-        // The program, or whoever shares the terminal with it, does not want to wait in writes; this thread does.
+        // The program, or another one at the same terminal, has set it to non-blocking; this thread waits.
         Err(Errno::AGAIN) => {
             let _ = poll(&mut [PollFd::new(&fd, PollFlags::OUT)], Some(&ROOM));
             Ok(0)
         }
         Err(Errno::INTR) => Ok(0),
-        // Nobody reads any more, nor will: a pipe without a reader, a descriptor that the program has closed, a terminal that was hung up. Nothing is owed to such a console; lines that waited for it
-        // would fill the spool, and hold up the end.
+        // The output is closed for good: a pipe without a reader, a descriptor that the program has closed, a
+        // terminal that was hung up. Its lines are discarded: they would fill the spool, and delay the end.
         Err(Errno::PIPE | Errno::CONNRESET | Errno::BADF) => Ok(lines.len()),
         Err(Errno::IO) if kind != Ok(FileType::RegularFile) => Ok(lines.len()),
         written => written,
@@ -162,7 +167,7 @@ fn whole_lines(lines: &[u8], most: usize) -> &[u8] {
     let end = |part: &[u8]| part.iter().rposition(|byte| *byte == b'\n');
     match end(&lines[..most]) {
         Some(at) => &lines[..=at],
-        // Longer than that: in one call all the same.
+        // A longer line: in one call all the same.
         None => {
             let len = lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1);
             &lines[..len]
@@ -187,7 +192,8 @@ impl Target for Console {
         if !self.lines.crash(event) {
             return self.lines.event(event);
         }
-        // The dying process does not wait for ever, and to read symbols may take seconds: what has happened is said before. What cannot be written now waits with the rest.
+        // The dying process does not wait for ever, and reading symbols may take seconds: so the event is
+        // printed first. What cannot be written now waits with the rest.
         while !self.is_empty() && self.write_some().is_ok_and(|bytes| bytes > 0) {}
         self.lines.stack(event);
     }

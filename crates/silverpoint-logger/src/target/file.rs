@@ -14,7 +14,7 @@ use crate::error::LoggerError;
 use crate::shared::LogNote;
 use crate::spool::Spool;
 
-/// Of a file that is rotated at some size, at most this part is written at once.
+/// A file that is rotated by size gets at most this part of the size in one write.
 const ROTATED_PART: u64 = 8;
 
 /// Bytes that wait at most.
@@ -35,7 +35,7 @@ fn limit(sink: &Sink, config: &FileSink) -> usize {
 }
 
 impl FileTarget {
-    /// Goes on where the cursor says that its last owner stopped.
+    /// Continues where the cursor says that its last owner stopped.
     pub(super) fn open(
         sink: &Sink,
         config: &FileSink,

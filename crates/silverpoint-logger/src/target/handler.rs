@@ -1,4 +1,4 @@
-//! A function of the program's.
+//! A function of the program.
 
 use std::io;
 use std::sync::PoisonError;
@@ -9,7 +9,7 @@ use super::Target;
 use crate::backtrace::Reached;
 use crate::config::Handler;
 
-/// Each record at most once, where others make a line of it.
+/// Each record at most once; it gets the event where other targets make a line.
 impl Target for Handler {
     fn begin(&mut self, _: &Trace) {}
 

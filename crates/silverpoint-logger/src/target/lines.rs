@@ -13,7 +13,7 @@ pub(super) const BATCH: usize = 256 << 10;
 /// See the module.
 pub(super) struct Lines {
     pub(super) text: String,
-    /// They are written when there are so many bytes.
+    /// They are written when they have this many bytes.
     limit: usize,
     writer: Writer,
     /// Of the logger's own lines.
@@ -28,7 +28,7 @@ enum Writer {
 }
 
 impl Lines {
-    /// As the sink wants them; they are full with `limit` bytes.
+    /// In the sink's form; they are full with `limit` bytes.
     pub(super) fn new(sink: &Sink, limit: usize, trace: &Trace) -> Self {
         let writer = match sink.json {
             true => Writer::Json(Box::new(json::Writer::new(json::Options { ticks: false }, trace))),
@@ -43,7 +43,7 @@ impl Lines {
         *self = Self::new(sink, limit, trace);
     }
 
-    /// What the logger says itself, in a line of its own.
+    /// A message of the logger, on a line of its own.
     pub(super) fn note(&mut self, note: &LogNote) {
         let mut time = TimeText::new(self.time, self.zone.clone(), self.digits);
         match self.writer {
@@ -81,7 +81,7 @@ impl Lines {
         }
     }
 
-    /// What can be said of a crash without symbols. True: [`Lines::stack`] says the rest.
+    /// The part of a crash that needs no symbols. True: [`Lines::stack`] gives the rest.
     pub(super) fn crash(&mut self, event: &Event<'_>) -> bool {
         let is_crash = matches!(event.what, What::Record { site, .. } if site.is_crash());
         match &mut self.writer {

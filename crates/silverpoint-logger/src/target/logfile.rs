@@ -1,4 +1,5 @@
-//! A log file: appended to in whole lines, announced by the cursor first, rotated, and found again when somebody has moved it away.
+//! A log file: appended to in whole lines, announced by the cursor first, rotated, and found again when
+//! another program has moved it away.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -24,7 +25,7 @@ use crate::pace::Sync;
 /// Descriptors of the standard streams are below.
 const OTHERS: i32 = 3;
 
-/// After this long a file that goes on against its limits is tried again.
+/// After this time a file that exceeds its limits is tried again.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// Read at once, to see whether something was written.
@@ -36,16 +37,17 @@ pub(super) struct LogFile {
     config: FileSink,
     /// Of its clock.
     zone: TimeZone,
-    /// Somebody cares for losses of power: also that the name is there afterwards, and what is rotated.
+    /// The sink wants durability against a loss of power: then the file's name and the rotated file are
+    /// synced too.
     is_synced: bool,
     old: OldFiles,
     cursor: Cursor,
     open: Option<Open>,
-    /// That of the file before the last rotation: whoever may read the log may read it afterwards.
+    /// The mode of the file before the last rotation: readers of the log can still read it afterwards.
     mode: Option<fs::Permissions>,
-    /// The file could not be rotated, or its name not be opened, when that was last tried: it goes on until then.
+    /// The last rotation, or the last opening by name, failed: the open file continues until then.
     goes_on_until: Option<Instant>,
-    /// That was said.
+    /// That was reported.
     is_told: bool,
 }
 
@@ -57,13 +59,14 @@ struct Open {
     /// When the clock ends it, in nanoseconds since 1970.
     ends_ns: Option<i64>,
     ahead: Ahead,
-    /// Behind what was appended last.
+    /// The end of what was appended last.
     end: u64,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // Where somebody else has appended or cut since, room is left behind the end rather than his line taken away.
+        // If another program has appended or cut since, room stays after the end, rather than removing its
+        // line.
         if let Ok(file) = self.file.get()
             && file.metadata().is_ok_and(|found| found.len() == self.end)
         {
@@ -78,7 +81,7 @@ impl Open {
         self.file.get().and_then(File::metadata).is_ok_and(|found| found.is_file() && found.nlink() > 0)
     }
 
-    /// Only what has places is kept anywhere.
+    /// Only a file with positions is kept.
     fn sync(&self) -> io::Result<()> {
         let file = self.file.get()?;
         if file.metadata()?.is_file() { file.sync_data() } else { Ok(()) }
@@ -86,7 +89,7 @@ impl Open {
 }
 
 impl LogFile {
-    /// Opens the cursor, cuts off what a dead process had not finished, and says where to go on.
+    /// Opens the cursor, removes what a dead process had not finished, and gives the position to continue.
     pub(super) fn open(config: FileSink, sink: &Sink, cursor: &Path) -> io::Result<(Self, Entry)> {
         let (mut cursor, entries) = Cursor::open(cursor)?;
         let positions = resume(&config.path, &mut cursor, entries)?;
@@ -103,7 +106,7 @@ impl LogFile {
             goes_on_until: None,
             is_told: false,
         };
-        // Now, so that whoever starts the logger hears of a path that cannot be. (A pipe that nobody reads yet can.)
+        // Now, so that an invalid path fails the start of the logger. (A pipe without a reader may stay.)
         match log.at_name() {
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {}
             found => drop(found?),
@@ -111,7 +114,8 @@ impl LogFile {
         Ok((log, positions))
     }
 
-    /// Appends whole lines that reach up to `positions`. After an error nothing of them is there, and the same call may be made again.
+    /// Appends whole lines that reach up to `positions`. After an error nothing of them is in the file, and
+    /// the same call may be made again.
     pub(super) fn append(
         &mut self,
         lines: &[u8],
@@ -122,7 +126,8 @@ impl LogFile {
         self.append_here(lines, positions, held)
     }
 
-    /// Rotates if it is time, with so many bytes to come, and finds the file that has the name. Gives its identity, and its length.
+    /// Rotates if that is due, with this many bytes to come, and finds the file with the name. Gives its
+    /// identity, and its length.
     pub(super) fn prepare(&mut self, coming: u64) -> io::Result<((u64, u64), u64)> {
         self.rotate_if_due(coming)?;
         let open = self.at_name()?;
@@ -145,14 +150,15 @@ impl LogFile {
         let Some(open) = &mut self.open else { return Err(io::ErrorKind::NotFound.into()) };
         let file = open.file.get()?;
         let found = file.metadata()?;
-        // What others did to it (`truncate` of a log rotator) counts.
+        // Changes by other programs count (`truncate` of a log rotator).
         let begin = found.len();
         let log = open.identity;
         let (len, checksum) = (lines.len() as u64, crc32c::crc32c(lines));
         let mut entry = Entry { log, begin, len, checksum, positions, held, ..Entry::default() };
         self.cursor.announce(&mut entry)?;
         if !found.is_file() {
-            // A pipe or a terminal (`/dev/stdout`) has no places, and keeps what it was given: of lines that it took in part the rest would be written twice.
+            // A pipe or a terminal (`/dev/stdout`) has no positions, and cannot be cut: the rest of partly
+            // written lines would be written twice.
             match { file }.write_all(lines) {
                 Err(error) if is_gone_for_good(&error, &self.config.path) => {}
                 written => written?,
@@ -183,7 +189,7 @@ impl LogFile {
         self.config = config;
     }
 
-    /// The file that has the name now is written from now on; it is made when there is none.
+    /// From now on the file that has the name is written; it is made if there is none.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
         self.at_name().map(|_| ())
     }
@@ -193,7 +199,7 @@ impl LogFile {
         self.open.as_ref().map_or(Ok(()), Open::sync)
     }
 
-    /// The file that has the name: opened anew when it is another than before, or none.
+    /// The file that has the name: reopened when it is a different one, or none.
     fn at_name(&mut self) -> io::Result<&Open> {
         let path = &self.config.path;
         // The program may have closed its descriptor, and opened a file of its own under the number.
@@ -204,7 +210,8 @@ impl LogFile {
         let mut opened = None;
         if is_moved && !(goes_on && self.open.as_ref().is_some_and(Open::has_name)) {
             match open_to_write(path) {
-                // The program may see another root by now (`chroot`), or be another user: what is open is still the log.
+                // The program may see another root now (`chroot`), or be another user: the open file is still
+                // the log.
                 Err(error) if is_denied(&error) && self.open.as_ref().is_some_and(Open::has_name) => {
                     self.go_on(&error, "it cannot be opened again");
                 }
@@ -214,7 +221,7 @@ impl LogFile {
                 }
                 Ok(file) => {
                     opened = Some(file);
-                    // Whoever moved it away has it whole.
+                    // The program that moved it away has it completely.
                     if let Some(moved) = self.open.take().filter(|_| self.is_synced) {
                         moved.sync()?;
                     }
@@ -236,7 +243,8 @@ impl LogFile {
             if found.is_file() {
                 give_back_left(&file);
             }
-            // What is in it belongs to the hour or day in which it was written, whoever did.
+            // Its contents belong to the hour or day in which they were written, no matter which process
+            // wrote them.
             let belongs_to = if found.len() > 0 { ns(found.modified()?) } else { ns(SystemTime::now()) };
             let ends_ns = self.config.rotate_at.and_then(|at| at.after(belongs_to, &self.zone));
             let identity = (found.dev(), found.ino());
@@ -270,7 +278,7 @@ impl LogFile {
             return Ok(());
         }
         self.mode = Some(found.permissions());
-        // That of the last line: what was written yesterday is yesterday's, whoever rotates it and when.
+        // The date of the last line: a rotated file is named after that, no matter when it is rotated.
         let unit = rotate_at.unwrap_or(Boundary::Day);
         let date = unit.stamp(ns(found.modified()?), &self.zone).unwrap_or_default();
         if let Err(error) = self.old.rotate(&date) {
@@ -278,7 +286,7 @@ impl LogFile {
             if !is_denied(&error) {
                 return Err(error);
             }
-            // Lines are worth more than the limit.
+            // Lines matter more than the limit.
             self.go_on(&error, "it cannot be rotated");
             return Ok(());
         }
@@ -286,7 +294,7 @@ impl LogFile {
         Ok(())
     }
 
-    /// The file that is open goes on for a while; said once.
+    /// The open file continues for a while; reported once.
     fn go_on(&mut self, error: &io::Error, what: &str) {
         self.goes_on_until = Some(Instant::now() + RETRY);
         if !std::mem::replace(&mut self.is_told, true) {
@@ -295,8 +303,10 @@ impl LogFile {
     }
 }
 
-/// Opens what has the name, or makes a file. Of a pipe this is no reader: that would never hear that the others are gone, and keep lines to itself that nobody
-/// comes for; one that nobody reads yet is an error (ENXIO). Never in the place of a standard stream that the program has closed: a console would write into it.
+/// Opens the file that has the name, or makes one. A pipe is not opened for reading. With its own reader it
+/// would never report that the others are gone, and would keep lines that nothing reads. A pipe without a
+/// reader is an error (ENXIO). The descriptor is never that of a standard stream that the program has closed:
+/// a console would write into it.
 fn open_to_write(path: &Path) -> io::Result<File> {
     let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
     let mut options = OpenOptions::new();
@@ -307,7 +317,7 @@ fn open_to_write(path: &Path) -> io::Result<File> {
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
     }
     let opened = match options.open(path) {
-        // A file to which may only be appended (`chattr +a`). Whatever is written goes to its end.
+        // A file to which may only be appended (`chattr +a`). Every write goes to its end.
         Err(error) if is_file && Errno::from_io_error(&error) == Some(Errno::PERM) => {
             options.append(true).open(path)
         }
@@ -324,13 +334,14 @@ fn open_to_write(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Somebody may not do that here; another time perhaps, or another one.
+/// It is not permitted here; perhaps it is at another time, or for another user.
 fn is_denied(error: &io::Error) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
     matches!(error.kind(), NotADirectory | NotFound | PermissionDenied | ReadOnlyFilesystem)
 }
 
-/// Nobody reads any more, nor will: a terminal that was hung up, a pipe without a name. Nothing is owed there; lines that waited for it would fill the spool, and hold up the end.
+/// The output is closed for good: a terminal that was hung up, a pipe without a name. Its lines are
+/// discarded: they would fill the spool, and delay the end.
 fn is_gone_for_good(error: &io::Error, path: &Path) -> bool {
     match Errno::from_io_error(error) {
         Some(Errno::IO) => true,
@@ -340,37 +351,38 @@ fn is_gone_for_good(error: &io::Error, path: &Path) -> bool {
     }
 }
 
-/// Since 1970, as far as that can be said.
+/// Since 1970, as far as it is known.
 fn ns(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Where to go on; see module `cursor`.
+/// Where to continue; see module `cursor`.
 fn resume(path: &Path, cursor: &mut Cursor, entries: Vec<Entry>) -> io::Result<Entry> {
     let mut entries = entries.into_iter();
     let Some(last) = entries.next() else { return Ok(Entry::default()) };
-    // What a pipe or a device has got, nobody can say; and a pipe that nobody reads is not opened before somebody does.
+    // What a pipe or a device has received is unknown; and a pipe without a reader is not opened before it
+    // has one.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(last);
     }
     let file = match meant(path, last.log)? {
         Some(file) => Some(file),
-        // Another file has the name, or none: the one that is meant was whole when it was moved away.
+        // Another file has the name, or none: the announced one was complete when it was moved away.
         None if last.is_done => return Ok(last),
-        // Somebody made room, or rotated it, after a write that had failed or was cut short.
+        // It was truncated or rotated after a write that had failed or was incomplete.
         None => moved(path, last.log)?,
     };
-    // Nowhere any more: what may have been in it is written again.
+    // It exists nowhere any more: its last records are written again.
     if let Some(file) = file {
         let len = file.metadata()?.len();
         if len >= last.begin.saturating_add(last.len) {
             if last.is_done || holds(&file, &last)? {
                 return Ok(last);
             }
-            // Another file with the number of one that was removed.
+            // Another file, with the number of a removed one.
         } else {
-            // Cut by somebody else after it was written (`copytruncate`).
+            // Another program has cut it after the write (`copytruncate`).
             if last.is_done && (len < last.begin || len == 0) {
                 return Ok(last);
             }
@@ -382,7 +394,7 @@ fn resume(path: &Path, cursor: &mut Cursor, entries: Vec<Entry>) -> io::Result<E
     Ok(before.unwrap_or_default())
 }
 
-/// Cuts half of a line off. In a file to which may only be appended it stays, on a line of its own.
+/// Removes a partial line. In a file to which may only be appended it stays, on a line of its own.
 fn cut(file: &File, len: u64) -> io::Result<()> {
     match file.set_len(len) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -397,7 +409,7 @@ fn cut(file: &File, len: u64) -> io::Result<()> {
     }
 }
 
-/// Whether what was announced stands where it was announced.
+/// Whether the announced data stands at the announced place.
 fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
     let mut piece = vec![0; (entry.len as usize).min(PIECE)];
     let (mut at, mut left, mut checksum) = (entry.begin, entry.len as usize, 0);
@@ -410,7 +422,7 @@ fn holds(file: &File, entry: &Entry) -> io::Result<bool> {
     Ok(checksum == entry.checksum)
 }
 
-/// The file of a name, if it is the one that is meant.
+/// The file of a name, if it has this identity.
 fn meant(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
     let opened = match OpenOptions::new().read(true).write(true).open(path) {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => {
@@ -426,12 +438,12 @@ fn meant(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
     Ok(((found.dev(), found.ino()) == identity).then_some(file))
 }
 
-/// A log that has another name in its directory by now.
+/// A log that has another name in its directory now.
 fn moved(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
     let Some(folder) = path.parent() else { return Ok(None) };
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // One that goes meanwhile is none.
+        // One that disappears meanwhile does not count.
         let is_it = |found: fs::Metadata| found.is_file() && (found.dev(), found.ino()) == identity;
         if entry.metadata().is_ok_and(is_it) {
             return meant(&entry.path(), identity);
@@ -485,7 +497,8 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"one\n");
         fs::remove_dir_all(directory).unwrap();
     }
-    /// The write had failed for want of room, say, and somebody made some before the next start: what was announced was taken for written, and never was.
+    /// A write had failed for lack of room, and room was made before the next start: the announced data must
+    /// not be taken for written.
     #[test]
     fn a_write_that_was_not_finished_is_repeated_when_the_log_is_gone() {
         let (directory, path) = left("gone", true);
@@ -504,7 +517,7 @@ mod tests {
         fs::rename(&path, &moved).unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
         assert_eq!(fs::read(&moved).unwrap(), b"one\n");
-        // One that had been finished but for saying so is there, and not repeated.
+        // A completed write without its confirmation is found, and not repeated.
         let (directory, path) = left("moved", true);
         fs::rename(&path, &moved).unwrap();
         File::options().write(true).open(&moved).unwrap().write_all_at(b"two\n", 4).unwrap();
@@ -530,7 +543,7 @@ mod tests {
         drop(log);
         assert_eq!(fs::metadata(&path).unwrap().len(), len);
         assert!(on_disk() < len + (128 << 10), "{len} bytes, {} on disk", on_disk());
-        // Who appends beside the logger keeps his line, and what is ahead of it.
+        // Another program that appends keeps its line.
         let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
         let (mut log, _) = LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap();
         log.append(&lines, Vec::new(), Vec::new()).unwrap();
@@ -548,7 +561,8 @@ mod tests {
         fs::remove_dir_all(directory).unwrap();
     }
 
-    /// The second one overwrote the entry that says how far the log is for certain, and the first, which had come to nothing, was taken for it.
+    /// The second announcement must not overwrite the entry with the certain end of the log after the first
+    /// has failed.
     #[test]
     fn two_writes_in_a_row_that_were_not_finished_are_both_taken_back() {
         let (directory, path) = left("twice", true);

@@ -1,4 +1,4 @@
-//! Where a sink's records end up: one kind of destination a file.
+//! Where a sink's records end up: one kind of destination for each file.
 
 mod compression;
 mod console;
@@ -28,7 +28,7 @@ pub(crate) use old_name::Naming;
 pub(crate) use rotate::Keep;
 pub(crate) use socket::Address;
 
-/// A destination. It takes events until it is full, and is then told to write them until it has.
+/// A destination. It accepts events until it is full; then it is asked to write until it has written them.
 pub(crate) trait Target: Send {
     /// Events may come; sites and sessions may be new since the last time.
     fn begin(&mut self, trace: &Trace);
@@ -36,7 +36,8 @@ pub(crate) trait Target: Send {
     /// Takes an event that is shown ([`Event::is_shown`]).
     fn event(&mut self, event: &Event<'_>);
 
-    /// Takes an event that is not shown but says something about others: a thread's name, a context. True: it waits to be written. Only for who has asked the follower for them.
+    /// Accepts an event that is not shown but describes others: a thread's name, a context. True: it waits to
+    /// be written. Only if the follower was asked for such events.
     fn statement(&mut self, _event: &Event<'_>) -> bool {
         false
     }
@@ -47,28 +48,30 @@ pub(crate) trait Target: Send {
     /// Nothing waits to be written.
     fn is_empty(&self) -> bool;
 
-    /// Writes what waits: it reaches up to `reached`. After an error it waits still, as far as it was not written, and the same call may be made again.
+    /// Writes the waiting events, which reach up to `reached`. After an error the unwritten ones still wait,
+    /// and the same call may be made again.
     fn write(&mut self, reached: &Reached<'_>) -> io::Result<()>;
 
-    /// Up to where its last owner had written, of streams that `follow` was set further back in (module `backtrace`). Asked once.
+    /// Up to where its last owner had written, for streams where `follow` was set further back (module
+    /// `backtrace`). Called once.
     fn written(&mut self) -> Vec<Position> {
         Vec::new()
     }
 
-    /// What was written survives a loss of power afterwards, where that can be had.
+    /// Makes written data survive a loss of power, where that is possible.
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Nothing waits: goes on with other settings for the same destination.
+    /// Nothing waits: continues with other settings for the same destination.
     fn set(&mut self, _sink: &Sink, _trace: &Trace) {}
 
-    /// Nothing waits: a file is opened anew by its name.
+    /// Nothing waits: reopens a file by its name.
     fn reopen(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// The logger itself says something: it is taken as an event is, where there is a form for it.
+    /// A message of the logger itself: it is accepted like an event, if the destination has a form for it.
     fn note(&mut self, _note: &LogNote) {}
 }
 

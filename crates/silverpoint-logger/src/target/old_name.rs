@@ -1,32 +1,35 @@
 //! Names of a log's old files: `app.1.log`, the newest by the smallest number; or by date, `app.2026-11-20.log`, `app.2026-11-20.1.log`, `app.2026-11-20T13.log`.
 //!
-//! A date is that of the last line, so that a log which is rotated at midnight leaves each day under its own name. What comes again with the same date has a number, which grows.
+//! A date is that of the last line, so that a log which is rotated at midnight has each day under its own
+//! name. Further files of the same date have a growing number.
 
 use std::cmp::Ordering;
 
-/// What tells the old files of one log from each other.
+/// What distinguishes the old files of one log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// All are renamed when another one comes.
+    /// All are renamed when another one is added.
     Numbers,
     /// Each keeps its name.
     Dates,
 }
 
-/// What stands in the name of one. The smallest is the newest: dates come before numbers, which are there when a log had another naming before.
+/// The distinguishing part of a name. The smallest is the newest: dates come before numbers, which exist when
+/// a log had another naming before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Number(u32),
     Date {
         /// The date, with an hour or without.
         date: String,
-        /// 0: none stands there.
+        /// 0: no number.
         number: u32,
     },
 }
 
 impl Mark {
-    /// `1`, not `01` or `+1`: marks that are given here. Dates are none where numbers are given, for somebody else may have given them.
+    /// Accepts `1`, but not `01` or `+1`: only marks that are made here. With numbers, dates are ignored:
+    /// another program may have made them.
     pub(super) fn parse(text: &str, naming: Naming) -> Option<Self> {
         let mark = match text.parse() {
             Ok(number) if number < u32::MAX => (number > 0).then_some(Self::Number(number))?,

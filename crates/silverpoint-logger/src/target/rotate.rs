@@ -1,11 +1,14 @@
 //! Old files of a log: their names, how many stay, and their compression.
 //!
-//! `app.log` becomes `app.1.log`, that one `app.2.log` and so on, or `app.2026-11-20.log` (see `old_name`); compressed ones are `app.1.log.zst` or `app.1.log.gz`. Compression is done by a thread of its own, into `app.log.N.compressing`, which
-//! takes its final name when it is whole and stored. Then the plain file is removed. A process that is killed between these two leaves both, and the next one removes the plain one; a
-//! file that is half compressed never has a final name, and is removed by the next process.
+//! `app.log` becomes `app.1.log`, that one `app.2.log` and so on, or `app.2026-11-20.log` (see `old_name`);
+//! compressed ones are `app.1.log.zst` or `app.1.log.gz`. A thread of its own compresses into
+//! `app.log.N.compressing`, which gets its final name when it is complete and durable. Then the plain file is
+//! removed. A process that is killed between these two steps leaves both, and the next process removes the
+//! plain one. A partly compressed file never has a final name, and the next process removes it.
 //!
-//! Whoever ends a log does not wait for that thread, which is the last to get a processor, or may be held up by a slow disk: once it is told to end it gives no names any more, whenever
-//! it notices; what it had not finished is a plain file still, and the next logger's.
+//! The end of a log does not wait for that thread, which has the lowest priority and may be held up by a slow
+//! disk. Once it is asked to end it gives no more names, no matter when it notices. Its unfinished file is
+//! still a plain one, for the next logger.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -20,19 +23,19 @@ use crate::error::say;
 
 /// The ending of a file that is being compressed.
 const UNFINISHED: &str = "compressing";
-/// Read and compressed at once; between two such pieces the thread looks whether it shall end.
+/// Read and compressed at once; between two such pieces the thread checks whether it is to end.
 const PIECE: usize = 256 << 10;
 
-/// What stays of old files.
+/// How many old files stay, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Keep {
-    /// So many files.
+    /// This many files.
     pub(crate) count: u32,
-    /// So many bytes of them together, as they lie there; the newest always stays.
+    /// This many bytes on the disk, of all together; the newest always stays.
     pub(crate) bytes: u64,
     /// They are compressed.
     pub(crate) compress: Option<Compression>,
-    /// What they are called.
+    /// How they are named.
     pub(crate) naming: Naming,
 }
 
@@ -47,11 +50,12 @@ pub(super) struct OldFiles {
 struct Names {
     /// The log.
     path: PathBuf,
-    /// Held while names change: a file that is being compressed may have another one meanwhile. Whether there is a thread that compresses all that comes until it finds nothing.
+    /// Held while names change: a file that is being compressed may be renamed meanwhile. The value: whether
+    /// a thread compresses all new files until it finds none.
     is_compressing: Mutex<bool>,
-    /// The thread shall end. Set with the lock held: nothing gets a name afterwards.
+    /// The thread is to end. Set with the lock held: no file gets a name afterwards.
     is_stopped: AtomicBool,
-    /// Old files have dates; there may be numbers, too.
+    /// Old files have dates; some may have numbers, too.
     has_dates: AtomicBool,
 }
 
@@ -65,7 +69,7 @@ struct Old {
 }
 
 impl OldFiles {
-    /// Removes what a killed process left unfinished, and goes on with what it had not compressed.
+    /// Removes what a killed process left unfinished, and compresses what it had not compressed.
     pub(super) fn new(path: &Path, keep: Keep) -> Self {
         let names = Arc::new(Names {
             path: path.to_owned(),
@@ -81,14 +85,15 @@ impl OldFiles {
         files
     }
 
-    /// Another rule for what stays, from the next rotation on.
+    /// Another rule for old files, from the next rotation on.
     pub(super) fn set_keep(&mut self, keep: Keep) {
         self.keep = keep;
         self.names.has_dates.store(keep.naming == Naming::Dates, Ordering::Relaxed);
         self.compress();
     }
 
-    /// The log becomes the newest old file; what is too much goes. After an error the same call may be made again. `date` is that of its last line, where names have dates.
+    /// The log becomes the newest old file; surplus files are removed. After an error the same call may be
+    /// made again. `date` is that of its last line, if names have dates.
     pub(super) fn rotate(&mut self, date: &str) -> io::Result<()> {
         let names = Arc::clone(&self.names);
         let path = &names.path;
@@ -104,7 +109,7 @@ impl OldFiles {
                 Naming::Dates => names.next_of(date)?,
             };
             fs::rename(path, names.old(&newest, None))?;
-            // The log has been rotated: what cannot be removed now is removed by the next rotation.
+            // The log has been rotated: the next rotation removes what cannot be removed now.
             if let Err(error) = self.remove_surplus() {
                 say(format_args!("{}: an old file cannot be removed: {error}", path.display()));
             }
@@ -122,7 +127,7 @@ impl OldFiles {
             count += 1;
             bytes = bytes.saturating_add(len);
             if count > self.keep.count || count > 1 && bytes > self.keep.bytes {
-                // Smaller ones behind it go too: the kept ones are the newest without a gap.
+                // Smaller ones after it are removed too: the kept ones are the newest without a gap.
                 bytes = u64::MAX;
                 fs::remove_file(&file.path)?;
             }
@@ -130,14 +135,14 @@ impl OldFiles {
         Ok(())
     }
 
-    /// Sees to it that a thread compresses what is not.
+    /// Ensures that a thread compresses plain files.
     fn compress(&mut self) {
         let Some(compression) = self.keep.compress else { return };
         if std::mem::replace(&mut *self.names.lock(), true) {
             return;
         }
         let names = Arc::clone(&self.names);
-        // The sink's thread, which this one begins in, takes no signals; nor does this one.
+        // The sink's thread, which starts this one, takes no signals; nor does this one.
         let thread = std::thread::Builder::new().name("sp-compress".to_owned());
         if let Err(error) = thread.spawn(move || names.compress_all(compression)) {
             *self.names.lock() = false;
@@ -150,9 +155,9 @@ impl OldFiles {
 }
 
 impl Drop for OldFiles {
-    /// What is not compressed yet is left to the next logger.
+    /// The next logger compresses what is left.
     fn drop(&mut self) {
-        // A file that is being renamed at this moment has its name first.
+        // A file that is just being renamed gets its name first.
         let _changing = self.names.lock();
         self.names.is_stopped.store(true, Ordering::Relaxed);
     }
@@ -191,7 +196,7 @@ impl Names {
                 old.push((number, file));
             }
         }
-        // From the first number that is free on: an attempt after one that failed half-way shifts nothing twice.
+        // From the first free number on: an attempt after a partial failure shifts nothing twice.
         let free = (1..).find(|free| old.iter().all(|(number, _)| number != free)).unwrap_or(u32::MAX);
         old.retain(|(number, _)| *number < free);
         old.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
@@ -212,7 +217,8 @@ impl Names {
         Ok(Mark::Date { date: date.to_owned(), number })
     }
 
-    /// Where a file is compressed into. Another name each time: a thread that was told to end may not have noticed yet when the next logger begins.
+    /// The file to compress into. The name differs each time: a thread that was asked to end may not have
+    /// noticed yet when the next logger begins.
     fn unfinished(&self) -> PathBuf {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -236,7 +242,7 @@ impl Names {
         }
     }
 
-    /// The old files that there are, in no order.
+    /// The existing old files, in no order.
     fn list(&self) -> io::Result<Vec<Old>> {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let extension =
@@ -267,7 +273,8 @@ impl Names {
         Ok(old)
     }
 
-    /// Removes the plain ones of files of which there is a compressed one, which is whole by its name; with `unfinished` also what another process was compressing.
+    /// Removes plain files that also exist compressed: by its name, that one is complete. With `unfinished`,
+    /// also the partial files of another process.
     fn tidy(&self, unfinished: bool) -> io::Result<()> {
         if unfinished {
             for entry in fs::read_dir(self.folder())? {
@@ -292,7 +299,7 @@ impl Names {
         while let Some(file) = self.next_plain() {
             match self.compress(&file, compression) {
                 Ok(true) => continue,
-                // Told to end.
+                // Asked to end.
                 Ok(false) => {}
                 Err(error) => {
                     say(format_args!(
@@ -304,10 +311,10 @@ impl Names {
             *self.lock() = false;
             return;
         }
-        // That there is no further one was noted where it was found: meanwhile another thread may have begun.
+        // `next_plain` has noted that there is no more: meanwhile another thread may have begun.
     }
 
-    /// The oldest file that is not compressed. Without one no further one is asked for.
+    /// The oldest uncompressed file. If there is none, the thread must not ask again.
     fn next_plain(&self) -> Option<Old> {
         let mut is_compressing = self.lock();
         if self.is_stopped.load(Ordering::Relaxed) {
@@ -320,7 +327,7 @@ impl Names {
         next
     }
 
-    /// Compresses a file; false when it was told to end.
+    /// Compresses a file; false when it was asked to end.
     fn compress(&self, file: &Old, compression: Compression) -> io::Result<bool> {
         let mut from = match File::open(&file.path) {
             // It has another name by now, or is gone.
@@ -337,13 +344,13 @@ impl Names {
             }
             Ok(is_whole)
         });
-        // Nothing half-way stays; what has its name is not here any more.
+        // No partial file stays; the file has lost its name.
         remove_if_there(&unfinished)?;
         made
     }
 
     fn compress_into(&self, from: &mut File, to: &Path, compression: Compression) -> io::Result<bool> {
-        // A link that somebody has made there is not followed.
+        // A foreign link is not followed.
         remove_if_there(to)?;
         let options = OpenOptions::new().write(true).create_new(true).mode(0o600).to_owned();
         let mut encoder = compression.encoder(options.open(to)?)?;
@@ -357,12 +364,12 @@ impl Names {
                 read => encoder.write(&piece[..read])?,
             }
         }
-        // The plain file goes next: this one must outlive the machine.
+        // The plain file is removed next: this one must be durable.
         encoder.finish()?.sync_all()?;
         Ok(true)
     }
 
-    /// The compressed file takes the place of the plain one, whatever number that has by now.
+    /// The compressed file replaces the plain one, under the number that this has now.
     fn give_name(&self, compressed: &Path, identity: (u64, u64), ending: &str) -> io::Result<()> {
         let _changing = self.lock();
         if self.is_stopped.load(Ordering::Relaxed) {
@@ -437,7 +444,7 @@ mod tests {
     #[test]
     fn the_newest_stay_by_number_and_by_bytes() {
         let folder = Folder::new("keep");
-        // Not ours, whatever they look like.
+        // Not old files of this log, although similar.
         for name in ["app.01.log", "app.x.log", "app.0.log", "app.1.txt"] {
             fs::write(folder.0.join(name), "").unwrap();
         }
@@ -480,7 +487,8 @@ mod tests {
         fs::write(folder.0.join("app.1.log"), "first\n").unwrap();
         let keep = Keep { compress: Some(Compression::Zstd(3)), ..ALL };
         let files = OldFiles::new(&folder.log(), keep);
-        // It opens the oldest first. Whoever opens a pipe for writing without waiting succeeds when somebody reads.
+        // It opens the oldest first. Opening a pipe for writing without waiting succeeds when it has a
+        // reader.
         let open = || {
             let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
             rustix::fs::open(&pipe, flags, rustix::fs::Mode::empty())
@@ -502,7 +510,7 @@ mod tests {
         is_done.recv_timeout(std::time::Duration::from_secs(30)).expect("the end waits for the thread");
         assert_eq!(fs::read_to_string(folder.0.join("app.1.log")).unwrap(), "first\n");
         assert!(!folder.0.join("app.1.log.zst").exists());
-        // The next logger's files have names of their own, and take what the first has left.
+        // The next logger's files have other names, and it compresses what the first has left.
         fs::remove_file(&pipe).unwrap();
         fs::write(&pipe, "second\n").unwrap();
         let next = OldFiles::new(&folder.log(), keep);
@@ -554,7 +562,7 @@ mod tests {
     #[test]
     fn names_by_date_stay_and_the_newest_are_kept() {
         let folder = Folder::new("dates");
-        // From before, when there were numbers; and somebody else's.
+        // From a time with numbers; and a foreign file.
         for name in ["app.1.log", "app.2.log", "app.2026-11-19.txt", "app.2026-11.log"] {
             fs::write(folder.0.join(name), "").unwrap();
         }
@@ -572,14 +580,14 @@ mod tests {
         let all = ["2026-11-20.2.log", "2026-11-20.1.log", "2026-11-20.log", "2026-11-19.log"];
         let others = ["2026-11-19.txt", "2026-11.log"];
         assert_eq!(folder.names(), dated(&[&all[..], &others[..]].concat()));
-        // One that was removed by hand leaves its name to nobody who is older than the others.
+        // A file that was removed by hand leaves its name free, but not for an older one.
         fs::remove_file(folder.0.join("app.2026-11-20.1.log")).unwrap();
         rotate(&folder, &mut files, "again");
         assert_eq!(fs::read_to_string(folder.0.join("app.2026-11-20.3.log")).unwrap(), "again");
         files.set_keep(Keep { count: 1, ..keep });
         rotate(&folder, &mut files, "last");
         assert_eq!(folder.names(), dated(&[&["2026-11-20.4.log"], &others[..]].concat()));
-        // With numbers again, dates are nobody's.
+        // With numbers again, dated files are ignored.
         files.set_keep(Keep { count: 1, ..ALL });
         rotate(&folder, &mut files, "numbered");
         assert_eq!(folder.names(), dated(&[&["2026-11-20.4.log", "1.log"], &others[..]].concat()));
@@ -612,7 +620,7 @@ mod tests {
         fs::write(folder.0.join("app.2.log"), "second\n").unwrap();
         fs::write(folder.0.join("app.2.log.zst"), whole).unwrap();
         fs::write(folder.0.join("app.log.4294967295.compressing"), "half of something").unwrap();
-        // Somebody else's.
+        // A foreign file.
         fs::write(folder.0.join("app.log.x.compressing"), "").unwrap();
         let files = OldFiles::new(&folder.log(), Keep { compress: Some(Compression::Zstd(3)), ..ALL });
         until_compressed(&files);

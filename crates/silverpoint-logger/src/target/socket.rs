@@ -1,6 +1,7 @@
 //! Messages to a server: datagrams, or a stream with a frame around each message.
 //!
-//! A call waits at most [`PATIENCE`] for a receiver that is behind, and says so then; a connection that broke is made anew with the next call.
+//! A call waits at most [`PATIENCE`] for a receiver that is behind, and then reports it. The next call makes
+//! a broken connection again.
 
 use std::fmt;
 use std::io::{self, IoSlice, Write};
@@ -15,7 +16,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-/// For room at the receiver's, and for a connection.
+/// Longest wait for room at the receiver, and for a connection.
 const PATIENCE: Duration = Duration::from_millis(100);
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -49,15 +50,16 @@ pub(super) enum TooLong {
     File,
 }
 
-/// A connection, or the wish for one.
+/// A connection, or the target of one.
 #[derive(Debug)]
 pub(super) struct Channel {
     address: Address,
     too_long: TooLong,
     open: Option<Open>,
-    /// What its descriptor stands for. The program may close that, and open something of its own under the number.
+    /// The identity behind its descriptor. The program may close that, and open something else under the
+    /// number.
     identity: (u64, u64),
-    /// Of the first frame that waits, so many bytes have been taken by this stream.
+    /// Bytes of the first waiting frame that this stream has sent.
     begun: usize,
 }
 
@@ -74,11 +76,12 @@ impl Channel {
         Self { address, too_long, open: None, identity: (0, 0), begun: 0 }
     }
 
-    /// Sends one message; a stream gets `frame(message)`. After an error it was not sent, or not to its end, and may be sent again.
+    /// Sends one message; a stream gets `frame(message)`. After an error it was not sent completely, and may
+    /// be sent again.
     pub(super) fn send(&mut self, message: &[u8]) -> io::Result<()> {
         let was_open = self.open.is_some();
         match self.attempt(message) {
-            // The server was started anew: it is asked at its name once more before anybody hears of it.
+            // The server was restarted: one more attempt by its name, before the error is reported.
             Err(error) if was_open && self.open.is_none() => self.attempt(message).map_err(|_| error),
             sent => sent,
         }
@@ -190,7 +193,7 @@ fn first(host: &str, connect: impl Fn(SocketAddr) -> io::Result<Open>) -> io::Re
     Err(last)
 }
 
-/// The rest of a frame, of which `begun` bytes were taken before.
+/// The rest of a frame, of which `begun` bytes were sent before.
 fn push(stream: &mut impl Write, frame: &[u8], begun: &mut usize) -> io::Result<()> {
     while let Some(rest) = frame.get(*begun..).filter(|rest| !rest.is_empty()) {
         match stream.write(rest) {
@@ -236,7 +239,8 @@ fn cut(message: &[u8], send: impl Fn(&[u8]) -> io::Result<usize>) -> io::Result<
     }
 }
 
-/// A sealed file in memory instead of the message: the receiver may read it at leisure, for nobody can change it.
+/// Sends a sealed file in memory instead of the message: the receiver may read it later, because nothing can
+/// change it.
 fn as_file(socket: &UnixDatagram, message: &[u8]) -> io::Result<()> {
     let memory = memfd_create("silverpoint-message", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let mut file = std::fs::File::from(memory);

@@ -16,11 +16,13 @@ use crate::error::LoggerError;
 use crate::spool::Spool;
 use crate::syslog::Syslog;
 
-/// So many messages, or bytes of messages, are sent before the cursor says so: what a killed process leaves is repeated by at most so many.
+/// This many messages, or bytes of messages, are sent before the cursor moves: after a kill at most this many
+/// are repeated.
 const MESSAGES: usize = 128;
 const BYTES: usize = 256 << 10;
 
-/// Each record at least once, as far as the receiver is told of it: the cursor moves when messages have been handed over.
+/// Each record at least once, as far as the receiver accepts it: the cursor moves when messages have been
+/// sent.
 pub(super) struct System {
     writer: Writer,
     channel: Channel,
@@ -30,7 +32,7 @@ pub(super) struct System {
     waiting: VecDeque<usize>,
     /// Bytes that were sent.
     sent: usize,
-    /// Without it no successor would find the place anyway.
+    /// Without it a successor would not find the place anyway.
     cursor: Option<Cursor>,
     /// See [`Target::written`].
     written: Vec<Position>,
@@ -123,7 +125,8 @@ impl Target for System {
         if let Some(cursor) = &mut self.cursor {
             let (positions, held) = (reached.positions(), reached.held());
             let mut entry = Entry { positions, held, ..Entry::default() };
-            // An entry that cannot be written makes a successor repeat more; what was sent needs no second attempt because of that.
+            // If the entry cannot be written, a successor repeats more; sent messages are not sent again
+            // because of that.
             if cursor.announce(&mut entry).is_ok() {
                 cursor.done();
             }

@@ -4,11 +4,14 @@
 //!  file, session, sites, streams, anchors │ records │ sites, streams that are new │ records │ …
 //! ```
 //!
-//! What waits is stretches of rings, one after the other for each stream; a write makes whole blocks of them, after what they need that the file has not described yet, and appends them as
-//! module `logfile` appends lines. Names of threads and contexts are taken whatever the filter says, and the last of each stream are repeated where a new file begins: each file stands alone.
+//! The waiting data is runs of ring bytes, one after the other for each stream. A write makes whole blocks of
+//! them, after the descriptions that the file does not have yet, and appends them as module `logfile` appends
+//! lines. The filter does not apply to names of threads and contexts: they are always stored. The last ones
+//! of each stream are repeated where a new file begins: each file stands alone.
 //!
-//! What the file has described is known by its identity and length. When these are not as they were left (it is another one, or somebody cut it), the file itself is asked: its headers, its
-//! sessions and streams, and the blocks that hold names or contexts.
+//! The contents of the file are known by its identity and length. These change when it is another file, or
+//! when another program has cut it. Then the file itself is read: its headers, its sessions and streams, and
+//! the blocks that hold names or contexts.
 
 mod content;
 mod run;
@@ -30,15 +33,15 @@ use run::Run;
 
 /// Bytes that are written at once.
 const BATCH: usize = 1 << 20;
-/// A pad that is longer costs more than another block, in the file and in every reader's index.
+/// A longer pad costs more than another block, in the file and in every reader's index.
 const PAD_MAX: u64 = 256;
-/// Bytes of a block at most, but for one record.
+/// Largest block in bytes, except for a single record.
 const BLOCK: usize = 512 << 10;
 
 /// See the module.
 pub(super) struct TraceTarget {
     log: LogFile,
-    /// The file as it was left, and what is in it.
+    /// The file as it was last seen, and its contents.
     content: Content,
     /// By the trace's numbers of sessions, and by streams.
     waiting: BTreeMap<(usize, u32), Vec<Run>>,
@@ -53,7 +56,7 @@ fn limit(sink: &Sink, config: &FileSink) -> usize {
 }
 
 impl TraceTarget {
-    /// Goes on where the cursor says that its last owner stopped.
+    /// Continues where the cursor says that its last owner stopped.
     pub(super) fn open(
         sink: &Sink,
         config: &FileSink,
@@ -113,7 +116,7 @@ impl Target for TraceTarget {
         let (identity, len) = self.log.prepare(self.bytes as u64)?;
         if !self.content.is(identity, len) {
             let mut found = Content::read(&self.log)?;
-            // A new file: what was stated in the one before holds on.
+            // A new file: statements in the file before are still valid.
             if len == 0 {
                 found.take_statements(&mut self.content);
             }
@@ -128,7 +131,7 @@ impl Target for TraceTarget {
                 content.has_grown(identity, len + out.len() as u64);
                 content.take_stated(reached.follow.trace(), &self.waiting);
             }
-            // It is looked at again.
+            // It is examined again.
             Err(_) => content.is_doubtful(),
         }
         written?;

@@ -40,7 +40,7 @@ pub(super) struct Content {
     statements: HashMap<StreamKey, Statements>,
     /// From there on everything is described again.
     segment_end: u64,
-    /// Or when so much has been written since.
+    /// Or when this much has been written since.
     repetition: Repetition,
     /// The text of the *file* block.
     about: String,
@@ -52,15 +52,15 @@ struct Described {
     number: u32,
     is_said: bool,
     sites: HashSet<u32>,
-    /// As it was described first, and whether it is in this segment.
+    /// As first described, and whether it is in this segment.
     streams: HashMap<u32, (StreamInfo, bool)>,
     anchored: u64,
-    /// In what is composed now.
+    /// Whether it is described in what is composed now.
     is_current: bool,
     losses: Vec<u8>,
 }
 
-/// The last of a stream that hold on.
+/// The last ones of a stream that are still valid.
 #[derive(Default)]
 struct Statements {
     name: Option<Statement>,
@@ -94,10 +94,10 @@ impl ReadAt for Source<'_> {
 }
 
 impl Content {
-    /// Looks at the file that a log has.
+    /// Examines the file of a log.
     ///
     /// # Errors
-    /// Those of reading, and that it is no file that a sink has written.
+    /// Those of reading, and a file that no sink has written.
     pub(super) fn read(log: &LogFile) -> io::Result<Self> {
         let file = log.file()?;
         let found = file.metadata()?;
@@ -170,12 +170,12 @@ impl Content {
         (self.identity, self.len) = (identity, len);
     }
 
-    /// It may not hold what was composed last.
+    /// It may lack what was composed last.
     pub(super) fn is_doubtful(&mut self) {
         self.len = u64::MAX;
     }
 
-    /// What was composed is there: its names and contexts hold on.
+    /// What was composed is in the file: its names and contexts are valid from then on.
     pub(super) fn take_stated(&mut self, trace: &Trace, waiting: &BTreeMap<(usize, u32), Vec<Run>>) {
         for ((session, stream), runs) in waiting {
             let Some(session) = trace.sessions.get(*session) else { continue };
@@ -185,12 +185,12 @@ impl Content {
         }
     }
 
-    /// Those of another file, which this one continues.
+    /// Adopts those of another file, which this one continues.
     pub(super) fn take_statements(&mut self, before: &mut Self) {
         self.statements = std::mem::take(&mut before.statements);
     }
 
-    /// Notes what records state that begin at a position.
+    /// Notes the statements of records that begin at a position.
     fn state(&mut self, key: StreamKey, begin: u64, raw: &[u8]) {
         for record in Records::new(raw).map_while(Result::ok) {
             let site = record.header.site;
@@ -205,7 +205,7 @@ impl Content {
         }
     }
 
-    /// The blocks of what waits, and before them what they need.
+    /// The blocks of the waiting records, and before them the descriptions that they need.
     pub(super) fn compose(
         &mut self,
         trace: &Trace,
@@ -221,7 +221,7 @@ impl Content {
         if is_due {
             self.repetition.restart();
         }
-        // What was cut by somebody else may end anywhere.
+        // A file that another program has cut may end anywhere.
         out.resize(out.len() + (self.len.next_multiple_of(8) - self.len) as usize, 0);
         if (self.len == 0 || is_due) && !self.about.is_empty() {
             let text = std::mem::take(&mut self.about);
@@ -273,7 +273,7 @@ impl Content {
         out
     }
 
-    /// Describes what records of a stream need and the file has not yet. Gives the session's number.
+    /// Describes what records of a stream need and the file does not have yet. Gives the session's number.
     fn describe(
         &mut self,
         out: &mut Vec<u8>,

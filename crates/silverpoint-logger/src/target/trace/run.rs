@@ -1,4 +1,4 @@
-//! A stretch of a ring that becomes a block.
+//! A run of ring bytes that becomes a block.
 
 use silverpoint_formats::tracefile::{Event, What};
 use silverpoint_wire::block::{BlockHeader, BlockKind, site_bit};
@@ -18,7 +18,7 @@ pub(super) struct Run {
     sites: u64,
     first_ticks: u64,
     last_ticks: u64,
-    /// What the thread was called at the first.
+    /// The thread's name at the first.
     pub(super) thread_name: String,
 }
 
@@ -38,7 +38,7 @@ impl Run {
         run
     }
 
-    /// Takes a record that lies behind the others; false when it is better in a block of its own.
+    /// Adds a record that follows the others; false when a block of its own is better.
     pub(super) fn extend(&mut self, event: &Event<'_>) -> bool {
         let end = self.begin + self.raw.len() as u64;
         let Some(between) = event.position.checked_sub(end) else { return false };
@@ -61,7 +61,7 @@ impl Run {
         self.levels |= match event.what {
             _ if site < FIRST_ID => LEVELS_CONTROL,
             What::Record { site, .. } => 1 << site.level() as u32,
-            // Nobody knows.
+            // Unknown.
             _ => !LEVELS_CONTROL,
         };
         self.first_ticks = self.first_ticks.min(event.ticks);
