@@ -126,18 +126,34 @@ fn bash_completes_a_flag() {
 }
 
 #[test]
-fn make_install_puts_everything_in_its_place() {
+fn make_install_puts_everything_in_its_place_and_uninstall_takes_it_away() {
     let scratch = Scratch::new();
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !is_there("make") {
+        silverpoint_tests::skipped!("no make");
         return;
     }
     let program = format!("PROGRAM={}", env!("CARGO_BIN_EXE_silverpoint"));
     let prefix = format!("PREFIX={}", scratch.path("usr").display());
-    let mut make =
-        scratch.command("make", ["-s", "-C", top.to_str().unwrap(), "install-files", &program, &prefix]);
-    let ended = end(&mut make);
+    // No libraries were built: the headers alone.
+    let libraries = format!("C_BUILD={}", scratch.path("none").display());
+    let make = |target| {
+        let directory = top.to_str().unwrap();
+        end(&mut scratch.command("make", ["-s", "-C", directory, target, &program, &prefix, &libraries]))
+    };
+    // What others have put there stays, an empty directory too.
+    let (others, empty) = (scratch.path("usr/share/other"), scratch.path("usr/include"));
+    std::fs::create_dir_all(&empty).unwrap();
+    std::fs::create_dir_all(others.parent().unwrap()).unwrap();
+    std::fs::write(&others, "").unwrap();
+    let ended = make("install-files");
     assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let stale = scratch.path("usr/include/silverpoint/old/stale.hpp");
+    std::fs::create_dir_all(stale.parent().unwrap()).unwrap();
+    std::fs::write(&stale, "").unwrap();
+    let ended = make("install-files");
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(!stale.parent().unwrap().exists(), "a header of a former version");
     for file in [
         "bin/silverpoint",
         "share/man/man1/silverpoint.1",
@@ -152,4 +168,14 @@ fn make_install_puts_everything_in_its_place() {
     }
     let installed = end(&mut scratch.command(scratch.path("usr/bin/silverpoint"), ["--version"]));
     assert_eq!(installed.out, format!("silverpoint {}\n", env!("CARGO_PKG_VERSION")));
+
+    let ended = make("uninstall");
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let left = end(&mut scratch.command("find", [scratch.path("usr").to_str().unwrap(), "-printf", "%P\n"]));
+    let mut left: Vec<_> = left.out.lines().collect();
+    left.sort_unstable();
+    assert_eq!(left, ["", "include", "share", "share/other"]);
+    // There is nothing to remove, which it says.
+    let ended = make("uninstall");
+    assert!(ended.code() != Some(0) && ended.err.contains("no such list"), "{ended:?}");
 }
