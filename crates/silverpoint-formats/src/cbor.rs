@@ -1,7 +1,8 @@
 //! CBOR items (RFC 8949) as values: drives the same visitor as packed arguments do, without a tree.
 //!
-//! Tags are passed over, but for 37 (UUID), 1 on an integer (seconds since 1970), 2 and 3 (integers of up to 128 bits) and that of metadata
-//! (`spec/wire.md`, section 10). Undefined and simple values without a meaning are null.
+//! Tags are skipped, except 37 (UUID), 1 on an integer (seconds since 1970), and 2 and 3 (integers of up to
+//! 128 bits). The tag of metadata is read too (`spec/wire.md`, section 10). Undefined and simple values
+//! without a meaning are null.
 
 use std::borrow::Cow;
 
@@ -290,7 +291,7 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
                 if self.metadata()? {
                     return self.value(depth + 1);
                 }
-                // Of another shape: what it holds, as with any tag.
+                // Of another shape: its contents, as with any tag.
                 self.decoder.set_position(at);
                 self.value(depth + 1)
             }
@@ -298,7 +299,7 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
         }
     }
 
-    /// Tells what an item says of the one that follows, if it has the shape for it.
+    /// Reports the metadata of the item that follows, if it has the shape for it.
     fn metadata(&mut self) -> Result<bool, Error<V::Error>> {
         let length = self.decoder.array();
         if self.get(length)? != Some(2) || !matches!(self.decoder.datatype(), Ok(Type::String)) {

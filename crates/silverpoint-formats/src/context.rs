@@ -1,7 +1,7 @@
 //! Contexts: the fields that a program has attached to all records of a scope (`spec/wire.md`, section 6).
 //!
-//! A context is taken apart once, when its record is reached; every event up to the next one refers to it. Its text and its JSON are made when
-//! they are asked for first.
+//! A context is parsed once, when its record is reached; every event up to the next one refers to it. Its
+//! text and its JSON are made on the first request.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::format::Spec;
 use crate::render::{Quoting, Stack, TextVisitor};
 use crate::{cbor, escape, json};
 
-/// Fields that are read; whatever comes after them is left out.
+/// Fields that are read; later ones are left out.
 const FIELDS_MAX: usize = 256;
 
 /// Fields of all records of a scope, the outermost first.
@@ -146,7 +146,7 @@ fn fields(item: &[u8]) -> Option<Vec<Field>> {
         let begin = decoder.position();
         let end = cbor::end_of_item(item, begin).ok()?;
         decoder.set_position(end);
-        // An inner scope covers what an outer one has said.
+        // An inner scope overrides an outer one.
         match fields.iter().position(|field| field.name == name) {
             Some(known) => fields[known].value = begin..end,
             None if fields.len() < FIELDS_MAX => fields.push(Field { name, value: begin..end }),

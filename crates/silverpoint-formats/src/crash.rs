@@ -1,4 +1,4 @@
-//! Crash records (spec/crash.md): what they say, with names for the addresses.
+//! Crash records (spec/crash.md): their contents, with names for the addresses.
 //!
 //! ```text
 //! SIGSEGV (SEGV_MAPERR) at address 0x10 in thread worker-2 (4313)
@@ -139,7 +139,7 @@ impl Crash {
         (modules.len() == count).then_some(Self { what, cause, place, tid, thread, stack, missing, modules })
     }
 
-    /// The stack with what is known of each address. Beside each module: why nothing is.
+    /// The stack with what is known of each address. For each module: why nothing is known.
     fn frames(&self, symbols: &mut Symbols) -> (Vec<Frame>, Vec<Option<Fault>>) {
         let mut faults = vec![None; self.modules.len()];
         let mut frames: Vec<Frame> = Vec::with_capacity(self.stack.len());

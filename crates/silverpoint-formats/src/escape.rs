@@ -1,10 +1,10 @@
-//! Escaping for terminals and line-oriented text: one record is one line, and no value can move the cursor, ring the bell,
-//! or reverse the direction of what follows it.
+//! Escaping for terminals and line-oriented text. One record is one line, and no value can move the cursor,
+//! ring the bell, or reverse the direction of text.
 //!
 //! Escaped are: control characters (C0, DEL, C1), line and paragraph separators, and the marks that change the direction of
 //! text. Everything else stays as it is.
 
-/// What a byte asks for: nothing; an escape; an escape inside quotes only; a look at the character that it begins.
+/// How a byte is treated: as it is; escaped; escaped inside quotes only; or by the character that it begins.
 const PLAIN: u8 = 0;
 const CONTROL: u8 = 1;
 const QUOTE: u8 = 2;

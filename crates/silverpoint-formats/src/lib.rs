@@ -11,7 +11,7 @@
 //! newfile     a file that is whole or not there
 //! ```
 //!
-//! Knows files only: no session, no shared memory. Whatever a file holds, nothing panics and memory stays bounded.
+//! It uses files only: no session, no shared memory. No file makes it panic, and memory stays bounded.
 #![forbid(unsafe_code)]
 
 pub mod cbor;

@@ -5,7 +5,7 @@
 //! | `hex` | nothing | integers in hexadecimal |
 //! | `unit` | `ms` | stands behind the value |
 //! | `flags` | `1=read,2=write` | an integer or enumeration is the names of its bits |
-//! | `secret` | nothing | the value is not shown, whatever it is |
+//! | `secret` | nothing | the value is never shown |
 //! | `look` | `QPoint({},{})` | what the value looks like (text only) |
 //!
 //! A mark is open from its metadata to the end of the value at the same depth.
@@ -79,8 +79,8 @@ impl Marks {
         }
     }
 
-    /// The value at this depth is written: does what its marks want, and forgets them. Units stand behind values, behind no none:
-    /// only if they are wanted.
+    /// The value at this depth is written: applies its marks, and removes them. Units stand after values, but
+    /// not after a missing one: only if they are wanted.
     pub(crate) fn close(&mut self, out: &mut String, depth: usize, units: bool, secret: &str) {
         while let Some(mark) = self.list.pop_if(|mark| mark.depth >= depth) {
             match (mark.kind, mark.value) {
@@ -98,7 +98,7 @@ impl Marks {
         }
     }
 
-    /// What the value at this depth looks like: the place of its pattern among the texts. It is told once.
+    /// The look of the value at this depth: the place of its pattern among the texts. It is given once.
     pub(crate) fn take_look(&mut self, depth: usize) -> Option<Range<usize>> {
         let at = self.list.iter().rposition(|mark| mark.kind == Kind::Look && mark.depth == depth)?;
         self.list[at].kind = Kind::Taken;
@@ -116,8 +116,8 @@ impl Marks {
         self.list.iter().any(|mark| mark.kind == Kind::Hex)
     }
 
-    /// The names of a number's bits, when the value at this depth is one of flags: `read|write`, with what has no name in hexadecimal
-    /// behind them, the name of zero or `0`.
+    /// The names of a number's bits, when the value at this depth is one of flags: `read|write`. Bits without
+    /// a name follow in hexadecimal; zero is shown by its name or as `0`.
     pub(crate) fn flags(&self, depth: usize, value: u64) -> Option<String> {
         let at = self.list.iter().rposition(|mark| mark.kind == Kind::Flags && mark.depth == depth)?;
         let end = self.list.get(at + 1).map_or(self.texts.len(), |next| next.text);

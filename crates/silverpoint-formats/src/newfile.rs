@@ -1,7 +1,8 @@
-//! A file that is whole or not there: it is written under a temporary name beside its own, `PATH.PID.part`, and gets its own when it is whole.
+//! A file that is complete or does not exist. It is written under a temporary name beside its own,
+//! `PATH.PID.part`, and gets its own name when it is complete.
 //!
-//! What dies meanwhile leaves a part, which nobody takes for the file. Whether it is durable is the writer's matter: [`std::fs::File::sync_data`] before
-//! [`Part::publish`] makes it so.
+//! A process that dies meanwhile leaves a part, which no reader takes for the file. Durability is the
+//! writer's task: [`std::fs::File::sync_data`] before [`Part::publish`].
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,22 +14,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
-/// Names beside the final one that are tried: several writers of a process may be at the same file, and a dead one may have left its part.
+/// Temporary names that are tried: several writers of a process may make the same file, and a dead one may
+/// have left its part.
 const ATTEMPTS: u32 = 100;
 
-/// What is being made by this process: the name that it has meanwhile, and the one that it is to have.
+/// The files that this process is making: the temporary and the final name of each.
 static BEING_MADE: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
 
 fn being_made() -> MutexGuard<'static, Vec<(PathBuf, PathBuf)>> {
     BEING_MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes something (a file, or a directory) for [`abandon`]. What it is called meanwhile is known to be free or its own.
+/// Registers something (a file, or a directory) for [`abandon`]. Its temporary name is known to be free or
+/// its own.
 pub fn begun(temporary: &Path, path: &Path) {
     being_made().push((temporary.to_owned(), path.to_owned()));
 }
 
-/// Runs `last`, which gives what is being made its name, or removes it; it is no longer noted then. Not while, nor after, [`abandon`].
+/// Runs `last`, which gives the new file its name, or removes it; it is no longer registered then. Not
+/// during, nor after, [`abandon`].
 pub fn ended<T>(temporary: &Path, last: impl FnOnce() -> T) -> T {
     let mut all = being_made();
     let done = last();
@@ -36,7 +40,8 @@ pub fn ended<T>(temporary: &Path, last: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Removes everything that is being made: for a process that ends this moment. Nothing gets its name any more. Gives the names that they were to have.
+/// Removes all files that are being made: for a process that ends at this moment. Nothing gets its name any
+/// more. Gives the final names.
 pub fn abandon() -> Vec<PathBuf> {
     let mut all = being_made();
     let names = all.drain(..).map(|(temporary, path)| {
@@ -50,7 +55,7 @@ pub fn abandon() -> Vec<PathBuf> {
     names
 }
 
-/// A file that has not got its name. Dropped it leaves nothing.
+/// A file without its final name. Dropped it leaves nothing.
 #[derive(Debug)]
 pub struct Part {
     path: PathBuf,
@@ -79,17 +84,17 @@ impl Part {
         Err(Errno::EXIST.into())
     }
 
-    /// The name that it is to have.
+    /// Its final name.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The name that it has meanwhile.
+    /// Its temporary name.
     pub fn temporary(&self) -> &Path {
         &self.temporary
     }
 
-    /// Gives it its name. What has that name already is replaced if `force` is given, and else stays what it is.
+    /// Gives it its name. An existing file of that name is replaced if `force` is given; otherwise it stays.
     ///
     /// # Errors
     /// Those of renaming; without `force` also [`io::ErrorKind::AlreadyExists`]. The part is gone then.
@@ -98,7 +103,7 @@ impl Part {
             if force {
                 return fs::rename(&self.temporary, &self.path);
             }
-            // A link never replaces anything. Where there are none, a look must do.
+            // A link never replaces anything. Where there are no links, a check must do.
             match fs::hard_link(&self.temporary, &self.path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
                 Err(_) if fs::symlink_metadata(&self.path).is_ok() => Err(Errno::EXIST.into()),

@@ -18,7 +18,8 @@ impl Number {
     }
 }
 
-/// The number at `at`, and where it ends. `None`: the type is another, or bytes are missing; a walk tells which.
+/// The number at `at`, and where it ends. `None`: the type is another, or bytes are missing; a walk finds out
+/// which.
 #[inline]
 pub(crate) fn read(ty: &Type, args: &[u8], at: usize) -> Option<(Number, usize)> {
     let rest = args.get(at..)?;

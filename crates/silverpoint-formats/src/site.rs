@@ -1,4 +1,4 @@
-//! A site as readers use it: its description, with signature, names and template taken apart once.
+//! A site as readers use it: its description, with signature, names and template parsed once.
 
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Takes a description apart. Never fails: what cannot be read is told by `fault`.
+    /// Parses a description. Never fails: `fault` reports what cannot be read.
     pub fn new(description: SiteDescription) -> Self {
         let (types, mut fault) = match signature::parse(&description.signature) {
             Ok(types) => (types, None),
@@ -62,7 +62,7 @@ impl Site {
         self.description.kind
     }
 
-    /// Whether its records tell of a crash (`spec/crash.md`).
+    /// Whether its records describe a crash (`spec/crash.md`).
     pub fn is_crash(&self) -> bool {
         self.is_crash
     }

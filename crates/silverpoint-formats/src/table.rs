@@ -1,4 +1,4 @@
-//! Tables for people, and numbers as they stand in them.
+//! Tables for people, and the numbers in them.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Wall time as text: of a record, and as a person types it.
 //!
-//! Consecutive records mostly fall into the same second, so the text up to the second is kept and only the fraction is written
-//! anew; the time zone is asked once a second.
+//! Consecutive records usually fall into the same second. So the text up to the second is kept, and only the
+//! fraction is written again; the time zone is used once a second.
 
 pub use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
@@ -24,7 +24,7 @@ pub enum Style {
     None,
 }
 
-/// The local time zone, or UTC when it cannot be found out.
+/// The local time zone, or UTC when it cannot be determined.
 pub fn local_zone() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)
 }
@@ -37,7 +37,7 @@ pub fn utc_zone() -> TimeZone {
 /// `local`, `utc`, or a name of the time zone database (`Europe/Berlin`).
 ///
 /// # Errors
-/// What is none of them, or not known on this machine.
+/// An invalid name, or one that this machine does not have.
 pub fn named_zone(name: &str) -> Result<TimeZone, String> {
     match name.to_ascii_lowercase().as_str() {
         "local" => Ok(local_zone()),
@@ -48,7 +48,7 @@ pub fn named_zone(name: &str) -> Result<TimeZone, String> {
     }
 }
 
-/// A moment that comes again and again.
+/// A recurring moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {
     /// The full hour.
@@ -247,7 +247,7 @@ pub enum When {
     BeforeEnd(i64),
 }
 
-/// What cannot be read as a time.
+/// A text that cannot be read as a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeError(String);
 
@@ -265,7 +265,7 @@ impl std::fmt::Display for TimeError {
 impl std::error::Error for TimeError {}
 
 impl When {
-    /// Reads a time; one without an offset is meant in `zone`.
+    /// Reads a time; one without an offset is in `zone`.
     ///
     /// # Errors
     /// What is neither a time nor a relative duration, or lies outside the years 1677 to 2262.
@@ -288,7 +288,7 @@ impl When {
         trimmed.parse::<civil::Time>().map(Self::TimeOfDay).map_err(|_| fail())
     }
 
-    /// The time that is meant in a trace from `begin_ns` to `end_ns`.
+    /// The absolute time, in a trace from `begin_ns` to `end_ns`.
     pub fn resolve(&self, begin_ns: i64, end_ns: i64, zone: &TimeZone) -> i64 {
         match self {
             Self::Absolute(ns) => *ns,

@@ -1,23 +1,25 @@
-//! How records of async spans make one tree with the spans of threads: what `silverpoint-tracing` records of spans that are entered more than once, or elsewhere than they were made
-//! (spec/wire.md, section 7).
+//! How records of async spans make one tree with the spans of threads (spec/wire.md, section 7).
+//! `silverpoint-tracing` records them for spans that are entered more than once, or elsewhere than they were
+//! made.
 
 use silverpoint_wire::level::Kind;
 
 use crate::site::Site;
 
-/// Names of the arguments that say it.
+/// Names of the arguments that state it.
 const ID: &str = "span.id";
 const BEGUN: &str = "span.begun";
 const PARENT: &str = "span.parent";
-/// Name of the links that tell parents.
+/// Name of the links to parents.
 const PARENT_LINK: &str = "parent";
 
-/// What a record says of the tree, besides what its kind says.
+/// The place of a record in the tree, besides its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A span of a thread: a stretch of the async span of its category and name that has this id.
+    /// A span of a thread: a part of the async span of its category and name that has this id.
     Stretch(u64),
-    /// The begin of an async span that a span of a thread was until now, which is its first stretch: of the same category and name, begun at these ticks.
+    /// The begin of an async span that was a span of a thread until now; that span is its first part. Same
+    /// category and name, begun at these ticks.
     Late(u64),
     /// A link: `to` lies in `from`; in nothing, if that is 0.
     Parent {
@@ -35,11 +37,12 @@ pub enum Part {
     },
     /// The arguments but the first are fields that the async span with this id got after it had begun; of equal names the last counts.
     Fields(u64),
-    /// A message or an event of the span with this id, whatever is open in its thread; of none, if that is 0.
+    /// A message or an event of the span with this id, even if another span is open in its thread. Of none,
+    /// if that is 0.
     Of(u64),
 }
 
-/// What a record says of the tree.
+/// The place of a record in the tree.
 pub fn part(site: &Site, args: &[u8]) -> Option<Part> {
     let signature = site.description.signature.as_str();
     let named = |number: usize, name: &str| site.names.get(number).is_some_and(|known| known == name);

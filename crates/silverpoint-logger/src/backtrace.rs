@@ -8,8 +8,8 @@
 //!             kept back: the last N, at most 4 MiB
 //! ```
 //!
-//! **Exactly once.** What is kept back is not written yet. So a file's cursor has two positions for a stream:
-//! the end of its records of the sink's level in the file, and the begin of those that are kept back. A
+//! **Exactly once.** What is kept back is not written yet. So a file's cursor has two positions for a stream.
+//! The first is the end of the written records of the sink's level, the second the begin of the kept ones. A
 //! successor reads from the second position. It skips what lies before the first and is of the sink's level,
 //! and keeps the rest back again. The parts of the spool that hold kept records stay. The exception are parts
 //! older than the last two: a record that waits for ever must not hold up the spool. Such a record stays in

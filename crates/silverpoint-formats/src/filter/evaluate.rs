@@ -74,13 +74,13 @@ impl Finder<'_> {
             // `field` has decided.
             Container::Record => frame.element,
             Container::Sequence => match frame.steps {
-                // A path that ends at the container means any of its elements.
+                // A path that ends at the container stands for any of its elements.
                 Some(steps) if steps == self.path.len() => Some(steps),
                 Some(steps) => (self.path[steps].parse() == Ok(index)).then_some(steps + 1),
                 None => None,
             },
             Container::Map if index % 2 == 1 => frame.element,
-            // A key: it is looked at by `key`, never compared.
+            // A key: `key` examines it, it is never compared.
             Container::Map => None,
         }
     }

@@ -12,8 +12,9 @@
 //!
 //! A name that no argument has is that of a field of the record's context; with `context.` before it it is always.
 //!
-//! A literal that is written as a number is compared as one: with numbers, and with texts that are numbers as a whole (`port>1000` takes "8080"). Any other value
-//! is neither less nor greater nor equal, and `!=` holds. In quotes it is a text.
+//! A literal that is written as a number is compared as one: with numbers, and with texts that are numbers.
+//! So `port>1000` also matches the text "8080". Any other value is neither less nor greater nor equal, and
+//! `!=` holds. In quotes it is a text.
 //!
 //! A path alone asks whether the argument exists. `~` matches a pattern with `*` and `?`. A path that ends at a container matches
 //! when any value within it does. A comparison with an argument that does not exist is false, `!=` and `!~` too.
@@ -68,7 +69,7 @@ pub enum Operator {
     NotLike,
 }
 
-/// What a value is compared with, read in every way that it can be meant.
+/// The value to compare with, in each form that it can have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Literal {
     /// As it stands (quotes taken off).
@@ -366,7 +367,7 @@ impl Parser<'_> {
     }
 }
 
-/// What no name of an argument holds, unless it stands in brackets.
+/// Ends the name of an argument, unless it stands in brackets.
 fn ends_name(c: char) -> bool {
     c.is_whitespace() || "=!<>~()[].&|\"".contains(c)
 }

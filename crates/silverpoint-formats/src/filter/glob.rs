@@ -3,7 +3,8 @@
 /// Whether `pattern` matches the whole of `text`. Case matters. Cost: at most the product of the lengths, no allocation.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (mut p, mut t) = (pattern.chars(), text.chars());
-    // Where to go on when what follows the last `*` does not fit: behind it in the pattern, one character later in the text.
+    // Where to continue when the text after the last `*` does not fit: after it in the pattern, one character
+    // later in the text.
     let mut retry: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
     loop {
         match p.next() {

@@ -1,6 +1,8 @@
-//! Which records are wanted: a [`Filter`] as it was asked for, and a `Selection`, which is a filter applied to one trace.
+//! Which records are wanted: a [`Filter`] as the user gave it, and a `Selection`, which is a filter applied
+//! to one trace.
 //!
-//! What concerns a site alone is decided once a site. Blocks whose summaries (levels, sites, times) exclude them are not even read.
+//! Questions about a site alone are decided once for each site. Blocks whose summaries (levels, sites, times)
+//! exclude them are not even read.
 
 mod evaluate;
 mod expression;
@@ -27,8 +29,9 @@ use crate::time::{When, local_zone};
 pub struct Filter {
     /// The least level.
     pub level: Option<Level>,
-    /// Patterns of categories; one matches the categories below it too. Behind `=` a level may stand: of those
-    /// categories what is at least of it (`net=warn`). What stands there and is no level belongs to the pattern: most probably a mistake ([`category`]).
+    /// Patterns of categories; one matches the categories below it too. A level may follow after `=`: records
+    /// of those categories must have at least that level (`net=warn`). Text after `=` that is no level
+    /// belongs to the pattern, and is most probably a mistake ([`category`]).
     pub categories: Vec<String>,
     /// Files, each with an optional line.
     pub files: Vec<FilePattern>,
@@ -42,7 +45,7 @@ pub struct Filter {
     pub since: Option<When>,
     /// Up to this time.
     pub until: Option<When>,
-    /// In which times of day are meant; the local one when absent.
+    /// The zone of times of day; the local one when absent.
     pub zone: Option<TimeZone>,
     /// What the arguments must satisfy.
     pub expression: Option<Expression>,
@@ -90,7 +93,7 @@ impl Filter {
 /// Reads one of [`Filter::categories`] as people give it.
 ///
 /// # Errors
-/// What stands behind its last `=` is no level: which are.
+/// The text after the last `=` is no level; the error lists the levels.
 pub fn category(pattern: &str) -> Result<String, String> {
     match pattern.rsplit_once('=') {
         Some((_, level)) if level.parse::<Level>().is_err() => {

@@ -1,8 +1,9 @@
-//! What a query over many columns needs: sites, processes and threads picked one by one by whoever asks, and a range of times.
+//! The selection for queries over many columns: sites, processes and threads that the caller picks one by
+//! one, and a range of times.
 
 use crate::tracefile::Trace;
 
-/// Which events are wanted, as far as blocks and records can be passed over for it. See [`Trace::pick`].
+/// Which events are wanted, as far as blocks and records can be skipped by it. See [`Trace::pick`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picked {
     /// By the numbers of [`Trace::sites`]: their records, and the ends of their spans.
@@ -11,7 +12,7 @@ pub struct Picked {
     pub sessions: Vec<bool>,
     /// Threads with one of these ids; `None`: all.
     pub tids: Option<Vec<u32>>,
-    /// What belongs to no site: losses, waits, records and ends of spans of sites that nobody describes.
+    /// Events without a site: losses, waits, records and ends of spans whose site has no description.
     pub others: bool,
     /// From this time on, in nanoseconds since 1970-01-01T00:00Z.
     pub from_ns: i64,

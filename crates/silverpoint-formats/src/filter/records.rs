@@ -1,4 +1,4 @@
-//! A filter applied to one record after the other, whose sites and end nobody knows beforehand.
+//! A filter for single records in sequence, whose sites and end are not known beforehand.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ pub struct RecordFilter {
     until_ns: Option<i64>,
     begun: bool,
     expression: Option<Compiled>,
-    /// By the number of a site: whether it is wanted, and a number of our own.
+    /// By the number of a site: whether it is wanted, and a number used here.
     sites: HashMap<usize, (bool, usize)>,
 }
 
-/// What a filter asks about a record.
+/// The properties of a record that a filter uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// Nanoseconds since 1970-01-01T00:00Z.
@@ -55,7 +55,7 @@ impl RecordFilter {
         })
     }
 
-    /// Whether a record is wanted. The first one that is asked about is the beginning of the trace.
+    /// Whether a record is wanted. The first one that is passed is the beginning of the trace.
     pub fn takes(&mut self, facts: &Facts<'_>) -> bool {
         if !std::mem::replace(&mut self.begun, true) {
             let zone = self.filter.zone();

@@ -37,11 +37,12 @@ pub(crate) struct Selection {
     levels: u32,
     /// Contexts are followed through every block that may have one, as names of threads are.
     with_contexts: bool,
-    /// Of each session, by site id: nothing of such a record can be wanted, nor does it change anything. Ids beyond the end are looked at.
+    /// Of each session, by site id: such a record cannot be wanted, and changes nothing. Ids beyond the end
+    /// are examined.
     passed_over: Vec<Vec<bool>>,
     /// Control records by id.
     control: [bool; FIRST_ID as usize],
-    /// Records of sites that nobody describes.
+    /// Records of sites without a description.
     unknown: bool,
     expression: Option<Compiled>,
 }
@@ -106,7 +107,7 @@ impl Selection {
         }
     }
 
-    /// What follows from the sites and the control records that are wanted; everything else is.
+    /// Derived from the sites and the control records that are wanted; everything else is.
     fn of(trace: &Trace, sites: Vec<bool>, control: [bool; FIRST_ID as usize], unknown: bool) -> Self {
         // Names of threads are followed through every block that may have one.
         let names = site_bit(THREAD_NAME);
@@ -150,7 +151,7 @@ impl Selection {
         }
     }
 
-    /// One that passes over no block which may have a context.
+    /// A selection that skips no block which may have a context.
     pub(crate) fn with_contexts(mut self) -> Self {
         self.with_contexts = true;
         self
@@ -181,7 +182,7 @@ impl Selection {
         true
     }
 
-    /// Whether records with this id can be passed over unseen.
+    /// Whether records with this id can be skipped.
     #[inline]
     pub(crate) fn passes_over(&self, session: usize, id: u32) -> bool {
         self.passed_over[session].get(id as usize).is_some_and(|passed_over| *passed_over)
@@ -197,7 +198,7 @@ impl Selection {
         self.sites[number]
     }
 
-    /// Whether records of sites that nobody describes are wanted.
+    /// Whether records of sites without a description are wanted.
     pub(crate) fn unknown(&self) -> bool {
         self.unknown
     }
@@ -298,7 +299,7 @@ enum Place {
     Nowhere,
 }
 
-/// Before the name of a field of the context, where an argument has the same name.
+/// Before the name of a field of the context, when an argument has the same name.
 const CONTEXT_STEP: &str = "context";
 
 impl Compiled {
@@ -351,7 +352,8 @@ impl Node {
 
 fn place(test: &Test, site: &Site) -> Place {
     let first = test.path.first().map_or("", String::as_str);
-    // The id of an async span or a flow is its first argument, whatever that is called: one of the program's that has its name is meant before it.
+    // The id of an async span or a flow is its first argument, which may have any name. An argument that the
+    // program named `id` takes precedence.
     let has_id = (Kind::AsyncBegin as u8..=Kind::FlowEnd as u8).contains(&(site.kind() as u8));
     let is_first = |name: &String| name == first;
     let own = site.names.iter().skip(1).position(is_first).filter(|_| has_id).map(|index| index + 1);

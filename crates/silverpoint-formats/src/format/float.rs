@@ -37,8 +37,8 @@ pub fn float32(out: &mut String, value: f32, spec: &Spec) {
     }
 }
 
-/// What to show by `spec` in the place of a number where what lies in the middle between two texts is rounded away from zero, and neither zero nor NaN has a sign,
-/// as Qt does: the neighbour of such a number.
+/// The number to show by `spec` instead of this one, for Qt's rules: a neighbour of it. Qt rounds a number in
+/// the middle between two texts away from zero, and shows no sign of zero and NaN.
 #[inline]
 pub fn rounding_away(value: f64, spec: &Spec) -> f64 {
     if value == 0.0 || value.is_nan() {
@@ -57,7 +57,8 @@ fn is_between(value: f64, spec: &Spec) -> bool {
         0 if spec.precision.is_some() => Some(precision.max(1)),
         _ => return false,
     };
-    // value = odd × 2^-k. In the middle with p digits after the point: value × 10^p = n + 1/2, which is odd × 5^p × 2^(p-k), so that k = p + 1.
+    // value = odd × 2^-k. In the middle with p digits after the point: value × 10^p = n + 1/2. That is odd ×
+    // 5^p × 2^(p-k), so that k = p + 1.
     let bits = value.to_bits();
     let exponent = (bits >> 52) as i32 & 0x7FF;
     let fraction = bits & ((1 << 52) - 1);
@@ -198,7 +199,7 @@ fn scientific(out: &mut String, magnitude: f64, precision: usize, alternate: boo
 fn exact_digits(out: &mut String, magnitude: f64, precision: usize) -> i32 {
     let start = out.len();
     let _ = write!(out, "{magnitude:.precision$e}");
-    // The library writes `1.50e-7`: the part after the `e` is taken off and written anew by the caller.
+    // The library writes `1.50e-7`: the part after the `e` is removed here, and the caller writes its own.
     let Some(at) = out[start..].rfind('e').map(|at| start + at) else { return 0 };
     let exponent = out[at + 1..].parse().unwrap_or(0);
     out.truncate(at);
@@ -239,9 +240,11 @@ fn general_by_digits(out: &mut String, magnitude: f64, significant: usize, alter
     }
 }
 
-/// The decimal exponent of the usual case, found without writing any digits: one that rounding to `significant` digits cannot change, within the range of the fixed notation.
+/// The decimal exponent of the usual case, found without writing any digits. Rounding to `significant` digits
+/// cannot change it, and it is within the range of the fixed notation.
 fn fixed_exponent(magnitude: f64, significant: usize) -> Option<i32> {
-    // From 10^-4 to 10^22: up there all are exact; below one, no number lies between a power and the one that is meant.
+    // From 10^-4 to 10^22. The powers from 1 up are exact; for those below 1, no number lies between the
+    // power and its value here.
     const POWERS: [f64; 27] = [
         1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
         1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,

@@ -47,8 +47,8 @@ fn insert(out: &mut String, at: usize, c: char, count: usize) {
     }
 }
 
-/// Finishes a number whose sign and prefix end at byte `digits_at`: zeros after the prefix when `spec` asks for them (and no
-/// alignment was given), else fill. Numbers are ASCII, so bytes are columns.
+/// Finishes a number whose sign and prefix end at byte `digits_at`. If `spec` asks for zeros and no alignment
+/// was given, they follow the prefix; otherwise the fill is used. Numbers are ASCII, so bytes are columns.
 #[inline]
 pub(super) fn pad_number(out: &mut String, start: usize, digits_at: usize, spec: &Spec) {
     let columns = out.len() - start;

@@ -1,4 +1,5 @@
-//! What stands between the time and the message of an object: the next one of a site is mostly of the same thread, so it is kept.
+//! The part of an object between time and message. It is kept, because the next record of a site is usually
+//! of the same thread.
 
 use silverpoint_wire::level::Level;
 

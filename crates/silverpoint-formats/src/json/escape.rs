@@ -87,8 +87,8 @@ fn push_escape(out: &mut String, byte: u8) {
     out.push_str(short);
 }
 
-/// Appends a float as a JSON number with the shortest digits; what is no number in JSON becomes a string: `"nan"`, `"inf"`,
-/// `"-inf"`.
+/// Appends a float as a JSON number with the shortest digits. A value that is no number in JSON becomes a
+/// string: `"nan"`, `"inf"`, `"-inf"`.
 pub fn push_f64(out: &mut String, value: f64) {
     if value.is_finite() {
         out.push_str(zmij::Buffer::new().format_finite(value));

@@ -10,7 +10,7 @@
 //! `stall` (with `cause`, `duration_ns`), `unknown` (with `site`). `"truncated":true` where the program cut an argument, `"damaged":true` where the
 //! arguments contradict the signature: those that cannot be read are null.
 //!
-//! `"backtrace":true` stands in one that was kept back until a worse one came.
+//! `"backtrace":true` marks a record that was kept back until a worse one came.
 //!
 //! A record within a context ends with its fields, `"context":{"request":7}`; before it stand the texts `trace_id` and `span_id`, when these are among them.
 
@@ -52,7 +52,8 @@ pub struct Writer {
     sites: Vec<SiteJson>,
 }
 
-/// Writes objects of whatever has the parts of a record; who calls keeps what is the same for all of a site or process.
+/// Writes objects of anything that has the parts of a record. The caller keeps what all records of a site or
+/// process share.
 pub struct Lines {
     time: TimeText,
     renderer: Renderer,
@@ -82,7 +83,7 @@ impl Default for Lines {
 pub struct Parts<'a> {
     /// Nanoseconds since 1970-01-01T00:00Z.
     pub wall_ns: i64,
-    /// The time in the session's own clock, where it is to be told.
+    /// The time in the session's own clock, if it is to be shown.
     pub ticks: Option<u64>,
     /// Kernel thread id.
     pub tid: u32,
@@ -90,7 +91,7 @@ pub struct Parts<'a> {
     pub thread_name: &'a str,
     /// Fields of the scopes that the thread was in.
     pub context: Option<&'a Context>,
-    /// It was kept back until something happened that it helps to explain.
+    /// It was kept back until something happened that it may explain.
     pub is_backtrace: bool,
     /// What happened.
     pub what: What<'a>,
@@ -100,7 +101,7 @@ pub struct Parts<'a> {
 #[derive(Clone, Debug)]
 pub struct ProcessJson {
     pub(super) json: String,
-    /// No other has it.
+    /// Unique.
     pub(super) number: u64,
 }
 
@@ -122,7 +123,7 @@ pub struct SiteJson {
     pub(super) place: String,
     /// Kind and template.
     pub(super) kind: String,
-    /// No other has it.
+    /// Unique.
     pub(super) number: u64,
 }
 
@@ -134,7 +135,7 @@ impl Writer {
         writer
     }
 
-    /// Takes sites and sessions into account that the trace did not have before.
+    /// Adopts sites and sessions that are new in the trace.
     pub fn update(&mut self, trace: &Trace) {
         let process = |session: &Session| ProcessJson::new(&session.name, session.pid);
         self.processes = trace.sessions.iter().map(process).collect();
@@ -248,7 +249,7 @@ impl Lines {
         self.message(out, event);
     }
 
-    /// Made where it belongs, and written anew when it has anything to escape.
+    /// Written in its place, and written again if something in it must be escaped.
     fn message(&mut self, out: &mut String, event: &Parts<'_>) {
         out.push('"');
         let start = out.len();
@@ -325,7 +326,7 @@ impl SiteJson {
     }
 }
 
-/// Of what was made here; a copy says the same and has the same.
+/// The number of an object made here; a copy has the same contents and the same number.
 fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

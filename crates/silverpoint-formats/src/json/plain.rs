@@ -8,7 +8,8 @@ use silverpoint_wire::value::{WalkError, walk};
 use super::value::{JsonVisitor, Stack};
 use crate::cbor;
 
-/// Appends the value of type `ty` that begins at byte `at` of packed arguments, and gives where it ends; `None`, and nothing is appended, when the bytes contradict the type.
+/// Appends the value of type `ty` that begins at byte `at` of packed arguments, and gives its end. When the
+/// bytes contradict the type, it appends nothing and gives `None`.
 pub fn push_plain(out: &mut String, stack: &mut Stack, ty: &Type, args: &[u8], at: usize) -> Option<usize> {
     let start = out.len();
     let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, &mut JsonVisitor::new(out, stack));
@@ -35,7 +36,8 @@ fn unquote(out: &mut String, start: usize) {
     }
 }
 
-/// What a JSON string means, between its quotes, as the writer of this module makes them: `\u` only below U+0080.
+/// The text of a JSON string, between its quotes, as the writer of this module makes them: `\u` only below
+/// U+0080.
 fn push_unescaped(out: &mut String, json: &str) {
     let mut chars = json.chars();
     while let Some(c) = chars.next() {

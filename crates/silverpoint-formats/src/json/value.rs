@@ -27,7 +27,7 @@ use super::escape;
 use crate::marks::{Marks, SECRET};
 use crate::{cbor, time};
 
-/// Appends one value. Whatever it is given, in whatever order a walk gives it, the result is one JSON value.
+/// Appends one value. The result is one JSON value for any input, in any order of a walk.
 pub struct JsonVisitor<'o> {
     out: &'o mut String,
     /// The open containers.
@@ -163,7 +163,8 @@ fn distinct(out: &mut String, key_at: usize, keys: &mut HashSet<u64>) {
     }
     out.pop();
     let end = out.len();
-    // A few in turn, then such as no other can have yet: a thousand equal keys cost a thousand steps.
+    // A few in turn, then numbers that no other key can have yet: a thousand equal keys cost a thousand
+    // steps.
     for number in (2..10).chain(keys.len() as u64 + 9..) {
         out.truncate(end);
         out.push('_');

@@ -1,4 +1,4 @@
-//! What metadata `look` says: a pattern that stands in the place of a value's own notation (`spec/templates.md`).
+//! The metadata `look`: a pattern that replaces a value's own notation (`spec/templates.md`).
 //!
 //! | pattern | shows |
 //! |---|---|

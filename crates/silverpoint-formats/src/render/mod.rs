@@ -1,7 +1,8 @@
 //! The text of one record, by its site's template (`spec/templates.md`).
 //!
-//! A site's template is parsed once, into a [`Plan`]; rendering a record then walks plan and arguments side by side and appends to a `String`
-//! that the caller reuses. No allocation a record, but for texts that are not UTF-8.
+//! A site's template is parsed once, into a [`Plan`]. Rendering a record then walks plan and arguments side
+//! by side, and appends to a `String` that the caller reuses. No record allocates, except for texts that are
+//! not UTF-8.
 
 mod look;
 mod percent;
@@ -36,9 +37,9 @@ const TRACEBACKS: [&str; 2] = ["exception", "stack"];
 /// A part of a record's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What the template says.
+    /// The text of the template.
     Text,
-    /// What no placeholder shows: ` name=value`, each with a space before it.
+    /// Arguments without a placeholder: ` name=value`, each with a space before it.
     Fields,
 }
 
@@ -99,7 +100,9 @@ impl Renderer {
         }
     }
 
-    /// As [`Renderer::message`], without the tracebacks that a record of Python's `logging` has (its last fields): those are appended to `tracebacks`, each as `name=` and its text, escaped, on a line of its own.
+    /// As [`Renderer::message`], without the tracebacks that a record of Python's `logging` has (its last
+    /// fields). Those are appended to `tracebacks`, each as `name=` and its text, escaped, on a line of its
+    /// own.
     ///
     /// # Errors
     /// As [`Renderer::message`].
@@ -148,7 +151,7 @@ impl Renderer {
         }
     }
 
-    /// Shows arguments one behind the other, the first at an offset; gives the offset behind the last.
+    /// Shows arguments in sequence, the first at an offset; gives the offset after the last.
     #[inline]
     fn in_order(
         &mut self,
@@ -258,7 +261,8 @@ impl Renderer {
     }
 }
 
-/// Texts that stand alone are in quotes where Qt's debug stream would write them so: in streams, not where a template places them.
+/// Texts that stand alone are quoted where Qt's debug stream would quote them: in streams, not where a
+/// template places them.
 #[inline]
 fn quoting(site: &Site, dialect: Dialect) -> Quoting {
     match dialect {

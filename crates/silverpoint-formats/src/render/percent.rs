@@ -41,7 +41,7 @@ pub(super) fn push(
         field.precision = precision.and_then(|p| u16::try_from(p.min(i64::from(NUMBER_MAX))).ok());
         arguments.value(out, &field)?;
     }
-    // What no conversion shows stands behind the text.
+    // Arguments without a conversion follow the text.
     while !arguments.types.is_empty() {
         out.push(' ');
         arguments.plain(out)?;

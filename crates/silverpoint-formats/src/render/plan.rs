@@ -14,12 +14,12 @@ use crate::format::Spec;
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) steps: Vec<Step>,
-    /// The step at which what no placeholder shows begins.
+    /// The step at which the arguments without a placeholder begin.
     pub(super) fields: usize,
     /// The arguments occur once each, in their order, so that one walk over the record suffices.
     pub(super) in_order: bool,
     pub(super) quoting: Quoting,
-    /// The pieces of a template of the `%` grammar, which has a renderer of its own; the rest does not count then.
+    /// The pieces of a template of the `%` grammar, which has a renderer of its own; the rest is unused then.
     pub(super) percent: Option<Vec<percent::Piece>>,
     /// The only argument is an array of a stream's pieces.
     pub(super) pieces: bool,
@@ -35,7 +35,8 @@ pub(super) enum Step {
 }
 
 impl Plan {
-    /// Makes the plan, and tells what is wrong with the template, if anything is: then it is shown as it stands, with the arguments behind it.
+    /// Makes the plan, and reports what is wrong with the template, if anything is. Such a template is shown
+    /// as it stands, with the arguments after it.
     pub(crate) fn new(
         description: &SiteDescription,
         types: &[Type],
@@ -90,7 +91,8 @@ impl Plan {
                 Quoting::WhenAmbiguous
             }
         };
-        // What no placeholder shows stands behind the text: all of an event's arguments, fields beside a message.
+        // Arguments without a placeholder follow the text: all of an event's arguments, fields beside a
+        // message.
         steps.fields = steps.list.len();
         for index in 0..types.len() {
             if !steps.used[index] {
@@ -120,7 +122,7 @@ impl Plan {
     }
 }
 
-/// What tells the beginning from the end where both have the same name.
+/// The word that distinguishes the beginning from the end where both have the same name.
 fn word_after_name(kind: Kind) -> &'static str {
     match kind {
         Kind::AsyncBegin => " begin",

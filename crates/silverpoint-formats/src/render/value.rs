@@ -40,7 +40,8 @@ const SHORT_ELEMENTS: u32 = 4;
 /// Of a text that is shown in short.
 const SHORT_CHARACTERS: usize = 60;
 
-/// Bytes of a value's text behind which names that its signature gives are not written any more: they stand at each element, and a few bytes may be very many elements.
+/// Bytes of a value's text after which names from its signature are not written any more. Names are repeated
+/// for each element, and a few bytes may be very many elements.
 const NAMES_END: usize = 16 << 20;
 
 /// Appends one value (an argument) to `out`. The specification applies to the value, or to every element of a container.
@@ -93,7 +94,7 @@ enum Container {
     Tuple,
     Map,
     Record,
-    /// By a pattern: [`Stack::looks`] has it.
+    /// By a pattern, which is in [`Stack::looks`].
     Looked,
     /// The same, with keys.
     LookedMap,
@@ -142,7 +143,7 @@ impl<'o> TextVisitor<'o> {
         if self.out.len() < self.names_end { name } else { "…" }
     }
 
-    /// What stands between values, and in front of one.
+    /// Writes the separator between values, and what precedes a value.
     #[inline]
     fn before_value(&mut self) {
         self.before_container();
@@ -151,7 +152,7 @@ impl<'o> TextVisitor<'o> {
         }
     }
 
-    /// What stands between values.
+    /// Writes the separator between values.
     #[inline]
     fn before_container(&mut self) {
         if !self.stack.frames.is_empty() {
@@ -163,7 +164,7 @@ impl<'o> TextVisitor<'o> {
         }
     }
 
-    /// What stands behind a value.
+    /// Writes what follows a value.
     #[inline]
     fn after_value(&mut self) -> Done {
         if !self.stack.marks.is_empty() {
@@ -376,7 +377,7 @@ impl Visitor for TextVisitor<'_> {
     #[inline]
     fn f32(&mut self, value: f32) -> Done {
         if self.dialect == Dialect::QDebug {
-            // Of six digits those of the f64 are no others.
+            // Within six digits, those of the f64 are the same.
             return self.f64(f64::from(value));
         }
         self.before_value();
@@ -642,7 +643,7 @@ impl Visitor for TextVisitor<'_> {
             self.quoting = Quoting::Always;
             return Ok(());
         }
-        // As names: what is no secret is shown without it.
+        // As with names: a value that is no secret is shown without it.
         if self.out.len() >= self.names_end && matches!(key, "unit" | "flags" | "look") {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Who says what time it is, and waits.
+//! The clock of a replay: it gives the time, and waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +9,19 @@ pub trait Clock {
     /// Now.
     fn now(&mut self) -> Duration;
 
-    /// Returns at this time, or soon after it; at once when it is over. False: the wait was broken off, and nothing more is to happen.
+    /// Returns at this time, or soon after it; at once when it has passed. False: the wait was interrupted,
+    /// and nothing more is to happen.
     fn sleep_until(&mut self, time: Duration) -> bool;
 }
 
-/// The time on the wall of the room: sleeps.
+/// Real time: it sleeps.
 #[derive(Debug)]
 pub struct RealTime {
     begin: Instant,
     stop: Option<Arc<AtomicBool>>,
 }
 
-/// Between two looks whether to stop.
+/// Interval between two checks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Default for RealTime {
@@ -60,10 +61,10 @@ impl Clock for RealTime {
     }
 }
 
-/// A clock that stands still until somebody sleeps, and then is at that time at once.
+/// A clock that stands still until `sleep_until` is called, and then jumps to that time.
 #[derive(Clone, Debug, Default)]
 pub struct Virtual {
-    /// Now. Whoever takes time says so by adding it.
+    /// Now. Code that takes time adds it here.
     pub now: Duration,
 }
 

@@ -4,8 +4,10 @@
 //! Trace ─▶ Pace: when is it due? ─▶ Clock: sleep until then ─▶ the user's function
 //! ```
 //!
-//! Times follow one schedule that begins with the first record: whoever is late does not push back those that follow, so a replay of an hour takes an hour. A record that is late is given at
-//! once, and how late it was is counted. The clock is the caller's ([`Clock`]): [`RealTime`] sleeps, [`Virtual`] only counts, for tests that want exact times and no waiting.
+//! Times follow one schedule that begins with the first record. A late record does not delay those after it,
+//! so a replay of an hour takes an hour. A late record is given at once, and its delay is counted. The clock
+//! is the caller's ([`Clock`]): [`RealTime`] sleeps; [`Virtual`] only counts, for tests that need exact times
+//! and no waiting.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -38,10 +40,12 @@ pub use pace::{LATE, Pace, Played, Schedule, Speed, SpeedError};
 use crate::filter::Filter;
 use crate::tracefile::{Event, Trace};
 
-/// Gives the records that the filter takes, in order of time, each when it is due; and how long after the first that was. Names and ends of threads and contexts are not given: each event
-/// says them. Ends when there are no more, when the function breaks off, or when the clock's sleep is ended.
+/// Gives the records that the filter selects, in order of time, each when it is due, and how long after the
+/// first that was. Names and ends of threads and contexts are not given: each event contains them. Ends when
+/// there are no more, when the function stops it, or when the clock's sleep is interrupted.
 ///
-/// Memory is that of reading the trace in order of time. What of it cannot be read is left out; [`Trace::select`] tells it.
+/// Memory is that of reading the trace in order of time. Unreadable parts of it are left out;
+/// [`Trace::select`] reports them.
 pub fn replay(
     trace: &Trace,
     filter: &Filter,

@@ -22,7 +22,7 @@ pub enum Speed {
 const SLOWEST: f64 = 1e-6;
 const FASTEST: f64 = 1e6;
 
-/// A speed that makes no sense.
+/// An invalid speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpeedError(String);
 
@@ -38,7 +38,7 @@ impl Speed {
     /// So many times as fast as it was.
     ///
     /// # Errors
-    /// Numbers below a millionth and above a million, and what is no number.
+    /// Numbers below a millionth and above a million, and NaN.
     pub fn times(factor: f64) -> Result<Self, SpeedError> {
         match factor {
             1.0 => Ok(Self::AsItWas),
@@ -61,7 +61,7 @@ impl FromStr for Speed {
     }
 }
 
-/// How times are kept.
+/// How times are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Schedule {
     /// How fast.
@@ -70,10 +70,11 @@ pub struct Schedule {
     pub max_gap: Option<Duration>,
 }
 
-/// A record that is given later than this after it was due is late: what sleeping and one record take is not.
+/// A record that is given later than this after it was due is late: that is more than sleeping and one record
+/// take.
 pub const LATE: Duration = Duration::from_millis(1);
 
-/// What became of a replay.
+/// The result of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// Records that were due and given.
@@ -92,7 +93,8 @@ pub struct Played {
     pub last_ns: i64,
 }
 
-/// Says when records are due, and waits for that. Times of records that go back are those of the one before.
+/// Determines when records are due, and waits for that. A record whose time goes back gets the time of the
+/// one before.
 #[derive(Clone, Debug)]
 pub struct Pace {
     schedule: Schedule,
@@ -111,8 +113,9 @@ impl Pace {
         Self { schedule, begin: None, at_ns: 0, passed: Duration::ZERO, played: Played::default() }
     }
 
-    /// Waits until the record of this time is due; gives how long after the first that is. `None`: the clock's sleep was ended, the record does not count. `before` is called before it sleeps:
-    /// what waits to be written should not wait as long.
+    /// Waits until the record of this time is due; gives how long after the first that is. `None`: the
+    /// clock's sleep was interrupted, and the record does not count. `before` is called before it sleeps:
+    /// pending output should not wait as long.
     pub fn wait(&mut self, wall_ns: i64, clock: &mut dyn Clock, before: impl FnOnce()) -> Option<Duration> {
         let begin = *self.begin.get_or_insert_with(|| {
             self.at_ns = wall_ns;

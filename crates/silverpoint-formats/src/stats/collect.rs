@@ -1,4 +1,5 @@
-//! Counting: stream by stream, block by block, without merging. What can be told by a site's id alone costs a few nanoseconds a record.
+//! Counting: stream by stream, block by block, without merging. What a site's id alone decides costs a few
+//! nanoseconds a record.
 
 use std::convert::Infallible;
 
@@ -16,7 +17,7 @@ use crate::filter::{Filter, Selection};
 use crate::site::Site;
 use crate::tracefile::{BlockCursor, BlockReader, Head, Session, Stream, Trace};
 
-/// Counts what `filter` selects. A filter by thread takes the name that the thread had last.
+/// Counts what `filter` selects. A filter by thread uses the last name of the thread.
 pub fn collect(trace: &Trace, filter: &Filter) -> Statistics {
     collect_with(trace, filter, 0)
 }
@@ -63,7 +64,7 @@ struct Collector<'t, 's> {
     statistics: &'s mut Statistics,
     reader: BlockReader,
     pairs: Pairs,
-    /// Of the stream that is being gone through.
+    /// Of the stream that is being read.
     context: Option<Context>,
 }
 
@@ -72,11 +73,11 @@ struct Collector<'t, 's> {
 enum Treatment {
     /// Counted.
     Count,
-    /// Counted, and its arguments looked at: counters, async spans, or an expression.
+    /// Counted, and its arguments examined: counters, async spans, or an expression.
     Look,
     /// Not wanted.
     Ignore,
-    /// A site that nobody describes, or a control record.
+    /// A site without a description, or a control record.
     Unknown,
 }
 
@@ -240,7 +241,7 @@ impl Collector<'_, '_> {
         }
     }
 
-    /// What is not told by the id alone. True when the record was counted.
+    /// What the id alone does not decide. True when the record was counted.
     fn look(&mut self, block: &Block<'_>, head: Head<'_>, slot: Option<&mut Slot>) -> bool {
         let Head { site: id, ticks, size, args } = head;
         if id < FIRST_ID {

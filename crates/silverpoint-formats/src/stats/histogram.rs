@@ -61,7 +61,8 @@ impl Histogram {
         }
     }
 
-    /// Counts by powers of two, from that of the least value to that of the greatest: the least value of each, and how many there were.
+    /// Counts by powers of two, from that of the least value to that of the greatest. Gives the least value
+    /// of each, and its count.
     pub fn powers(&self) -> Vec<(u64, u64)> {
         if self.count == 0 {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Statistics of a trace: how many records of what, how long spans took, what counters said, what was lost.
+//! Statistics of a trace: numbers of records, durations of spans, values of counters, losses.
 
 mod chart;
 mod collect;
@@ -56,7 +56,7 @@ pub struct Statistics {
     pub rates: Option<Rates>,
     /// By session number: records of sites that no dictionary describes.
     pub unknown: Vec<u64>,
-    /// Records lost, by cause: what the counters of programs and collectors say.
+    /// Records lost, by cause, as counted by programs and collectors.
     pub losses: [u64; CAUSES],
     /// Waits for room.
     pub stalls: u64,
@@ -64,9 +64,9 @@ pub struct Statistics {
     pub stall_ns: u64,
     /// Ring bytes that could not be stored.
     pub gap_bytes: u64,
-    /// Records that were kept back and forgotten deliberately.
+    /// Records that were kept back and dropped on purpose.
     pub forgotten: u64,
-    /// There were more, which nobody has counted.
+    /// There were more, uncounted.
     pub forgotten_more: bool,
     /// Durations of spans that ended, in nanoseconds, by site number: of async spans by that of the begin.
     pub spans: BTreeMap<usize, Histogram>,
@@ -94,7 +94,7 @@ impl Count {
     }
 }
 
-/// What a counter said.
+/// The values of a counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counter {
     /// How often.
@@ -138,7 +138,7 @@ impl Statistics {
         }
     }
 
-    /// Records lost, whatever the cause.
+    /// Records lost, of any cause.
     pub fn lost(&self) -> u64 {
         self.losses.iter().fold(0, |sum, n| sum.saturating_add(*n))
     }

@@ -1,7 +1,8 @@
-//! Async spans: a begin and the next end of the same session, category, name and id, whichever threads recorded them.
+//! Async spans: a begin and the next end of the same session, category, name and id, in any thread.
 //!
-//! Streams are read one after the other, so ends are seen before their begins. All are kept, 32 bytes each, and paired by time at the end. Beyond
-//! [`MOST`] they are paired early: what has no partner then stays, as long as that leaves room.
+//! Streams are read one after the other, so ends are seen before their begins. All are kept, 32 bytes each,
+//! and paired by time at the end. Beyond [`MOST`] they are paired early: those without a partner stay as long
+//! as there is room.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -30,7 +31,7 @@ struct Half {
     ticks: u64,
     /// Of equal ticks the begin comes first.
     is_end: bool,
-    /// Site number of the begin; not looked at for an end.
+    /// Site number of the begin; unused for an end.
     site: u32,
 }
 
@@ -57,7 +58,7 @@ impl Pairs {
         }
     }
 
-    /// Pairs what is left; what has no partner is counted.
+    /// Pairs the rest; counts those without a partner.
     pub(super) fn finish(&mut self, found: &mut Found) {
         self.pair(found);
         self.alone += self.seen.len() as u64;

@@ -1,4 +1,4 @@
-//! What went wrong in a thread, by cause: losses, waits, what was overwritten, what came late.
+//! Troubles of a thread, by cause: losses, waits, overwritten and late records.
 
 use silverpoint_wire::layout::CAUSES;
 
@@ -17,9 +17,9 @@ pub struct Troubles {
     pub gaps: u64,
     /// Their bytes.
     pub gap_bytes: u64,
-    /// Records that were kept back and forgotten deliberately.
+    /// Records that were kept back and dropped on purpose.
     pub forgotten: u64,
-    /// There were more, which nobody has counted.
+    /// There were more, uncounted.
     pub forgotten_more: bool,
     /// Records in blocks that came after a watermark beyond them.
     pub late: u64,
@@ -32,7 +32,7 @@ pub struct Trouble {
     pub cause: &'static str,
     /// Records; of waits and gaps how many of these.
     pub count: u64,
-    /// There were more, which nobody has counted.
+    /// There were more, uncounted.
     pub has_more: bool,
     /// Of a wait: nanoseconds altogether; of gaps: bytes.
     pub amount: Option<u64>,
@@ -41,7 +41,7 @@ pub struct Trouble {
 }
 
 impl Troubles {
-    /// Adds what the counters of a stream say.
+    /// Adds the counters of a stream.
     pub(super) fn add_stream(&mut self, stream: &Stream) {
         let loss = &stream.loss;
         self.add_losses(loss.losses);

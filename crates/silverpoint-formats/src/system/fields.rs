@@ -12,8 +12,8 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Gives each name with its value as plain text: the record's own first, then those of its context. What cannot be read, and what follows it, is left out: the message says
-    /// `<damaged>`.
+    /// Gives each name with its value as plain text: the record's own first, then those of its context. An
+    /// unreadable value and those after it are left out: the message has `<damaged>` there.
     pub(super) fn each(&mut self, event: &Event<'_>, mut take: impl FnMut(&str, &str)) {
         if let What::Record { site, args, .. } = event.what {
             let mut at = 0;

@@ -16,8 +16,10 @@
 //! | `CATEGORY`, `CODE_FILE`, `CODE_LINE`, `CODE_FUNC` | the site, as far as it says so |
 //! | others | the record's named arguments: texts as they are, everything else as JSON |
 //!
-//! The name of an argument is made one of the journal's: capitals, what is neither letter nor digit becomes `_`, at most 64 characters; before one that would begin with a digit or
-//! an underscore, or that is one of the names above, stands `FIELD_`. A value with a line break is sent with its length before it.
+//! The name of an argument is converted to the journal's rules: capitals, at most 64 characters. Every
+//! character that is neither letter nor digit becomes `_`. `FIELD_` precedes a name that would begin with a
+//! digit or an underscore, or that is in the table above. A value with a line break is sent with its length
+//! before it.
 
 use super::fields::{Fields, site};
 use super::severity;
@@ -28,7 +30,7 @@ use crate::tracefile::Event;
 
 /// Longest name of a field.
 const NAME_MAX: usize = 64;
-/// What arguments may not be called.
+/// Names that arguments may not have.
 const TAKEN: [&str; 11] = [
     "MESSAGE",
     "PRIORITY",
@@ -98,7 +100,7 @@ impl Writer {
     }
 }
 
-/// Appends a field; one that is empty says nothing.
+/// Appends a field, unless it is empty.
 fn push(out: &mut Vec<u8>, name: &str, value: &str) {
     if value.is_empty() {
         return;

@@ -5,11 +5,12 @@
 //! <14>Nov 20 19:02:11 indexer[4312]: order 7 at 3.14
 //! ```
 //!
-//! The first names in structured data what the second leaves out: thread, site, and the record's named arguments (texts as they are, everything else as JSON). 32473 is the number
-//! that RFC 5612 reserves for elements that belong to no registered enterprise.
+//! The first has structured data for what the second leaves out: thread, site, and the record's named
+//! arguments. Texts stand as they are, everything else as JSON. 32473 is the number that RFC 5612 reserves
+//! for elements that belong to no registered enterprise.
 //!
-//! A message longer than its limit is cut, at the end of a character. Of structured data whatever does not fit in half the limit is left out first, so that the message always
-//! has the other half.
+//! A message longer than its limit is cut, at the end of a character. Structured data that does not fit in
+//! half the limit is left out first, so that the message always has the other half.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +26,7 @@ use crate::text;
 use crate::time::{self, Style, TimeText};
 use crate::tracefile::Event;
 
-/// The least limit of a message, in bytes: what every receiver must take (RFC 5424, section 6.1).
+/// The least limit of a message, in bytes: every receiver must accept it (RFC 5424, section 6.1).
 pub const LIMIT_MIN: usize = 480;
 /// Longest fields of the header, by RFC 5424, section 6.
 const HOST_MAX: usize = 255;
@@ -42,12 +43,12 @@ const FACILITIES: [&str; 24] = [
     "local6", "local7",
 ];
 
-/// Which document says how a message looks.
+/// The document that defines the form of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// With the year, fractions, structured data.
     Rfc5424,
-    /// What was usual before: local time, no fields. What listens at `/dev/log` understands this at least.
+    /// The older form: local time, no fields. Every receiver at `/dev/log` understands at least this.
     Rfc3164,
 }
 
@@ -91,10 +92,10 @@ impl Facility {
     pub const USER: Self = Self(1);
     /// Programs of the system.
     pub const DAEMON: Self = Self(3);
-    /// Logins, for few eyes.
+    /// Logins; readable by few.
     pub const AUTHPRIV: Self = Self(10);
 
-    /// `local0` to `local7`, for whatever the machine's owner wants; a greater number is 7.
+    /// `local0` to `local7`, for any purpose of the machine's owner; a greater number is 7.
     pub const fn local(number: u8) -> Self {
         Self(16 + if number < 7 { number } else { 7 })
     }
@@ -187,7 +188,8 @@ impl Writer {
         push_word(&mut self.out, category, MSGID_MAX);
         self.out.push(' ');
         self.structured(event);
-        // The mark that says UTF-8 (section 6.4) is left out: receivers show it as characters of its own, and all of them take UTF-8.
+        // The mark for UTF-8 (section 6.4) is left out: receivers show it as characters, and all of them
+        // accept UTF-8.
         self.out.push(' ');
     }
 

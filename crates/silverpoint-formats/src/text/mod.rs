@@ -8,8 +8,8 @@
 //!
 //! Fields of the record's context stand behind the message: `order 7 at 3.14 {request=12 user=ada}`.
 //!
-//! Columns are as wide as what the trace's dictionaries hold, within limits, so that lines stand below each other from the first on. Control
-//! characters of every value and name are escaped: one event is one line.
+//! Columns are as wide as the entries of the trace's dictionaries, within limits, so that lines are aligned
+//! from the first on. Control characters of every value and name are escaped: one event is one line.
 
 mod pattern;
 mod qt_pattern;
@@ -158,7 +158,7 @@ struct SiteText {
     begin: Begin,
 }
 
-/// What stands between time and message in the line of a site that was written last: the next one is mostly of the same thread.
+/// The text between time and message in the last line of a site: the next one is usually of the same thread.
 #[derive(Default)]
 struct Begin {
     session: usize,
@@ -209,7 +209,7 @@ impl Writer {
         }
     }
 
-    /// Takes sites and sessions into account that the trace did not have before.
+    /// Adopts sites and sessions that are new in the trace.
     pub fn update(&mut self, trace: &Trace) {
         let label = |name: &str| {
             let mut escaped = String::new();
@@ -298,7 +298,7 @@ impl Writer {
         self.tracebacks = tracebacks;
     }
 
-    /// What stands between time and message; it is kept for the next line of the site.
+    /// The text between time and message; it is kept for the next line of the site.
     fn begin(&mut self, out: &mut String, event: &Event<'_>, site: Option<usize>) {
         let start = out.len();
         push_level(out, event.what.level(), self.options.colour);
@@ -358,7 +358,7 @@ fn push_backtrace(out: &mut String, event: &Event<'_>) {
     }
 }
 
-/// What stands behind the message of a site.
+/// The text after the message of a site.
 fn location(options: &Options, site: &Site) -> String {
     let mut location = String::new();
     if !options.location || site.description.file.is_empty() {
@@ -382,7 +382,7 @@ pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
     say(renderer, out, &event.what, event.thread_name);
 }
 
-/// As [`message`], of something that no trace file holds. `thread_name` is what a thread is called from now on.
+/// As [`message`], of something that is in no trace file. `thread_name` is the thread's name from now on.
 pub fn say(renderer: &mut Renderer, out: &mut String, what: &What<'_>, thread_name: &str) {
     match what {
         What::Record { site, args, .. } if site.is_crash && crash::push_summary(out, args) => {}

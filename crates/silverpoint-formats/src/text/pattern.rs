@@ -1,4 +1,4 @@
-//! Lines as the user wants them: `{time:.3} {level:<5} {category}: {message}`.
+//! Lines in a form of the user: `{time:.3} {level:<5} {category}: {message}`.
 //!
 //! A pattern is a template (spec/templates.md) whose names are those of [`FIELDS`]. Width, fill and alignment mean what they mean there; a precision is the digits of a time's
 //! fraction, or the most columns of a text. Doubled braces stand for themselves. Control characters of names and values are escaped: one event stays one line, unless the pattern
@@ -125,7 +125,7 @@ const FIELDS: [(&str, Field); 19] = [
 /// Before the name of one field of the context.
 const OF_CONTEXT: &str = "context_";
 
-/// What is wrong with a pattern, and what would be right.
+/// What is wrong with a pattern, and what is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError(String);
 

@@ -1,6 +1,7 @@
 //! Patterns as Qt's `qSetMessagePattern` and `QT_MESSAGE_PATTERN` take them: `%{if-category}%{category}: %{endif}%{message}`.
 //!
-//! What Qt knows and a record has not (`%{backtrace}`, `%{qthreadptr}`) is a mistake that is told, not an empty place.
+//! Placeholders of Qt for which a record has no value (`%{backtrace}`, `%{qthreadptr}`) are an error, not an
+//! empty text.
 
 use silverpoint_wire::level::Level;
 
@@ -116,7 +117,8 @@ enum Unit {
 }
 
 impl Clock {
-    /// Every text is a format: what stands for nothing stands for itself, and what is between `'` does so in any case.
+    /// Every text is a format: characters without a meaning stand for themselves, and so does everything
+    /// between `'`.
     fn parse(format: &str) -> Self {
         let mut units: Vec<Unit> = Vec::new();
         let push_text = |units: &mut Vec<Unit>, c: char| match units.last_mut() {

@@ -20,13 +20,14 @@ pub(crate) struct BlockReader {
     decompressor: Decompressor,
     /// About the last block, when it was read where its file's index does not say.
     misplaced: Option<Note>,
-    /// For whoever walks ([`BlockReader::walk`]).
+    /// For [`BlockReader::walk`].
     pub(super) raw: Vec<u8>,
 }
 
 impl BlockReader {
-    /// Puts the raw bytes of a block into `raw`, in place of what is there, and tells what is wrong with it, if anything is. A compact block that cannot be expanded to its
-    /// end gives the records before that place; any other mistake leaves `raw` empty.
+    /// Replaces the contents of `raw` by the raw bytes of a block, and reports what is wrong with it, if
+    /// anything is. A compact block that cannot be expanded to its end gives the records before that place;
+    /// any other error leaves `raw` empty.
     pub(crate) fn read(
         &mut self,
         trace: &Trace,
@@ -49,7 +50,8 @@ impl BlockReader {
         self.misplaced.take()
     }
 
-    /// Reads the stored payload of a block into `payload`, where the block is said to stand, or else where it really stands.
+    /// Reads the stored payload of a block into `payload`, from the place in the index, or else from where it
+    /// really is.
     fn stored(&mut self, trace: &Trace, block: &BlockRef, payload: &mut Vec<u8>) -> Result<(), String> {
         self.misplaced = None;
         let Some(source) = trace.source(block.file) else { return Err("there is no such file".into()) };
@@ -163,7 +165,7 @@ pub(crate) struct NextBlock<'t> {
     pub(crate) skip: usize,
     /// Ring bytes before it that no block holds; none where records were left out deliberately.
     pub(crate) missing: u64,
-    /// Records of the stream have been lost before it: what they stated is not known.
+    /// Records of the stream have been lost before it: their statements are unknown.
     pub(crate) is_broken: bool,
 }
 
@@ -201,7 +203,8 @@ impl<'t> BlockCursor<'t> {
         }
     }
 
-    /// Ring bytes up to `begin` that are neither given out nor told as a gap; and whether there are any, or a gap.
+    /// Ring bytes up to `begin` that are neither given out nor recorded as a gap; and whether there are any,
+    /// or a gap.
     fn missing(&mut self, begin: u64) -> (u64, bool) {
         let mut missing =
             if self.left_out.covers(self.after_statements) { 0 } else { begin.saturating_sub(self.covered) };
@@ -211,7 +214,7 @@ impl<'t> BlockCursor<'t> {
             && gap.begin < begin
         {
             let end = gap.end.min(begin);
-            // Of what was forgotten the collector knows that it stated nothing.
+            // For forgotten records, the collector knows whether they stated anything.
             is_broken |= end > told && !gap.forgotten.is_some_and(|forgotten| forgotten.keeps_fields);
             missing = missing.saturating_sub(end.saturating_sub(gap.begin.max(told)));
             told = told.max(end);
@@ -224,7 +227,7 @@ impl<'t> BlockCursor<'t> {
     pub(crate) fn not_read(&mut self, next: &NextBlock<'_>) {
         let before = next.block.header.ring_begin + next.skip as u64;
         let after = self.blocks.get(self.next).map(|block| block.header.ring_begin);
-        // Bytes that nobody else holds have been told by the note about the block.
+        // The note about the block has reported bytes that no other block holds.
         self.covered =
             if after.is_some_and(|after| after < next.block.header.ring_end) { before } else { self.covered };
     }

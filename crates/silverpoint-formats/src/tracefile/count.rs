@@ -1,7 +1,8 @@
 //! Counting without merging, and without arguments where the filter does not ask for them.
 //!
-//! Every site's verdict is looked up in a dense table; blocks that lie wholly within the wanted times are not looked at record by record for that.
-//! Only a filter by threads needs the merge: a thread's name is what it was at the time of the record.
+//! Every site's verdict is looked up in a dense table. Blocks that lie completely within the wanted times
+//! need no check of each record's time. Only a filter by threads needs the merge: a thread's name is the one
+//! at the time of the record.
 
 use silverpoint_wire::clock::Segment;
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
@@ -24,7 +25,7 @@ pub struct Counted {
     pub blocks: u64,
     /// Blocks that were not read, since their summaries exclude what is wanted.
     pub skipped_blocks: u64,
-    /// What was missing, beyond what [`Trace::notes`] tells.
+    /// What was missing, beyond the notes in [`Trace::notes`].
     pub notes: Vec<Note>,
 }
 
@@ -68,8 +69,9 @@ impl Trace {
         counter.counted
     }
 
-    /// How many records of sites there are, whatever they are shown as: what the traced programs have recorded, without what frontends and collectors
-    /// record about themselves. Blocks that hold no such record are counted by their headers.
+    /// How many records of sites there are, however they are shown: what the traced programs have recorded,
+    /// without what frontends and collectors record about themselves. Blocks that hold no such record are
+    /// counted by their headers.
     pub fn count_records(&self) -> u64 {
         let mut reader = BlockReader::default();
         let mut records = 0;
@@ -118,7 +120,7 @@ struct Counter<'t> {
     selection: Selection,
     counted: Counted,
     reader: BlockReader,
-    /// Of the stream that is being gone through, where an expression may ask for it.
+    /// Of the stream that is being read, if an expression may use it.
     context: Option<Context>,
 }
 
@@ -185,7 +187,7 @@ impl Counter<'_> {
             if id == CONTEXT && self.selection.has_expression() {
                 return Treatment::Look;
             }
-            // Malformed ones are not shown: their arguments tell.
+            // Malformed ones are not shown: their arguments decide.
             let is_shown = matches!(id, LOSS | STALL | SPAN_END);
             return if is_shown && self.selection.control(id) { Treatment::Look } else { Treatment::Ignore };
         }

@@ -25,7 +25,7 @@ pub(super) struct Key {
 pub(super) struct Cursor<'t> {
     pub(super) session: u32,
     pub(super) stream: u32,
-    /// Where its ring's bytes end, for whoever wants only those before.
+    /// Where its ring's bytes end, for a caller that needs only those before.
     pub(super) limit: u64,
     /// A record has been reached.
     pub(super) begun: bool,
@@ -43,7 +43,8 @@ pub(super) struct Cursor<'t> {
 pub(super) enum State<'t> {
     /// Before a block that has not been read, or was given back at this offset.
     Block(NextBlock<'t>),
-    /// Before a record of an open block, of which bytes up to `end` are wanted. The others are kept: whoever goes on here may want more.
+    /// Before a record of an open block, of which bytes up to `end` are wanted. The others are kept: a caller
+    /// that continues here may need more.
     Record {
         block: NextBlock<'t>,
         raw: Vec<u8>,

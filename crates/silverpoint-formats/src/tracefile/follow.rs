@@ -1,8 +1,9 @@
 //! Following files that grow: events are given as soon as nothing earlier can come.
 //!
-//! The collector writes watermarks: "nothing earlier than this follows, except in blocks marked late". What is earlier than the least watermark
-//! of the sessions that are still being written is given in exact order; late records when they come. A session that has brought nothing for a while
-//! is not waited for: its collector is idle, or gone.
+//! The collector writes watermarks: "nothing earlier than this follows, except in blocks marked late".
+//! Records earlier than the least watermark of the sessions that are still being written are given in exact
+//! order; late records when they come. A session that has brought nothing for a while does not hold up the
+//! others: its collector is idle, or gone.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,13 +21,13 @@ use super::{Event, Note, OpenError, Session, Trace};
 use crate::filter::{Filter, Selection};
 use crate::time::When;
 
-/// Who is given what a followed trace brings.
+/// The receiver of the events of a followed trace.
 pub trait Watcher {
     /// Events may come; sites and sessions may be new since the last time.
     fn begin(&mut self, trace: &Trace);
     /// An event. False: no more are wanted now.
     fn event(&mut self, event: &Event<'_>) -> bool;
-    /// The same, for who needs the trace besides.
+    /// The same, for receivers that need the trace too.
     fn event_of(&mut self, _trace: &Trace, event: &Event<'_>) -> bool {
         self.event(event)
     }
@@ -50,7 +51,7 @@ pub struct Follow {
     grown: Instant,
     /// Whether everything there has been given since the last growth.
     drained: bool,
-    /// Damage that has been told.
+    /// Damage that has been reported.
     told: Told,
 }
 
@@ -94,7 +95,8 @@ impl Follow {
         Ok(head)
     }
 
-    /// The same of a file that a session names, whoever runs it: only of a regular one, since a pipe would hold up whoever opens it.
+    /// The same for a file that a session names, no matter who runs it. Only a regular file is opened,
+    /// because opening a pipe may block.
     ///
     /// # Errors
     /// A file that cannot be opened or read, or is no regular file.
@@ -124,20 +126,24 @@ impl Follow {
         self.filter = absolute(filter, &self.growing.trace);
     }
 
-    /// From now on names of threads and contexts are given of whatever the filter selects: for who writes records down that are to be read without the others.
+    /// From now on names of threads and contexts are always given, even if the filter excludes them. This is
+    /// for callers that write records which must be readable without the others.
     pub fn give_statements(&mut self) {
         self.has_statements = true;
     }
 
-    /// How long a session that brings nothing holds up what lies beyond its watermark: order among threads against delay. At first a second.
+    /// How long a session without new records holds up what lies beyond its watermark: a compromise between
+    /// order among threads and delay. The default is a second.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience.time = patience;
     }
 
     /// How far each stream has been given: session id, number of the stream, ring position. For [`Follow::resume`].
     ///
-    /// Streams of which nothing can be read again, nor can more come, are left out: their sessions have ended, or have been described without them in a later part, and all parts
-    /// that had blocks of them have been given back ([`Follow::oldest_part`]) and were found to be removed. So their number is bounded by the streams in the parts that are there.
+    /// Streams that cannot be read again and cannot grow are left out. First, their sessions have ended, or a
+    /// later part describes those without them. Second, all parts that had blocks of them were released
+    /// ([`Follow::oldest_part`]) and have been removed. So their number is bounded by the streams in the
+    /// existing parts.
     pub fn positions(&self) -> impl Iterator<Item = ([u8; 16], u32, u64)> {
         let id = |number: u32| {
             self.growing.trace.sessions.get(number as usize)?.info.as_ref().map(|info| info.session_id)
@@ -148,10 +154,12 @@ impl Follow {
         })
     }
 
-    /// Goes on where another has stopped ([`Follow::positions`]): what lies before these positions is not given. Streams that are not named are given whole.
+    /// Continues where another reader has stopped ([`Follow::positions`]): nothing before these positions is
+    /// given. Streams that are not named are given completely.
     ///
-    /// A thread is called as it was called there: by the last record before the position that names it, else as its stream is described (files repeat
-    /// descriptions, with the name of the moment). When neither is in the files that are still there, its name is not known until a record tells it.
+    /// A thread has the name that it had there. It comes from the last record before the position that names
+    /// it, otherwise from the description of its stream. (Files repeat descriptions, with the name of the
+    /// moment.) When neither is in the existing files, its name is unknown until a record states it.
     pub fn resume(&mut self, positions: &[([u8; 16], u32, u64)]) {
         let trace = &self.growing.trace;
         let id = |session: &Session| session.info.as_ref().map(|info| info.session_id);
@@ -182,7 +190,8 @@ impl Follow {
         kept.and_then(number).unwrap_or(0)
     }
 
-    /// As [`Follow::poll`], but waits for nobody: everything that is in the files now is given. What comes later may be earlier.
+    /// As [`Follow::poll`], but without waiting: everything that is in the files now is given. Later records
+    /// may be earlier in time.
     ///
     /// # Errors
     /// As of [`Follow::poll`].
@@ -193,7 +202,8 @@ impl Follow {
         self.give(watcher, i64::MAX)
     }
 
-    /// Looks for what the files have grown by, and gives what can be given now. Returns the damage that was found since the last time.
+    /// Reads what the files have grown by, and gives what can be given now. Returns the damage that was found
+    /// since the last time.
     ///
     /// # Errors
     /// Files that cannot be read any more.
@@ -260,7 +270,7 @@ impl Follow {
     }
 }
 
-/// Relative times are meant now, not at each later look.
+/// Relative times are counted from now, not from each later poll.
 pub(super) fn absolute(filter: &Filter, trace: &Trace) -> Filter {
     let mut filter = filter.clone();
     let (begin_ns, end_ns) = trace.time_range().unwrap_or((0, 0));

@@ -1,7 +1,8 @@
 //! Files that grow and are rotated, and the trace that they make together.
 //!
-//! A *head* is a name under which the newest part of a rotated trace appears. What has been read and forgotten gives its file back, so that following for
-//! weeks holds a few files open, not all that ever were. A file that was closed may go on: another collector continues it. Then it is taken up again.
+//! A *head* is a name under which the newest part of a rotated trace appears. A file is closed when it has
+//! been read and its blocks are forgotten. So following for weeks holds a few files open, not all that ever
+//! were. A closed file may grow again, when another collector continues it: then it is reopened.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -25,9 +26,9 @@ pub(super) struct Growing {
     heads: Vec<Head>,
     /// By file of the trace: its head.
     owners: Vec<usize>,
-    /// Files that were given back and were there still at the last look, in this order.
+    /// Files that were closed here and still existed at the last check, in this order.
     given_back: VecDeque<u32>,
-    /// Files that were given back and have been removed.
+    /// Files that were closed here and have been removed.
     gone: HashSet<u32>,
 }
 
@@ -121,14 +122,14 @@ impl Growing {
                 && self.trace.is_released(file)
                 && source.size().is_ok_and(|size| size != self.trace.files[file].bytes)
             {
-                // It went on, and was rotated away since.
+                // It grew, and has been rotated away since.
                 self.take_up(file, source);
                 self.trace.index(file)?;
             }
             for part in parts {
                 self.index_part(owner, part)?;
             }
-            // What the part that was read so far had got between the look at it above and its rotation: nothing follows there now.
+            // Bytes of the old part between the check above and its rotation: nothing follows there now.
             self.index_all()?;
             news = true;
         }
@@ -138,7 +139,7 @@ impl Growing {
         Ok(news)
     }
 
-    /// Whether the newest part of a head, which was given back, is longer or shorter than when it was read.
+    /// Whether the newest part of a head, which was closed here, is longer or shorter than when it was read.
     fn goes_on(&self, owner: usize, found: &fs::Metadata) -> bool {
         let head = &self.heads[owner];
         found.is_file()
@@ -151,7 +152,7 @@ impl Growing {
         self.trace.take_up(file, source);
     }
 
-    /// Gives back the files that were ended and of which every block has been forgotten.
+    /// Closes the files that have ended and of which every block has been forgotten.
     pub(super) fn release(&mut self) {
         if (0..self.owners.len()).all(|file| self.trace.is_released(file) || !self.trace.has_ended(file)) {
             return;
@@ -167,7 +168,8 @@ impl Growing {
         }
     }
 
-    /// Looks whether files that were given back have been removed since, the one given back first before all others. True when there is such a one.
+    /// Checks whether closed files have been removed since, beginning with the one that was closed first.
+    /// True when there is such a file.
     pub(super) fn notice_removed(&mut self) -> bool {
         let before = self.gone.len();
         while let Some(file) = self.given_back.front()
@@ -178,13 +180,15 @@ impl Growing {
         self.gone.len() > before
     }
 
-    /// Whether a file was given back and nobody who opens the trace anew will find it: as of the last [`Growing::notice_removed`].
+    /// Whether a file was closed here and removed, so that opening the trace again would not find it: as of
+    /// the last [`Growing::notice_removed`].
     pub(super) fn is_gone(&self, file: u32) -> bool {
         self.gone.contains(&file)
     }
 
-    /// Whether a file has none of the names any more under which it may be found: that by which the next part names it, and that under which it was opened, unless other parts
-    /// have had that one too. In doubt it is there.
+    /// Whether a file has lost all names under which it can be found. One is the name by which the next part
+    /// refers to it. The other is the name under which it was opened, unless other parts have had that one
+    /// too. In doubt it exists.
     fn is_removed(&self, file: usize) -> bool {
         let Some(owner) = self.owners.get(file) else { return false };
         let Some(next) = (file + 1..self.owners.len()).find(|next| self.owners[*next] == *owner) else {
@@ -221,9 +225,10 @@ impl Growing {
         Ok(())
     }
 
-    /// The parts that were begun since the last look, the oldest first: the one that has the name now, and those before it that were rotated
-    /// away again meanwhile. A name once given to a rotated part stays its name, so the way back is safe while more are made. And the part that was the newest
-    /// so far, if it is found on that way.
+    /// The parts that were begun since the last check, the oldest first. These are the one that has the name
+    /// now, and those before it that were rotated away again meanwhile. A rotated part keeps its name, so the
+    /// way back is safe while more are made. Also gives the part that was the newest so far, if it is found
+    /// on that way.
     fn new_parts(&mut self, owner: usize) -> Result<(Vec<Source>, Option<Source>), OpenError> {
         let head = &mut self.heads[owner];
         let (newest, identity) = open(&head.path)?;
@@ -252,7 +257,8 @@ impl Growing {
     }
 }
 
-/// A part that has come since: nobody has named it but files that were read, and whoever may write beside them.
+/// A part that has come since. Its name comes from files that were read, and from anyone who may write beside
+/// them.
 fn open(path: &Path) -> Result<(Source, (u64, u64)), OpenError> {
     let fail = |error| OpenError { path: path.to_owned(), error };
     let source = Source::open_regular(path).map_err(fail)?;

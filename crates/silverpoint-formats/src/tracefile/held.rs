@@ -1,7 +1,9 @@
-//! Which positions a successor needs ([`Follow::positions`](super::Follow::positions)): of all streams that were ever given there may be very many.
+//! Which positions a successor needs ([`Follow::positions`](super::Follow::positions)): there may be very
+//! many streams in all.
 //!
-//! A stream that is not named is given whole. So its position may be left out when no file that a successor could open has a block of it: all that had one have been
-//! removed. That alone would do; positions of streams of which more may come are kept besides, so that bytes that are missing before their next block are noticed.
+//! A stream that is not named is given completely. So its position may be left out when all files with a
+//! block of it have been removed: a successor cannot open them. That condition would suffice. Positions of
+//! streams that may still grow are kept too, so that missing bytes before their next block are noticed.
 
 use std::collections::HashMap;
 
@@ -26,7 +28,7 @@ impl Held {
         self.files.entry((session, stream)).or_default();
     }
 
-    /// Takes up where the blocks of a session lie, before they are forgotten.
+    /// Notes where the blocks of a session lie, before they are forgotten.
     pub(super) fn note(&mut self, number: u32, session: &Session) {
         for (_, stream) in session.holding() {
             let files = self.files.entry((number, stream.number)).or_default();

@@ -1,6 +1,7 @@
-//! The headers of a file that was closed, from its *index* blocks (`spec/file.md`, section 2.1): one read for each of them instead of one for each block.
+//! The headers of a closed file, from its *index* blocks (`spec/file.md`, section 2.1): one read for each of
+//! them instead of one for each block.
 //!
-//! An index is a copy of what stands in the file. One that contradicts itself, or is not there, costs nothing but time.
+//! An index is a copy of information in the file. A contradictory or missing one costs only time.
 
 use std::io;
 

@@ -65,7 +65,7 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// Keeps what an event is, and gives its arguments; `None` of what is no record.
+    /// Stores the kind of an event, and gives its arguments; `None` if it is not a record.
     pub fn of<'a>(what: &What<'a>) -> Option<(Self, &'a [u8])> {
         Some(match *what {
             What::Record { site_number: site, args, truncated, .. } => {
@@ -81,7 +81,8 @@ impl Kept {
         })
     }
 
-    /// What it was made of; `None` of a record whose site is none of `sites`. The numbers of sites come with the bits of `input`.
+    /// Rebuilds the event; `None` for a record whose site is none of `sites`. The numbers of sites come with
+    /// the bits of `input`.
     pub fn what<'a>(self, sites: &'a [Site], input: usize, args: &'a [u8]) -> Option<What<'a>> {
         Some(match self {
             Self::Record { site, truncated } => {

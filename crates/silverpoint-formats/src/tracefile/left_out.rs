@@ -13,13 +13,14 @@ pub(super) const SPLIT: &str = "split";
 /// Key of the line that names the part before a rotated one.
 const PREVIOUS: &str = "previous";
 
-/// Ring bytes that are in no block, and are missed by nobody.
+/// Ring bytes that are in no block on purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LeftOut {
     /// None.
     #[default]
     Nothing,
-    /// Those behind a block that holds nothing but names of threads and contexts: a part of a split trace, or a rotated one, repeats them.
+    /// Those after a block that holds only names of threads and contexts: a part of a split trace, or a
+    /// rotated one, repeats them.
     AfterStatements,
     /// Any: the file was trimmed.
     Anything,
@@ -36,7 +37,7 @@ impl LeftOut {
         }
     }
 
-    /// Whether bytes before a block are missed by nobody.
+    /// Whether bytes before a block are missing on purpose.
     pub(super) fn covers(self, is_after_statements: bool) -> bool {
         match self {
             Self::Nothing => false,

@@ -1,10 +1,12 @@
 //! The exact merge: all streams of all sessions in order of time, with one open block a stream.
 //!
-//! Every stream has a cursor that stands before a record, or before a block whose header tells its first time. A heap holds the cursors by
-//! time; the one in front is *current* and goes on, without touching the heap, as long as it stays in front of the second.
+//! Every stream has a cursor that stands before a record, or before a block whose header states its first
+//! time. A heap orders the cursors by time. The first one is *current* and advances, without touching the
+//! heap, as long as it stays before the second.
 //!
-//! **Order.** Within a session by ticks, between sessions by a time that never runs back (monotonic time plus one constant a boot); equal ones by stream number,
-//! which grows with time. Within a stream as in the file.
+//! **Order.** Within a session records are ordered by ticks. Between sessions they are ordered by a time that
+//! never runs back (monotonic time plus one constant a boot). Equal ones are ordered by stream number, which
+//! grows with time. Within a stream the order is that of the file.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -59,9 +61,9 @@ pub struct Events<'t> {
     notes: Vec<Note>,
     /// Control records that have no meaning here, and the file of the last one.
     unknown_controls: (u64, u32),
-    /// For whoever rewrites: blocks that cursors have left since the last look.
+    /// For rewriting: blocks that cursors have left since the last call.
     left: Option<Vec<Left<'t>>>,
-    /// Names of threads and contexts are given whatever the selection says.
+    /// Names of threads and contexts are given even if they are not selected.
     with_statements: bool,
 }
 
@@ -80,7 +82,7 @@ impl<'t> Events<'t> {
         Self::within(trace, selection, progress, bound_ns, None)
     }
 
-    /// The same, in each stream up to a position; what has none there is left out.
+    /// The same, in each stream up to a position; streams without a position are left out.
     pub(super) fn within(
         trace: &'t Trace,
         selection: Option<Selection>,
@@ -153,13 +155,15 @@ impl<'t> Events<'t> {
         events
     }
 
-    /// For whoever rewrites: names of threads and contexts are given whatever the selection says, and blocks that are done with are told.
+    /// For rewriting: names of threads and contexts are always given, even if not selected, and finished
+    /// blocks are reported.
     pub(super) fn keep_statements(trace: &'t Trace, selection: Option<Selection>) -> Self {
         let selection = selection.map(Selection::with_contexts);
         Self { left: Some(Vec::new()), with_statements: true, ..Self::new(trace, selection) }
     }
 
-    /// Gives names of threads and contexts whatever the selection says, which must have been made for it.
+    /// Gives names of threads and contexts even if they are not selected; the selection must have been made
+    /// for that.
     pub(super) fn with_statements(mut self, is_wanted: bool) -> Self {
         self.with_statements = is_wanted;
         self
@@ -246,7 +250,8 @@ impl<'t> Events<'t> {
         self.current = None;
     }
 
-    /// What was missing so far, beyond what [`Trace::notes`] tells. Complete once [`Events::next`] has given `None`.
+    /// What was missing so far, beyond the notes in [`Trace::notes`]. Complete once [`Events::next`] has
+    /// given `None`.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
@@ -275,8 +280,9 @@ impl<'t> Events<'t> {
         Some(self.at(cursor, ticks, wall_ns))
     }
 
-    /// Where the event that [`Events::next`] gave last was recorded: the number of the session in the trace, the place of the stream in
-    /// [`Session::streams`](super::Session::streams), and the position in its ring.
+    /// The origin of the last event that [`Events::next`] gave. It is the number of the session in the trace,
+    /// the place of the stream in [`Session::streams`](super::Session::streams), and the position in its
+    /// ring.
     pub fn position(&self) -> Option<(usize, usize, u64)> {
         let cursor = &self.cursors[self.current? as usize];
         let State::Record { block, at, .. } = &cursor.state else { return None };
@@ -307,7 +313,7 @@ impl<'t> Events<'t> {
         }
     }
 
-    /// Tells how many control records had no meaning here.
+    /// Reports how many control records had no meaning here.
     fn note_unknown(&mut self) {
         let (count, file) = std::mem::take(&mut self.unknown_controls);
         if count > 0
@@ -330,11 +336,11 @@ impl<'t> Events<'t> {
         true
     }
 
-    /// Moves to the next record, whichever stream has it.
+    /// Moves to the next record, of any stream.
     fn advance(&mut self) -> Option<u32> {
         if let Some(index) = self.current {
             if self.step(index) {
-                // One that is alone has nothing to be compared with.
+                // A single cursor has nothing to be compared with.
                 if self.is_open(index) && self.limit.is_none_or(|limit| self.key(index) <= limit) {
                     return Some(index);
                 }
@@ -439,7 +445,7 @@ impl<'t> Events<'t> {
         self.settle(index)
     }
 
-    /// Takes the fields over that a block has stated which was passed over.
+    /// Adopts the fields that a skipped block has stated.
     fn take_stated(trace: &Trace, reader: &mut BlockReader, cursor: &mut Cursor<'_>) {
         let Some(block) = cursor.stated.take() else { return };
         if let Some(context) = last_context(trace, &trace.sessions[cursor.session as usize], block, reader) {
@@ -447,7 +453,7 @@ impl<'t> Events<'t> {
         }
     }
 
-    /// Passes over the record that was given out.
+    /// Moves past the record that was given out.
     #[inline]
     fn step(&mut self, index: u32) -> bool {
         let cursor = &mut self.cursors[index as usize];
@@ -457,14 +463,14 @@ impl<'t> Events<'t> {
         self.settle(index)
     }
 
-    /// From the place where the cursor stands to the first record there or in the blocks that follow, which may be still to be read; whether there is
-    /// any.
+    /// Moves from the place of the cursor to the first record there or in the following blocks, which may
+    /// have to be read. Whether there is one.
     #[inline]
     fn settle(&mut self, index: u32) -> bool {
         let cursor = &mut self.cursors[index as usize];
         let State::Record { block, raw, at, end, header } = &mut cursor.state else { return false };
         let mut fault = None;
-        // The first record of a stream is never passed over: it may give the thread its name.
+        // The first record of a stream is never skipped: it may give the thread its name.
         let selection = self.selection.as_ref().filter(|_| cursor.begun);
         let session_number = cursor.session as usize;
         while at < end {
@@ -519,7 +525,7 @@ impl<'t> Events<'t> {
         }
     }
 
-    /// Takes the room of an open block back.
+    /// Returns the buffer of an open block.
     fn close(&mut self, index: u32) {
         let cursor = &mut self.cursors[index as usize];
         if let State::Record { raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
@@ -545,7 +551,7 @@ impl<'t> Events<'t> {
     fn arrive(&mut self, index: u32) -> bool {
         let cursor = &self.cursors[index as usize];
         let State::Record { header: RecordHeader { site, .. }, .. } = cursor.state else { return false };
-        // Most say nothing of others.
+        // Most do not affect others.
         if site < FIRST_ID || !cursor.begun {
             self.hear(index);
             if self.with_statements && matches!(site, THREAD_NAME | CONTEXT) {
@@ -555,7 +561,7 @@ impl<'t> Events<'t> {
         self.selection.is_none() || self.is_selected(index)
     }
 
-    /// Follows what a stream's first record, or one of control, says.
+    /// Applies a stream's first record, or a control record.
     fn hear(&mut self, index: u32) {
         let cursor = &mut self.cursors[index as usize];
         let session_number = cursor.session as usize;
@@ -567,7 +573,7 @@ impl<'t> Events<'t> {
             let name = stream.info.map_or_else(String::new, |info| info.thread_name());
             // A thread that reuses the id of one that is gone does not inherit its name.
             let fresh = stream.info.is_none_or(|info| info.lane == 0 && info.previous == 0);
-            // What a record has said since the stream was claimed is newer.
+            // A record since the claim of the stream has a newer name.
             let claimed = stream.info.map_or(0, |info| info.claimed_ticks);
             let is_old = claimed != 0 && names[stream.thread].ticks > claimed;
             if (fresh || !name.is_empty()) && !is_old {

@@ -74,7 +74,7 @@ pub struct Trace {
     pub sessions: Vec<Session>,
     /// Sites of all sessions; a session finds its own by [`Session::site_number`].
     pub sites: Vec<Site>,
-    /// What the index alone shows to be missing: made anew from the states of the files and the sessions.
+    /// What the index alone shows to be missing: recomputed from the states of the files and the sessions.
     notes: Vec<Note>,
     sources: Vec<Source>,
     states: Vec<FileState>,
@@ -96,7 +96,7 @@ struct FileState {
     unknown: (u64, u64),
     /// Nothing more of the file can be read: it has another version.
     refused: Option<Matter>,
-    /// It has been given back: nothing more of it is wanted.
+    /// It has been closed: no more of it is needed.
     released: bool,
     /// Its index said where its blocks are.
     is_by_index: bool,
@@ -167,7 +167,7 @@ impl Trace {
     /// Opens and indexes files, exactly these. See [`with_parts`] for rotated ones.
     ///
     /// # Errors
-    /// A file that cannot be opened or read. What is wrong *within* a file is told by [`Trace::notes`].
+    /// A file that cannot be opened or read. [`Trace::notes`] reports what is wrong *within* a file.
     pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, OpenError> {
         let open = |path: &P| {
             let path = path.as_ref();
@@ -270,20 +270,21 @@ impl Trace {
         Ok(news)
     }
 
-    /// Gives a file back of which nothing more is wanted.
+    /// Closes a file of which no more is needed.
     fn release(&mut self, file: usize) {
         if !std::mem::replace(&mut self.states[file].released, true) {
             self.sources[file] = Source::from_bytes(&self.sources[file].path, Vec::new());
         }
     }
 
-    /// Takes up again a file that was given back: it has grown since.
+    /// Reopens a file that was closed: it has grown since.
     fn take_up(&mut self, file: usize, source: Source) {
         self.states[file].released = false;
         self.sources[file] = source;
     }
 
-    /// Whether a file was ended, and nothing stands behind its end: its writer has left, and nobody has begun to go on in it.
+    /// Whether a file was ended, and nothing follows its end: its writer has left, and no other has continued
+    /// it.
     fn has_ended(&self, file: usize) -> bool {
         let (state, about) = (&self.states[file], &self.files[file]);
         about.end.is_some() && state.resume.offset() >= about.bytes
@@ -330,7 +331,7 @@ impl Trace {
         self.note_trimmed();
     }
 
-    /// Tells of the first two files that were trimmed to different selections and overlap.
+    /// Reports the first two files that were trimmed to different selections and overlap.
     fn note_trimmed(&mut self) {
         for session in &self.sessions {
             let holding = session.holding().map(|(_, stream)| stream);
@@ -381,8 +382,9 @@ impl Trace {
         self.notes.extend(matters.into_iter().map(|matter| Note { file: path.clone(), matter }));
     }
 
-    /// Whether some file will not become readable by growing: it states a version of the format that this program cannot read, or holds what is no
-    /// block, not even the beginning of one. Such files are not worth following.
+    /// Whether some file cannot become readable by growing. It states a version of the format that this
+    /// program cannot read, or it contains no block, not even the beginning of one. Such files are not worth
+    /// following.
     pub fn is_foreign(&self) -> bool {
         let mut files = self.files.iter().zip(&self.states);
         files.any(|(file, state)| {
@@ -417,8 +419,8 @@ impl Trace {
         range(false).or_else(|| range(true))
     }
 
-    /// A time since which there are at least `n` records (control records counted too), as late as the block headers allow to say; `None`
-    /// when all records are needed.
+    /// A time since which there are at least `n` records (control records counted too), as late as the block
+    /// headers can show. `None` when all records are needed.
     pub fn last_records_since(&self, n: u64) -> Option<i64> {
         let blocks = self.sessions.iter().flat_map(|session| {
             let blocks = session.holding().flat_map(|(_, stream)| &stream.blocks);
@@ -455,12 +457,13 @@ impl Trace {
         Events::new(self, selection)
     }
 
-    /// Those of the picked sites, processes, threads and times. Blocks that can have none of them are not read, nor is anything of other threads.
+    /// Those of the picked sites, processes, threads and times. Blocks that can have none of them are not
+    /// read; other threads are not read at all.
     pub fn pick(&self, picked: &Picked) -> Events<'_> {
         Events::new(self, Some(Selection::picked(picked, self)))
     }
 
-    /// Where a block stands that is not where the index of its file says: blocks may have been moved.
+    /// The place of a block that is not where the index of its file says: blocks may have been moved.
     fn elsewhere(&self, block: &BlockRef) -> Option<u64> {
         let state = self.states.get(block.file as usize).filter(|state| state.is_by_index)?;
         let source = self.source(block.file)?;

@@ -1,7 +1,7 @@
 //! Rotated files: finding the parts that belong together.
 //!
-//! A part names the one before it (`previous`, a file name in the same directory); a part that was rotated away has a next one, which is
-//! found by looking into the directory.
+//! A part names the one before it (`previous`, a file name in the same directory). The next part of a rotated
+//! one is found by searching the directory.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -15,12 +15,12 @@ use silverpoint_wire::scan::ReadAt;
 
 use super::source::Source;
 
-/// Most parts of one trace, and most files of a directory that are looked at.
+/// Most parts of one trace, and most files of a directory that are examined.
 pub(super) const PARTS_MAX: usize = 10_000;
 
 /// Lines of the *file* block at the start of a file, if it begins with one.
 fn about(path: &Path) -> Option<Vec<(String, String)>> {
-    // Looking around must not open what blocks or acts when it is opened.
+    // The search must not open a file that blocks or acts when it is opened.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -1,10 +1,10 @@
-//! How long what a silent session may still bring is waited for.
+//! Timeout for late records of silent sessions.
 
 use std::time::{Duration, Instant};
 
 use super::Trace;
 
-/// Without growth for so long, what lies beyond the watermarks is given too, if nothing else is said.
+/// Default timeout: after this time without growth, records beyond the watermarks are given too.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// See the module.

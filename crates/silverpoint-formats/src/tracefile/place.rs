@@ -1,8 +1,8 @@
-//! Where records stand, for whoever rewrites files.
+//! Where records stand, for rewriting files.
 
 use super::scan::BlockRef;
 
-/// Where a record stands that was given out.
+/// Where a record that was given out stands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'t> {
     /// Names the stream among all of the trace; the same as in [`Left`].
@@ -27,7 +27,8 @@ pub(super) struct Left<'t> {
     pub(super) session: usize,
     pub(super) thread: usize,
     pub(super) block: &'t BlockRef,
-    /// Bytes at its start that another block has given out already, or that had been gone through when the block was opened again.
+    /// Bytes at its start that another block has given out already, or that had been read before the block
+    /// was opened again.
     pub(super) skip: usize,
     /// Up to here it could be read.
     pub(super) end: usize,

@@ -1,4 +1,4 @@
-//! How far a trace has been given, and what its threads were called there: what reading goes on from.
+//! How far a trace has been given, and the names of its threads there: reading continues from this.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use super::scan::BlockRef;
 use super::{Session, Stream, Trace};
 use crate::context::Context;
 
-/// Where reading stopped: what [`Events::resume`](super::Events::resume) goes on from.
+/// Where reading stopped: [`Events::resume`](super::Events::resume) continues from this.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// By session and stream number: the ring position, and whether a record of the stream has been reached. Only of streams of which blocks were there:
-    /// where the first one will begin is not known before.
+    /// By session and stream number: the ring position, and whether a record of the stream has been reached.
+    /// Only for streams with blocks: before that, the begin of the first one is unknown.
     pub(super) positions: Positions,
     pub(super) names: Names,
     /// By session and stream number: the fields that hold at the position.
@@ -36,7 +36,7 @@ pub(super) type Contexts = HashMap<(u32, u32), Arc<Context>>;
 /// Names of threads, by session and thread.
 pub(super) type Names = Vec<Vec<Name>>;
 
-/// What a thread is called now.
+/// The name of a thread now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) text: String,
@@ -45,8 +45,8 @@ pub(super) struct Name {
 }
 
 impl Progress {
-    /// Takes what lies before a position of a stream as given. The name that its thread had there is that of the last record before the position that gives one,
-    /// else that of the stream's description.
+    /// Treats everything before a position of a stream as given. Its thread's name there is that of the last
+    /// record before the position that gives one, otherwise that of the stream's description.
     ///
     /// Reads those blocks before the position that may hold such a record, from the last one backwards.
     pub(super) fn go_on_at(
@@ -138,7 +138,7 @@ fn last_in<T>(
     find: &dyn Fn(&Record<'_>) -> Option<T>,
 ) -> Option<T> {
     let mut raw = Vec::new();
-    // What is wrong with it was told when its records were given.
+    // Errors in it were reported when its records were given.
     let _ = reader.read(trace, session, block, &mut raw);
     let end = usize::try_from(position.saturating_sub(block.header.ring_begin)).unwrap_or(usize::MAX);
     let records = Records::new(&raw).map_while(Result::ok).take_while(|record| record.offset < end);
@@ -155,12 +155,12 @@ pub(super) fn last_context(
     last_in(trace, session, block, u64::MAX, reader, &context_of)
 }
 
-/// What a record says about the fields of those after it; `None`: nothing.
+/// The statement of a record about the fields of those after it; `None`: nothing.
 pub(super) fn context_of(record: &Record<'_>) -> Option<Option<Arc<Context>>> {
     (record.header.site == CONTEXT).then(|| Context::read(record.args).map(Arc::new))
 }
 
-/// Whether a block may hold a record that says something about what follows: names the thread, or gives fields.
+/// Whether a block may hold a statement about what follows: the thread's name, or fields.
 fn may_state(header: &BlockHeader) -> bool {
     header.levels & LEVELS_CONTROL != 0 && header.sites & (site_bit(THREAD_NAME) | site_bit(CONTEXT)) != 0
 }

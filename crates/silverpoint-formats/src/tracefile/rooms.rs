@@ -1,17 +1,17 @@
-//! Room for the raw bytes of blocks: used again, and between two looks at a growing trace the blocks that were left half given stay as they are, so that the next look need not
-//! read and check them anew.
+//! Buffers for the raw bytes of blocks, which are reused. Blocks that were given only in part stay open
+//! between two polls of a growing trace. The next poll need not read and check them again.
 
 use super::scan::BlockRef;
 
-/// Rooms that are kept for blocks to come.
+/// Buffers that are kept for later blocks.
 const SPARE_MAX: usize = 16;
-/// Bytes of blocks that stay open between two looks; those beyond are read again.
+/// Bytes of blocks that stay open between two polls; those beyond are read again.
 const OPEN_MAX: usize = 32 << 20;
 
-/// What is not in use by a cursor.
+/// Buffers that no cursor uses.
 #[derive(Debug, Default)]
 pub(super) struct Rooms {
-    /// Of arbitrary content: whoever reads into one makes it as long as what is read.
+    /// With arbitrary content: the reader makes one as long as its data.
     spare: Vec<Vec<u8>>,
     /// Blocks within which reading stopped, with their raw bytes, checked.
     open: Vec<(BlockRef, Vec<u8>)>,
@@ -35,7 +35,7 @@ impl Rooms {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Nobody needs these bytes any more.
+    /// Returns a buffer.
     pub(super) fn give(&mut self, raw: Vec<u8>) {
         if self.spare.len() < SPARE_MAX {
             self.spare.push(raw);
@@ -50,7 +50,7 @@ impl Rooms {
         }
     }
 
-    /// Everything there was has been given: who waits needs no room.
+    /// Everything was given: a waiting reader needs no buffers.
     pub(super) fn rest(&mut self) {
         *self = Self::default();
     }

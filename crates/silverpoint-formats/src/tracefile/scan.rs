@@ -19,7 +19,7 @@ use super::left_out::{SPLIT, TRIMMED};
 use super::source::Source;
 use super::verdict::Matter;
 
-/// Where a block of records lies, and what its header says of it.
+/// Where a block of records lies, and its header.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockRef {
     /// Number of the file, in the order of opening.
@@ -30,12 +30,12 @@ pub struct BlockRef {
     pub header: BlockHeader,
 }
 
-/// What one file says about a session.
+/// The information of one file about a session.
 #[derive(Debug, Default)]
 pub(super) struct FoundSession {
     /// The file's own number of it.
     pub(super) local: u32,
-    /// The number meant another session before: files were joined.
+    /// The number was that of another session before: files were joined.
     pub(super) is_other: bool,
     pub(super) info: Option<SessionInfo>,
     pub(super) sites: BTreeMap<u32, SiteDescription>,
@@ -49,7 +49,7 @@ pub(super) struct FoundSession {
     pub(super) watermark: u64,
 }
 
-/// What one file says about a stream.
+/// The information of one file about a stream.
 #[derive(Debug, Default)]
 pub(super) struct FoundStream {
     pub(super) info: Option<StreamInfo>,
@@ -99,28 +99,28 @@ pub(super) struct FileScan {
     pub(super) resume: Resume,
     /// Valid blocks.
     pub(super) blocks: u64,
-    /// Bytes looked at.
+    /// Bytes examined.
     pub(super) bytes: u64,
     /// Reason of the *end* block, when nothing follows it.
     pub(super) end: Option<u32>,
     /// Blocks, and sites, of kinds that have no meaning here.
     pub(super) unknown: (u64, u64),
-    /// The file's index said where its blocks are: what stands there has not been looked at.
+    /// The file's index said where its blocks are: the blocks themselves have not been examined.
     pub(super) is_by_index: bool,
-    /// A *file* block states a version that cannot be read: nothing from there on is looked at.
+    /// A *file* block states a version that cannot be read: nothing from there on is examined.
     pub(super) refused: Option<Matter>,
 }
 
 /// Most notes of a collector that are kept from one file.
 const NOTES_MAX: usize = 10_000;
 
-/// Most stretches of missing blocks among which one is looked for that stands elsewhere.
+/// Most runs of missing blocks in which a displaced one is searched.
 const MISSING_SEARCHED: usize = 256;
 
 /// Most characters of a version that are shown.
 const VERSION_SHOWN: usize = 40;
 
-/// Ids of the sessions that a file's numbers meant before, as far as they are known.
+/// Ids of the sessions that a file's numbers had before, as far as they are known.
 pub(super) type Known = HashMap<u32, [u8; 16]>;
 
 /// What a *file* block says that the file is, as one number: not 0.
@@ -134,8 +134,8 @@ pub(super) fn file_id(lines: &[(String, String)]) -> u64 {
 /// Those of reading the file.
 pub(super) fn scan(source: &Source, file: u32, from: Resume, known: &Known) -> io::Result<FileScan> {
     let quick = scan_once(source, file, from, known, false)?;
-    // Where something is wrong, a block that follows may begin before the place that a broken block's header promises: then every payload
-    // is checked, so that none is missed.
+    // After an error, a block may begin before the end that a broken block's header states. Then every
+    // payload is checked, so that no block is missed.
     let whole = quick.matters.is_empty();
     if whole || quick.blocks == 0 { Ok(quick) } else { scan_once(source, file, from, known, true) }
 }
@@ -209,8 +209,8 @@ pub(super) fn places(source: &Source) -> io::Result<HashMap<u64, u64>> {
     Ok(places)
 }
 
-/// A file as long as it was when the look at it began. A block that is being appended is cut then; seen whole a moment later, with others behind it, it would
-/// be a broken one between good ones.
+/// A file with its length at the begin of the scan. A block that is being appended counts as cut then. Seen
+/// complete a moment later, with others after it, it would be a broken one between good ones.
 struct Seen<'s> {
     source: &'s Source,
     size: u64,
@@ -271,7 +271,8 @@ pub(super) fn bad_block(at: u64, header: &BlockHeader, why: String) -> Matter {
 }
 
 impl FileScan {
-    /// Takes a block with a valid header: where it lies if it holds records, else what it says.
+    /// Processes a block with a valid header: notes its place if it holds records, otherwise reads its
+    /// contents.
     fn block(
         &mut self,
         source: &Source,
@@ -295,7 +296,7 @@ impl FileScan {
         Ok(())
     }
 
-    /// Notes which blocks are missing: by their numbers, which begin anew where another file was joined.
+    /// Notes which blocks are missing, by their numbers, which restart where another file was joined.
     fn count(&mut self, at: u64, header: &BlockHeader) {
         let (number, expected) = (header.sequence, self.resume.sequence);
         let begins = number == 0 && header.kind == BlockKind::FILE;
@@ -376,7 +377,7 @@ impl FileScan {
         self.numbers.insert(local, at);
     }
 
-    /// Takes a payload, which is as it was stored, into the dictionaries.
+    /// Adds a payload, as it was stored, to the dictionaries.
     fn take(&mut self, at: u64, header: &BlockHeader, known: &Known, payload: &[u8]) {
         match header.kind {
             BlockKind::FILE => {
@@ -521,7 +522,8 @@ mod tests {
 
     use super::*;
 
-    /// The file has more by now than when the look began: what was there of the last block then is cut, at whatever byte, and what follows it is for the next look.
+    /// The file has grown since the scan began. The last block of that time counts as cut, at any byte, and
+    /// what follows it is for the next scan.
     #[test]
     fn a_block_that_is_being_written_is_cut_however_far_the_file_has_grown_since() {
         let mut bytes = Vec::new();

@@ -32,14 +32,15 @@ pub struct Session {
     pub threads: Vec<Thread>,
     /// Of records that had no ring.
     pub loss: LossInfo,
-    /// What the collector says about it.
+    /// The collector's notes about it.
     pub notes: Vec<String>,
     /// Ticks to a time that never runs back and is common to all sessions of one boot: the order of records.
     pub(super) order: TickClock,
     pub(super) signatures: Signatures,
     sites: SiteNumbers,
     pub(super) anchors: Vec<Anchor>,
-    /// Numbers of threads by their ids, and by the stream where that is 0, unknown: it may be anybody's, and has a thread of its own.
+    /// Numbers of threads by their ids. If the id is 0, unknown, the stream is part of the key: it may be of
+    /// any thread, and gets one of its own.
     by_tid: HashMap<(u32, Option<u32>), usize>,
     /// No record earlier than this follows, but for late ones.
     pub(super) watermark: u64,
@@ -200,8 +201,8 @@ impl Session {
         self.holding = holding;
     }
 
-    /// Whether nothing more can come of a stream: the session has ended, or has been described again, in a later file, without it (there all streams are named that are
-    /// still in a ring).
+    /// Whether a stream cannot grow any more. Either the session has ended, or a later file describes it
+    /// again without this stream (it names all streams that are still in a ring).
     pub(super) fn has_retired(&self, number: u32) -> bool {
         let last_in = self.stream(number).map(|stream| stream.last_in);
         self.watermark == u64::MAX || self.described_in > last_in
@@ -381,7 +382,7 @@ impl Session {
         }
     }
 
-    /// Takes up what files leave out deliberately; after [`Session::finish`].
+    /// Notes what files leave out on purpose; after [`Session::finish`].
     pub(super) fn mark(&mut self, left_out: impl Fn(u32) -> LeftOut) {
         for number in &self.holding {
             let Ok(at) = self.streams.binary_search_by_key(number, |stream| stream.number) else { continue };

@@ -15,7 +15,7 @@ use silverpoint_wire::scan::ReadAt;
 /// See [`bytes_read`].
 static READ: AtomicU64 = AtomicU64::new(0);
 
-/// Bytes that this process has read of trace files: how far something is that reads them once.
+/// Bytes of trace files that this process has read: the progress of something that reads them once.
 pub fn bytes_read() -> u64 {
     READ.load(Ordering::Relaxed)
 }
@@ -34,7 +34,8 @@ enum Bytes {
     Memory(Vec<u8>),
 }
 
-/// A file whose descriptor the program around may close, as daemons do: what has its number then is neither read nor closed.
+/// A file whose descriptor the program may close, as daemons do: another file with the same number is neither
+/// read nor closed.
 #[derive(Debug)]
 struct Kept {
     file: Option<File>,
@@ -95,8 +96,9 @@ fn identity(file: &File) -> io::Result<(u64, u64)> {
 }
 
 impl Source {
-    /// Opens a file. What is no regular file (a pipe, a device) is copied to an unnamed temporary file first, since reading needs offsets: whole, unless
-    /// its first 32 MiB hold no block's mark.
+    /// Opens a file. Anything but a regular file (a pipe, a device) is copied to an unnamed temporary file
+    /// first, since reading needs offsets. It is copied completely, unless its first 32 MiB hold no block's
+    /// mark.
     ///
     /// # Errors
     /// Those of opening, reading and copying.
@@ -104,10 +106,11 @@ impl Source {
         Self::from_file(path, File::open(path)?)
     }
 
-    /// Opens a regular file, and nothing else: what somebody else names may be a pipe into which nobody writes, or a device that acts when it is opened.
+    /// Opens a regular file, and nothing else. A foreign name may be that of a pipe without a writer, or of a
+    /// device that acts when it is opened.
     ///
     /// # Errors
-    /// Those of opening; [`io::ErrorKind::InvalidInput`] for what is no regular file.
+    /// Those of opening; [`io::ErrorKind::InvalidInput`] for anything but a regular file.
     pub fn open_regular(path: &Path) -> io::Result<Self> {
         let refused = || {
             io::Error::new(
@@ -244,7 +247,8 @@ fn copied(mut stream: File) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a temporary file"))
 }
 
-/// Copies a stream to its end; one that does not look like a trace file, which may have none (`/dev/zero`), only so far that this can be said.
+/// Copies a stream to its end. One that does not look like a trace file may have no end (`/dev/zero`): it is
+/// copied only until that is clear.
 fn copy(stream: &mut File, file: &mut File) -> io::Result<()> {
     // A stream may begin within the largest of blocks.
     const LOOKED_AT: usize = 2 * PAYLOAD_MAX;

@@ -1,4 +1,5 @@
-//! Counting what growing files bring: each record once, as soon as it is in a file, stream by stream, without putting streams into a common order.
+//! Counts the records of growing files: each once, as soon as it is in a file. Streams are counted one by
+//! one, without a common order.
 //!
 //! Costs what counting costs: a few nanoseconds a record.
 
@@ -24,7 +25,7 @@ pub struct Tally {
     counted: HashMap<(usize, u32), u64>,
 }
 
-/// One record, or one control record that tells of trouble.
+/// One record, or one control record about a loss or wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tallied {
     /// A record; the site's number in [`Trace::sites`], when it is described.
@@ -75,7 +76,8 @@ impl Tally {
         Ok(head)
     }
 
-    /// The same of a file that a session names, whoever runs it: only of a regular one, since a pipe would hold up whoever opens it.
+    /// The same for a file that a session names, no matter who runs it. Only a regular file is opened,
+    /// because opening a pipe may block.
     ///
     /// # Errors
     /// A file that cannot be opened or read, or is no regular file.
@@ -127,7 +129,8 @@ impl Tally {
         Ok(notes)
     }
 
-    /// Takes what files from this one on hold of streams that nothing was counted of as counted. A stream that was read elsewhere goes on where it was.
+    /// Treats the contents of files from this one on as counted, for streams that were not counted yet. A
+    /// stream that was read elsewhere continues where it was.
     fn pass_over(&mut self, file: u32) {
         for (number, session) in self.growing.trace.sessions.iter().enumerate() {
             for stream in &session.streams {

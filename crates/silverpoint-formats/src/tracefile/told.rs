@@ -1,4 +1,4 @@
-//! Damage that is told once, while files grow.
+//! Damage is reported once, while files grow.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -6,21 +6,23 @@ use std::path::PathBuf;
 use super::Trace;
 use super::verdict::{Matter, Note, Unknown, Verdict};
 
-/// Notes that are remembered. Beyond, only what is worse than all of them is told: a file of nothing but damage must not fill the memory.
+/// Most notes that are remembered. Beyond that, only worse ones are reported: a file full of damage must not
+/// fill the memory.
 const TOLD_MAX: usize = 100_000;
 
-/// What has been told.
+/// What has been reported.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     notes: HashSet<Note>,
-    /// Counts of what was passed over grow with the file, and are told once.
+    /// Counts of skipped things grow with the file, and are reported once.
     unknown: HashSet<(PathBuf, Unknown)>,
     /// The worst of all.
     worst: Option<Verdict>,
 }
 
 impl Told {
-    /// Adds to what reading has found what the index knows to be damaged for good, and leaves out what was told before. Costs time by the number of notes that there are.
+    /// Adds permanent damage from the index to what reading has found, and removes what was reported before.
+    /// Costs time by the number of notes.
     pub(super) fn take(&mut self, notes: &mut Vec<Note>, trace: &Trace) {
         notes.retain(|note| !self.has(note));
         let known = trace.notes().iter().filter(|note| is_lasting(note) && !self.has(note));

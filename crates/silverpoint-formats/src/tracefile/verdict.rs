@@ -1,4 +1,4 @@
-//! What reading says about a trace file: is it whole, and what is missing.
+//! The verdict of reading a trace file: whether it is complete, and what is missing.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One thing that a reader must know about what it reads: where, and what.
+/// One note for the reader: where, and what.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     /// The file concerned.
@@ -57,7 +57,7 @@ pub struct Note {
     pub matter: Matter,
 }
 
-/// What a [`Note`] says.
+/// The subject of a [`Note`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Matter {
     /// Not one valid block.
@@ -69,11 +69,11 @@ pub enum Matter {
         /// The version as it stands there, shortened.
         version: String,
     },
-    /// A later minor version's additions were passed over.
+    /// Additions of a later minor version were skipped.
     Unknown {
         /// The version that the file states, when it is a later one.
         version: Option<FormatVersion>,
-        /// What was passed over: blocks, sites or control records.
+        /// What was skipped: blocks, sites or control records.
         what: Unknown,
         /// How many.
         count: u64,
@@ -123,15 +123,16 @@ pub enum Matter {
         /// The last.
         last: u64,
     },
-    /// Bytes of a stream that no block of the files read holds, although blocks before and after them are there: they were in damaged
-    /// blocks, or another collector stored them elsewhere.
+    /// Bytes of a stream that no block of these files holds, although there are blocks before and after them.
+    /// They were in damaged blocks, or another collector stored them elsewhere.
     MissingBytes {
         /// Process and thread.
         whose: String,
         /// Bytes of the ring.
         bytes: u64,
     },
-    /// Two files that were trimmed to different selections hold the same stretch of a stream: what the first one left out of it is not taken from the other.
+    /// Two files that were trimmed to different selections hold the same range of a stream. What the first
+    /// one left out of it is not read from the other.
     TrimmedTwice {
         /// Process and thread; the first of those concerned.
         whose: String,
@@ -154,7 +155,7 @@ pub enum Matter {
         /// The cause in words.
         cause: &'static str,
     },
-    /// What the collector has to say.
+    /// A message of the collector.
     Collector {
         /// Process, or empty.
         whose: String,

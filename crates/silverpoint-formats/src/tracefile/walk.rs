@@ -1,5 +1,6 @@
-//! Going through the records of one block by their headers: what counting and filtering by site, level and time need. Raw blocks are walked where they
-//! lie, compact ones are skimmed; neither costs more for arguments that nobody looks at.
+//! Reads the records of one block by their headers: enough for counting and filtering by site, level and
+//! time. Raw blocks are walked in place, compact ones are skimmed. Neither costs more for arguments that are
+//! not used.
 
 use silverpoint_wire::compact::skim;
 use silverpoint_wire::layout::block::{COMPACT, PAYLOAD_MAX};
@@ -21,10 +22,10 @@ pub(crate) struct Head<'a> {
     pub(crate) args: &'a [u8],
 }
 
-/// How going through a block ended.
+/// How the walk through a block ended.
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    /// Bytes of records that were gone through, pads and what was skipped included.
+    /// Bytes of records that were read, including pads and what was skipped.
     pub(crate) bytes: u64,
     /// What is wrong with the block.
     pub(crate) notes: Vec<Note>,

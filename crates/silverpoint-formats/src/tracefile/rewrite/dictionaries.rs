@@ -1,4 +1,5 @@
-//! What a rewritten file says before its records: itself, the sessions, their sites, streams, clocks and losses.
+//! The descriptions before the records of a rewritten file: itself, the sessions, their sites, streams,
+//! clocks and losses.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -47,7 +48,7 @@ impl<W: Write> Rewriter<'_, W> {
             let mut payload = Vec::new();
             match &session.info {
                 Some(info) => info.encode(&mut payload),
-                // Its description was lost: it is nobody else's session.
+                // Its description was lost: it belongs to no other session.
                 None => {
                     let mut session_id = [0; 16];
                     session_id[..8].copy_from_slice(&fnv1a64(&self.now.to_le_bytes()).to_le_bytes());
@@ -157,7 +158,7 @@ impl<W: Write> Rewriter<'_, W> {
         if !self.options.split.is_empty() {
             push_line(&mut text, SPLIT, &self.options.split);
         } else if let Some(split) = split.filter(|_| repeats_statements(self.trace)) {
-            // Where all parts are together it is said no more.
+            // Where all parts are together, it is not stated any more.
             push_line(&mut text, SPLIT, split);
         }
         // What has been left out of an input is not here either.
@@ -177,7 +178,7 @@ impl<W: Write> Rewriter<'_, W> {
     }
 }
 
-/// Whether a stretch of some stream begins behind names or contexts that are repeated there.
+/// Whether a run of some stream begins after names or contexts that are repeated there.
 fn repeats_statements(trace: &Trace) -> bool {
     trace.sessions.iter().flat_map(|session| &session.streams).any(|stream| {
         let mut cursor = BlockCursor::new(stream);

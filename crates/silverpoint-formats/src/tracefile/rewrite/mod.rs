@@ -1,7 +1,8 @@
 //! Trace files made of trace files (`spec/file.md`, section 5): mended, several as one, or a part of one.
 //!
-//! A [`Trace`] has already joined sessions and put the blocks of each stream in order. What is written is a file that stands alone: its own *file* block
-//! and numbers, the dictionaries, every block of records with its ring range, and an index. Duplicates are left out.
+//! A [`Trace`] has already joined sessions and put the blocks of each stream in order. The result is a file
+//! that stands alone. It has its own *file* block and numbers, the dictionaries, every block of records with
+//! its ring range, and an index. Duplicates are left out.
 //!
 //! ```text
 //! rewrite: whole blocks, as they lie ─────────────────────────┐
@@ -46,7 +47,8 @@ pub struct Options {
     pub compression: Option<Compression>,
     /// What the file says of its origin, as a note.
     pub remark: String,
-    /// Blocks are judged record by record: summaries are made anew, and records that nobody can decode are overwritten with pads.
+    /// Blocks are checked record by record: summaries are recomputed, and records that cannot be decoded are
+    /// overwritten with pads.
     pub mend: bool,
     /// The selection as text, where records are left out deliberately ([`trim()`]); `a selection` when it is empty.
     pub trimmed: String,
@@ -65,7 +67,7 @@ pub struct Rewritten {
     pub duplicates: u64,
     /// Bytes of the file.
     pub bytes: u64,
-    /// Records that nobody can decode, overwritten ([`Options::mend`]).
+    /// Records that cannot be decoded, overwritten ([`Options::mend`]).
     pub undecodable: u64,
     /// Blocks that could not be read, or not to their end.
     pub notes: Vec<Note>,
@@ -82,7 +84,7 @@ struct Placed<'t> {
 /// Writes the whole trace as one file.
 ///
 /// # Errors
-/// Those of writing. What cannot be read is left out, and told.
+/// Those of writing. Unreadable parts are left out and reported.
 pub fn rewrite(trace: &Trace, options: &Options, out: impl Write) -> io::Result<Rewritten> {
     let mut rewriter = Rewriter::new(trace, options, Scope::all(trace), out);
     rewriter.begin()?;
@@ -284,7 +286,8 @@ fn stated(file: &TraceFile) -> Option<Compression> {
     process::value(&file.about, "compression")?.parse().ok()
 }
 
-/// All blocks: of a stream in ring order, of different ones by time, so that what belongs to a stretch of time lies together.
+/// All blocks: of a stream in ring order, of different ones by time, so that blocks of the same time lie
+/// together.
 fn placed(trace: &Trace) -> impl Iterator<Item = Placed<'_>> {
     let streams: Vec<(usize, &Stream)> = trace
         .sessions

@@ -1,8 +1,9 @@
-//! A trace as several files, each of a stretch of time, that can be read alone.
+//! A trace as several files, each for an interval of time, that can be read alone.
 //!
-//! Records are gone through in order of time, and a part ends between two of them. Of each block a part gets the stretch that was gone through meanwhile, cut
-//! at records: the ring ranges of all parts together are those of the trace, so that joining the parts gives the trace again. A part begins with all
-//! dictionaries; where a thread has got its name in a part before, the record that says so is repeated before the thread's first one.
+//! Records are read in order of time, and a part ends between two of them. Of each block a part gets the run
+//! that was read meanwhile, cut at records. The ring ranges of all parts together are those of the trace, so
+//! that joining the parts gives the trace again. A part begins with all dictionaries. Where a thread has got
+//! its name in an earlier part, the record with the name is repeated before the thread's first one.
 //!
 //! Memory is that of reading, and of a name for each thread.
 
@@ -21,7 +22,7 @@ use crate::tracefile::{BlockCursor, BlockReader, BlockRef, Note, Trace};
 pub const PARTS_MAX: u32 = 9_999;
 /// Bytes of the longest record of a name that is repeated.
 const NAME_MAX: usize = 4096;
-/// Bytes that a block takes in a file beside its payload: its header, zero bytes, and its place in the index.
+/// Bytes of a block in a file beside its payload: its header, zero bytes, and its place in the index.
 const BLOCK: u64 = 216;
 /// Bytes that end what concerns one session.
 const SESSION_END: u64 = 112;
@@ -35,7 +36,7 @@ pub enum Limit {
     Parts(u32),
     /// Files of at most so many bytes, but for a record that is larger.
     Size(u64),
-    /// Stretches of so many nanoseconds, counted from the first record. One without records makes no part.
+    /// Intervals of this many nanoseconds, counted from the first record. One without records makes no part.
     Every(u64),
 }
 
@@ -143,7 +144,7 @@ fn count(trace: &Trace) -> u64 {
     records
 }
 
-/// A block that is being gone through: what of it the current part has still to get.
+/// A block that is being read: the rest that the current part must still get.
 struct Open<'t> {
     cursor: u32,
     session: usize,
@@ -188,7 +189,7 @@ struct Splitter<'t, 'o> {
     fields: Vec<Fields<'t>>,
     /// By cursor.
     open: Vec<Option<Open<'t>>>,
-    /// When they are made: whoever has lost its id gets one by it, the same in all parts.
+    /// When they are made. A session that has lost its id gets one from it, the same in all parts.
     now: u128,
     /// Of the current part.
     number: u32,
@@ -299,7 +300,7 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
         self.gone_through += 1;
     }
 
-    /// A block has been gone through: what is left of it, pads too, goes into the current part.
+    /// A block has been read: its rest, with its pads, goes into the current part.
     fn left<W: Write>(&mut self, part: &mut Part<'o, W>, left: &Left<'t>) -> io::Result<()> {
         let open = self.open.get_mut(left.cursor as usize).and_then(Option::take);
         let Left { cursor, session, thread, block, skip, .. } = *left;
@@ -337,7 +338,7 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
         self.restate_context(part, open.session, open.cursor)?;
         let rewriter = &mut part.rewriter;
         let mut raw = std::mem::take(&mut rewriter.raw);
-        // Anything wrong with it was told when it was read first.
+        // Errors in it were reported when it was read first.
         let _ = rewriter.reader.read(self.trace, &self.trace.sessions[open.session], open.block, &mut raw);
         let stretch = raw.get(open.begin..open.end.min(raw.len())).filter(|stretch| !stretch.is_empty());
         let written = stretch

@@ -74,7 +74,7 @@ pub(super) fn overwrite(raw: &mut [u8]) {
     }
 }
 
-/// Overwrites records that no description explains, and states in the summary what is there. Gives how many were overwritten.
+/// Overwrites records without a description, and updates the summary. Gives how many were overwritten.
 pub(super) fn mend(trace: &Trace, session: &Session, raw: &mut [u8], header: &mut BlockHeader) -> u64 {
     let mut bad = Vec::new();
     let mut summary = Summary::new();

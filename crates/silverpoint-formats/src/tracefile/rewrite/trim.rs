@@ -1,9 +1,11 @@
 //! The records of a selection, and nothing else.
 //!
-//! Which records are wanted is decided as `select` decides it, in order of time, since a thread's name is what it was at the time of the record. Of each
-//! block a bit a record is kept until reading has left the block; then it is read again and written without the others: they are cut off at its ends, a long
-//! run between two that are wanted parts it, a shorter one becomes a pad. So each ring range that is written is true, and the memory is that of reading
-//! and of one bit for 8 bytes of the blocks that are open. Pads are zero bytes: a block that has many is compressed, so that neither they nor the headers of
+//! Which records are wanted is decided as `select` decides it. That is in order of time, since a thread's
+//! name is the one at the time of the record. Of each block one bit for each record is kept until reading has
+//! left the block. Then the block is read again and written without the other records. At its ends they are
+//! cut off; a long run between two wanted records splits the block, a shorter one becomes a pad. So each ring
+//! range that is written is true. The memory is that of reading, and of one bit for 8 bytes of the open
+//! blocks. Pads are zero bytes: a block that has many is compressed, so that neither they nor the headers of
 //! many small blocks fill the file.
 
 use std::io::{self, Write};
@@ -61,15 +63,16 @@ struct Stated<'t> {
     bytes: Vec<u8>,
 }
 
-/// Writes the records that a filter selects, as one file; those that give threads their names too, and the contexts that hold for what is selected. `cat` of it gives what `cat` with the same filter gives
+/// Writes the records that a filter selects, as one file. It also has the records that give threads their
+/// names, and the contexts of the selected records. `cat` of it gives what `cat` with the same filter gives
 /// of the trace.
 ///
 /// # Errors
-/// Those of writing. What cannot be read is left out, and told.
+/// Those of writing. Unreadable parts are left out and reported.
 pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) -> io::Result<Rewritten> {
     let mut options = options.clone();
     if options.trimmed.is_empty() && !filter.is_empty() {
-        // Nobody may take what is left out for lost, or its pads for what was there.
+        // A reader must not take what is left out for lost, nor its pads for records.
         options.trimmed = "a selection".to_owned();
     }
     let selection = Selection::new(filter, trace);
@@ -110,7 +113,7 @@ pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) 
             if std::ptr::eq(context.block, place.block) {
                 chosen[cursor].get_or_insert_with(|| Chosen::new(&context)).add(context.at);
             } else {
-                // Nothing more of its block comes: it stands by itself, in the order of the ring.
+                // No more of its block comes: it stands by itself, in the order of the ring.
                 rewriter.stretch(context.session, context.block, context.at, &bytes, 0)?;
             }
         }
@@ -127,7 +130,7 @@ impl<W: Write> Rewriter<'_, W> {
     fn chosen(&mut self, chosen: &Chosen<'_>) -> io::Result<()> {
         let session = &self.trace.sessions[chosen.session];
         let mut raw = std::mem::take(&mut self.raw);
-        // Anything wrong with it was told when it was read first.
+        // Errors in it were reported when it was read first.
         let _ = self.reader.read(self.trace, session, chosen.block, &mut raw);
         let written = self.pieces(chosen, &mut raw);
         self.raw = raw;

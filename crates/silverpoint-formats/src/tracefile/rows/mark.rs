@@ -7,7 +7,7 @@ use crate::context::Context;
 
 /// Events between two marks at first.
 const SPACING: u64 = 4096;
-/// Bytes of marks beyond which every second one is given up.
+/// Bytes of marks beyond which every second one is dropped.
 const BYTES_MAX: usize = 32 << 20;
 
 /// Session and stream.
@@ -19,7 +19,7 @@ pub(super) struct Mark {
     /// Number of the event behind it.
     pub(super) first: u64,
     positions: Box<[(Key, (u64, bool))]>,
-    /// Most marks say the same here as the one before.
+    /// Most marks have the same here as the one before.
     names: Arc<Names>,
     contexts: Arc<[(Key, Arc<Context>)]>,
     /// Events behind it are earlier than some before it: they must not be put in order together.

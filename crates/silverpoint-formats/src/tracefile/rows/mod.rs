@@ -1,11 +1,13 @@
 //! Events by their numbers: any of millions, without all of them in memory.
 //!
-//! The trace is gone through once, and every few thousand events a *mark* is kept: where each stream stood, what its thread was called, which fields held. An event is found by going on
-//! from the last mark before it. Between two marks each stream is read up to where it stood at the second, so that what came late is where it was numbered, not where its
-//! time would put it.
+//! The trace is read once, and a *mark* is kept every few thousand events. It has the position of each
+//! stream, the name of its thread, and its fields. An event is found by reading from the last mark before it.
+//! Between two marks each stream is read up to its position at the second. So late records are where they
+//! were numbered, not where their time would put them.
 //!
-//! A number stays an event's for good, while the files grow, but for this: events of *several* programs, less apart than their clocks are known, may change places when a later
-//! anchor tells more about a clock.
+//! An event keeps its number while the files grow, with one exception. Events of *several* programs may
+//! change places when they are closer together than their clocks are known, and a later anchor describes a
+//! clock better.
 
 mod mark;
 
@@ -94,7 +96,7 @@ impl Rows {
         Self::new(Trace::empty(), &[], &Filter::default(), true)
     }
 
-    /// Adds a file that may grow, unless it is there. Sessions name it, whoever runs them: it must be a regular file.
+    /// Adds a file that may grow, unless it is there. Any session may name it, so it must be a regular file.
     ///
     /// # Errors
     /// A file that cannot be opened or read, or is no regular file.
@@ -104,12 +106,13 @@ impl Rows {
         Ok(())
     }
 
-    /// How long a session that brings nothing holds up what lies beyond its watermark: order among threads against delay. At first a second.
+    /// How long a session without new records holds up what lies beyond its watermark: a compromise between
+    /// order among threads and delay. The default is a second.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience.time = patience;
     }
 
-    /// Numbers anew what another filter selects.
+    /// Numbers the events that another filter selects, from the beginning.
     pub fn set_filter(&mut self, filter: &Filter) {
         self.filter = absolute(filter, &self.growing.trace);
         (self.count, self.last_ns, self.is_drained) = (0, None, false);

@@ -1,4 +1,4 @@
-//! What the dictionaries of a file have said so far.
+//! The contents of a file's dictionaries so far.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,18 +28,19 @@ pub(super) struct Described {
     /// Its id, once it is described.
     pub(super) id: Option<[u8; 16]>,
     pub(super) has_anchor: bool,
-    /// Levels of sites, and a checksum of each description; without a level: of a kind that is not known here, or pending.
+    /// Levels of sites, and a checksum of each description; without a level: of an unknown kind, or pending.
     pub(super) sites: HashMap<u32, (Option<u32>, u64)>,
     pub(super) signatures: Signatures,
     pub(super) streams: HashSet<u32>,
-    /// Of each stream: up to where its ring was stored or told as a gap; here or, by *positions*, in files before.
+    /// Of each stream: up to where its ring was stored or recorded as a gap; here or, by *positions*, in
+    /// earlier files.
     pub(super) ends: HashMap<u32, u64>,
     /// Streams whose last block holds nothing but names of threads.
     pub(super) after_statements: HashSet<u32>,
     pub(super) watermark: u64,
     /// Greatest totals of losses: of streams, and, by 0, of the session.
     losses: HashMap<u32, LossInfo>,
-    /// Missing descriptions that have been told.
+    /// Missing descriptions that have been reported.
     pub(super) told: HashSet<u32>,
 }
 

@@ -1,13 +1,14 @@
-//! Whether a trace file is what the specification says, to the last record.
+//! Whether a trace file conforms to the specification, to the last record.
 //!
-//! Reading takes what it can and goes on; this looks for everything that a reader would pass over, and for what is wrong without harm so far:
+//! Reading skips what it cannot read. This also finds everything that a reader would skip, and errors that
+//! have done no harm so far:
 //!
 //! ```text
 //! every block: checksums, sequence ─▶ dictionaries (state of the sessions) ─▶ records against them ─▶ index and end against the headers
 //! ```
 //!
-//! The file is gone through once. Memory is bounded by one block, and by the sites and streams of the file: of headers that an index must repeat a
-//! running checksum is kept, not the headers.
+//! The file is read once. Memory is bounded by one block, and by the sites and streams of the file. Of the
+//! headers that an index must repeat, only a running checksum is kept.
 
 mod dictionary;
 mod records;
@@ -29,7 +30,7 @@ use super::source::Source;
 use super::verdict::Verdict;
 use dictionary::Dictionaries;
 
-/// How thoroughly a file is looked at.
+/// How thoroughly a file is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Checksums and the numbers of the blocks.
@@ -74,7 +75,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What a file came to.
+/// The result for a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// Blocks whose checksums agree.
@@ -108,7 +109,7 @@ const REWRITE: &str = "its writer has a fault; silverpoint repair corrects what 
 /// What to do about indexes.
 const REINDEX: &str = "readers do without it; silverpoint repair makes a new one";
 
-/// Looks at a file, and gives everything that is to be said of it to `report`, in the order of the file.
+/// Examines a file, and gives all findings to `report`, in the order of the file.
 ///
 /// # Errors
 /// Those of reading the file.
@@ -140,7 +141,8 @@ struct Headers {
 }
 
 impl Headers {
-    /// Of headers without their own checksums: those, agreeing, would make the checksum of the whole one and the same.
+    /// Without the headers' own checksums: a header together with its correct checksum would always give the
+    /// same total.
     fn add(&mut self, header: &[u8]) {
         self.crc = crc32c::crc32c_append(self.crc, header.get(..HEADER_SIZE - 4).unwrap_or(header));
         self.count += 1;
@@ -219,7 +221,8 @@ impl<F: FnMut(Finding)> Check<'_, F> {
         self.found.blocks += 1;
         if header.kind == BlockKind::FILE {
             let id = file_id(&process::lines(payload));
-            // One may be joined to itself, or say nothing of which file it is: it begins with block 0. Two such blocks in a row are one that was doubled.
+            // A file may be joined to itself, or not state its identity: it begins with block 0. Two such
+            // blocks in a row are one that was doubled.
             let begins = header.sequence == 0 && self.next_sequence > 1;
             if self.file_id != 0 && (self.file_id != id || begins) {
                 self.join(at, id);

@@ -15,10 +15,10 @@ use super::dictionary::{Described, Dictionaries, Wrong};
 
 /// Bit 0 of a header's flags: some record is earlier than a watermark.
 const LATE: u32 = 1;
-/// Faults of one block's records that are told.
+/// Most faults of one block's records that are reported.
 const TOLD: usize = 4;
 
-/// Takes blocks of records to pieces. Keeps the room.
+/// Decodes blocks of records. Keeps the buffers.
 pub(super) struct Reader {
     decompressor: Decompressor,
     unpacked: Vec<u8>,
@@ -103,7 +103,7 @@ fn described(session: &mut Described, header: &BlockHeader, is_known: bool, wron
     }
 }
 
-/// Ring ranges follow one another, but where records were left out deliberately.
+/// Ring ranges follow one another, except where records were left out on purpose.
 fn position(session: &mut Described, header: &BlockHeader, left_out: LeftOut, wrong: &mut Wrong) {
     let is_after_statements = session.after_statements.remove(&header.stream);
     if let Some(&end) = session.ends.get(&header.stream) {
