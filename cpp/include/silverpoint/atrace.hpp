@@ -6,13 +6,14 @@
 //   void draw(int frame) {
 //       SP_ATRACE("draw");                                    until the end of the block
 //       atrace::int64(atrace::kApp, "frame", frame);
-//       atrace::async_begin(atrace::kApp, "upload", 7);       ends in whatever thread
+//       atrace::async_begin(atrace::kApp, "upload", 7);       may end in any thread
 //       atrace::async_end(atrace::kApp, "upload", 7);
 //   }
 //
-// Outputs, also both at once: the kernel's trace_marker, written as Android writes it, and Silverpoint's
-// rings. The kernel's is enabled by properties of Android's names (docs/guide/atrace.md), the rings' by
-// directives: category atrace::app and the like; where properties are set, only tags that they enable.
+// There are two outputs, which may be on at once: the kernel's trace_marker, in Android's format, and
+// Silverpoint's rings. Properties with Android's names enable the kernel's output (docs/guide/atrace.md).
+// Directives enable the rings' output: category atrace::app and the like. Where properties are set, the rings
+// get only tags that the properties enable.
 #pragma once
 
 #include <cstdarg>
@@ -56,21 +57,21 @@ inline Tag enabled_tags() {
         if (is_in_ring(Tag{1} << bit)) tags |= Tag{1} << bit;
     return tags;
 }
-// Reads properties again, now. (A file is followed by itself; the environment is not.)
+// Reads the properties again, now. (A property file is followed automatically; the environment is not.)
 inline void update_tags() { detail::atrace_state.update(); }
 
 }  // namespace atrace
 
 namespace detail {
 
-// The calling process's id: a session's own is wiped in a forked child, and asking the kernel costs as much
-// as all the rest.
+// The calling process's id. It is kept here because a forked child wipes the session's own, and asking the
+// kernel costs as much as all the rest.
 inline std::uint32_t atrace_process() {
     return session.is_ready() ? session.plain<const std::uint32_t>(at::kPid)
                               : static_cast<std::uint32_t>(getpid());
 }
 
-// One call, as the kernel is told of it.
+// One call, as the kernel gets it.
 struct SP_DETAIL_VISIBLE AtraceCall {
     char letter;
     std::size_t count = 0;
@@ -84,18 +85,19 @@ inline void write_atrace(const AtraceCall& call) {
     atrace_state.write(atrace_state.is_file() ? message.line() : message.text());
 }
 
-// What calls do whose gate is not closed. Functions of their own: a call that is off is the question alone.
+// What a call does if its gate is not closed. Separate functions, so that a call that is off costs only the
+// check.
 
-// Where the outputs decide: tells the kernel, if it is to have it; true: the ring is to have it, too.
+// Decides the outputs: writes to the kernel if it wants the call. True: the ring wants it too.
 [[gnu::noinline]] inline bool atrace_to_outputs(std::uint64_t tag, const AtraceCall& call) {
     const AtraceTo to(tag);
-    // (Asked before the kernel is: behind it, what has to be loaded is waited for.)
+    // (The ring is checked before the kernel: what has to be loaded is waited for behind the kernel's check.)
     const bool in_ring = to.ring();
     if (to.marker()) write_atrace(call);
     return in_ring;
 }
 
-// Begins a stretch of time of the calling thread; false: its tag is off.
+// Begins a stretch of time of the calling thread. False: its tag is off.
 [[gnu::noinline]] inline bool atrace_begin_by_outputs(std::uint64_t tag, std::string_view name) {
     const AtraceTo to(tag);
     const bool in_marker = to.marker(), in_ring = to.ring();
@@ -117,7 +119,7 @@ inline void write_atrace(const AtraceCall& call) {
     return true;
 }
 
-// Of one that the kernel was told of, or that is not in the ring; or none is known, or it lies deep.
+// The last one was written to the kernel, or is not in the ring; or none is known, or it lies too deep.
 [[gnu::noinline]] inline bool end_atrace_otherwise() {
     AtraceBegun* const next = tls_atrace_next;
     AtraceBegun begun;
@@ -133,10 +135,11 @@ inline void write_atrace(const AtraceCall& call) {
     if (id != 0) record_atrace_end(begun, id);
     return true;
 }
-// Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.
+// Ends the last one in the outputs it was begun in, even if they were switched since. False: nothing is known
+// of it.
 SP_DETAIL_HOT bool end_atrace() {
     AtraceBegun* const last = tls_atrace_next - 1;
-    // (One comparison: neither nothing nor told.)
+    // (One comparison: neither nothing nor kTold.)
     if (static_cast<std::int32_t>(last->id) <= 0) [[unlikely]]
         return end_atrace_otherwise();
     tls_atrace_next = last;
@@ -144,13 +147,13 @@ SP_DETAIL_HOT bool end_atrace() {
     return true;
 }
 
-// Ends the stretch that the calling thread has begun last, where it was begun. That of a scope also when its
-// tag was switched off meanwhile: it has begun.
+// Ends the stretch that the calling thread began last, in the outputs it was begun in. A scope's stretch ends
+// even if its tag was switched off meanwhile, because it has begun.
 [[gnu::noinline]] inline void atrace_end_by_outputs(std::uint64_t tag, bool is_scope) {
     const AtraceTo to(tag);
     const bool in_marker = to.marker();
     if (!in_marker && !is_scope && !to.ring()) return;
-    // Where nothing was begun, the kernel is told as on Android.
+    // Where nothing was begun, the kernel gets the end, as on Android.
     if (!end_atrace() && in_marker) write_atrace({'E'});
 }
 [[gnu::noinline]] inline void atrace_end(std::uint8_t gate, std::uint64_t tag, bool is_scope) {
@@ -189,8 +192,8 @@ SP_DETAIL_HOT bool end_atrace() {
     record_atrace(Kind::kCounter, tag, "value", name, value);
 }
 
-// A cookie for a stretch that may end in another thread: another one each time. Where they begin depends on
-// where this copy lies: those of plug-ins are others.
+// A cookie for a stretch that may end in another thread: a different one each time. The start value depends
+// on the address of this copy, so plug-ins use other cookies.
 inline constinit std::atomic<std::uint32_t> atrace_cookies{0};
 inline std::int32_t new_atrace_cookie() {
     const auto copy = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&atrace_cookies) >> 4);
@@ -221,7 +224,7 @@ struct SP_DETAIL_VISIBLE AtraceAsync {
                              std::uint64_t{static_cast<std::uint32_t>(made.cookie)});
 }
 
-// A name that is formatted, as printf does; cut where a message to the kernel would be.
+// A name that is formatted as by printf; cut where a message to the kernel would be cut.
 class AtraceText {
   public:
     [[gnu::format(printf, 2, 3)]] explicit AtraceText(const char* format, ...) {
@@ -248,13 +251,13 @@ namespace atrace {
 inline void begin(Tag tag, std::string_view name) {
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_begin(gate, tag, name);
 }
-// Ends the stretch that the calling thread has begun last, in the outputs that it was begun in. (As on
-// Android nothing is done while the tag is off: what has to end in any case is a Scope.)
+// Ends the stretch that the calling thread began last, in the outputs it was begun in. (As on Android nothing
+// happens while the tag is off. Use a Scope if the stretch must end in any case.)
 inline void end(Tag tag) {
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_end(gate, tag, false);
 }
 
-// Begins a stretch of time that may end in another thread: both belong together by tag, name and cookie.
+// Begins a stretch of time that may end in another thread. Tag, name and cookie connect begin and end.
 inline void async_begin(Tag tag, std::string_view name, std::int32_t cookie) {
     if (const auto gate = detail::atrace_gate(tag))
         detail::atrace_async(gate, 'S', detail::Kind::kAsyncBegin, tag, name, cookie);
@@ -265,7 +268,7 @@ inline void async_end(Tag tag, std::string_view name, std::int32_t cookie) {
         detail::atrace_async(gate, 'F', detail::Kind::kAsyncEnd, tag, name, cookie);
 }
 
-// Begins a stretch of time on a track of its own: both belong together by tag, track and cookie.
+// Begins a stretch of time on a track of its own. Tag, track and cookie connect begin and end.
 inline void track_begin(Tag tag, std::string_view track, std::string_view name, std::int32_t cookie) {
     if (const auto gate = detail::atrace_gate(tag))
         detail::atrace_track_begin(gate, tag, track, name, cookie);
@@ -298,8 +301,8 @@ class [[nodiscard, gnu::visibility("default")]] Scope {
         const auto gate = detail::atrace_gate(tag);
         if (gate != 0 && detail::atrace_begin(gate, tag, name)) tag_ = tag;
     }
-    // `make_name` is called only when the tag is on: it gives the name, or what a std::string_view can be
-    // made of.
+    // `make_name` is called only when the tag is on. It returns the name, or anything that a std::string_view
+    // can be made of.
     template <class Functor>
         requires requires(Functor& make_name) { std::string_view(make_name()); }
     SP_DETAIL_OWN Scope(Tag tag, Functor&& make_name) {
@@ -318,8 +321,8 @@ class [[nodiscard, gnu::visibility("default")]] Scope {
     Tag tag_ = 0;
 };
 
-// A stretch of time that may end in another thread, until it is destroyed, wherever it was moved to and
-// whatever was switched since; with a cookie of its own. The name must live as long.
+// A stretch of time that may end in another thread. It ends when this object is destroyed, even if it was
+// moved or tags were switched since. It has a cookie of its own. The name must live as long.
 class [[nodiscard, gnu::visibility("default")]] AsyncScope {
   public:
     SP_DETAIL_OWN AsyncScope(Tag tag, std::string_view name) : made_{tag, name} {
@@ -347,7 +350,7 @@ inline AsyncScope async_scope(Tag tag, std::string_view name) { return {tag, nam
 #define SP_ATRACE(name) SP_ATRACE_TAG(::silverpoint::atrace::kApp, name)
 #define SP_ATRACE_TAG(tag, name) \
     const ::silverpoint::atrace::Scope SP_DETAIL_JOIN(sp_atrace_, __COUNTER__)(tag, name)
-// With a name that is formatted as by printf, only when the tag is on: SP_ATRACE_FORMAT("frame %d", frame).
+// With a name formatted as by printf, only when the tag is on: SP_ATRACE_FORMAT("frame %d", frame).
 #define SP_ATRACE_FORMAT(...) SP_ATRACE_TAG_FORMAT(::silverpoint::atrace::kApp, __VA_ARGS__)
 #define SP_ATRACE_TAG_FORMAT(tag, ...) \
     SP_ATRACE_TAG(tag, [&] { return ::silverpoint::detail::AtraceText(__VA_ARGS__); })

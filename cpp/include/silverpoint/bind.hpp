@@ -11,10 +11,9 @@
 //
 //   silverpoint::pipe(reader, writer);             value by value, without a type
 //
-// Readers take memory (a file is mapped, or read by pieces that hold whole values); writers give memory, or
-// pieces of 64 KiB to a sink. No exceptions, no type information. Input is never believed: errors are
-// precise, nesting is limited, and what an input claims is asked for only as far as bytes follow. See
-// docs/guide/bind.md.
+// Readers take memory: a file is mapped, or read in pieces that hold whole values. Writers give memory, or
+// pieces of 64 KiB to a sink. No exceptions, no type information. Input is never trusted: errors are precise,
+// nesting is limited, and memory is reserved only as far as bytes follow. See docs/guide/bind.md.
 #pragma once
 
 #include "bind/cbor_reader.hpp"
@@ -27,8 +26,8 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-// Writes a value behind what the writer has. What a failed call has written is taken back, as far as no sink
-// has it already.
+// Writes a value behind what the writer has. If the call fails, its output is removed again, unless a sink
+// already has it.
 template <class Writer, class T>
     requires std::is_base_of_v<binding::Output, Writer>
 BindResult bind(Writer& writer, const T& value) {
@@ -40,7 +39,7 @@ BindResult bind(Writer& writer, const T& value) {
     return writer.finish_value(p, began);
 }
 
-// Reads the next value. After a failure the value is partly what was read, and the reader is at its end.
+// Reads the next value. After a failure the value holds what was read so far, and the reader is at its end.
 template <class Reader, class T>
     requires std::is_base_of_v<binding::Input, Reader>
 BindResult bind(Reader& reader, T& value) {

@@ -59,7 +59,7 @@ struct CalendarText {
         out.number(static_cast<unsigned>(date.day()), 2);
         return out;
     }
-    // What is none is its number.
+    // An invalid value is shown as its number.
     static Text text(const std::chrono::month& month) {
         return named("JanFebMarAprMayJunJulAugSepOctNovDec", static_cast<unsigned>(month) - 1,
                      static_cast<unsigned>(month));
@@ -169,7 +169,7 @@ template <class Duration>
 struct Codec<std::chrono::time_point<std::chrono::local_t, Duration>>
     : ShortTextCodec<std::chrono::time_point<std::chrono::local_t, Duration>, LocalText> {};
 
-// std::chrono::zoned_time, and what is like it: not all standard libraries have it.
+// std::chrono::zoned_time and similar types: not all standard libraries have it.
 template <class T>
 concept ZonedTimeLike = requires(const T& value) {
     requires TimePointLike<std::remove_cvref_t<decltype(value.get_sys_time())>>;

@@ -1,17 +1,17 @@
 // Fields of all records that a thread makes within a scope (docs/guide/context.md).
 //
-//   SP_CONTEXT("request", id, "user", name);       until the end of the scope: records have request and user
-//   silverpoint::Context scope("request", id);     the same as an object; it ends in its thread
+//     SP_CONTEXT("request", id, "user", name);       until the end of the scope: records have both fields
+//     silverpoint::Context scope("request", id);     the same as an object; it ends in its thread
 //
-//   auto taken = silverpoint::capture_context();   what is open here, to be taken along
-//   … in another thread: auto scope = taken.enter();
-//   pool.post(silverpoint::with_context(work));    a callable that takes along what is open here
-//   placed(silverpoint::carry(order));             a value that does: through a signal's queue, say
+//     auto taken = silverpoint::capture_context();   what is open here, to pass to another thread
+//     … in another thread: auto scope = taken.enter();
+//     pool.post(silverpoint::with_context(work));    a callable that carries what is open here
+//     placed(silverpoint::carry(order));             a value that carries it: through a signal's queue, say
 //
-// A name is a text, a value anything that can be recorded. An inner scope's field covers an outer one's of
-// the same name. Entering costs some tens of nanoseconds; a tracepoint inside costs what it costs outside,
-// but for the first, which states the fields. A thread has 1,424 bytes for all open scopes, of which there
-// may be 24: what has no room is cut, then "…", then left out. Nothing is allocated but by capture_context().
+// A name is a text, a value anything that can be recorded. A field of an inner scope hides a field of the
+// same name of an outer one. Entering costs some tens of nanoseconds. A tracepoint inside costs what it costs
+// outside, except the first, which states the fields. A thread has 1,424 bytes for all open scopes, and at
+// most 24 of them: what has no room is cut, then "…", then left out. Only capture_context() allocates.
 #pragma once
 
 #include "detail/cbor.hpp"
@@ -168,7 +168,7 @@ class [[nodiscard, gnu::visibility("default")]] Context {
     std::uint64_t number_ = 0;
 };
 
-// The fields of the scopes that were open in a thread, to be taken along to another one.
+// The fields of the scopes that were open in a thread, to be used in another one.
 class SP_DETAIL_VISIBLE CapturedContext {
   public:
     CapturedContext() = default;
@@ -181,7 +181,7 @@ class SP_DETAIL_VISIBLE CapturedContext {
     }
     SP_DETAIL_OWN ~CapturedContext() { delete[] pairs_; }
 
-    // Gives its fields to the records of this thread, on top of those that are open, until what it gives
+    // Adds its fields to the records of this thread, on top of those that are open, until the returned object
     // ends.
     SP_DETAIL_OWN Context enter() const {
         return Context(Context::Entered{size_ == 0 ? 0 : detail::enter_context(pairs_, size_, cut_)});
@@ -223,8 +223,8 @@ inline CapturedContext capture_context() {
     return {pairs, size, contexts.is_cut()};
 }
 
-// A callable that does what this one does, in the context that is open here now, wherever and whenever it is
-// called.
+// A callable that does the same as this one, in the context that is open here now, no matter where and when
+// it is called.
 template <class Call>
 auto with_context(Call&& call) {
     return [taken = capture_context(),
@@ -245,7 +245,7 @@ Carried<std::decay_t<T>> carry(T&& value) {
     return {std::forward<T>(value), capture_context()};
 }
 
-// A callable that takes what `carry` has made, and calls this one with the value, in its context.
+// A callable that accepts what `carry` has made, and calls this one with the value, in its context.
 template <class Call>
 auto carried(Call&& call) {
     return [call = std::forward<Call>(call)]<class T, class... Rest>(

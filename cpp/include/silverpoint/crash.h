@@ -8,9 +8,9 @@
  *   SP_CHECK(index < size, "index %zu of %zu", index, size);
  *
  * On a fatal signal or a failed check one record of level fatal is made, of category silverpoint.crash: the
- * cause, the signal's details, the failing thread and its stack. Then the handler that was there before is
- * called, or what the signal does by default happens. Installed once, in the executable, before threads are
- * started. To be called from any thread, not from signal handlers.
+ * cause, the signal's details, the failing thread and its stack. Then the previous handler is called, or the
+ * signal's default action happens. Install it once, in the executable, before threads are started. Call it
+ * from any thread, not from signal handlers.
  *
  * A program that starts its logger by sp_start_logger (silverpoint/start.h) gets the handler by that; then
  * everything that was recorded is delivered before the process ends. */
@@ -22,24 +22,25 @@
 #ifndef __cplusplus
 
 typedef struct sp_crash_options {
-    /* Which signals make a record. A program that uses one of them for something else leaves it out. */
+    /* Which signals make a record. A program that uses one of them for another purpose leaves it out. */
     bool segv, bus, ill, fpe, abrt, sys, trap, term;
     /* How long `drain` may take, in milliseconds. */
     uint32_t wait_ms;
-    /* Has the logger inside the process deliver what there is: silverpoint_drain_after_crash, or null. */
+    /* Makes the logger inside the process deliver what is pending: silverpoint_drain_after_crash, or null. */
     int (*drain)(uint64_t wait_ms);
 } sp_crash_options;
-/* What holds when nothing is said: sp_crash_options options = SP_CRASH_OPTIONS; options.term = true; */
+/* The defaults: sp_crash_options options = SP_CRASH_OPTIONS; options.term = true; */
 #    define SP_CRASH_OPTIONS \
         { true, true, true, true, true, true, false, false, 3000, 0 }
 
 /* Another call adds signals, and changes the wait and a drain that is not null. Null: SP_CRASH_OPTIONS.
  * False: no memory, or no session. */
 bool sp_install_crash_handler(const sp_crash_options* options) SP_C_OWN;
-/* A stack for the handler in the calling thread. Threads get it with their first record, or by this. */
+/* A stack for the handler in the calling thread. Threads get one with their first record, or by this call. */
 void sp_prepare_thread_for_crash(void) SP_C_OWN;
 
-/* Ends the program when a condition is false: a record of what is said beside it, one of the crash, abort. */
+/* Ends the program if a condition is false: records the text beside it, then makes a crash record, then
+ * aborts. */
 #    define SP_CHECK(...) SP_C_JOIN(SP_C_CHECK_, SP_C_HAS_MORE(__VA_ARGS__))(#__VA_ARGS__, __VA_ARGS__)
 #    define SP_C_HAS_MORE(...) \
         SP_C_COUNT2(__VA_ARGS__, more_than_16_arguments, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
@@ -55,7 +56,7 @@ void sp_prepare_thread_for_crash(void) SP_C_OWN;
             }                                                                                        \
         } while (0)
 
-/* `source` is that of `count` arguments, of which the first is the condition. */
+/* `source` is the source text of `count` arguments, of which the first is the condition. */
 __attribute__((noreturn)) void sp_c_fail_check(const char* source, unsigned count, const char* file,
                                                unsigned line) SP_C_OWN;
 

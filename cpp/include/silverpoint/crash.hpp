@@ -7,22 +7,22 @@
 //   SP_CHECK(index < size);
 //   SP_CHECK(index < size, "index {} of {}", index, size);
 //
-// On a fatal signal, an uncaught exception or a failed check one record of level fatal is made, of category
-// silverpoint.crash: the cause, the signal's details, the failing thread, and its stack as program counters
-// with the build ids of the modules (spec/crash.md); who reads it makes names of them. Then the logger inside
-// the process, if there is one (logger.hpp, which installs this by itself), is given time to deliver
-// everything. Without one the record waits in the session, like all others. Then the handler that was there
-// before is called, or what the signal does by default happens: core dump and exit status are what they would
-// have been.
+// On a fatal signal, an uncaught exception or a failed check one record of level fatal is made. Its category
+// is silverpoint.crash. It has the cause, the signal's details and the failing thread. Its stack is program
+// counters with the build ids of the modules (spec/crash.md). Readers turn these into names.
 //
-// The record is made whatever the directives say. It is written by async-signal-safe means alone, on a stack
-// of its own and into a ring that is kept for it: also when a thread's stack is used up (in the thread that
-// installs, in those that have made their first record since, and in those that have called
-// prepare_thread_for_crash; another thread whose stack is used up ends without a record), when the fault
-// is within a tracepoint, and in forked children.
+// Then the logger inside the process, if there is one (logger.hpp, which installs this by itself), gets time
+// to deliver everything. Without a logger the record waits in the session, like all others. Then the previous
+// handler is called, or the signal's default action happens: core dump and exit status are unchanged.
 //
-// Install it once, in the executable, before threads are started. To be called from any thread, not from
-// signal handlers.
+// The record is made no matter what the directives say. It is written by async-signal-safe means alone, on a
+// stack of its own and into a ring that is reserved for it. So it is also made in forked children, and when
+// the fault is within a tracepoint. A used-up stack leaves a record in the thread that installs, and in
+// threads that have made their first record since. It also does in threads that have called
+// prepare_thread_for_crash. Any other thread whose stack is used up ends without a record.
+//
+// Install it once, in the executable, before threads are started. Call it from any thread, not from signal
+// handlers.
 #pragma once
 
 #include <cxxabi.h>
@@ -38,25 +38,26 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 struct SP_DETAIL_VISIBLE crash_options {
-    // Which signals make a record. A program that uses one of them for something else leaves it out.
+    // Which signals make a record. A program that uses one of them for another purpose leaves it out.
     bool segv = true, bus = true, ill = true, fpe = true, abrt = true, sys = true;
     bool trap = false, term = false;
-    // Uncaught exceptions, and whatever else ends in std::terminate.
+    // Uncaught exceptions, and everything else that ends in std::terminate.
     bool terminate = true;
-    // How long the logger inside the process may take to deliver what there is, in milliseconds.
+    // How long the logger inside the process may take to deliver what is pending, in milliseconds.
     unsigned wait_ms = 3000;
 };
 
 // Another call adds signals, and changes the wait. False: no memory, or no session.
 bool install_crash_handler(const crash_options& options = {});
 
-// A stack for the handler in the calling thread. Threads get it with their first record, or by this.
+// A stack for the handler in the calling thread. Threads get one with their first record, or by this call.
 inline void prepare_thread_for_crash() { detail::give_alternate_stack(); }
 
 }  // namespace v1
 }  // namespace silverpoint
 
-// Ends the program when a condition is false: a record of what is said beside it, one of the crash, abort.
+// Ends the program if a condition is false: records the text beside it, then makes a crash record, then
+// aborts.
 #define SP_CHECK(condition, ...)                                               \
     do {                                                                       \
         if (!(condition)) [[unlikely]] {                                       \
@@ -71,7 +72,7 @@ SP_DETAIL_BEGIN
     fail_check(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), condition, file, line);
 }
 
-// Of the exception that is being handled: its type, and what it says.
+// The exception that is being handled: its type and its text.
 SP_DETAIL_COLD void describe_exception(Crash& crash) {
     const std::type_info* type = abi::__cxa_current_exception_type();
     if (type == nullptr) {

@@ -1,17 +1,18 @@
-// Exceptions with their causes: what each says, from the outermost to the one where it began.
+// Exceptions with their causes: the text of each, from the outermost to the one where it began.
 //
 //   catch (const std::exception& error) {
 //       SP_ERROR("cannot load: {}", silverpoint::causes(error));
 //   }
 //   SP_ERROR("lost: {}", silverpoint::causes(std::current_exception()));
 //
-// A cause is what std::throw_with_nested left behind. Of what is no std::exception the record says so. Texts
-// are copied into a thousand bytes on the stack; up to eight causes. Each costs a throw and a catch (a
+// A cause is what std::throw_with_nested left behind. If something is no std::exception, the record says so.
+// Texts are copied into a thousand bytes on the stack; up to eight causes. Each costs a throw and a catch (a
 // microsecond or more): this is for errors, not for the hot path.
 //
-// Code that is compiled without exceptions (-fno-exceptions) may still be given one: what an exception says
-// is recorded, of an exception that only a pointer holds that its text is unknown. Without type information
-// (-fno-rtti) the causes are known of the exception that is being handled and of those behind a pointer.
+// Code that is compiled without exceptions (-fno-exceptions) may still be given one. Then the text of an
+// exception is recorded; for one that only a pointer holds, the record says that its text is unknown. Without
+// type information (-fno-rtti) causes are known for the exception that is being handled, and for those behind
+// a pointer.
 #pragma once
 
 #include <cstring>
@@ -23,8 +24,8 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-// Texts of an exception and its causes; a range of std::string_view. Trivially copyable but for its size:
-// pass it on by reference.
+// Texts of an exception and its causes; a range of std::string_view. Trivially copyable, but large: pass it
+// by reference.
 class SP_DETAIL_VISIBLE Causes {
   public:
     static constexpr std::size_t kMost = 8;
@@ -107,9 +108,9 @@ template <>
 inline constexpr bool kIsKnown<Causes> = true;
 }
 
-// What an exception and its causes say.
+// The texts of an exception and its causes.
 inline Causes causes(const std::exception& error) { return Causes(error); }
-// The same of one that was caught elsewhere; nothing of none.
+// The same for one that was caught elsewhere; empty for a null pointer.
 inline Causes causes(const std::exception_ptr& error) { return Causes(error); }
 
 }  // namespace SP_DETAIL_HIDDEN

@@ -9,7 +9,7 @@
 // | file_status | a record of type and permissions |
 // | space_info | a record of capacity, free and available bytes |
 //
-// Nothing is asked of the system when they are recorded.
+// Recording asks the system nothing.
 #pragma once
 
 #include <filesystem>

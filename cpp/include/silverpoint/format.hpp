@@ -1,14 +1,14 @@
-// As std::format: functions instead of macros.
+// Functions instead of macros, like std::format.
 //
-//   silverpoint::info("order {} at {:.2f}", id, px);          trace, debug, info, warn, error, fatal
-//   silverpoint::info("no placeholders: {} stays");           a literal alone is text, braces and all
-//   silverpoint::info(message);                               a message that was made elsewhere
+//     silverpoint::info("order {} at {:.2f}", id, px);          trace, debug, info, warn, error, fatal
+//     silverpoint::info("no placeholders: {} stays");           a literal alone is text, braces included
+//     silverpoint::info(message);                               a message that was made elsewhere
 //
-// The text is checked when the program is compiled, arguments are recorded with their types, and each call is
-// a site of its own, with its file and line: what SP_INFO("order {} at {:.2f}", id, px) does, by a function.
-// What differs: arguments are always evaluated; the category is empty; the levels cannot be compiled out;
-// `silverpoint sites` does not list it before it has run. While it is off it costs three loads and two
-// branches, on, one load and two comparisons more than the macro.
+// The text is checked at compile time, and arguments are recorded with their types. Each call is a site of
+// its own, with its file and line. It does what SP_INFO("order {} at {:.2f}", id, px) does. The differences:
+// arguments are always evaluated; the category is empty; the levels cannot be compiled out.
+// `silverpoint sites` does not list a call before it has run. While it is off it costs three loads and two
+// branches; on, one load and two comparisons more than the macro.
 #pragma once
 
 #include "detail/call_site.hpp"

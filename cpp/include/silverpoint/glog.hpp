@@ -1,16 +1,16 @@
-// Programs written for Google's glog, unchanged but for one line: #include <silverpoint/glog.hpp> instead of
+// For programs written for Google's glog, with one line changed: #include <silverpoint/glog.hpp> instead of
 // <glog/logging.h> (and of glog's other headers). Link silverpoint::logger; C++20.
 //
 //   google::InitGoogleLogging(argv[0]);
-//   LOG(INFO) << "x " << 42;                a record with the template "x {}" and an int: nothing is
-//   formatted,
+//   LOG(INFO) << "x " << 42;                a record with the template "x {}" and an int, not formatted;
 //                                           no file is waited for; the logger's thread writes the line
 //   LOG(ERROR) << error;                    to stderr too, at once, as ever
 //
-// Files, their names and lines, stderr, flags and exit statuses are glog's; docs/guide/from-glog.md lists
-// every macro and flag with what it does here, and the few differences. What is logged is also recorded as
-// any other tracepoint's is, in the category "glog": levels info, warn, error and fatal, VLOG at debug with
-// its number as the field `verbosity`. All sinks of silverpoint/logger.hpp and `silverpoint run` can have it.
+// Files, their names and lines, stderr, flags and exit statuses are glog's. docs/guide/from-glog.md lists
+// every macro and flag, what it does here, and the few differences. Messages are also recorded like those of
+// any other tracepoint, in the category "glog". Their levels are info, warn, error and fatal; VLOG is at
+// debug with its number as the field `verbosity`. All sinks of silverpoint/logger.hpp and `silverpoint run`
+// can have them.
 #pragma once
 
 #include "glog/every.hpp"
@@ -76,7 +76,7 @@
 #    define COMPACT_GOOGLE_LOG_DFATAL google::NullStreamFatal()
 #endif
 
-// Where ERROR is a macro that is 0, as of some systems' headers.
+// For systems whose headers define ERROR as 0.
 #ifdef GLOG_NO_ABBREVIATED_SEVERITIES
 #    define COMPACT_GOOGLE_LOG_0 COMPACT_GOOGLE_LOG_ERROR
 #    define SYSLOG_0 SYSLOG_ERROR
@@ -238,7 +238,7 @@
     } while (0)
 // clang-format on
 
-// --- The same for builds that look for faults; in others compiled, and never evaluated.
+// --- The same for debug builds; in others they are compiled, and never evaluated.
 
 #if DCHECK_IS_ON()
 #    define DLOG(severity) LOG(severity)

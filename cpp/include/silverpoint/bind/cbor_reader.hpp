@@ -1,5 +1,5 @@
-// CBOR (RFC 8949) from memory: one item a call, of definite or indefinite length; several make a sequence.
-// Tags that say nothing of a number's size are passed over.
+// CBOR (RFC 8949) from memory: one item a call, of definite or indefinite length. Several items make a
+// sequence. Tags that do not concern a number's size are skipped.
 #pragma once
 
 #include <limits>
@@ -42,7 +42,7 @@ class CborReader : public binding::Input {
         unsigned major = 0;
         unsigned info = 0;  // 31: indefinite
         std::uint64_t number = 0;
-        const char* end = nullptr;  // null: none that is whole
+        const char* end = nullptr;  // null: no complete item
     };
     [[gnu::always_inline]] Head head(const char* p) const {
         if (p == end_) return {};
@@ -73,7 +73,7 @@ class CborReader : public binding::Input {
     }
 
     bool null() {
-        // What is none keeps its tags: they make a bignum of bytes.
+        // Another item keeps its tags: they make a bignum of bytes.
         const char* const from = at_;
         skip_tags();
         if (at_ == end_ || (*at_ != '\xF6' && *at_ != '\xF7')) return at_ = from, false;
@@ -245,14 +245,14 @@ class CborReader : public binding::Input {
                                                  : std::numeric_limits<double>::quiet_NaN();
         return (bits & 0x8000) != 0 ? -magnitude : magnitude;
     }
-    // Passes over tags; the number of the innermost one, or 0, which says nothing here.
+    // Skips tags. Returns the number of the innermost one, or 0, which has no meaning here.
     std::uint64_t take_tags() {
         std::uint64_t tag = 0;
         for (Head item = head(at_); item.end != nullptr && item.major == 6; item = head(at_))
             tag = item.number, at_ = item.end;
         return tag;
     }
-    // Passes over tags.
+    // Skips tags.
     [[gnu::always_inline]] void skip_tags() {
         if (at_ != end_ && (static_cast<unsigned char>(*at_) >> 5) == 6) [[unlikely]]
             skip_some_tags();
@@ -311,7 +311,7 @@ class CborReader : public binding::Input {
             return fail(Kind::kRange, from, binding::expected_integer<T>());
         return fits(value, from, at_, negative, magnitude);
     }
-    // How far from zero these bytes of a bignum are. False: beyond 128 bits.
+    // The distance from zero of a bignum with these bytes. False: beyond 128 bits.
     static bool magnitude_of(std::string_view bytes, bool negative, binding::UInt128& magnitude) {
         while (!bytes.empty() && bytes[0] == '\0') bytes.remove_prefix(1);
         if (bytes.size() > 16) return false;

@@ -146,8 +146,8 @@ class CborWriter : public binding::Output {
     }
     char* head_array(char* p, std::size_t count) { return head(p, 4, count); }
     char* head_map(char* p, std::size_t count) { return head(p, 5, count); }
-    // Where nobody knows yet how many there will be: of indefinite length, until the end puts the number
-    // there.
+    // For containers whose number of elements is not known yet: indefinite length, until the end puts the
+    // number there.
     char* open_array(char* p) { return *p++ = '\x9F', p; }
     char* open_map(char* p) { return *p++ = '\xBF', p; }
     // Opened at this offset.

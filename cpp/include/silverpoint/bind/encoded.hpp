@@ -1,4 +1,4 @@
-// What formats say as text: bytes in base64 (RFC 4648, section 4), points in time as RFC 3339.
+// Values that formats write as text: bytes in base64 (RFC 4648, section 4), points in time as RFC 3339.
 #pragma once
 
 #include "number.hpp"
@@ -33,7 +33,7 @@ constexpr int base64_digit(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-// The `=` may lack; bits that are left over must be zero.
+// The `=` may be missing; bits that are left over must be zero.
 inline bool get_base64(std::string_view text, std::string& out) {
     out.clear();
     if (text.size() % 4 == 0)

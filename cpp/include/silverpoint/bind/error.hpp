@@ -1,5 +1,5 @@
-// What went wrong when a value was written or read: where, what was there, what should have been. No
-// exceptions: a result object, a pointer wide, empty when all is well.
+// An error of writing or reading a value: where it happened, what was found, what was expected. No
+// exceptions: a result object, a pointer wide, empty on success.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct SP_DETAIL_VISIBLE BindError {
         kRefused,    // by the program's own conversion (Bind<T>::from)
         kTrailing,   // something behind the value
         kMemory,     // no memory
-        kSink        // whoever takes the output refused it
+        kSink        // the receiver of the output refused it
     };
     Kind kind = Kind::kSyntax;
     std::size_t offset = 0;  // bytes before the place, in input or output

@@ -7,13 +7,13 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 struct SP_DETAIL_VISIBLE ReadOptions {
-    // How deep values may be nested; also that of the recursion, so of the stack that is used.
+    // How deep values may be nested. It also bounds the recursion, and so the stack that is used.
     unsigned depth = 128;
-    // Members that the type does not have are an error; else they are checked and passed over. (A type with a
-    // member of type Rest takes them in any case.)
+    // Members that the type does not have are an error; otherwise they are checked and skipped. (A type with
+    // a member of type Rest accepts them in any case.)
     bool refuses_unknown = false;
-    // Any member may be missing, and keeps what the object has; else it is an error, but for those of
-    // SP_DEFAULTS, optionals and pointers.
+    // Any member may be missing, and keeps the object's value; otherwise a missing member is an error, except
+    // those of SP_DEFAULTS, optionals and pointers.
     bool allows_missing = false;
 };
 

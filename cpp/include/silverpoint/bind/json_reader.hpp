@@ -90,7 +90,7 @@ class JsonReader : public binding::Input {
         space();
         return at_ != end_ && (*at_ == '-' || binding::is_digit(*at_));
     }
-    // The first byte of what is next; 0: nothing.
+    // The first byte of what comes next; 0: nothing.
     char next_mark() {
         space();
         return at_ == end_ ? '\0' : *at_;
@@ -156,14 +156,14 @@ class JsonReader : public binding::Input {
         if (at_ == end_ || *at_ != '"') return fail(Kind::kSyntax, at_, "a name in quotes");
         return string(key) && behind_key();
     }
-    // Behind a key that was read as a value.
+    // Skips a key that was read as a value.
     bool behind_key() {
         space();
         if (at_ == end_ || *at_ != ':') return fail(Kind::kSyntax, at_, "':'");
         ++at_;
         return true;
     }
-    // Passes the name of a certain member, if it is the next.
+    // Skips the name of a certain member, if it comes next.
     template <class T, std::size_t kIndex>
     [[gnu::always_inline]] bool next_is(State& state) {
         using Key = binding::JsonKey<T, kIndex>;
@@ -181,7 +181,7 @@ class JsonReader : public binding::Input {
         at_ = p + size;
         return true;
     }
-    // Passes over a value, which must be one.
+    // Skips a value, which must be valid.
     bool skip() {
         space();
         if (at_ == end_) return fail(Kind::kTruncated, at_, "a value");
@@ -387,7 +387,8 @@ class JsonReader : public binding::Input {
         if (!string(name)) return false;
         return binding::not_finite(name, value) ? true : fail(Kind::kType, from, "a number");
     }
-    // Where a word that begins like one of JSON goes on otherwise; null: it does not begin so, or is one.
+    // Where a word that begins like a word of JSON differs from it. Null: it does not begin so, or is such a
+    // word.
     const char* broken_word(const char* at) const {
         for (const std::string_view word :
              {std::string_view("true"), std::string_view("false"), std::string_view("null")}) {
@@ -399,7 +400,7 @@ class JsonReader : public binding::Input {
         }
         return nullptr;
     }
-    // What stands at a place, for people.
+    // What stands at a place, for error messages.
     std::string describe(const char* at) const {
         if (at >= end_) return "the end of the input";
         const char c = *at;

@@ -125,7 +125,7 @@ class JsonWriter : public binding::Output {
     }
     char* head_array(char* p, std::size_t) { return *p++ = '[', p; }
     char* head_map(char* p, std::size_t) { return *p++ = '{', p; }
-    // Where nobody knows how many there will be.
+    // For containers whose number of elements is not known yet.
     char* open_array(char* p) { return head_array(p, 0); }
     char* open_map(char* p) { return head_map(p, 0); }
     char* close_array(char* p, std::size_t, std::size_t count) { return end_array(p, count != 0); }
@@ -199,7 +199,7 @@ class JsonWriter : public binding::Output {
         *p++ = '"';
         return p;
     }
-    // From the first byte on that is not plain.
+    // From the first byte that is not plain.
     [[gnu::noinline]] char* special(char* p, const char* data, std::size_t size, std::size_t at,
                                     std::size_t after) {
         if (size - at > static_cast<std::size_t>(-1) / 8)

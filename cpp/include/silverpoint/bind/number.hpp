@@ -99,8 +99,8 @@ inline char* put_integer(char* out, T value) {
 template <class T>
 inline constexpr std::size_t kFloatDigits = sizeof(T) == 4 ? 20 : 27;
 
-// A decimal of few digits behind the point: is it the number, and has it no more digits than any decimal of
-// the type keeps (15; of float 6), then no other decimal so short is, and none is shorter.
+// Tries a decimal with few digits behind the point. Every decimal of up to 15 digits (float: 6) survives in
+// the type. So if this one equals the number, no other decimal as short does, and none is shorter.
 template <class T>
 inline char* put_short_decimal(char* out, T value) {
     constexpr T kScale = 10'000, kMost = sizeof(T) == 4 ? T(1e6) : T(1e15);
@@ -122,8 +122,8 @@ inline char* put_short_decimal(char* out, T value) {
     return out;
 }
 
-// The shortest digits that are read back as the same number. Without an exponent from 1e-5 to below 1e16,
-// with a point always; beyond with an exponent, and a point if there is more than one digit. (Finite.)
+// The shortest digits that read back as the same number (finite). From 1e-5 to below 1e16: no exponent,
+// always a point. Otherwise: an exponent, and a point if there is more than one digit.
 template <class T>
 inline char* put_float(char* out, T value) {
     if (value == 0) return put_literally(out, std::signbit(value) ? "-0.0" : "0.0");

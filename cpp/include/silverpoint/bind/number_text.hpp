@@ -46,7 +46,7 @@ constexpr const char* end_of_number(const char* p, const char* end) {
     return p;
 }
 
-// Where a number that begins here is broken off; null: none begins, or it is whole.
+// Where a number that begins here breaks off. Null: none begins, or it is complete.
 constexpr const char* end_of_broken_number(const char* p, const char* end) {
     if (p == end || (*p != '-' && !is_digit(*p))) return nullptr;
     const auto digits = [&] {
@@ -77,7 +77,7 @@ constexpr UnsignedOf<T> most(bool negative) {
     return static_cast<Bare>(all / 2 + (negative ? 1 : 0));
 }
 
-// The whole number that begins here, digits alone; gives its end, null if there is none or it is too large.
+// The whole number that begins here, digits only. Returns its end; null if there is none or it is too large.
 template <class T>
 [[gnu::always_inline]] inline const char* parse_integer(const char* p, const char* end, T& value) {
     using Bare = UnsignedOf<T>;
@@ -87,7 +87,7 @@ template <class T>
     const char* const from = p;
     Bare magnitude = static_cast<Bare>(*p++ - '0');
     if (magnitude != 0) {
-        // Without a look at the limit as far as it cannot be reached.
+        // Without checking the limit as long as it cannot be reached.
         constexpr int kSafe = sizeof(Bare) == 16 ? 38 : sizeof(Bare) == 8 ? 19 : 9;
         const char* const safe = end - from > kSafe ? from + kSafe : end;
         while (p != safe && is_digit(*p)) magnitude = magnitude * 10 + static_cast<Bare>(*p++ - '0');
@@ -116,8 +116,8 @@ std::string expected_integer() {
 inline constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-// The nearest number of the type: infinite when it is too large, zero when too small. Gives the end of its
-// text; null: it is none.
+// The nearest number of the type: infinite if it is too large, zero if it is too small. Returns the end of
+// its text; null: it is no number.
 template <class T>
 [[gnu::always_inline]] inline const char* parse_float(const char* const from, const char* const end,
                                                       T& value) {
@@ -151,7 +151,7 @@ template <class T>
             if (exponent < 100'000) exponent = exponent * 10 + (*p - '0');
         if (down) exponent = -exponent;
     }
-    // Both parts are exact as doubles: so is their product's or quotient's rounding. (A float is not made
+    // Both parts are exact as doubles, so their product or quotient is rounded once. (A float is not made
     // from a double: that would round twice.)
     const int scale = exponent + point;
     if constexpr (sizeof(T) == 8) {
@@ -174,7 +174,7 @@ template <class T>
     Stored parsed{};
     const auto result = std::from_chars(from, p, parsed);
     if (result.ec == std::errc::result_out_of_range) {
-        // Of the number's size nothing but the exponent of its first digit matters: it is far away.
+        // Only the exponent of the first digit matters: the number is far out of range.
         std::ptrdiff_t before = 0;
         const char* q = first;
         while (q != p && (*q == '0' || *q == '.')) before -= *q++ == '.' ? 0 : 1;

@@ -1,4 +1,4 @@
-// Where writers put their bytes: memory that grows, or that is handed on piece by piece.
+// Where writers put their bytes: memory that grows, or pieces that are passed on.
 #pragma once
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 SP_BIND_BEGIN
 
-// Writers write behind a pointer that they carry along, having asked once for room. A null pointer says that
+// Writers ask once for room, then write behind a pointer that they carry along. A null pointer says that
 // something failed.
 class Output {
   public:
@@ -23,14 +23,14 @@ class Output {
         if (begin_ != first_) std::free(begin_);
     }
 
-    // What has been written and not been handed on; good until the next call.
+    // What was written and not yet passed on; valid until the next call.
     std::string_view view() const { return {begin_, static_cast<std::size_t>(at_ - begin_)}; }
     // Forgets it; keeps the memory.
     void clear() {
         at_ = begin_;
         handed_ = 0;
     }
-    // Hands on the rest, when there is a sink.
+    // Passes the rest on, if there is a sink.
     BindResult finish() {
         if (sink_ != nullptr && !hand_on(at_)) {
             fail(nullptr, BindError::Kind::kSink, "a refusal", "a sink that takes bytes");
@@ -67,7 +67,7 @@ class Output {
         step_into(*error_, step);
         return nullptr;
     }
-    // Ends the value that began at `begin`: keeps it, or takes it back as far as it has not been handed on.
+    // Ends the value that began at `begin`: keeps it, or removes the part that was not passed on.
     BindResult finish_value(char* p, std::size_t began) {
         if (p != nullptr) [[likely]] {
             at_ = p;

@@ -1,10 +1,10 @@
 // From a reader to a writer without a type in between: value by value, no tree. And values that are kept as
 // they came (Raw).
 //
-// What the formats cannot both say (spec/bind.md has the table): in JSON bytes become base64, a map with a
-// key that is no text an array of pairs, undefined null, and tags are left out but those of bignums and
-// UUIDs. With a sink, arrays and objects of JSON become items of indefinite length in CBOR: what is handed on
-// before their number is known cannot be changed.
+// Differences of the formats (spec/bind.md has the table): in JSON bytes become base64, and undefined becomes
+// null. A map with a key that is no text becomes an array of pairs. Tags are left out, except those of
+// bignums and UUIDs. With a sink, arrays and objects of JSON become items of indefinite length in CBOR: their
+// number is not known before bytes are passed on.
 #pragma once
 
 #include <cmath>
@@ -30,7 +30,7 @@ struct ShownKey {
     char text[kName];
 };
 
-// Says where whichever of both failed.
+// Reports the error of the reader or of the writer.
 template <class Source, class Target, class Step>
 [[gnu::noinline, gnu::cold]] std::nullptr_t within(Source& in, Target& out, const Step& step) {
     if (in.failed()) return in.within(step), nullptr;
@@ -120,7 +120,7 @@ char* copy_value(JsonReader& in, Target& out, char* p) {
     }
 }
 
-// An item as it is, when it is one.
+// An item as it is, if it is complete.
 inline char* copy_value(CborReader& in, CborWriter& out, char* p) {
     const char* const from = in.here();
     if (!in.skip()) return nullptr;
@@ -204,7 +204,7 @@ inline char* copy_map(CborReader& in, JsonWriter& out, char* p) {
     return is_object ? out.end_map(p, index != 0) : out.end_array(p, index != 0);
 }
 
-// Bytes, with what the innermost tag before them says.
+// Bytes, by the meaning of the innermost tag before them.
 inline char* copy_bytes(CborReader& in, JsonWriter& out, char* p, const char* from, std::uint64_t tag) {
     std::string_view bytes;
     if (!in.bytes(bytes)) return nullptr;

@@ -1,5 +1,5 @@
-// How values of all kinds are read, whatever the format: the format is the reader R, which gives numbers,
-// texts and bytes, and walks through arrays and maps. False: something failed, the reader knows what.
+// How values of all kinds are read, in any format. The format is the reader R: it returns numbers, texts and
+// bytes, and walks through arrays and maps. False: something failed, and the reader has the error.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ SP_BIND_BEGIN
 template <class Source, class T>
 bool get_value(Source& in, T& value);
 
-// Memory for elements is asked for ahead as far as this; what an input claims is not believed beyond.
+// The most memory that is reserved ahead for elements; an input's own claim is not trusted beyond it.
 inline constexpr std::size_t kAhead = 64 << 10;
 
-// The number of the member of that name; the one that is likely is looked at first. Rests have none.
+// The number of the member of that name. The likely one is tried first. Rests have none.
 template <class T>
 std::size_t find_member(std::string_view name, std::size_t likely) {
     constexpr std::size_t kCount = Struct<T>::kFields;
@@ -58,7 +58,7 @@ void make_empty(Thing& member) {
     if constexpr (kSort<Thing> == Sort::kOwner) member = nullptr;
 }
 
-// Takes what a type has no member for.
+// Reads a member that the type does not have.
 template <class Source>
 bool get_unknown(Source& in, Rest* rest, std::string_view key) {
     std::string name(key);
@@ -88,7 +88,7 @@ bool get_members(Source& in, std::index_sequence<Index...> all, Ms&&... members)
     typename Source::State state;
     if (!in.enter_map(state)) return false;
     std::uint64_t seen = 0;
-    // As long as they come in the order of their declaration, a name is compared as a whole, by words.
+    // As long as members come in the order of declaration, a name is compared as a whole, word by word.
     [[maybe_unused]] const auto in_order = [&]<std::size_t kIndex>(
                                                std::integral_constant<std::size_t, kIndex>, auto& member) {
         if constexpr (kIsRest<decltype(member)>) {

@@ -1,5 +1,5 @@
-// Texts: which bytes need an escape, what is UTF-8, and UTF-16 and UTF-32 into it. Sixteen or eight bytes at
-// a time where nothing is special, which is nearly everywhere.
+// Texts: which bytes need an escape, what is UTF-8, and UTF-16 and UTF-32 as UTF-8. Sixteen or eight bytes at
+// a time where nothing is special, which is almost everywhere.
 #pragma once
 
 #include "error.hpp"
@@ -48,7 +48,7 @@ constexpr bool any_special(std::uint64_t bytes) {
     };
     for (; size - at >= 16; at += 16)
         if (const unsigned mask = special(text + at)) return at + static_cast<unsigned>(__builtin_ctz(mask));
-    if (size >= 16) {  // the rest together with bytes that have been looked at
+    if (size >= 16) {  // the rest together with bytes that were checked before
         const unsigned mask = special(text + size - 16);
         return mask == 0 ? size : size - 16 + static_cast<unsigned>(__builtin_ctz(mask));
     }
@@ -62,7 +62,7 @@ constexpr bool any_special(std::uint64_t bytes) {
     return at;
 }
 
-// How many bytes from the beginning are ASCII, at least all before the eight in which the first other stands.
+// How many bytes from the beginning are ASCII: at least all before the eight that hold the first other byte.
 inline std::size_t ascii_prefix(const char* text, std::size_t size) {
     std::size_t at = 0;
     while (size - at >= 8 && (load8(text + at) & each(0x80)) == 0) at += 8;
@@ -70,8 +70,8 @@ inline std::size_t ascii_prefix(const char* text, std::size_t size) {
     return at;
 }
 
-// Bytes of the character that begins here, which is not ASCII; 0 if it is not UTF-8 (overlong, surrogate,
-// beyond U+10FFFF, cut).
+// Length of the character that begins here, which is not ASCII. 0: not UTF-8 (overlong, surrogate, beyond
+// U+10FFFF, cut).
 constexpr unsigned utf8_length(const char* text, std::size_t size) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const auto more = [&](std::size_t i) { return i < size && (byte(i) & 0xC0) == 0x80; };
@@ -123,7 +123,7 @@ constexpr char* put_utf8(char* out, std::uint32_t point) {
     return out;
 }
 
-// The character at `at` of valid UTF-8, and behind it.
+// The character at `at` of valid UTF-8; moves `at` behind it.
 constexpr std::uint32_t next_utf8(std::string_view text, std::size_t& at) {
     const auto byte = [&](std::size_t i) {
         return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
@@ -137,7 +137,7 @@ constexpr std::uint32_t next_utf8(std::string_view text, std::size_t& at) {
                         (byte(at - 1) & 0x3F);
 }
 
-// The character at `at` of UTF-16 or UTF-32, and behind it; what is none as it stands there.
+// The character at `at` of UTF-16 or UTF-32; moves `at` behind it. Invalid units are returned as they are.
 template <class Char>
 constexpr std::uint32_t next_wide(const Char* text, std::size_t size, std::size_t& at) {
     const auto unit = static_cast<std::uint32_t>(text[at++]);
@@ -165,7 +165,7 @@ void append_character(String& out, std::uint32_t point) {
 
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// A text that needs no escape, room being there.
+// A text that needs no escape; there must be room.
 inline char* put_literally(char* out, std::string_view text) {
     __builtin_memcpy(out, text.data(), text.size());
     return out + text.size();

@@ -1,5 +1,5 @@
-// Kinds of values, as writers and readers tell them apart; and what a program may say of its types besides
-// SP_STRUCT.
+// Kinds of values, as writers and readers distinguish them, and what a program may state about its types
+// besides SP_STRUCT.
 #pragma once
 
 #include <tuple>
@@ -12,8 +12,8 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-// For a type that no description can reach (getters and setters, a constructor that checks): what it is
-// written as, and how it is made from that.
+// For a type that no description can reach (getters and setters, a constructor that checks). It states what
+// the type is written as, and how it is made from that.
 //
 //   template <> struct silverpoint::Bind<ns::Colour> {
 //       using As = std::string;
@@ -31,14 +31,13 @@ struct Defaults;
 template <class T>
 inline constexpr bool kRefusesUnknown = false;
 
-// Any value of any format, kept as it came: an item of CBOR. As a member it takes and gives what stands
-// there.
+// Any value of any format, kept as it came: an item of CBOR. As a member it reads and writes any value.
 struct [[gnu::visibility("default")]] Raw {
     std::string cbor = "\xF6";  // null
     friend bool operator==(const Raw&, const Raw&) = default;
 };
 
-// As a member of a described type: takes the members that the type does not have, and writes them again
+// As a member of a described type: keeps the members that the type does not have, and writes them again
 // behind the others.
 struct [[gnu::visibility("default")]] Rest {
     std::vector<std::pair<std::string, Raw>> members;
@@ -97,7 +96,7 @@ SP_DETAIL_END
 
 SP_BIND_BEGIN
 
-// The number of a member; kFields: there is none of that name.
+// The number of a member; kFields: no member has that name.
 template <class Description>
 constexpr std::size_t member_of(std::string_view name) {
     std::size_t index = 0;
@@ -147,7 +146,7 @@ enum class Sort {
     kByte,  // std::byte
     kEnum,
     kFlags,
-    kText,       // strings and what looks like them
+    kText,       // strings and similar types
     kCharArray,  // C arrays of characters
     kCharPointer,
     kPath,

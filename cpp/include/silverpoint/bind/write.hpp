@@ -1,11 +1,11 @@
-// How values of all kinds are written, whatever the format: the format is the writer W, which has
+// How values of all kinds are written, in any format. The format is the writer W, which has
 //
-//   kInteger<T>, kFloat<T>, kBool, kNull, kHead, kCharacter   the most bytes that each takes
-//   integer, real, boolean, null, head_array, end_array, …    which write them, room being there
+//     kInteger<T>, kFloat<T>, kBool, kNull, kHead, kCharacter   the most bytes that each takes
+//     integer, real, boolean, null, head_array, end_array, …    which write them, room being there
 //
-// and of a struct the members' names, made when the program is compiled. A value of bounded size is written
-// behind one check of the room, however many parts it has; the others ask for their own and for that of the
-// bounded ones behind them (`after`).
+// For a struct it also has the members' names, made at compile time. A value of bounded size is written after
+// one check of the room, no matter how many parts it has. Other values ask for their own room and for that of
+// the bounded ones behind them (`after`).
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@
 SP_BIND_BEGIN
 
 inline constexpr std::size_t kUnbounded = static_cast<std::size_t>(-1);
-// What is longer asks for room where it stands.
+// A longer value asks for room where it stands.
 inline constexpr std::size_t kLongest = 16 << 10;
 
 constexpr std::size_t bound_sum(std::size_t a, std::size_t b) {
@@ -76,7 +76,7 @@ consteval std::size_t bound_of_members(std::index_sequence<Index...>) {
      ...);
     return total;
 }
-// What the members from `from` on take without those that have no bound: names and the end, too.
+// The room for the members from `from` on, without those that have no bound: names and the end included.
 template <class Target, class T, std::size_t... Index>
 consteval std::size_t bounded_rest(std::size_t from, std::index_sequence<Index...>) {
     std::size_t total = from == 0 ? Target::kHead + Target::kTail : Target::kTail;
@@ -136,7 +136,7 @@ consteval std::size_t bound_of() {
 template <class Target, class T>
 inline constexpr std::size_t kBound = bound_of<Target, std::remove_cv_t<T>>();
 
-// Writes a value. There is room for its bound, if it has one, and for `after`; behind it there is for
+// Writes a value. There is room for its bound, if it has one, and for `after`; afterwards there is room for
 // `after`.
 template <class Target, class T>
 char* put_value(Target& out, char* p, const T& value, std::size_t after);
@@ -326,7 +326,7 @@ char* put_tuple(Target& out, char* p, const Tuple& tuple, std::size_t after) {
     return all ? out.end_array(p, kCount != 0) : nullptr;
 }
 
-// What may be missing: null, or the value.
+// A value that may be missing: null, or the value.
 template <class Target, class T>
 char* put_optional(Target& out, char* p, const T* value, std::size_t after) {
     // A pointer's value is not in its bound: types may contain pointers to themselves.
@@ -347,7 +347,7 @@ char* put_alternative(Target& out, char* p, std::string_view name, const T& valu
     return out.end_map(out.behind_element(p), true);
 }
 
-// Durations are whole nanoseconds of 64 bits. (A value between two is the one nearer to zero.)
+// Durations are whole nanoseconds of 64 bits. (A value between two becomes the one nearer to zero.)
 template <class T>
 bool whole_nanoseconds(const T& value, std::int64_t& ns) {
     static_assert(!detail::FineDuration<T>,

@@ -1,5 +1,5 @@
 /* What an argument is: its code in the signature (spec/wire.md, section 10), and how it is captured before it
- * is packed. All of it is known when the program is compiled, and none of it is left in the program. */
+ * is packed. All of this is known at compile time, and nothing of it remains in the program. */
 #ifndef SILVERPOINT_C_ARGUMENTS_H
 #define SILVERPOINT_C_ARGUMENTS_H
 

@@ -4,14 +4,14 @@
  *   sp_context context = SP_CONTEXT_BEGIN("request", id);   until SP_CONTEXT_END(context), in the same thread
  *
  *   sp_captured_context taken;
- *   sp_context_capture(&taken);                             what is open here, to be taken along
+ *   sp_context_capture(&taken);                             what is open here, to pass to another thread
  *   ... in another thread: sp_context context = sp_context_enter(&taken); ... SP_CONTEXT_END(context);
- *
- * A name is a text, a value whatever a tracepoint takes; up to 8 pairs at once. An inner scope's field covers
- * an outer one's of the same name; scopes may end in any order. Entering costs some tens of nanoseconds; a
- * tracepoint inside costs what it costs outside, but for the first, which states the fields. A thread has
- * 1,424 bytes for all open scopes, of which there may be 24: what has no room is cut, then left out. Nothing
- * is allocated. In a process without a session, or too deep, `number` is 0 and nothing is attached. */
+ * A name is a text, a value anything that a tracepoint takes; up to 8 pairs at once. A field of an inner
+ * scope hides a field of the same name of an outer one. Scopes may end in any order. Entering costs some tens
+ * of nanoseconds. A tracepoint inside costs what it costs outside, except the first, which states the fields.
+ * A thread has 1,424 bytes for all open scopes, and at most 24 of them: what has no room is cut, then left
+ * out. Nothing is allocated. In a process without a session, or too deep, `number` is 0 and nothing is
+ * attached. */
 #ifndef SILVERPOINT_C_CONTEXT_H
 #define SILVERPOINT_C_CONTEXT_H
 

@@ -6,9 +6,9 @@
  *   SP_INFO_IF(condition, ...)               when it is true
  *
  * For all levels, and as SP_EVENT_EVERY_N, SP_EVENT_EVERY, SP_EVENT_FIRST_N, SP_EVENT_ONCE, SP_EVENT_IF. A
- * limit counts for the whole process, over all threads, for one place. Only executions while the site is on
- * count; off, nothing is evaluated, not even the limit. Arguments are evaluated when a record is made, and
- * never else. No lock: a limit may stand in a signal handler. */
+ * limit counts for one place, for the whole process, over all threads. Only executions while the site is on
+ * count. While it is off nothing is evaluated, not even the limit. Arguments are evaluated only when a record
+ * is made. No lock: a limit may stand in a signal handler. */
 #ifndef SILVERPOINT_C_LIMITS_H
 #define SILVERPOINT_C_LIMITS_H
 
@@ -25,14 +25,14 @@ SP_C_HOT bool sp_c_passes_IF(uint64_t* none, bool condition) {
     (void)none;
     return condition;
 }
-/* Of several threads that come when it is time, one passes. In the library: the clock's header is not C's. */
+/* If several threads arrive when it is time, one passes. In the library: the clock's header is not C's. */
 bool sp_c_passes_EVERY(uint64_t* last, int64_t milliseconds) SP_C_OWN;
 
 #define SP_C_VALUE_EVERY_N(n) ((uint64_t)(n))
 #define SP_C_VALUE_FIRST_N(n) ((uint64_t)(n))
 #define SP_C_VALUE_IF(condition) (!!(condition))
 #define SP_C_VALUE_EVERY(milliseconds) ((int64_t)(milliseconds))
-/* Half a second is no whole number of milliseconds when it is written as 0.5. */
+/* 0.5 for half a second is not a whole number of milliseconds. */
 #define SP_C_IS_WHOLE(value) _Generic((value), float: 0, double: 0, long double: 0, default: 1)
 
 /* `statement` when the limit of this place lets this execution pass. */

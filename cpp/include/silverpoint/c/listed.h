@@ -1,5 +1,5 @@
-/* What a program's file says of its tracepoints without being run (spec/sites-section.md): the same as of C++
- * (silverpoint/detail/listed.hpp). -DSP_NO_SITE_SECTION leaves all out. */
+/* What a program's file states about its tracepoints without being run (spec/sites-section.md): the same as
+ * for C++ (silverpoint/detail/listed.hpp). -DSP_NO_SITE_SECTION leaves all out. */
 #ifndef SILVERPOINT_C_LISTED_H
 #define SILVERPOINT_C_LISTED_H
 

@@ -22,7 +22,7 @@ inline LogMessage::LogMessage(const char* file, int line, const CheckOpString& r
     stream() << "Check failed: " << *result.str_ << " ";
 }
 
-// So that a static constant without a definition can be an operand.
+// So that a static constant without a definition may be an operand.
 template <class T>
 const T& GetReferenceableValue(const T& value) {
     return value;
@@ -107,7 +107,7 @@ template <class T1, class T2>
     return builder.NewString();
 }
 
-// What is compared is the program's: no warnings about it from here.
+// The program chooses what is compared: no warnings about it from here.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
 // Null when the comparison holds. Two ints also for operands that are literals (0 as a null pointer …).

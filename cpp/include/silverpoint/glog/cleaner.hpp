@@ -9,7 +9,7 @@
 namespace google {
 namespace glog_internal_namespace_ {
 
-// Days after which a file is overdue; 0: they stay.
+// Days after which a file is removed; 0: files stay.
 inline std::atomic<unsigned> overdue_days{0};
 
 // Whether `name` is that of one of our files: a beginning, "20261121-123456.4711" and the extension.
@@ -24,7 +24,7 @@ inline bool is_log_name(std::string_view name, std::string_view begin, std::stri
     return true;
 }
 
-// Removes overdue files of a directory whose names begin so.
+// Removes overdue files of a directory whose names begin with this.
 inline void clean(const std::string& directory, std::string_view begin, std::string_view extension) {
     const unsigned days = overdue_days.load(std::memory_order_relaxed);
     DIR* found = opendir(directory.c_str());
@@ -34,7 +34,7 @@ inline void clean(const std::string& directory, std::string_view begin, std::str
         if (!is_log_name(entry->d_name, begin, extension)) continue;
         const std::string path = directory + '/' + entry->d_name;
         struct stat about {};
-        // A link is none of our files, whatever it leads to.
+        // A link is not a log file, no matter where it leads.
         if (lstat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
             now - about.st_mtime >= static_cast<time_t>(days) * 86400)
             ::unlink(path.c_str());
@@ -42,7 +42,7 @@ inline void clean(const std::string& directory, std::string_view begin, std::str
     closedir(found);
 }
 
-// Looked for when a file of this severity has been written to, every logcleansecs at most. With the lock
+// Searched when a file of this severity was written to, at most every logcleansecs seconds. With the lock
 // held.
 inline void clean_beside(LogSeverity severity, const LogFile& file, time_t now) {
     static time_t next[NUM_SEVERITIES];
@@ -62,7 +62,7 @@ inline void clean_beside(LogSeverity severity, const LogFile& file, time_t now) 
 
 }  // namespace glog_internal_namespace_
 
-// From now on files of earlier runs that nobody has written to for so many days are removed.
+// From now on files of earlier runs that were not written to for so many days are removed.
 inline void EnableLogCleaner(unsigned overdue_days) {
     glog_internal_namespace_::overdue_days = overdue_days;
     const glog_internal_namespace_::StateLock lock;
@@ -71,8 +71,8 @@ inline void EnableLogCleaner(unsigned overdue_days) {
 }
 inline void DisableLogCleaner() { EnableLogCleaner(0); }
 
-// Keeps the last `keep` bytes of a file that has more than `limit`. A link is not followed: where others may
-// make one it could lead to any file. (What /proc/self/fd has is the process's own.)
+// Keeps the last `keep` bytes of a file of more than `limit` bytes. A link is not followed: if others may
+// create it, it could lead to any file. (The links in /proc/self/fd are the process's own.)
 inline void TruncateLogFile(const char* path, uint64 limit, uint64 keep) {
     const bool is_own = std::string_view(path).starts_with("/proc/self/fd/");
     const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (is_own ? 0 : O_NOFOLLOW));
@@ -88,7 +88,7 @@ inline void TruncateLogFile(const char* path, uint64 limit, uint64 keep) {
         LogMessage(__FILE__, __LINE__).stream() << "Truncating " << path << " to " << keep << " bytes";
         std::string kept(keep, '\0');
         const ssize_t size = pread(file, kept.data(), kept.size(), about.st_size - static_cast<off_t>(keep));
-        // Cut only when what stays is at its place: a full disk or an error costs nothing.
+        // Cut only when the kept part is at its place: a full disk or an error loses nothing.
         ssize_t done = 0;
         while (done < size) {
             const ssize_t written =

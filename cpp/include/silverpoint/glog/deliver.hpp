@@ -1,4 +1,4 @@
-// One message as text, in the thread that logs it: to the console, to sinks, and to the files.
+// One message as text, in the thread that logs it: for the console, for sinks, and for the files.
 #pragma once
 
 #include <syslog.h>
@@ -7,7 +7,7 @@
 
 namespace google::glog_internal_namespace_ {
 
-// What else a message is for.
+// Other receivers of a message.
 struct Extra {
     LogSink* sink = nullptr;
     std::vector<std::string>* list = nullptr;
@@ -45,8 +45,8 @@ inline void wait_for_sinks(LogSink* also) {
     if (also != nullptr) also->WaitTillSent();
 }
 
-// The stack of a message at the place that log_backtrace_at names: as in glog it is the beginning of the
-// message's text, wherever that goes. Whether there is one.
+// The stack of a message at the place that log_backtrace_at names. As in glog, it becomes the beginning of
+// the message's text for all outputs. Returns whether there is one.
 inline bool append_backtrace(std::string& out, const Message& message) {
     if (message.line == -1 || FLAGS_log_backtrace_at.empty()) return false;
     std::string here = base_name(message.file);
@@ -65,7 +65,7 @@ inline void append_head(Scratch& out, const Message& message) {
         const char* file = base_name(message.file);
         if (state.custom_prefix != nullptr) {
             const Outside guard;
-            // glog's own: what has a width gets zeros before it.
+            // As in glog: a field with a width is padded with zeros.
             out.fill('0');
             state.custom_prefix(out, message.severity, file, message.line, message.time);
             out << ' ';
@@ -79,8 +79,8 @@ inline void append_head(Scratch& out, const Message& message) {
 // Whether a record was made.
 enum class Recorded { kNo, kYes };
 
-// Of what a record is made: of the message as it was said, of its text, which has a stack before what was
-// said, or, for the console only, of its text.
+// What a record is made of: the typed message; its text, if a stack precedes it; or the text for the console
+// only.
 enum class For { kFiles, kFilesAsText, kConsole };
 
 inline bool is_logger_alive() { return silverpoint_flush(0) != SILVERPOINT_NOT_RUNNING; }
@@ -119,8 +119,7 @@ void deliver(Message message, const Record& record) {
         const bool to_console = FLAGS_logtostderr || FLAGS_logtostdout || !is_initialized;
         if (!to_console && (how & kAsync) != 0) {
             if (how >> kLookAt != look_now()) take_look(look_now());
-            // Written by this thread when no record can be made; a site that somebody has switched off is
-            // off.
+            // Written by this thread if no record can be made. A site that was switched off stays off.
             is_counted_later = record(text, files) == Recorded::kYes;
             if (!is_counted_later && !is_logger_alive()) {
                 change_how(kAsync, 0);

@@ -1,4 +1,4 @@
-// Where log files go, and who the program is: parts of their names.
+// Where log files go, and the program's name: parts of their names.
 #pragma once
 
 #include <pwd.h>
@@ -44,7 +44,7 @@ inline std::vector<std::string>* logging_directories = nullptr;
 
 }  // namespace glog_internal_namespace_
 
-// The directory for temporary files that exists, as the environment and habit name them.
+// The directory for temporary files that exists, by the environment and by convention.
 inline void GetExistingTempDirectories(std::vector<std::string>* list) {
     list->clear();
     const char* const names[] = {std::getenv("TEST_TMPDIR"), std::getenv("TMPDIR"), std::getenv("TMP"),
@@ -75,7 +75,7 @@ inline const std::vector<std::string>& GetLoggingDirectories() {
     return *known;
 }
 
-// For tests: they are decided anew.
+// For tests: the directories are decided again.
 inline void TestOnly_ClearLoggingDirectoriesList() {
     delete glog_internal_namespace_::logging_directories;
     glog_internal_namespace_::logging_directories = nullptr;

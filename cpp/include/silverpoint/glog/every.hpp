@@ -7,8 +7,8 @@
 
 namespace google::glog_internal_namespace_ {
 
-// Each passes() gives the number of times that the place was come by, or 0: nothing is logged. Threads that
-// come by together are counted one by one; in glog, they may each take the other's turn, and nobody logs.
+// Each passes() returns the number of executions of the place so far, or 0: nothing is logged. Threads that
+// execute it at once are counted one by one. In glog each may take the other's turn, and nothing is logged.
 struct EveryN {
     std::atomic<int> times{0}, within{0};
     int passes(int n) {
@@ -37,7 +37,7 @@ struct IfEveryN {
 struct FirstN {
     std::atomic<int> times{0};
     int passes(int n) {
-        // Not counted on for ever: the number would come round to the beginning.
+        // Counting stops: the number would overflow.
         if (times.load(std::memory_order_relaxed) > n) return 0;
         const int count = ++times;
         return count <= n ? count : 0;
@@ -52,7 +52,7 @@ struct EveryT {
         const auto least = duration_cast<nanoseconds>(duration<double>(seconds)).count();
         std::int64_t before = last.load(std::memory_order_relaxed);
         if (now - before <= least) return 0;
-        // Another thread is within the same moment, and logs.
+        // Another thread logs within the same moment.
         return last.compare_exchange_strong(before, now, std::memory_order_relaxed) ? 1 : 0;
     }
 };

@@ -1,5 +1,5 @@
-// What a fatal signal leaves behind: glog's report on stderr, and Silverpoint's crash record (crash.hpp)
-// before it, with everything that was logged delivered. Then what the signal does by default happens.
+// What a fatal signal leaves behind: glog's report on stderr. Before it comes Silverpoint's crash record
+// (crash.hpp), and all messages are delivered. Then the signal's default action happens.
 #pragma once
 
 #include <pthread.h>
@@ -141,7 +141,7 @@ inline void InstallFailureSignalHandler() {
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     action.sa_sigaction = handle_failure;
-    // Before that one: the crash record, and everything that was logged goes to its files.
+    // Before the report: the crash record, and all messages go to their files.
     for (const FailureSignal& known : kFailureSignals)
         silverpoint::detail::take_signal_after_crash(known.number, action);
     is_failure_handler_installed = true;
@@ -155,7 +155,7 @@ inline void InstallFailureSignalHandler() {
     silverpoint::install_crash_handler(options);
 }
 
-// What the report is written by, instead of to stderr.
+// The function that writes the report, instead of stderr.
 inline void InstallFailureWriter(void (*writer)(const char* data, size_t size)) {
     glog_internal_namespace_::failure_writer = writer;
 }

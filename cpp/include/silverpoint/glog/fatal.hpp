@@ -42,10 +42,10 @@ inline void append_stack(std::string& out) {
     }
 }
 
-// The stack is on stderr already: a handler of SIGABRT need not say it again.
+// The stack is on stderr already: a handler of SIGABRT need not print it again.
 inline std::atomic<bool> has_reported{false};
 
-// What InitGoogleLogging installs.
+// Installed by InitGoogleLogging.
 [[noreturn]] inline void dump_stack_and_abort() {
     std::string stack;
     append_stack(stack);
@@ -72,7 +72,7 @@ inline void InstallFailureFunction(void (*function)()) {
     glog_internal_namespace_::state.fail.store(function, std::memory_order_release);
 }
 
-// Once more on stderr and in the files of errors and below, for a program that is about to end.
+// Printed once more on stderr and in the files of errors and below, for a program that is about to end.
 inline void ReprintFatalMessage() {
     using namespace glog_internal_namespace_;
     const StateLock lock;

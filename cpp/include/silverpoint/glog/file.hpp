@@ -1,5 +1,5 @@
-// A log file: made when there is something to write, named after the program, the machine, the user, the
-// severity, the time and the process; a new one begins when it has grown too large.
+// A log file, made when there is something to write. Its name has the program, the machine, the user, the
+// severity, the time and the process. A new file begins when it has grown too large.
 #pragma once
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace google {
 namespace base {
 
-// Where lines of one severity, and of those above, go. A program may put its own in (SetLogger).
+// Receives the lines of one severity and of those above. A program may install its own (SetLogger).
 class Logger {
   public:
     virtual ~Logger() = default;
@@ -46,7 +46,7 @@ inline std::string time_and_process(time_t timestamp) {
     return {text, out};
 }
 
-// Not for several threads at once: whoever has the files' lock uses it.
+// Not for several threads at once: the holder of the files' lock uses it.
 class LogFile final : public base::Logger {
   public:
     explicit LogFile(LogSeverity severity) : severity_(severity) {}
@@ -82,7 +82,7 @@ class LogFile final : public base::Logger {
             next_attempt_ = 0;
         }
         if (descriptor_ < 0) {
-            // Not again with every message where none can be made.
+            // Not retried with every message if no file can be made.
             if (next_attempt_ > 0) {
                 --next_attempt_;
                 return;
@@ -110,7 +110,7 @@ class LogFile final : public base::Logger {
                 done += static_cast<std::size_t>(written);
             } else if (written < 0 && errno != EINTR) {
                 is_stopped_ = errno == ENOSPC && FLAGS_stop_logging_if_full_disk;
-                // Tried again with the next ones, as long as that is not too much.
+                // Retried with the next lines, as long as there are not too many.
                 if (!is_stopped_ && waiting_.size() - done < kMost) break;
                 done = waiting_.size();
             }
@@ -120,7 +120,7 @@ class LogFile final : public base::Logger {
 
     uint32 LogSize() override { return static_cast<uint32>(length_); }
 
-    // The file's directory and what its name begins with, for who removes old ones.
+    // The file's directory and the beginning of its name, for removing old files.
     const std::string& path() const { return path_; }
     const std::string& base_name() const { return base_name_; }
     const std::string& extension() const { return extension_; }
@@ -151,7 +151,7 @@ class LogFile final : public base::Logger {
                                  ".log." + LogSeverityNames[severity_] + '.';
         for (const std::string& directory : GetLoggingDirectories()) {
             if (open(directory + '/' + name, end)) {
-                // From now on there, whatever the directories are.
+                // From now on the file goes there, no matter what the directories are.
                 has_base_name_ = true;
                 base_name_ = directory + '/' + name;
                 return begin(timestamp);
@@ -168,7 +168,7 @@ class LogFile final : public base::Logger {
     bool open(const std::string& base, const std::string& end) {
         std::string path = base;
         int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-        // Otherwise the same name leads to the same file, which is gone on with.
+        // Otherwise the same name leads to the same file, which is continued.
         if (FLAGS_timestamp_in_logfile_name) {
             path += end;
             flags |= O_EXCL;
@@ -198,15 +198,16 @@ class LogFile final : public base::Logger {
         const std::string name = link + '.' + LogSeverityNames[severity_];
         const std::size_t slash = path_.rfind('/');
         const std::string directory = slash == std::string::npos ? "" : path_.substr(0, slash + 1);
-        // Beside the file by its name alone, so that both may be moved; elsewhere by the whole path.
+        // In the same directory the link has only the file's name, so both may be moved; elsewhere it has the
+        // whole path.
         replace_link(directory + name, slash == std::string::npos ? path_ : path_.substr(slash + 1));
         if (!FLAGS_log_link.empty()) replace_link(FLAGS_log_link + '/' + name, path_);
     }
     static void replace_link(const std::string& link, const std::string& to) {
         struct stat about {};
-        // A file of the user's that has the name stays.
+        // A user's own file with that name stays.
         if (::lstat(link.c_str(), &about) == 0 && S_ISLNK(about.st_mode)) ::unlink(link.c_str());
-        // A log without a link is a log.
+        // A missing link is no error: the log itself works.
         if (::symlink(to.c_str(), link.c_str()) != 0) errno = 0;
     }
 

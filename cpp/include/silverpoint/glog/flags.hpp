@@ -1,7 +1,7 @@
-// The flags: variables FLAGS_*, which the environment sets before main (GLOG_logtostderr=1), and which are
-// options of the program when gflags is linked: they register with it then, without asking for it.
+// The flags: variables FLAGS_*. The environment sets them before main (GLOG_logtostderr=1). If gflags is
+// linked, they are also options of the program: they register with gflags without being asked.
 //
-// Only what a program stores into them counts: they are plain variables, read whenever something is logged.
+// Only the stored values count: they are plain variables, read at each message.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-// As with glog: who includes one has the other, where it is installed.
+// As with glog: including one includes the other, where it is installed.
 #if __has_include(<gflags/gflags.h>) && !defined(SILVERPOINT_GLOG_NO_GFLAGS)
 #    include <gflags/gflags.h>
 #endif
@@ -25,8 +25,8 @@ using uint64 = std::uint64_t;
 
 namespace google::glog_internal_namespace_ {
 
-// What the environment says, or another value. A flag's own name counts before the older one for all of
-// Google.
+// The value of the environment, or another value. A flag's own name takes precedence over the older name
+// shared by Google's programs.
 inline const char* from_environment(const char* name, const char* older) {
     const char* value = std::getenv(name);
     return value == nullptr && older != nullptr ? std::getenv(older) : value;
@@ -107,7 +107,7 @@ SP_GLOG_FLAGS(SP_GLOG_BOOLEAN, SP_GLOG_NUMBER, SP_GLOG_NATURAL, SP_GLOG_TEXT)
 #undef SP_GLOG_TEXT
 
 // gflags' registration, if it is there: constructors of google::FlagRegisterer (Debian's namespace) and
-// gflags::FlagRegisterer, by their names of the C++ ABI. The first argument is an object without members.
+// gflags::FlagRegisterer, by their C++ ABI names. The first argument is an object without members.
 #define SP_GLOG_REGISTRATION(type, code, number)                                                          \
     extern "C" [[gnu::weak]] void sp_glog_register_##number(void*, const char*, const char*, const char*, \
                                                             type*, type*) __asm__(code);
@@ -146,7 +146,7 @@ void register_flag(const char* name, const char* help, T& value) {
     }
 }
 
-// Once a process, however many objects have this header.
+// Once a process, no matter how many objects include this header.
 inline const bool are_flags_registered = [] {
 #define SP_GLOG_REGISTER(name, help, ...) register_flag(#name, help, FLAGS_##name);
     SP_GLOG_FLAGS(SP_GLOG_REGISTER, SP_GLOG_REGISTER, SP_GLOG_REGISTER, SP_GLOG_REGISTER)

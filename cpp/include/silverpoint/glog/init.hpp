@@ -8,7 +8,7 @@ namespace google {
 
 inline bool IsGoogleLoggingInitialized() { return glog_internal_namespace_::is_initialized(); }
 
-// From now on messages go to files; the logger's thread writes them.
+// From now on messages go to files, which the logger's thread writes.
 inline void InitGoogleLogging(const char* argv0) {
     using namespace glog_internal_namespace_;
     if (is_initialized())
@@ -16,7 +16,7 @@ inline void InitGoogleLogging(const char* argv0) {
             << "Check failed: !IsGoogleLoggingInitialized() You called InitGoogleLogging() twice!";
     program_name = (new std::string(base_name(argv0)))->c_str();
     state.fail.store(dump_stack_and_abort, std::memory_order_release);
-    // A prefix of the program's own is made where a message is logged, and so is the line.
+    // A prefix of the program's own, and so the whole line, is made where a message is logged.
     if (!FLAGS_logtostderr && !FLAGS_logtostdout && state.custom_prefix == nullptr) start_logger();
     watch_end();
     change_how(~0u << kLookAt, look_now() << kLookAt);
@@ -43,7 +43,7 @@ inline void InitGoogleLogging(const char* argv0, CustomPrefixCallback callback, 
 }
 #endif
 
-// Everything is written, files are closed; what is logged later goes to stderr.
+// Everything is written and files are closed. Later messages go to stderr.
 inline void ShutdownGoogleLogging() {
     using namespace glog_internal_namespace_;
     if (!is_initialized())
@@ -54,14 +54,14 @@ inline void ShutdownGoogleLogging() {
     change_how(kInitialized, 0);
     const StateLock lock;
     for (auto& file : state.files) file.reset();
-    // They were given away by SetLogger.
+    // SetLogger gave them away.
     for (base::Logger*& logger : state.loggers) delete std::exchange(logger, nullptr);
     state.has_extension = false;
     state.extension.clear();
     program_name = nullptr;
 }
 
-// Until everything of these severities that was logged before is in its file.
+// Waits until all earlier messages of these severities are in their files.
 inline void FlushLogFiles(LogSeverity min_severity) {
     using namespace glog_internal_namespace_;
     wait_for_files();
@@ -124,14 +124,14 @@ inline void RemoveLogSink(LogSink* destination) {
     if (sinks.list.empty()) change_how(kHasSinks, 0);
 }
 
-// Nothing is mailed: these say so by their results, and do nothing else.
+// Nothing is mailed: these functions return that as their result, and do nothing else.
 inline void SetEmailLogging(LogSeverity, const char*) {}
 inline bool SendEmail(const char*, const char*, const char*) { return false; }
 
 namespace base {
 
-// Where lines of a severity go instead of a file. One that is still there at ShutdownGoogleLogging() is
-// deleted by it; one that another has replaced is the caller's.
+// Receives the lines of a severity instead of a file. ShutdownGoogleLogging() deletes the one that is
+// installed then. One that was replaced belongs to the caller.
 inline Logger* GetLogger(LogSeverity severity) {
     using namespace glog_internal_namespace_;
     const StateLock lock;

@@ -1,12 +1,12 @@
-// Where this thread is in code of ours, so that a message that begins there is not begun without end.
+// Whether this thread is inside the library, so that a message from there does not recurse without end.
 #pragma once
 
 #include <utility>
 
 namespace google::glog_internal_namespace_ {
 
-// How deep this thread is in code of ours that may allocate. A message that begins there comes from the
-// program's operator new, or from what that calls: it is written without memory (last_words.hpp).
+// How deep this thread is inside library code that may allocate. A message from there comes from the
+// program's operator new, or from what that calls. It is written without memory (last_words.hpp).
 inline thread_local unsigned inside = 0;
 struct Inside {
     Inside() { ++inside; }

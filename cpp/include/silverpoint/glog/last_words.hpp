@@ -1,5 +1,5 @@
-// Messages that begin while another one of the same thread takes memory: of a program whose operator new
-// logs. They take none: a fixed buffer and write(2), on stderr. A fatal one ends the program.
+// Messages that begin while another one of the same thread allocates: from a program whose operator new logs.
+// They allocate nothing: a fixed buffer and write(2), on stderr. A fatal one ends the program.
 #pragma once
 
 #include <cstdlib>
@@ -119,7 +119,8 @@ struct Pending {
 };
 inline thread_local Pending pending;
 
-// What this thread was about to say when another message came between; whether that is of the same place.
+// The message that this thread was about to write when another came in between; returns whether it is of the
+// same place.
 inline bool write_pending(const char* file, int line) {
     if (pending.file == nullptr) return false;
     FixedLine outer;
@@ -131,10 +132,10 @@ inline bool write_pending(const char* file, int line) {
 
 // With the message on stderr.
 [[noreturn]] inline void end_without_memory() {
-    // Again within what follows: nothing more can be said.
+    // Again within what follows: nothing more can be written.
     static thread_local bool has_begun = false;
     if (std::exchange(has_begun, true)) std::abort();
-    // What was logged before is written by another thread, which needs the files' lock.
+    // Another thread writes the earlier messages; it needs the files' lock.
     if (state.lock.try_lock()) {
         state.lock.unlock();
         if ((state.how.load(std::memory_order_acquire) & kAsync) != 0) silverpoint_flush(kPatienceMs);

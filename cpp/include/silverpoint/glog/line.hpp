@@ -1,7 +1,7 @@
-// What LOG(INFO) is: a stream that packs values as they come, each as its type; when the statement ends they
-// are a record, or text. Literals are noted by their address, and are part of the record's template.
+// LOG(INFO) is a stream that packs values as they come, each as its type. When the statement ends they become
+// a record, or text. Literals are noted by their address, and are part of the record's template.
 //
-// Where a std::ostream is wanted it is one: what comes then is text.
+// Where a std::ostream is needed it becomes one: values after that are text.
 #pragma once
 
 #include <ios>
@@ -16,7 +16,7 @@ enum PRIVATE_Counter { COUNTER };
 
 namespace glog_internal_namespace_ SP_DETAIL_HIDDEN {
 
-// --- Which values are packed as what they are.
+// --- Which values are packed with their own types.
 
 template <class T>
 constexpr char code_of() {
@@ -61,7 +61,7 @@ class Line {
         if (severity < __atomic_load_n(&FLAGS_minloglevel, __ATOMIC_RELAXED)) [[unlikely]]
             return;
         way_ = Way::kText;
-        // The usual way, if nothing else is asked for.
+        // The common case, if nothing else is requested.
         const unsigned look = look_now();
         if (state.how.load(std::memory_order_acquire) == (kInitialized | kAsync | look << kLookAt) &&
             severity < FLAGS_stderrthreshold && !FLAGS_logtostderr && !FLAGS_alsologtostderr &&
@@ -71,7 +71,7 @@ class Line {
     }
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
-    // (What a sink of the program's throws goes on, as it does with glog.)
+    // (An exception of a program's sink propagates, as with glog.)
     SP_DETAIL_HOT ~Line() noexcept(false) {
         if (way_ != Way::kNone || scratch_ != nullptr || tail_ != nullptr) end();
     }
@@ -99,7 +99,7 @@ class Line {
         literals_[literal_count_++] = text;
         return *this;
     }
-    // What may have changed, or be gone, when the statement ends.
+    // What may have changed, or may be gone, when the statement ends.
     template <std::size_t Length>
     SP_DETAIL_HOT Line& operator<<(char (&text)[Length]) {
         return *this << static_cast<const char*>(text);
@@ -124,7 +124,7 @@ class Line {
     Line& operator<<(std::ios_base& (*manipulator)(std::ios_base&)) { return set(manipulator); }
     // From here on text.
     operator std::ostream&() { return as_ostream(); }
-    // What programs call of an ostream by name.
+    // Members of an ostream that programs call by name.
     std::ostream& write(const char* text, std::streamsize size) { return as_ostream().write(text, size); }
     std::ostream& put(char c) { return as_ostream().put(c); }
     std::ostream& flush() { return as_ostream().flush(); }
@@ -228,10 +228,10 @@ class Line {
         put_bytes(out.text().data(), out.text().size());
         out.text().clear();
         if (!out.good()) stop(count_ + 1);
-        // What it leaves set holds for the rest.
+        // State that it leaves set applies to the rest.
         is_set_ = is_set_ || out.look() != Look{};
     }
-    // With what is set so far.
+    // With the state set so far.
     SP_DETAIL_COLD Scratch& as_stream(bool is_foreign = true) {
         if (scratch_ == nullptr) {
             scratch_ = take_scratch();
@@ -240,7 +240,7 @@ class Line {
         scratch_->is_foreign |= is_foreign;
         return *scratch_;
     }
-    // Those that write, and set nothing.
+    // Manipulators that write and set nothing.
     static bool is_foreign(std::ostream& (*manipulator)(std::ostream&)) {
         std::ostream& (*const own[])(std::ostream&) = {std::endl, std::ends, std::flush};
         return manipulator != own[0] && manipulator != own[1] && manipulator != own[2];
@@ -249,7 +249,7 @@ class Line {
     static bool is_foreign(const Manipulator&) {
         return true;
     }
-    // As an ostream after a null pointer: nothing more is written.
+    // Like an ostream after a null pointer: nothing more is written.
     SP_DETAIL_COLD void stop(std::size_t piece) {
         if (piece < stop_) stop_ = static_cast<std::uint8_t>(piece);
         is_text_ = true;
@@ -286,11 +286,11 @@ class Line {
     }
     template <class T>
     SP_DETAIL_COLD void take_look_of(const T& value) {
-        // What writes itself has its look in its text.
+        // A value that formats itself has its look in its text.
         if constexpr (code_of<T>() != 0) {
             const Look look = look_now_set();
             set_look(look);
-            // A template has no way to say so.
+            // A template cannot express this.
             if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
                 if (look.base != 0 && value < 0) is_text_ = true;
         } else {
@@ -360,7 +360,7 @@ class Line {
             tail_->counter = counter_;
             append_text(tail_->text(), pieces(), std::min<std::size_t>(count_, stop_));
             if (way_ == Way::kNone || stop_ != kNever) tail_->setstate(std::ios_base::badbit);
-            // What comes by << from now on comes here.
+            // From now on values for << come here.
             count_ = kPiecesMost;
         }
         return *tail_;
@@ -419,7 +419,7 @@ class Line {
         release();
     }
 
-    // Of a message that is made while another one takes memory.
+    // For a message made while another one allocates.
     SP_DETAIL_COLD void end_without_text() {
         FixedLine line;
         line.prefix(severity_, time_now(), place_->site.file, static_cast<int>(place_->site.line));
@@ -443,7 +443,7 @@ class Line {
     Way way_ = Way::kNone;
     bool is_text_ = false;        // cannot be a typed record
     bool is_set_ = false;         // the next value looks otherwise: as scratch_ says, else as manner_
-    std::uint8_t stop_ = kNever;  // the piece from which on nothing is written
+    std::uint8_t stop_ = kNever;  // from this piece on nothing is written
     std::uint8_t count_ = 0;      // pieces
     std::uint8_t literal_count_ = 0;
     int verbosity_ = 0;
@@ -452,7 +452,7 @@ class Line {
     std::uint64_t look_hash_ = 0;
     std::int64_t counter_ = 0;
     std::streamsize width_ = 0;
-    Scratch* scratch_ = nullptr;  // once there is something that only an ostream can write, or knows
+    Scratch* scratch_ = nullptr;  // present once a value needs an ostream, to write it or to know its state
     Scratch* tail_ = nullptr;     // once it is an ostream
     char* packed_ = own_;
     char codes_[kPiecesMost] = {};

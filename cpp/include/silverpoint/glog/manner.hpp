@@ -1,5 +1,5 @@
-// How an ostream would write its next value, and what the standard's manipulators make of that: without an
-// ostream, which takes as long to make ready as the rest of a message.
+// How an ostream would write its next value, and how the standard's manipulators change that. It works
+// without an ostream, because setting one up takes as long as the rest of a message.
 #pragma once
 
 #include <ios>
@@ -10,8 +10,8 @@
 
 namespace google::glog_internal_namespace_ {
 
-// Whether the standard library calls this type so: std::_Setw is what libstdc++'s std::setw gives, std::__1::
-// __iom_t6 libc++'s.
+// Whether the standard library has this name for the type: libstdc++'s std::setw returns std::_Setw, libc++'s
+// returns std::__1::__iom_t6.
 template <class T>
 constexpr bool is_named(std::string_view name) {
     return std::string_view(__PRETTY_FUNCTION__).find(name) != std::string_view::npos;
@@ -52,7 +52,7 @@ struct Manner {
         return look;
     }
 
-    // Whether it is known what the manipulator does; then it is done. (libstdc++ says what is in one.)
+    // Whether the manipulator's effect is known; then it is applied. (libstdc++ shows what is in one.)
     template <class Thing>
     bool set(const Thing& of) {
         if constexpr (!is_named<Thing>("std::_")) {

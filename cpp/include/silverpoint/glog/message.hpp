@@ -1,5 +1,5 @@
-// Messages as objects with a std::ostream: severities that are known when the program runs, fatal ones,
-// system errors, messages for a sink or a string. Each is text from the beginning.
+// Messages as objects with a std::ostream. They are for severities known only at run time, fatal messages,
+// system errors, and messages for a sink or a string. Each is text from the beginning.
 #pragma once
 
 #include <unordered_map>
@@ -12,7 +12,7 @@ struct CheckOpString;
 
 namespace base_logging {
 
-// Keeps what fits into memory of somebody else's, two bytes less; what is beyond is left out.
+// Keeps what fits into a caller's memory, less two bytes; the rest is left out.
 class LogStreamBuf : public std::streambuf {
   public:
     LogStreamBuf(char* buffer, int size) { setp(buffer, buffer + size - 2); }
@@ -49,7 +49,7 @@ inline Place& place_of(const char* file, int line, LogSeverity severity) {
 
 class LogMessage {
   public:
-    // For the line number: the message has no prefix.
+    // As the line number: the message has no prefix.
     enum { kNoLogPrefix = -1 };
 
     class LogStream : public std::ostream {
@@ -106,7 +106,7 @@ class LogMessage {
     LogMessage& operator=(const LogMessage&) = delete;
     ~LogMessage() noexcept(false) { Flush(); }
 
-    // Delivers now. The destructor does too, if nobody has.
+    // Delivers now. Otherwise the destructor does.
     void Flush() {
         if (std::exchange(is_flushed_, true)) return;
         (this->*method_)();
@@ -127,7 +127,7 @@ class LogMessage {
     }
 
     std::ostream& stream() { return stream_; }
-    // Of the time when the message began.
+    // The time when the message began.
     int preserved_errno() const { return errno_; }
     const LogMessageTime& getLogMessageTime() const { return time_; }
 
@@ -157,7 +157,7 @@ class LogMessage {
 
     void send_without_memory() {
         using namespace glog_internal_namespace_;
-        // Of one place, which allocates itself, the first is what matters.
+        // For a place that allocates itself, the first message is the one that matters.
         if (severity_ == GLOG_FATAL && write_pending(file_, line_)) end_without_memory();
         FixedLine line;
         line.prefix(severity_, time_, file_, line_);
@@ -172,7 +172,7 @@ class LogMessage {
     };
 
     const int errno_ = errno;
-    // It is made while another message of this thread takes memory (last_words.hpp).
+    // Made while another message of this thread allocates (last_words.hpp).
     const bool is_within_ = glog_internal_namespace_::inside > 0;
     const LogMessageTime time_ = glog_internal_namespace_::time_now();
     const char* const file_;
@@ -181,7 +181,7 @@ class LogMessage {
     const SendMethod method_;
     glog_internal_namespace_::Extra extra_;
     bool is_flushed_ = false;
-    // Not by operator new, which may be the program's, and log.
+    // Not by operator new: the program's own may log.
     const std::unique_ptr<char, Free> room_;
     char few_[500];  // without room
     LogStream stream_;
@@ -215,7 +215,7 @@ inline std::string StrError(int error) {
     return text;
 }
 
-// Ends with what errno said when it began.
+// Ends with the text for errno as it was at the beginning.
 class ErrnoLogMessage : public LogMessage {
   public:
     using LogMessage::LogMessage;
@@ -228,7 +228,7 @@ inline void LogAtLevel(const int severity, const std::string& text) {
     LogMessage(__FILE__, __LINE__, severity).stream() << text;
 }
 
-// Makes nothing of a stream, so that both branches of ?: are void.
+// Makes a stream void, so that both branches of ?: are void.
 class LogMessageVoidify {
   public:
     void operator&(std::ostream&) const {}
@@ -255,7 +255,7 @@ class NullStreamFatal : public NullStream {
     [[noreturn]] ~NullStreamFatal() { _exit(EXIT_FAILURE); }
 };
 
-// The number of times that LOG_EVERY_N and its like came by.
+// The number of executions of LOG_EVERY_N and similar macros.
 inline std::ostream& operator<<(std::ostream& out, const PRIVATE_Counter&) {
     if (const void* counter = out.pword(glog_internal_namespace_::counter_slot()); counter != nullptr)
         return out << *static_cast<const std::int64_t*>(counter);

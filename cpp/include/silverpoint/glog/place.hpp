@@ -1,12 +1,12 @@
-// Where a message is logged: its sites, and how one becomes complete.
+// The place where a message is logged: its sites, and how one becomes complete.
 #pragma once
 
 #include "route.hpp"
 
 namespace google::glog_internal_namespace_ {
 
-// Pieces of a message whose types are known when the program is compiled: their codes. Values as in
-// signatures (spec/wire.md), and
+// Pieces of a message whose types are known at compile time: their codes. Values as in signatures
+// (spec/wire.md), and
 inline constexpr char kLiteral = '"';      // a literal
 inline constexpr char kManipulator = '*';  // sets how the next values are written; may write a character
 // Later ones are text.
@@ -77,18 +77,18 @@ namespace glog_internal_namespace_ SP_DETAIL_HIDDEN {
 
 namespace sp = silverpoint::detail;
 
-// A place in the source. The first site has typed arguments, literals are part of its template; the second
-// has the message as one text, for what is not as it was the first time (other literals, other manipulators),
-// and for what is text from the beginning.
+// A place in the source has two sites. The first has typed arguments, and literals are part of its template.
+// The second has the message as one text. It is for messages that differ from the first one (other literals,
+// other manipulators), and for those that are text from the beginning.
 struct Place {
     sp::Site site;
     sp::Site as_text;
-    // What goes to the console only: no file gets it.
+    // For the console only: no file gets it.
     sp::Site console;
     std::atomic<const char*> literals[kPiecesMost] = {};
-    // Of the pieces it was completed with, eight a word.
+    // The pieces with which it was completed, eight a word.
     std::atomic<std::uint64_t> codes[kPiecesMost / 8] = {};
-    // What the looks of the pieces come to.
+    // The combined looks of the pieces.
     std::atomic<std::uint64_t> looks{0};
     // VLOG's number is a field of its records.
     bool has_verbosity;
@@ -142,7 +142,7 @@ SP_DETAIL_COLD bool complete_place(Place& place, const Pieces& pieces, std::uint
     return place.site.complete(sp::Kind::kStream, names, text, signature, 0);
 }
 
-// Whether a message is as the one that completed the place.
+// Whether a message has the same form as the one that completed the place.
 SP_DETAIL_HOT bool is_as_completed(const Place& place, const char* codes, const char* const* literals,
                                    std::size_t count, std::uint64_t looks) {
     bool same = place.looks.load(std::memory_order_relaxed) == looks;

@@ -1,5 +1,5 @@
-// A record's message again as std::ostream writes it: by the template that line.hpp made, from the packed
-// arguments. Used in the logger's thread, and where a message is wanted as text at once.
+// Renders a record's message as std::ostream would write it: by the template that line.hpp made, from the
+// packed arguments. Used in the logger's thread, and where a message is needed as text at once.
 #pragma once
 
 #include <charconv>
@@ -198,11 +198,11 @@ class Arguments {
     std::size_t left_;
 };
 
-// The look as the specification of a placeholder for a type (spec/templates.md); false when it cannot be
-// said.
+// The look as the specification of a placeholder for a type (spec/templates.md); false if it cannot be
+// expressed.
 inline bool append_spec(std::string& out, char code, const Look& look) {
     const bool is_text = code == 's' || code == 'c', is_real = code == 'd' || code == 'f';
-    // Marks that have nothing to do in a template; a zero behind the sign is the only fill there.
+    // Flags that are not allowed in a template; a zero behind the sign is the only fill there.
     if (look.align == '=' && look.width > 0 && (look.fill != '0' || is_text)) return false;
     const std::size_t begin = out.size();
     out += ':';
@@ -233,7 +233,7 @@ inline bool append_spec(std::string& out, char code, const Look& look) {
     return true;
 }
 
-// The other way round, for what append_spec makes.
+// The inverse of append_spec.
 inline Look parse_spec(char code, std::string_view spec) {
     Look look;
     look.words = code == 'b';
@@ -273,7 +273,7 @@ inline Look parse_spec(char code, std::string_view spec) {
     return look;
 }
 
-// Whether the last piece of a template is no value. Its line end was left out then, if there was one.
+// Whether the last piece of a template is not a value. If there was a line end, it was left out then.
 inline bool ends_with_literal(std::string_view text) {
     std::size_t braces = 0;
     while (braces < text.size() && text[text.size() - 1 - braces] == '}') ++braces;

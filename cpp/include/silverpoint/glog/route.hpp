@@ -1,5 +1,5 @@
-// The way of messages through the logger inside the process: started by InitGoogleLogging, and what it gives
-// back goes to the files.
+// The way of messages through the logger inside the process. InitGoogleLogging starts it, and its output goes
+// to the files.
 #pragma once
 
 #include <unistd.h>
@@ -11,12 +11,12 @@
 
 namespace google::glog_internal_namespace_ {
 
-// Where a line number says that the line has no prefix.
+// This line number says that the line has no prefix.
 inline constexpr std::uint32_t kNoLine = 0xFFFFFFFF;
 
 // The category of all messages' sites.
 inline constexpr const char* kCategory = "glog";
-// And of those of messages that no file gets; directives and filters for the other name it, too.
+// The category of messages that no file gets. Directives and filters for the other name select it, too.
 inline constexpr const char* kConsoleCategory = "glog.console";
 
 inline LogSeverity severity_of(int level) {
@@ -35,7 +35,7 @@ struct Taken {
 inline void take_event(const silverpoint_event* event, void*) {
     static Taken& taken = *new Taken;
     const unsigned how = state.how.load(std::memory_order_acquire);
-    // Of a time in which the threads that logged wrote the files.
+    // From a time in which the logging threads wrote the files.
     if ((how & kAsync) == 0) return;
     if (event != nullptr && std::string_view(event->category.data, event->category.size) != kCategory) return;
     if (event == nullptr) {
@@ -74,11 +74,11 @@ inline void take_event(const silverpoint_event* event, void*) {
     write_files(severity, second, line.data(), line.size());
 }
 
-// Every logger that this process starts gives us what belongs to us.
+// Every logger that this process starts passes our records to us.
 inline const bool is_taking =
     silverpoint_add_handler(kCategory, "glog=debug", take_event, nullptr) == SILVERPOINT_DONE;
 
-// How long the end of the program, and whoever flushes, waits for files.
+// How long the end of the program, and a flush, wait for files.
 inline constexpr std::uint64_t kPatienceMs = 10'000;
 
 // Whether it is this process that collects from itself.
@@ -89,13 +89,13 @@ inline bool collects_itself() {
            static_cast<std::uint32_t>(getpid());
 }
 
-// Until everything that was logged before is in the files' buffers.
+// Waits until all earlier messages are in the files' buffers.
 inline void wait_for_files() {
     const silverpoint::detail::SystemGuard errno_stays;
     if ((state.how.load(std::memory_order_acquire) & kAsync) != 0) silverpoint_flush(kPatienceMs);
 }
 
-// From now on the threads that log write the files.
+// From now on the logging threads write the files.
 inline void write_synchronously() {
     wait_for_files();
     change_how(kAsync, 0);
@@ -113,14 +113,14 @@ inline void stop_logger() {
     flush_files(0);
 }
 
-// Files are written by the logger if there can be one; a program that `silverpoint run` or `attach` collects
-// from has another, and writes its files itself.
+// The logger writes the files if there can be one. A program from which `silverpoint run` or `attach`
+// collects cannot have one, and writes its files itself.
 inline void start_logger() {
     using namespace silverpoint::detail;
     const SystemGuard errno_stays;
     if (!is_taking || !ensure_session()) return;
     const std::uint32_t collector = session.word(at::kCollectorPid).load(std::memory_order_acquire);
-    // Also one that will come: `silverpoint run` attaches after the program has begun.
+    // Also a collector that is still to come: `silverpoint run` attaches after the program has begun.
     if (collector != static_cast<std::uint32_t>(getpid()) && session.is_collected()) return;
     const int started = silverpoint_start("record = \"off\"\n", nullptr, 0);
     if (started != SILVERPOINT_DONE && started != SILVERPOINT_RUNNING) return;
@@ -128,14 +128,14 @@ inline void start_logger() {
         if (started == SILVERPOINT_DONE) silverpoint_stop(0);
         return;
     }
-    // What came before was written where it was logged.
+    // Earlier messages were written where they were logged.
     silverpoint_flush(kPatienceMs);
     state.owns_logger = started == SILVERPOINT_DONE;
     change_how(0, kAsync);
 }
 
-// At the end of the program what waits is written; what static destructors log then goes to the files at
-// once.
+// At the end of the program pending messages are written. Messages of static destructors then go to the files
+// at once.
 inline void watch_end() {
     // Before the logger's own end, which was registered before.
     static const bool is_registered = std::atexit([] {
@@ -146,7 +146,7 @@ inline void watch_end() {
     static_cast<void>(is_registered);
 }
 
-// The flags ask for another prefix than until now: lines that are on their way get the old one.
+// The flags now ask for another prefix: lines that are on their way keep the old one.
 inline void take_look(unsigned look) {
     wait_for_files();
     change_how(~0u << kLookAt, look << kLookAt);

@@ -1,4 +1,4 @@
-// A std::ostream to use for a moment: for manipulators, and for values that write themselves.
+// A std::ostream for short use: for manipulators, and for values that write themselves.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace google::glog_internal_namespace_ {
 
-// A message is not longer than this, its prefix included and its line end not.
+// A message is no longer than this, including its prefix and excluding its line end.
 inline constexpr std::size_t kLineMost = 29998;
 
 // Keeps what is written to it, up to a line's length.
@@ -38,7 +38,7 @@ class ScratchBuffer : public std::streambuf {
 };
 
 // Where streams of messages keep the address of the counter that google::COUNTER writes; other streams have
-// none. (A type could not be asked for without type information, -fno-rtti.)
+// none. (Without type information, -fno-rtti, the type cannot be queried.)
 inline int counter_slot() {
     static const int slot = std::ios_base::xalloc();
     return slot;
@@ -56,7 +56,7 @@ class Scratch final : private ScratchBuffer, public std::ostream {
     std::int64_t counter = 0;
     Scratch* next = nullptr;
 
-    // Others have written to it: whatever a stream has may be set by now, their own fields of it too.
+    // Others have written to it: every state of a stream may be set by now, their own fields included.
     bool is_foreign = false;
 
     // As if new.
@@ -82,7 +82,7 @@ class Scratch final : private ScratchBuffer, public std::ostream {
     }
 };
 
-// Those of this thread that nobody uses: one within another while the arguments of LOG log themselves.
+// Unused streams of this thread: several are in use while arguments of LOG log themselves.
 struct Scratches {
     Scratch* first = nullptr;
     bool is_gone = false;
@@ -113,7 +113,7 @@ inline void give_back(Scratch* scratch) {
     scratch->next = std::exchange(own.first, scratch);
 }
 
-// One for a scope.
+// One stream for a scope.
 class ScratchHolder {
   public:
     ScratchHolder() : scratch_(take_scratch()) {}

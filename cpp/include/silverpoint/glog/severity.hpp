@@ -14,7 +14,7 @@ const int GLOG_INFO = 0, GLOG_WARNING = 1, GLOG_ERROR = 2, GLOG_FATAL = 3, NUM_S
 #    endif
 const int INFO = GLOG_INFO, WARNING = GLOG_WARNING, ERROR = GLOG_ERROR, FATAL = GLOG_FATAL;
 #else
-// Whatever a macro ERROR made of it: LOG(0).
+// No matter what a macro ERROR made of it: LOG(0).
 const LogSeverity GLOG_0 = GLOG_ERROR;
 #endif
 
@@ -22,7 +22,7 @@ inline const char* const LogSeverityNames[NUM_SEVERITIES] = {"INFO", "WARNING", 
 
 inline const char* GetLogSeverityName(LogSeverity severity) { return LogSeverityNames[severity]; }
 
-// Whether this translation unit is compiled for finding faults.
+// Whether this translation unit is a debug build.
 #ifdef NDEBUG
 #    define DFATAL_LEVEL ERROR
 enum { DEBUG_MODE = 0 };

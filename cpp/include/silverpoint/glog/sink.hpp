@@ -1,4 +1,4 @@
-// Functions of the program's that are given each message when it is logged.
+// Functions of the program that receive each message when it is logged.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ class LogSink {
   public:
     virtual ~LogSink() = default;
 
-    // `message` is not ended by a zero byte, and has neither prefix nor line end.
+    // `message` has no terminating zero byte, no prefix and no line end.
     virtual void send(LogSeverity severity, const char* full_filename, const char* base_filename, int line,
                       const LogMessageTime& time, const char* message, size_t message_len) {
         _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
             send(severity, full_filename, base_filename, line, &time.tm(), message, message_len);
         _Pragma("GCC diagnostic pop")
     }
-    // As sinks were written before.
+    // The older form of sinks.
     [[deprecated]] virtual void send(LogSeverity, const char*, const char*, int, const std::tm*, const char*,
                                      size_t) {}
     // Called after each message, outside of all locks: a sink that works in another thread may wait for it.
@@ -41,7 +41,7 @@ class LogSink {
 
 namespace glog_internal_namespace_ {
 
-// Those that are given everything. Never destroyed.
+// Sinks that receive everything. Never destroyed.
 struct Sinks {
     std::shared_mutex lock;
     std::vector<LogSink*> list;

@@ -1,4 +1,4 @@
-// What is known in the whole process: how messages travel, and the files.
+// State of the whole process: how messages travel, and the files.
 //
 //   LOG ──▶ a record in the ring ──▶ the logger's thread ──▶ files        kAsync: once initialised, as a rule
 //       └─▶ text, in the calling thread ──▶ stderr, stdout, sinks        where the flags or a sink want it
@@ -26,11 +26,11 @@ inline constexpr unsigned kLookAt = 8;  // from this bit on: how the prefix look
 
 // Never destroyed: static destructors log, too.
 struct State {
-    // All that a message that goes to the ring must know, in one word: kAsync, the look of the prefix, and
+    // Everything that a message for the ring must know, in one word: kAsync, the look of the prefix, and
     // nothing else set.
     std::atomic<unsigned> how{look_now() << kLookAt};
 
-    // Of all that follows.
+    // Guards everything that follows.
     std::mutex lock;
     std::unique_ptr<LogFile> files[NUM_SEVERITIES];
     base::Logger* loggers[NUM_SEVERITIES] = {};
@@ -42,10 +42,10 @@ struct State {
     std::string fatal_message;
     time_t fatal_time = 0;
 
-    // Called after each write to a file of our own, if anything.
+    // Called after each write to one of our files, if set.
     void (*after_write)(LogSeverity, const LogFile&, time_t now) = nullptr;
 
-    // Messages by severity; those that went to the ring are counted when they come out.
+    // Messages by severity. Those that went to the ring are counted when they come out.
     std::atomic<std::int64_t> messages[NUM_SEVERITIES] = {};
 
     // A prefix of the program's own.
@@ -98,7 +98,7 @@ inline void write_files(LogSeverity severity, time_t timestamp, const char* line
     }
 }
 
-// What waits in the files' own buffers. With the lock held.
+// Flushes the files' own buffers. With the lock held.
 inline void flush_files(LogSeverity least) {
     for (LogSeverity severity = least < 0 ? 0 : least; severity < NUM_SEVERITIES; ++severity) {
         if (state.loggers[severity] != nullptr) {
@@ -109,7 +109,7 @@ inline void flush_files(LogSeverity least) {
     }
 }
 
-// A child has neither the logger nor its thread: it writes its own files, in the threads that log.
+// A forked child has neither the logger nor its thread: its logging threads write its own files.
 inline const bool are_forks_watched = [] {
     pthread_atfork(
         [] {
@@ -160,7 +160,7 @@ inline void write_stderr(LogSeverity severity, const char* line, std::size_t siz
     write_console(stderr, FLAGS_colorlogtostderr, severity, line, size);
 }
 inline void write_stdout(LogSeverity severity, const char* line, std::size_t size) {
-    // What is to be seen on stderr is seen there.
+    // Output for stderr is visible there.
     const bool is_seen = severity >= FLAGS_stderrthreshold;
     write_console(is_seen ? stderr : stdout, is_seen ? FLAGS_colorlogtostderr : FLAGS_colorlogtostdout,
                   severity, line, size);

@@ -1,6 +1,6 @@
-// Containers of the standard library behind <<, as glog's stl_logging.h writes them: "1 2 3", "(a, 1) (b,
-// 2)", the first hundred elements. For programs that included that header; others record containers with
-// types (SP_INFO).
+// Writes containers of the standard library with <<, as glog's stl_logging.h does: "1 2 3", "(a, 1) (b, 2)",
+// the first hundred elements. For programs that included that header; others record containers with types
+// (SP_INFO).
 #pragma once
 
 #include <deque>

@@ -59,7 +59,7 @@ struct LogMessageTime {
         }
         find_offset(utc);
     }
-    // Seconds east of Greenwich, without summer's hour.
+    // Seconds east of Greenwich, without daylight saving time.
     void find_offset(bool utc) { offset_ = utc ? 0 : tm_.tm_gmtoff - (tm_.tm_isdst > 0 ? 3600 : 0); }
 
     std::tm tm_{};
@@ -69,7 +69,7 @@ struct LogMessageTime {
 };
 
 #ifdef GLOG_CUSTOM_PREFIX_SUPPORT
-// What a prefix of the program's own can be made of.
+// What a program's own prefix can be made of.
 struct LogMessageInfo {
     explicit LogMessageInfo(const char* the_severity, const char* the_filename, const int& the_line_number,
                             const int& the_thread_id, const LogMessageTime& the_time)

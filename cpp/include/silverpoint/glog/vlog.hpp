@@ -30,7 +30,7 @@ inline bool matches(std::string_view pattern, std::string_view text) {
     return at == pattern.size();
 }
 
-// A file's name as modules are called: without directories, from the first point on, and without -inl.
+// A file's module name: without directories, up to the first point, and without -inl.
 inline std::string_view module_of(const char* file) {
     std::string_view name = base_name(file);
     name = name.substr(0, name.find('.'));
@@ -44,10 +44,10 @@ struct Verbosity {
         std::int32_t level;
     };
     std::mutex lock;
-    // The first that matches counts. Addresses stay.
+    // The first match counts. Addresses stay valid.
     std::deque<Module> modules;
     bool has_read_flag = false;
-    // Grows when places must look again.
+    // Grows when places must check again.
     std::atomic<unsigned> generation{1};
 
     // FLAGS_vmodule, once.
@@ -101,7 +101,7 @@ struct VerbosePlace {
 
 }  // namespace glog_internal_namespace_
 
-// Gives the number that was in force for this pattern. Places that match use the new one from now on.
+// Returns the number that was in force for this pattern. Places that match use the new one from now on.
 inline int SetVLOGLevel(const char* module_pattern, int log_level) {
     using namespace glog_internal_namespace_;
     int before = FLAGS_v;
